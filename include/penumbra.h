@@ -2,19 +2,18 @@
  *
  * First steps, in C99 and later or in C++11 and later:  cc train.c $(pkg-config --cflags --libs penumbra)
  *
- *     pn_err err;                                                     one is enough: it holds the message of the last
- *     failure pn_dataset_load_libsvm(&raw, "records.svm", NULL, NULL, &err);  dataset.h: records; or
- *     pn_dataset_from_dense pn_dataset_clip_rows(&data, raw, PN_L2, 1.0, &err);             what no record exceeds,
- *     which the sensitivity rests on pn_loss_new(&loss, "logistic", NULL, &err);                     loss.h
+ *     pn_err err;                                                     one is enough: the message of the last failure
+ *     pn_dataset_load_libsvm(&raw, "records.svm", NULL, NULL, &err);  dataset.h: records; or pn_dataset_from_dense
+ *     pn_dataset_clip_rows(&data, raw, PN_L2, 1.0, &err);             no record exceeds this; sensitivities rest on it
+ *     pn_loss_new(&loss, "logistic", NULL, &err);                     loss.h
  *     pn_options_new(&options, &err);                                 options.h: options by name
  *     pn_options_count(options, "dim", pn_dataset_features(data));
  *     pn_set_new(&set, "l2_ball", options, &err);                     set.h
- *     pn_objective_new(&objective, &parts, &err);                     objective.h: data + loss + set, with certified
- *     bounds pn_ledger_new(&ledger, &budget, &err);                          ledger.h: what may be spent;
- *     pn_ledger_open keeps it in a file pn_plan_new(&plan, "sgd", objective, ledger, how, NULL, &err);  plan.h:
- *     noise, steps, cost and bound; spends nothing pn_plan_run(&fit, plan, NULL, &err);
- *     charges the ledger, then releases: pn_fit_theta(fit), ... pn_model_save(path, fit, plan, NULL, &err);
- *     model.h: the model in a file, with its privacy statement
+ *     pn_objective_new(&objective, &parts, &err);                     objective.h: data + loss + set, certified bounds
+ *     pn_ledger_new(&ledger, &budget, &err);                          ledger.h: the budget; pn_ledger_open: in a file
+ *     pn_plan_new(&plan, "sgd", objective, ledger, how, NULL, &err);  plan.h: noise, steps, cost; spends nothing
+ *     pn_plan_run(&fit, plan, NULL, &err);                            charges the ledger, then releases
+ *     pn_model_save(path, fit, plan, NULL, &err);                     model.h: a file, with its privacy statement
  *
  * Each returns PN_OK or what went wrong (status.h) and leaves nothing half-made; nothing prints, exits or jumps.
  * What `out` receives is freed by its own _free, in the opposite order; NULL is always allowed.

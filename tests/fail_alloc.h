@@ -4,8 +4,9 @@
  *     ...
  *     fail_alloc_sweep("task", scenario, NULL);               in main, before check_summary()
  *
- * In the fast tier, past the first fifty, every fifth k.  Each round checks that a scenario whose allocation failed says PN_ENOMEM and that no block is left.  Everything that a
- * scenario allocates it must free before it returns: the allocator is its own.  Depends on: check.h, core/alloc.h. */
+ * In the fast tier, past the first fifty, every fifth k.  Each round checks that a scenario whose allocation failed
+ * says PN_ENOMEM and that no block is left.  Everything that a scenario allocates it must free before it returns: the
+ * allocator is its own.  Depends on: check.h, core/alloc.h. */
 #ifndef PN_TESTS_FAIL_ALLOC_H
 #define PN_TESTS_FAIL_ALLOC_H
 

@@ -1,4 +1,5 @@
-/* ltree.c -- pn.tree: private sums of a growing stream of vectors, their release, and what is public about them.  Paying is part of the first
+/* ltree.c -- pn.tree: private sums of a growing stream of vectors, their release,
+ * and what is public about them.  Paying is part of the first
  * push.  Depends on: pnl.h, lnumbers.h, lprivacy_check.h, progress.h, continual/prefix.h.  Used by: module.c. */
 #include <math.h>
 #include <stdio.h>
@@ -320,57 +321,45 @@ static const pnl_row tree_rows[] = {
     { "push", push, PNL_METHOD, PNL_PAID, "t:push(v, {sensitivity=}) -> vec",
       "The next leaf, dim numbers (a pn.vec, a table, or a number where dim is 1), in place; the answer is the private "
       "sum of all leaves so far.  The first push pays for the whole stream: t.event is charged under the label "
-      "\"tree\" "
-      "to the ledger that the tree was made with, or to a budget of exactly what it was made for.  Who makes the leaf "
-      "sees to it that one record changes it by at most the sensitivity in l2; sensitivity: what this leaf was clipped "
-      "to, public, refused when it is more than the tree was made for.  Entries beyond bound= count as it, and a "
-      "NaN as -bound; without bound= entries of any size are carried, up to 2^85 sigma, in binary trees 2^84 sigma "
-      "over "
-      "the horizon (2^74 with scale \"node\"), beyond which they count as that.  Errors, which change nothing and cost "
-      "nothing: a leaf of another length; one that is not finite, without bound=, or beyond it, with strict=true; such "
-      "a "
-      "sensitivity; a push past the horizon or after t:save; a ledger "
-      "that "
-      "does not cover it.  Source: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011)." },
+      "\"tree\" to the ledger that the tree was made with, or to a budget of exactly what it was made for.  Who makes "
+      "the leaf sees to it that one record changes it by at most the sensitivity in l2; sensitivity: what this leaf "
+      "was clipped to, public, refused when it is more than the tree was made for.  Entries beyond bound= count as it, "
+      "and a NaN as -bound; without bound= entries of any size are carried, up to 2^85 sigma, in binary trees 2^84 "
+      "sigma over the horizon (2^74 with scale \"node\"), beyond which they count as that.  Errors, which change "
+      "nothing and cost nothing: a leaf of another length; one that is not finite, without bound=, or beyond it, with "
+      "strict=true; such a sensitivity; a push past the horizon or after t:save; a ledger that does not cover it.  "
+      "Source: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011)." },
     { "value", value, PNL_METHOD, PNL_PAID, "t:value() -> vec",
       "What the last push released, again: the same numbers, never fresh noise.  An error before the first push." },
     { "variance", variance_at, PNL_METHOD, PNL_NOTHING, "t:variance(i) -> number",
       "The variance of the noise on one entry after leaf i, from 1 to the horizon, exact; of estimator \"full\" that "
-      "of "
-      "t:all()." },
+      "of t:all()." },
     { "variances", variances, PNL_METHOD, PNL_NOTHING, "t:variances(n) -> vec",
       "t:variance(i) for i = 1 to n, in time linear in n; n is the horizon when left out." },
     { "complete", complete, PNL_METHOD, PNL_PAID, "t:complete() -> vec, variance",
       "End the stream early and estimate its total best, in place: leaves of zero up to the next power of two, then "
-      "the root.  No "
-      "more pushes.  For binary trees made with keep_root = true, or of unknown horizon; an error otherwise and before "
-      "the first push." },
+      "the root.  No more pushes.  For binary trees made with keep_root = true, or of unknown horizon; an error "
+      "otherwise and before the first push." },
     { "all", all, PNL_METHOD, PNL_PAID, "t:all() -> mat",
       "The best linear unbiased estimate of every prefix, a row for each leaf, after the last one; for estimator = "
-      "\"full\".  "
-      "Not causal: it uses noise that came later, so it must not be fed back into a run as if it had been there.  "
-      "Source: Hay "
-      "et al. (2010); Honaker (2015)." },
+      "\"full\".  Not causal: it uses noise that came later, so it must not be fed back into a run as if it had been "
+      "there.  Source: Hay et al. (2010); Honaker (2015)." },
     { "save", save, PNL_METHOD, PNL_RAW | PNL_FILES, "t:save(path)",
       "Move the stream into a file (mode 600, durable), from which pn.tree.resume(path) goes on once; this object "
-      "takes no more "
-      "pushes.  The file holds the exact sums and the key of the noise: it is as secret as the records.  It may be "
-      "renamed "
-      "but not copied: a copy is refused.  What the tree's ledger was to pay at the first push is paid before.  "
-      "Errors: "
-      "a ledger that does not cover it; a file that cannot be written, or is there and is not this stream's." },
+      "takes no more pushes.  The file holds the exact sums and the key of the noise: it is as secret as the records.  "
+      "It may be renamed but not copied: a copy is refused.  What the tree's ledger was to pay at the first push is "
+      "paid before.  Errors: a ledger that does not cover it; a file that cannot be written, or is there and is not "
+      "this stream's." },
     { "close", close_tree, PNL_METHOD, PNL_NOTHING, "t:close()",
       "Let go of the stream and of the file that it keeps itself in (path=).  What was not saved is lost; what was "
-      "paid stays "
-      "paid." },
+      "paid stays paid." },
     { "count", get_count, PNL_FIELD, PNL_NOTHING, "t.count -> integer", "How many leaves have been pushed." },
     { "horizon", get_horizon, PNL_FIELD, PNL_NOTHING, "t.horizon -> integer or nil",
       "The most leaves; nil when it is unknown." },
     { "dim", get_dim, PNL_FIELD, PNL_NOTHING, "t.dim -> integer", "The number of entries of a leaf." },
     { "sigma", get_sigma, PNL_FIELD, PNL_NOTHING, "t.sigma -> number",
       "Standard deviation of the noise on one entry of a node (binary) or of z (factorizations); of an unknown horizon "
-      "in the "
-      "first epoch." },
+      "in the first epoch." },
     { "rho", get_rho, PNL_FIELD, PNL_NOTHING, "t.rho -> number",
       "What the whole stream costs in zero-concentrated privacy, rounding to the lattice included." },
     { "event", get_event, PNL_FIELD, PNL_NOTHING, "t.event -> event",

@@ -263,43 +263,30 @@ static int resume(lua_State *L)
 static const pnl_row library_rows[] = {
     { "resume", resume, PNL_FUNCTION, PNL_NOTHING | PNL_FILES, "pn.tree.resume(path, {ledger=}) -> tree",
       "Go on with a stream from its file.  Where it was saved (t:save), the file is marked as taken, durably, before "
-      "anything "
-      "else, and a second resume is refused: it would reuse noise.  Where it kept itself (path=), the new object goes "
-      "on doing "
-      "so; after a crash nothing that was released is forgotten: t.count says where it is, t:value() what was released "
-      "last.  "
-      "What was paid for stays paid for; ledger: what the first push is charged to if there was none yet.  Noise that "
-      "is still "
-      "to come gets a new key (of seeded streams, and with memory = \"regenerate\", the old one: the same bits as if "
-      "never "
-      "interrupted).  Errors: a file that was resumed before, is a copy, or had an earlier copy put back into it; one "
-      "that another tree has "
-      "open; one that is "
-      "damaged, "
-      "of another version, or no such file." },
+      "anything else, and a second resume is refused: it would reuse noise.  Where it kept itself (path=), the new "
+      "object goes on doing so; after a crash nothing that was released is forgotten: t.count says where it is, "
+      "t:value() what was released last.  What was paid for stays paid for; ledger: what the first push is charged to "
+      "if there was none yet.  Noise that is still to come gets a new key (of seeded streams, and with memory = "
+      "\"regenerate\", the old one: the same bits as if never interrupted).  Errors: a file that was resumed before, "
+      "is a copy, or had an earlier copy put back into it; one that another tree has open; one that is damaged, of "
+      "another version, or no such file." },
     PNL_ROW_END,
 };
 
 static const char doc[] =
     "Private sums of a growing stream of vectors: t:push(v) releases the sum of all leaves so far, for a price that "
-    "grows with the "
-    "logarithm of their number.  One record may influence one leaf (or participations= leaves, separation= apart), "
-    "each by at "
-    "most the sensitivity in l2; the object cannot see records, so who makes the leaves clips them.  Leaves may depend "
-    "on what "
-    "was released before.  factorization: \"binary\" is the tree, \"sqrt\", \"banded\" and \"blt\" have less noise and "
-    "no "
-    "exact nodes; chosen by horizon and dim when left out.  Without a ledger its own rho or epsilon is the budget; a "
-    "seeded rng "
-    "then makes a tree that says \"simulated: no privacy\", and a real ledger refuses it.  path: the state after each "
-    "push is "
-    "durable before its release is handed out, so that pn.tree.resume(path) goes on after a crash.";
+    "grows with the logarithm of their number.  One record may influence one leaf (or participations= leaves, "
+    "separation= apart), each by at most the sensitivity in l2; the object cannot see records, so who makes the leaves "
+    "clips them.  Leaves may depend on what was released before.  factorization: \"binary\" is the tree, \"sqrt\", "
+    "\"banded\" and \"blt\" have less noise and no exact nodes; chosen by horizon and dim when left out.  Without a "
+    "ledger its own rho or epsilon is the budget; a seeded rng then makes a tree that says \"simulated: no privacy\", "
+    "and a real ledger refuses it.  path: the state after each push is durable before its release is handed out, so "
+    "that pn.tree.resume(path) goes on after a crash.";
 
 static const char signature[] =
     "pn.tree{dim=, horizon=, sensitivity=, rho= or epsilon= and delta= or sigma=; factorization=, estimator=, memory=, "
-    "scale=, "
-    "keep_root=, growth=, bands=, fit=, coefficients=, buffers=, theta=, omega=, participations=, separation=, bound=, "
-    "neighbours=, ledger=, rng=, path=} -> tree";
+    "scale=, keep_root=, growth=, bands=, fit=, coefficients=, buffers=, theta=, omega=, participations=, separation=, "
+    "bound=, neighbours=, ledger=, rng=, path=} -> tree";
 
 static void enter(lua_State *L)
 {

@@ -9,8 +9,8 @@
 #define HOOK_STEPS 20000 /* of Lua between two looks for Ctrl-C: a fraction of a millisecond */
 
 /* ---- where the functions live ----
- * A registry table with weak values leads from the callback to the box of its object; the table of functions is kept there,
- * under the address of the callback. */
+ * A registry table with weak values leads from the callback to the box of its object; the table of functions is kept
+ * there, under the address of the callback. */
 
 static const char boxes_key = 'b';
 

@@ -1,5 +1,6 @@
 /* lfiles.c -- `require "penumbra.files"`: put(path, text), by which the Lua half writes files whole or not at all.
- * Depends on: pnl.h, core/file.h.  Used by: module.c; penumbra.experiment.result, penumbra.lesson.progress, penumbra.plot.show. */
+ * Depends on: pnl.h, core/file.h.  Used by: module.c; penumbra.experiment.result,
+ * penumbra.lesson.progress, penumbra.plot.show. */
 #include <string.h>
 
 #include <lauxlib.h>

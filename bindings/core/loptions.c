@@ -223,7 +223,8 @@ static void refuse_value(lua_State *L, const char *owner, const char *group, con
                luaL_gsub(L, names, ", ", "=, "), got);
 }
 
-/* Options are read several times, and the objects in them are kept alive: __index could give another each time, or close one. */
+/* Options are read several times, and the objects in them are kept alive: __index could give another each time,
+ * or close one. */
 static void refuse_index(lua_State *L, int index, const char *owner)
 {
     if (luaL_getmetafield(L, index, "__index") != LUA_TNIL)

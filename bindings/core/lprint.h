@@ -29,14 +29,14 @@ bool pnl_has_utf8(void);
 #define PNL_PICTURE_COLUMNS 64
 #define PNL_PICTURE_BYTES   (3 * PNL_PICTURE_COLUMNS + 1)
 
-/** The course of `count` numbers in at most `columns` (<= 64) blocks, the least lowest; a stretch without finite numbers is a blank.
- *  Empty when fewer than two are finite. */
+/** The course of `count` numbers in at most `columns` (<= 64) blocks, the least lowest; a stretch without finite
+ *  numbers is a blank.  Empty when fewer than two are finite. */
 void pnl_sparkline(char out[PNL_PICTURE_BYTES], const double *numbers, size_t count, size_t columns);
 /** `share` (0 to 1) of a bar of `columns` (<= 64) blocks filled. */
 void pnl_share_bar(char out[PNL_PICTURE_BYTES], double share, size_t columns);
 
-/** The text on the top of the stack, with every line broken to at most 80 columns; what follows a break stands under the column of a
- *  line "name  text", or is indented. */
+/** The text on the top of the stack, with every line broken to at most 80 columns; what follows a break stands under
+ *  the column of a line "name  text", or is indented. */
 void pnl_wrap_lines(lua_State *L);
 
 #endif

@@ -173,7 +173,8 @@ static bool in_forked_child(const run *self)
     return getpid() != pnl_run_stopper(self->L)->process;
 }
 
-/* A child's clearing goes out in one write with the line that is printed next: between two, the parent could draw its bar again. */
+/* A child's clearing goes out in one write with the line that is printed next: between two,
+ * the parent could draw its bar again. */
 static FILE *stream_to_clear(const run *self)
 {
     return in_forked_child(self) && isatty(STDOUT_FILENO) ? stdout : stderr;

@@ -273,15 +273,12 @@ static int walk_tostring(lua_State *L)
 static const pnl_row walk_rows[] = {
     { "step", walk_step, PNL_METHOD, PNL_PAID, "walk:step() -> state or nil",
       "One step: charges, draws, moves. nil after the last. state: step, atom, step_size, gradients, theta; value and "
-      "gap "
-      "only without privacy or with simulated noise; certificate where an epoch of zeroth_order ended; of second-order "
-      "solvers kind, gradient_norm and eigenvalue as released; of zeroth_order "
-      "point, where the gradient was "
-      "taken, and estimate, what was released of it." },
+      "gap only without privacy or with simulated noise; certificate where an epoch of zeroth_order ended; of "
+      "second-order solvers kind, gradient_norm and eigenvalue as released; of zeroth_order point, where the gradient "
+      "was taken, and estimate, what was released of it." },
     { "fit", walk_fit, PNL_METHOD, PNL_PAID, "walk:fit() -> fit",
       "The result of the steps made so far; the walk may go on.  Before the last step fit.privacy states the whole "
-      "plan's "
-      "epsilon: who looks at steps may stop because of what they show." },
+      "plan's epsilon: who looks at steps may stop because of what they show." },
     { "__call", walk_step, PNL_META, PNL_PAID, "for state in plan:steps() do ... end", "As walk:step()." },
     { "__tostring", walk_tostring, PNL_META, PNL_NOTHING, "tostring(walk)",
       "One line: the solver and its planned steps." },

@@ -1,7 +1,9 @@
-/* lworkers.c -- `require "penumbra.workers"`: a Lua function called for 1 .. count in forked processes, one a processor, each of which
- * has everything that the program had; what a call is worth comes back as a string.  Ledgers refuse to be charged in a child and secure
- * streams take new keys there, so that no budget is spent twice and no noise drawn twice.
- * Depends on: progress.h, numeric/blas_threads.h, libsodium (hash), POSIX.  Used by: stdlib/experiment/init.lua; not part of pn. */
+/* lworkers.c -- `require "penumbra.workers"`: a Lua function called for 1 .. count in forked processes, one a
+ * processor, each of which has everything that the program had; what a call is worth comes back as a string.  Ledgers
+ * refuse to be charged in a child and secure streams take new keys there,
+ * so that no budget is spent twice and no noise drawn twice.
+ * Depends on: progress.h, numeric/blas_threads.h, libsodium (hash), POSIX.  Used by: stdlib/experiment/init.lua;
+ * not part of pn. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -272,7 +274,8 @@ static int guarded(lua_State *L)
     return status == LUA_OK ? 0 : lua_error(L);
 }
 
-/* map(count, processes, body, collect, progress, done): body(i) in some child, collect(i, fine, answer) here, in any order. */
+/* map(count, processes, body, collect, progress, done): body(i) in some child, collect(i, fine, answer) here,
+ * in any order. */
 static int map(lua_State *L)
 {
     size_t count = pnl_check_count(L, COUNT, "count");

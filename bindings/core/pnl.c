@@ -1,8 +1,8 @@
 /* pnl.c -- boxes, and classes with documented rows.
  * Depends on: pnl.h, reference.h.  Used by: every binding.
  *
- * A box is a userdata { pointer, busy }.  Its class pointer is the light-userdata key of its metatable in the registry, so
- * two libraries with a class of the same name cannot be mixed up. */
+ * A box is a userdata { pointer, busy }.  Its class pointer is the light-userdata key of its metatable in the registry,
+ * so two libraries with a class of the same name cannot be mixed up. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ typedef struct box {
 
 /* ---- boxes ---- */
 
-/* Lua's collector does not see the runtime's memory: before it runs short under a host's limit, dead objects must go. */
+/* Lua's collector does not see the runtime's memory: before it runs short under a host's limit,
+ * dead objects must go. */
 static void collect_when_short(lua_State *L)
 {
     pn_account *account = pn_account_current();

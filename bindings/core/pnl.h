@@ -1,5 +1,6 @@
-/* pnl.h -- what every binding shares: boxes, classes with documented rows, options from parameter tables, errors, the task.
- * A class is a table of rows; each row has its doc string and says what it reveals.  pn.reference() walks them all.
+/* pnl.h -- what every binding shares: boxes, classes with documented rows, options from parameter tables, errors, the
+ * task.  A class is a table of rows; each row has its doc string and says what it reveals.
+ * pn.reference() walks them all.
  * Depends on: Lua 5.4, runtime/.  Used by: every l*.c and the program. */
 #ifndef PNL_H
 #define PNL_H
@@ -20,8 +21,9 @@
 
 #define PNL_API __attribute__((visibility("default")))
 
-/* What a function, method or field reveals: one of the first three; or'ed to it, what it touches besides.  In a curated state only
- * PNL_NOTHING and PNL_PAID that touch nothing are there (lcurated.c); 0, which nobody has judged, is refused like PNL_RAW. */
+/* What a function, method or field reveals: one of the first three; or'ed to it, what it touches besides.  In a curated
+ * state only PNL_NOTHING and PNL_PAID that touch nothing are there (lcurated.c); 0, which nobody has judged,
+ * is refused like PNL_RAW. */
 enum {
     PNL_NOTHING = 1, /* public facts, plans */
     PNL_PAID = 2,    /* only what a charged mechanism released */
@@ -47,7 +49,8 @@ typedef enum pnl_kind {
     PNL_META          /* __add, __len, __tostring, __eq ...; documented by its operator */
 } pnl_kind;
 
-/* `signature` shows arguments and result: "v:dot(w) -> number".  `doc`: shape, unit, range, errors, source; one to a few
+/* `signature` shows arguments and result: "v:dot(w) -> number".  `doc`: shape, unit, range, errors, source;
+ * one to a few
  * sentences.  A row without either fails the walk test. */
 typedef struct pnl_row {
     const char *name; /* NULL ends the table */
@@ -79,19 +82,21 @@ typedef struct pnl_class {
 /** Push an empty userdata of the class, with one user value, and return its slot; fill the slot afterwards.  __gc and
  *  __close free what the slot holds.  The class is registered on first use. */
 void **pnl_newbox(lua_State *L, const pnl_class *cls);
-/** The object at `index`; raises "project: argument 1 must be a pn.set, got 3" ("an open pn.set, got a closed pn.set"). */
+/** The object at `index`; raises "project: argument 1 must be a pn.set,
+ *  got 3" ("an open pn.set, got a closed pn.set"). */
 void *pnl_check(lua_State *L, int index, const pnl_class *cls);
 /** NULL when the value is not of the class. */
 void *pnl_test(lua_State *L, int index, const pnl_class *cls);
-/** Make the box at `box` keep the value at `other` alive (a table of kept values in its user value).  A kept object is no
- *  longer freed by __close, only by the collector. */
+/** Make the box at `box` keep the value at `other` alive (a table of kept values in its user value).  A kept object is
+ *  no longer freed by __close, only by the collector. */
 void pnl_keep(lua_State *L, int box, int other);
-/** From now on __close does not free the object at `index`: for one that a call uses while callbacks run.  Other values: nothing. */
+/** From now on __close does not free the object at `index`: for one that a call uses while callbacks run.
+ *  Other values: nothing. */
 void pnl_pin(lua_State *L, int index);
 /** While busy, close and __gc refuse to free (a callback may not pull the floor away).  Calls nest. */
 void pnl_busy(lua_State *L, int index, bool busy);
-/** Free what the box at `index` holds now, also when it is pinned: for objects that count their references.  False while a call
- *  uses it. */
+/** Free what the box at `index` holds now, also when it is pinned: for objects that count their references.  False
+ *  while a call uses it. */
 bool pnl_release(lua_State *L, int index, const pnl_class *cls);
 /** Tell the collector that this object holds `bytes` outside Lua, so that big data sets are collected in time. */
 void pnl_weight(lua_State *L, size_t bytes);
@@ -109,13 +114,14 @@ void pnl_reference(lua_State *L, const char *library, const char *name, pnl_reve
 int pnl_document(lua_State *L);
 /** Whether the reference is there or being made: who only adds to it asks first. */
 bool pnl_documenting(lua_State *L);
-/** Push the reference table, which is made when it is first asked for: name -> {signature=, doc=, reveals=, touches=, kind=, source=, params=}. */
+/** Push the reference table, which is made when it is first asked for: name ->
+ *  {signature=, doc=, reveals=, touches=, kind=, source=, params=}. */
 void pnl_push_reference(lua_State *L);
 
 /* ---- curated states: scripts of analysts that are not trusted (lcurated.c) ---- */
 
-/** Push the module, opened anew for analysts: what is not for them is refused, and everything is charged to the ledger, which is kept.
- *  What was opened before no longer works. */
+/** Push the module, opened anew for analysts: what is not for them is refused, and everything is charged to the ledger,
+ *  which is kept.  What was opened before no longer works. */
 void pnl_open_curated(lua_State *L, struct pn_ledger *ledger);
 /** For pnl_open_curated: forget all classes and the reference (pnl.c), and set the mark. */
 void pnl_forget_classes(lua_State *L, const pnl_class *but);
@@ -130,19 +136,22 @@ void pnl_push_function(lua_State *L, const char *place, const char *separator, c
 void pnl_curate_library(lua_State *L);
 /** Raise "what is not available to analysts: why" in a curated state; nothing elsewhere. */
 void pnl_refuse_analyst(lua_State *L, const char *what, const char *why);
-/** The same for the option `strict` where it is true: what it refuses depends on the data, and a refusal costs nothing. */
+/** The same for the option `strict` where it is true: what it refuses depends on the data,
+ *  and a refusal costs nothing. */
 void pnl_refuse_strict(lua_State *L, const char *owner, const pn_param *params, const pn_arg *args, const char *why);
-/** Push the option `ledger` of the table at `options` (nil when absent, or no table).  In a curated state: the curator's own. */
+/** Push the option `ledger` of the table at `options` (nil when absent, or no table).
+ *  In a curated state: the curator's own. */
 void pnl_push_ledger(lua_State *L, int options, const char *owner);
 /** Push a box for an object that others own and that lives longer than the state. */
 void pnl_borrow(lua_State *L, const pnl_class *cls, void *object);
 
 /* ---- errors ---- */
 
-/** Raise the message when status is not PN_OK.  For PN_ECALLBACK re-raise the user's own error value, which the trampoline
- *  left with pnl_set_error. */
+/** Raise the message when status is not PN_OK.  For PN_ECALLBACK re-raise the user's own error value, which the
+ *  trampoline left with pnl_set_error. */
 void pnl_status(lua_State *L, pn_status status, const pn_err *err);
-/** Push the name of the status that pnl_status raised last, "EPRIVACY", and forget it; nil when there was none since. */
+/** Push the name of the status that pnl_status raised last, "EPRIVACY", and forget it;
+ *  nil when there was none since. */
 void pnl_push_failure(lua_State *L);
 /** The status whose message pnl_status raised last, when that is the value at `index`; else PN_OK. */
 pn_status pnl_failure_of(lua_State *L, int index);
@@ -155,8 +164,8 @@ int pnl_no_memory(lua_State *L, const char *format, ...) PN_PRINTF(2, 3);
 
 /* ---- arguments ---- */
 
-/** What stands at `index`, for messages: "nothing", a number, "the string \"x\"", "a pn.event", "a closed pn.ledger", "a table".
- *  May push. */
+/** What stands at `index`, for messages: "nothing", a number, "the string \"x\"", "a pn.event", "a closed pn.ledger",
+ *  "a table".  May push. */
 const char *pnl_got(lua_State *L, int index);
 /** Push the value's text as tostring has it, but "a table" and the like for an address. */
 const char *pnl_text(lua_State *L, int index);
@@ -185,17 +194,18 @@ void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *fi
                   const pn_param *second, pn_arg *second_args, const char *const *extra);
 
 /**
- * The arguments of a constructor: one table of options as for pnl_options, or, when it takes at most `in_order` options, their
- * values in the order of params.  The stack holds the arguments and nothing else.
+ * The arguments of a constructor: one table of options as for pnl_options, or, when it takes at most `in_order`
+ * options, their values in the order of params.  The stack holds the arguments and nothing else.
  */
 void pnl_values_or_options(lua_State *L, const char *owner, const pn_param *params, pn_arg *args, size_t in_order);
 
 #define PNL_MAX_PARAMS 16
 
 /**
- * Add fn for each of `rows`, as pn_set_table() gives them, to the library table on the stack top; its upvalue 1 is the row, a light
- * userdata.  Each is entered in the reference as "pn.set.l1_ball{dim=, radius=} -> set"; with at most `in_order` parameters, whose values
- * may then stand for the table, in parentheses.
+ * Add fn for each of `rows`, as pn_set_table() gives them, to the library table on the stack top;
+ * its upvalue 1 is the row, a light
+ * userdata.  Each is entered in the reference as "pn.set.l1_ball{dim=, radius=} -> set"; with at most `in_order`
+ * parameters, whose values may then stand for the table, in parentheses.
  */
 void pnl_constructors(lua_State *L, const char *library, const void *rows, lua_CFunction fn, size_t in_order);
 
@@ -203,11 +213,11 @@ void pnl_constructors(lua_State *L, const char *library, const void *rows, lua_C
 int pnl_push_row_names(lua_State *L, const void *rows);
 /* ---- shared objects of the module ---- */
 
-/** Give the table on the top (a plain list or record of results) a text of its own, "{true, false}", instead of an address;
- *  to everything else it stays a plain table. */
+/** Give the table on the top (a plain list or record of results) a text of its own, "{true, false}", instead of an
+ *  address; to everything else it stays a plain table. */
 void pnl_list(lua_State *L);
-/** Push {indices[0] + 1, ...}, such a table; NULL: {1, 2, ..., count}.  A host counts it as what a loop in Lua would be.  Raises for more
- *  than 2^30 entries. */
+/** Push {indices[0] + 1, ...}, such a table; NULL: {1, 2, ..., count}.  A host counts it as what a loop in Lua would
+ *  be.  Raises for more than 2^30 entries. */
 void pnl_push_indices(lua_State *L, const char *owner, const size_t *indices, size_t count);
 /** The module's task: all processors, Ctrl-C in the program, progress when somebody listens. */
 pn_task *pnl_task(lua_State *L);

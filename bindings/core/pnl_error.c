@@ -1,4 +1,5 @@
-/* pnl_error.c -- statuses of the runtime as errors of Lua, and the way back: which status it was that a message was raised for.
+/* pnl_error.c -- statuses of the runtime as errors of Lua, and the way back: which status it was that a message was
+ * raised for.
  * Depends on: pnl.h.  Used by: every binding. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* reference.c -- the reference that help, completion and the curator's sandbox read: an entry for every row, made when it is first asked
- * for by opening all parts of the module once more.  Depends on: reference.h.  Used by: pnl.c, bindings with generated constructors. */
+/* reference.c -- the reference that help, completion and the curator's sandbox read: an entry for every row, made when
+ * it is first asked for by opening all parts of the module once more.  Depends on: reference.h.  Used by: pnl.c,
+ * bindings with generated constructors. */
 #include "bindings/core/reference.h"
 
 static const char reference_key = 'r';

@@ -1,7 +1,8 @@
 /* confine.c -- what a script's process gives up.  Depends on: serve.h, libseccomp.  Used by: serve.c.
  *
- * The filter names what is allowed; the rest fails with EPERM, so that a library that tries something new goes on without it.  Memory
- * that is made executable, new processes, files, sockets, signals to others and looking into them are not on the list. */
+ * The filter names what is allowed; the rest fails with EPERM, so that a library that tries something new goes on
+ * without it.  Memory that is made executable, new processes, files, sockets,
+ * signals to others and looking into them are not on the list. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>

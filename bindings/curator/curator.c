@@ -1,5 +1,5 @@
-/* curator.c -- analysts' scripts over private records, each in a process of its own (process.c) or, for hosts that cannot, in a state of its
- * own (inside.c).  CURATOR.md is the threat model.
+/* curator.c -- analysts' scripts over private records, each in a process of its own (process.c) or, for hosts that
+ * cannot, in a state of its own (inside.c).  CURATOR.md is the threat model.
  * Depends on: curator_impl.h.  Used by: hosts, lcurator.c. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
@@ -199,8 +199,8 @@ static bool is_there(char path[PATH_MAX], const char *folder)
     return false;
 }
 
-/* In the folder of this library or of the program that it is linked into, or in one above it: a build tree, or an installed prefix.  A
- * folder `penumbra`, as lua/5.4/penumbra, is none. */
+/* In the folder of this library or of the program that it is linked into, or in one above it: a build tree, or an
+ * installed prefix.  A folder `penumbra`, as lua/5.4/penumbra, is none. */
 char *pnl_find_program(void)
 {
     char folder[PATH_MAX], path[PATH_MAX];

@@ -10,7 +10,8 @@
 #include "data/dataset.h"
 #include "privacy/ledger/ledger.h"
 
-/* A data set under the curator's name for it: a view, so that neither its file's name nor the names of its features are shown. */
+/* A data set under the curator's name for it: a view, so that neither its file's name nor the names of its features are
+ * shown. */
 typedef struct pnl_registered {
     pn_dataset view;
     char *name;
@@ -45,8 +46,8 @@ pn_status pnl_script_elsewhere(pnl_curator *curator, const pnl_script *script, c
 /** Path of the program beside which this library stands, allocated; NULL when there is none. */
 char *pnl_find_program(void);
 
-/** Text for a terminal, allocated: control characters but for tabs and ends of lines as \xHH, those beyond ASCII, too.  NULL when memory is
- *  short. */
+/** Text for a terminal, allocated: control characters but for tabs and ends of lines as \xHH, those beyond ASCII, too.
+ *  NULL when memory is short. */
 char *pnl_visible(const char *text, size_t size);
 
 /* How a script has filled the ledger, which keeps its entries when the script has ended. */

@@ -1,5 +1,7 @@
-/* inside.c -- a script in this process: a fresh state with limits whose globals are stdlib/sandbox.lua's and whose module is curated
- * (lcurated.c).  Depends on: curator_impl.h.  Used by: curator.c, for hosts that cannot start processes; serve.c, in the script's own. */
+/* inside.c -- a script in this process: a fresh state with limits whose globals are stdlib/sandbox.lua's and whose
+ * module is curated
+ * (lcurated.c).  Depends on: curator_impl.h.  Used by: curator.c, for hosts that cannot start processes; serve.c,
+ * in the script's own. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +12,8 @@ typedef struct script {
     const pnl_script *given;
 } script;
 
-/* A limit was reached, or the host cancelled.  Said from C, where no further instruction raises.  With the place in the script for
- * instructions, whose number is the same in every run; the place where time ended it would be a clock. */
+/* A limit was reached, or the host cancelled.  Said from C, where no further instruction raises.  With the place in the
+ * script for instructions, whose number is the same in every run; the place where time ended it would be a clock. */
 static int raise_stop(lua_State *L, const script *self, pnl_stop stop)
 {
     const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
@@ -51,7 +53,8 @@ static void make_sandbox(lua_State *L, const pnl_curator *curator)
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 }
 
-/* Tell the host what was printed.  Not when time ended the script: how far it got would be a clock, of what depends on the records. */
+/* Tell the host what was printed.  Not when time ended the script: how far it got would be a clock,
+ * of what depends on the records. */
 static void publish(lua_State *L, pnl_stop stop)
 {
     for (lua_Integer i = 1; stop != PNL_STOP_TIME && stop != PNL_STOP_CANCELLED; i++) {
@@ -64,7 +67,8 @@ static void publish(lua_State *L, pnl_stop stop)
     }
 }
 
-/* (script) -> true and the answer, false and the error, or nil and a syntax error.  Everything from here on is within the limits. */
+/* (script) -> true and the answer, false and the error, or nil and a syntax error.
+ * Everything from here on is within the limits. */
 static int run_script(lua_State *L)
 {
     const script *self = lua_touserdata(L, 1);
@@ -126,8 +130,8 @@ static char *visible_value(lua_State *L)
     return pnl_visible(text, size);
 }
 
-/* Of a run that could not be concluded: no traceback, which is of the sandbox, and not how much memory was in use, which may depend on
- * the records. */
+/* Of a run that could not be concluded: no traceback, which is of the sandbox, and not how much memory was in use,
+ * which may depend on the records. */
 static void tidy(const script *self, const pnl_host *host, pn_status status, pn_err *err)
 {
     char *trace = err ? strstr(err->message, "\nstack traceback:") : NULL;

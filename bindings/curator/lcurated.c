@@ -1,8 +1,10 @@
-/* lcurated.c -- curated states, in which the scripts of analysts run who are not trusted: what the table of rows does not declare
- * safe is not there, and everything is charged to one ledger.
- * Depends on: pnl.h, privacy/ledger/ledger.h.  Used by: pnl.c (classes), module.c (libraries), bindings that read ledgers, curator.c.
+/* lcurated.c -- curated states, in which the scripts of analysts run who are not trusted: what the table of rows does
+ * not declare safe is not there, and everything is charged to one ledger.
+ * Depends on: pnl.h, privacy/ledger/ledger.h.  Used by: pnl.c (classes), module.c (libraries),
+ * bindings that read ledgers, curator.c.
  *
- * The rule is one line (for_analysts), and what it reads is the one table that help prints.  Denied is what nobody has judged. */
+ * The rule is one line (for_analysts), and what it reads is the one table that help prints.
+ * Denied is what nobody has judged. */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,8 +56,7 @@ static const touch touches[PNL_TOUCHES] = {
       "it hands values that were not released to a function of yours; use one that is traced, such as loss.glm or "
       "reg.separable" },
     { PNL_BUDGETS, "budgets",
-      "budgets are the curator's; what you ask is charged to its ledger, and `budget` has what "
-      "remains" },
+      "budgets are the curator's; what you ask is charged to its ledger, and `budget` has what remains" },
     { PNL_SEEDED, "seeded", "noise that can be repeated protects nobody; leave rng out" },
     { PNL_FAILS, "failure", "whether it fails depends on the records" },
     { PNL_LOADS, "modules", "it loads a module" },
@@ -157,7 +158,8 @@ void pnl_push_function(lua_State *L, const char *place, const char *separator, c
 
 /* ---- the ledger ---- */
 
-/* Whoever asks for the ledger may have been charged since: a script must not fill the host's memory with charges that cost nothing. */
+/* Whoever asks for the ledger may have been charged since: a script must not fill the host's memory with charges that
+ * cost nothing. */
 static void limit_charges(lua_State *L)
 {
     const pn_ledger *ledger;

@@ -1,5 +1,6 @@
-/* process.c -- a script in a process of its own: the curator's end of the socket.  It starts the program, sends the script and descriptors
- * of the records, charges the ledger when it is asked to, and takes what the script printed and returned as the words of a stranger.
+/* process.c -- a script in a process of its own: the curator's end of the socket.  It starts the program, sends the
+ * script and descriptors of the records, charges the ledger when it is asked to, and takes what the script printed and
+ * returned as the words of a stranger.
  * Depends on: curator_impl.h, wire.h, data/shared.h, POSIX (posix_spawn), Linux (pidfd).  Used by: curator.c. */
 #define _GNU_SOURCE /* posix_spawn's closefrom and setsid */
 #include <errno.h>
@@ -105,7 +106,8 @@ static bool make_environment(char *env[MOST_OPTIONS], unsigned threads)
     return threads == 0 || (env[count] = setting("OPENBLAS_NUM_THREADS", number));
 }
 
-/* Standard streams lead nowhere, but for reports of sanitizers; the socket is PNL_SERVE_DESCRIPTOR, and there are no others. */
+/* Standard streams lead nowhere, but for reports of sanitizers; the socket is PNL_SERVE_DESCRIPTOR,
+ * and there are no others. */
 static int add_descriptors(posix_spawn_file_actions_t *actions, int socket)
 {
     int failed = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);

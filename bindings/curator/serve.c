@@ -1,5 +1,5 @@
-/* serve.c -- the script's end of the socket: takes the script and the records, gives up its rights, runs it with a curator of its own whose
- * ledger is linked to the real one, and sends back what the script printed and returned.
+/* serve.c -- the script's end of the socket: takes the script and the records, gives up its rights, runs it with a
+ * curator of its own whose ledger is linked to the real one, and sends back what the script printed and returned.
  * Depends on: serve.h, wire.h, curator_impl.h, core/vault.h, data/shared.h.  Used by: main.c. */
 #define _GNU_SOURCE /* close_range, explicit_bzero, malloc_usable_size */
 #include <fcntl.h>

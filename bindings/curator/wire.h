@@ -1,6 +1,7 @@
-/* wire.h -- frames between a curator and the process that runs a script for it: a kind, then numbers and texts one after another.
- * Both ends are the same version of the same program on one machine, so numbers travel as they lie in memory.  The curator believes
- * nothing of what it reads: sizes are bounded, texts end, kinds and order are checked by who takes a frame.
+/* wire.h -- frames between a curator and the process that runs a script for it: a kind, then numbers and texts one
+ * after another.  Both ends are the same version of the same program on one machine, so numbers travel as they lie in
+ * memory.  The curator believes nothing of what it reads: sizes are bounded, texts end,
+ * kinds and order are checked by who takes a frame.
  * Depends on: POSIX sockets.  Used by: process.c (the curator's end), serve.c (the script's end). */
 #ifndef PNL_CURATOR_WIRE_H
 #define PNL_CURATOR_WIRE_H
@@ -49,16 +50,18 @@ void pnl_put_real(pnl_frame *frame, double value);
 void pnl_put_text(pnl_frame *frame, const char *text, size_t size);
 uint64_t pnl_get_count(pnl_frame *frame);
 double pnl_get_real(pnl_frame *frame);
-/** In the frame, with a zero byte behind it; NULL for NULL, and when it fails.  size may be NULL: then zero bytes inside fail. */
+/** In the frame, with a zero byte behind it; NULL for NULL, and when it fails.
+ *  size may be NULL: then zero bytes inside fail. */
 const char *pnl_get_text(pnl_frame *frame, size_t *size);
 /** Whether everything was read and nothing was missing. */
 bool pnl_frame_done(const pnl_frame *frame);
 
-/* Waits until the descriptor is ready for `events` of poll.  A status other than PN_OK, and not PN_EIO, ends the transfer with it. */
+/* Waits until the descriptor is ready for `events` of poll.  A status other than PN_OK, and not PN_EIO,
+ * ends the transfer with it. */
 typedef pn_status (*pnl_wire_wait)(void *self, int fd, short events, pn_err *err);
 
-/** Send it whole, with a descriptor unless `pass` is -1.  Errors: PN_EIO when the other end is gone; what `wait` says; PN_ENOMEM for a frame
- *  that failed. */
+/** Send it whole, with a descriptor unless `pass` is -1.  Errors: PN_EIO when the other end is gone; what `wait` says;
+ *  PN_ENOMEM for a frame that failed. */
 pn_status pnl_frame_send(pnl_frame *frame, int fd, int pass, pnl_wire_wait wait, void *self, pn_err *err);
 /** Receive one of at most `most` bytes; *passed: a descriptor that came with it, or -1; NULL: none may come.
  *  Errors: PN_EIO when the other end is gone; PN_EPARSE for a larger frame; PN_ENOMEM; what `wait` says. */

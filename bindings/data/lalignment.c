@@ -152,10 +152,9 @@ void pnl_open_alignment(lua_State *L)
     pnl_reference(
         L, "federated", "align", PNL_RAW | PNL_FILES,
         "pn.federated.align(d, {key=, ids=, csv=, column=, create=}) -> dataset, string",
-        "The rows in the order of the hashes of their identifiers under the shared key, and a digest of that "
-        "order and the labels, 64 hex digits: parties with the same digest have the same people, in the same "
-        "order, with the same labels.  The digest tells nothing to who lacks the key but whether two are equal; "
-        "it is no private release.  Errors: an identifier that is empty or stands twice, another number of "
-        "identifiers than of rows.",
+        "The rows in the order of the hashes of their identifiers under the shared key, and a digest of that order and "
+        "the labels, 64 hex digits: parties with the same digest have the same people, in the same order, with the "
+        "same labels.  The digest tells nothing to who lacks the key but whether two are equal; it is no private "
+        "release.  Errors: an identifier that is empty or stands twice, another number of identifiers than of rows.",
         NULL, params);
 }

@@ -1,5 +1,6 @@
 /* ldata.c -- pn.data objects: fields, what is enforced, and the transformations, each of which makes a new data set.
- * Depends on: lnumbers.h, progress.h, ldata.h, data/dataset.h, geometry/potentials/norm.h.  Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
+ * Depends on: lnumbers.h, progress.h, ldata.h, data/dataset.h, geometry/potentials/norm.h.  Used by: ldata_load.c,
+ * objectives and solvers (pnl_dataset_class). */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -229,8 +230,8 @@ static int data_clip_rows(lua_State *L)
 
     if (norm) {
         pnl_refuse_analyst(L, "clip_rows: this norm",
-                           "whether it can be computed of a row depends on the records; "
-                           "\"l1\", \"l2\" and \"linf\" always can");
+                           "whether it can be computed of a row depends on the records; \"l1\", \"l2\" and \"linf\" "
+                           "always can");
         gauge = gauge_of(L, norm, data->p);
     }
     slot = new_data(L);
@@ -392,13 +393,12 @@ static const pnl_row data_rows[] = {
       "\"float64\" or \"float32\": how the features are stored.  Labels and all sums are double in any case." },
     { "features", data_features, PNL_FIELD, PNL_RAW, "d.features -> table or nil",
       "The names of the p features: those of a CSV file's header, \"column=category\" for one of a text column, "
-      "\"bias\" for "
-      "that of add_bias; nil where there are none.  Categories that were found in the records are no public facts." },
+      "\"bias\" for that of add_bias; nil where there are none.  Categories that were found in the records are no "
+      "public facts." },
     { "name", data_name, PNL_FIELD, PNL_NOTHING, "d.name -> string", "Where the data came from: a file's name." },
     { "X", data_X, PNL_FIELD, PNL_RAW, "d.X -> pn.mat or pn.sparse",
       "The features, n x p: a view, which cannot be changed; copy it to do so.  Of float32 data it is a copy in "
-      "doubles, "
-      "made each time it is asked for." },
+      "doubles, made each time it is asked for." },
     { "y", data_y, PNL_FIELD, PNL_RAW, "d.y -> pn.vec",
       "The n labels: a view, which cannot be changed; copy it to do so." },
     { "bounds", data_bounds, PNL_FIELD, PNL_NOTHING, "d.bounds -> {l1=, l2=, linf=, labels={lo, hi}}",
@@ -412,15 +412,12 @@ static const pnl_row data_rows[] = {
       "Scale each row whose norm exceeds the bound down to it and record the bound, with those it implies in the other "
       "norms.  norm is \"l2\", \"l1\", \"linf\" or a pn.norm; bound a positive number.  The bound holds in real "
       "arithmetic: rows within rounding of it (about p 2^-51) are scaled, too.  For another pn.norm that holds of the "
-      "l1, "
-      "l2 and linf bounds that it implies, which are what is recorded; a row outside the span of a flat ball becomes "
-      "0." },
+      "l1, l2 and linf bounds that it implies, which are what is recorded; a row outside the span of a flat ball "
+      "becomes 0." },
     { "rescale", data_rescale, PNL_METHOD, PNL_NOTHING, "d:rescale(low, high) -> data",
       "Feature j clamped to the public range [low[j], high[j]] and mapped to [-1, 1], which is then enforced (linf <= "
-      "1); "
-      "dense. The range -1, 1 leaves a feature as it is. Take the ranges from units and documentation, never from the "
-      "data: "
-      "that would not be paid for." },
+      "1); dense. The range -1, 1 leaves a feature as it is. Take the ranges from units and documentation, never from "
+      "the data: that would not be paid for." },
     { "clip_labels", data_clip_labels, PNL_METHOD, PNL_NOTHING, "d:clip_labels(lo, hi) -> data",
       "Clamp the labels to [lo, hi], lo < hi, and record the range; a narrower one that was enforced before stays." },
     { "with_labels", data_with_labels, PNL_METHOD, PNL_NOTHING, "d:with_labels(y) -> data",
@@ -431,11 +428,9 @@ static const pnl_row data_rows[] = {
       "1." },
     { "float32", data_float32, PNL_METHOD, PNL_NOTHING | PNL_FAILS, "d:float32() -> data",
       "The same records with the features stored as float32: half the memory, and dense passes over the data take "
-      "about "
-      "half the time.  Entries are rounded toward zero, so that every enforced row bound stays valid; labels stay "
-      "double, "
-      "and all sums are of doubles.  What is made of the result is float32, too; a float32 data set gives itself.  An "
-      "error, with its position, for an entry beyond 3.4e38." },
+      "about half the time.  Entries are rounded toward zero, so that every enforced row bound stays valid; labels "
+      "stay double, and all sums are of doubles.  What is made of the result is float32, too; a float32 data set gives "
+      "itself.  An error, with its position, for an entry beyond 3.4e38." },
     { "take", data_take, PNL_METHOD, PNL_NOTHING, "d:take(n) -> data",
       "The first n records; bounds stay.  Error when there are fewer." },
     { "shuffle", data_shuffle, PNL_METHOD, PNL_NOTHING, "d:shuffle(rng) -> data",
@@ -448,8 +443,7 @@ static const pnl_row data_rows[] = {
       "pn.data.npy{ranks=} never takes it." },
     { "split", data_split, PNL_METHOD, PNL_NOTHING, "d:split(fraction, rng) -> train, test",
       "Shuffle and part: the first has round(fraction n) records, the second the rest; fraction in (0, 1), neither "
-      "part "
-      "empty.  Bounds stay.  rng is a pn.rng, or nil for the secure one." },
+      "part empty.  Bounds stay.  rng is a pn.rng, or nil for the secure one." },
     { "__tostring", data_tostring, PNL_META, PNL_NOTHING, "tostring(d) -> string",
       "Name, size, storage and what is enforced; no value of a record." },
     PNL_ROW_END
@@ -464,8 +458,8 @@ const pnl_class pnl_dataset_class = {
     "pn.dataset",
     free_data,
     data_rows,
-    "n records (x, y): features dense or sparse, one label each, and what is enforced "
-    "about them.  Immutable: every method makes a new data set.",
+    "n records (x, y): features dense or sparse, one label each, and what is enforced about them.  Immutable: every "
+    "method makes a new data set.",
     NULL,
     NULL
 };

@@ -6,7 +6,8 @@
 #include "bindings/core/pnl.h"
 #include "data/dataset.h"
 
-/** The box at the top holds `slot`, just filled with `status`: raise, or tell the collector of its weight and return 1. */
+/** The box at the top holds `slot`, just filled with `status`: raise,
+ *  or tell the collector of its weight and return 1. */
 int pnl_data_made(lua_State *L, pn_dataset *const *slot, pn_status status, const pn_err *err);
 
 /** The same after a pass over the records that a frame is around: the frame ends. */
@@ -23,7 +24,8 @@ int pnl_data_option(lua_State *L, const char *name);
 /** The option `labels` of the table at 2; what it points into stays on the stack.  text: labels may be text. */
 void pnl_data_labels(lua_State *L, const char *owner, bool text, pn_label_options *options);
 
-/* The option `clip_rows` of a loader: rows are clipped before anybody has the data set, so that there is one copy of them. */
+/* The option `clip_rows` of a loader: rows are clipped before anybody has the data set,
+ * so that there is one copy of them. */
 typedef struct pnl_row_clip {
     bool given;
     pn_lp norm;

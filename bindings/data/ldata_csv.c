@@ -172,8 +172,8 @@ static int wrong_one_hot(lua_State *L, const char *got)
 {
     return pnl_error(
         L,
-        "data.csv: one_hot must be true or a table of columns such as {\"job\", 4} or, with their categories, "
-        "{job = {\"clerk\", \"cook\"}}, got %s",
+        "data.csv: one_hot must be true or a table of columns such as {\"job\", 4} or, with their categories, {job = "
+        "{\"clerk\", \"cook\"}}, got %s",
         got);
 }
 

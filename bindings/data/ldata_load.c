@@ -179,41 +179,32 @@ static const pnl_row data_functions[] = {
     { "libsvm", load_libsvm, PNL_FUNCTION, PNL_NOTHING | PNL_FILES,
       "pn.data.libsvm(path, {cols=, sparse=, labels=nil | \"binary\" | {[1]=-1, [2]=1}, clip_rows=}) -> data",
       "Read LIBSVM text (\"label index:value ...\", indices from 1 and rising, # starts a comment), gzip or plain.  "
-      "cols: "
-      "number of features, default the largest index found.  sparse: storage, default sparse when fewer than 1 entry "
-      "in 5 "
-      "is present.  labels: \"binary\" makes the two values found -1 (smaller) and 1 (larger), a table maps each "
-      "label; "
-      "both enforce the label range, as do labels that are all -1 or 1 (the alphabet is taken as public).  clip_rows: "
-      "{\"l2\", 1} does what d:clip_rows(\"l2\", 1) does, before anybody has the rows, so that there is never a second "
-      "copy of them.  Errors name file, line and column." },
+      "cols: number of features, default the largest index found.  sparse: storage, default sparse when fewer than 1 "
+      "entry in 5 is present.  labels: \"binary\" makes the two values found -1 (smaller) and 1 (larger), a table maps "
+      "each label; both enforce the label range, as do labels that are all -1 or 1 (the alphabet is taken as public).  "
+      "clip_rows: {\"l2\", 1} does what d:clip_rows(\"l2\", 1) does, before anybody has the rows, so that there is "
+      "never a second copy of them.  Errors name file, line and column." },
     { "csv", pnl_data_csv, PNL_FUNCTION, PNL_NOTHING | PNL_FILES,
       "pn.data.csv(path, {label=, header=, sep=, columns=, one_hot=, labels=, clip_rows=}) -> data",
       "Read CSV (RFC 4180 quoting, a quoted field ends on its line), gzip or plain, dense.  label: the label column by "
       "name, by number, or \"last\" (default).  header: whether the first line holds names; default: when a field of "
-      "it "
-      "is not a number, or, with one_hot or labels and no column asked for by name, when all are not; true passes over "
-      "any first line.  sep: one character; default: found among , ; tab.  columns: the features by name or number, in "
-      "that order; default: all but the label.  one_hot: the columns of text, each of which becomes 0/1 features named "
-      "\"column=category\": {\"job\", 4} (names, numbers), true (all whose first record is not a number; then none of "
-      "them may hold one), or with declared categories {job = {\"clerk\", \"cook\"}, [4] = {\"a\", \"b\"}}, in that "
-      "order; a text that is not declared is an error, or with unknown = \"zeros\" beside the categories all zeros.  "
-      "Without declaration the categories are those found, at most 10000, sorted (numbers by value, then bytes): they "
-      "and "
-      "their number come from the records, and nothing pays for that, so declare what is public knowledge.  labels: "
-      "\"binary\" makes the two values found -1 and 1 (the smaller number, or first text, -1), a table maps each, as "
-      "in "
-      "{[\"<=50K\"] = -1, [\">50K\"] = 1}; both enforce the label range.  clip_rows: as for pn.data.libsvm.  Errors "
-      "name file, line and "
-      "column." },
+      "it is not a number, or, with one_hot or labels and no column asked for by name, when all are not; true passes "
+      "over any first line.  sep: one character; default: found among , ; tab.  columns: the features by name or "
+      "number, in that order; default: all but the label.  one_hot: the columns of text, each of which becomes 0/1 "
+      "features named \"column=category\": {\"job\", 4} (names, numbers), true (all whose first record is not a "
+      "number; then none of them may hold one), or with declared categories {job = {\"clerk\", \"cook\"}, [4] = "
+      "{\"a\", \"b\"}}, in that order; a text that is not declared is an error, or with unknown = \"zeros\" beside the "
+      "categories all zeros.  Without declaration the categories are those found, at most 10000, sorted (numbers by "
+      "value, then bytes): they and their number come from the records, and nothing pays for that, so declare what is "
+      "public knowledge.  labels: \"binary\" makes the two values found -1 and 1 (the smaller number, or first text, "
+      "-1), a table maps each, as in {[\"<=50K\"] = -1, [\">50K\"] = 1}; both enforce the label range.  clip_rows: as "
+      "for pn.data.libsvm.  Errors name file, line and column." },
     { "npy", load_npy, PNL_FUNCTION, PNL_NOTHING | PNL_FILES, "pn.data.npy(xpath, ypath, {ranks=, clip_rows=}) -> data",
       "Read two NumPy files, gzip or plain: features, n x p, and labels, n or n x 1; '<f8', '<f4', whole numbers or "
       "'|b1' (as 0 and 1), C or Fortran order.  Dense, stored as doubles; d:float32() halves them.  clip_rows: as for "
-      "pn.data.libsvm.  Errors name the "
-      "file "
-      "and the position; sizes that do not fit, both files.  With ranks=pn.ranks() each rank reads the rows of its "
-      "share alone, as "
-      "d:share(ranks) says, so that a set larger than the memory of one machine can be loaded." },
+      "pn.data.libsvm.  Errors name the file and the position; sizes that do not fit, both files.  With "
+      "ranks=pn.ranks() each rank reads the rows of its share alone, as d:share(ranks) says, so that a set larger than "
+      "the memory of one machine can be loaded." },
     { "from", from_values, PNL_FUNCTION, PNL_NOTHING, "pn.data.from(X, y) -> data",
       "A data set of copies: X a pn.mat, a pn.sparse or a table of rows, n x p; y n labels (pn.vec or table).  Finite "
       "numbers only.  Labels that are all -1 or 1 count as enforced." },

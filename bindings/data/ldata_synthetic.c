@@ -205,9 +205,9 @@ void pnl_open_synthetic(lua_State *L)
     pnl_reference(
         L, "data.synthetic", "logistic", PNL_NOTHING,
         "pn.data.synthetic.logistic{n=, p=, sparsity=, noise=, signal=, seed=, progress=} -> data, truth",
-        "x_ij = 1 or -1, fair; theta* as in lasso; y = 1 with probability 1/(1 + exp(-<x, theta*>)), else -1, "
-        "then flipped with probability `noise`.  Bounds enforced: linf 1, labels -1 or 1.  truth is theta*, a "
-        "pn.vec.  The same seed (default 1) gives the same data.",
+        "x_ij = 1 or -1, fair; theta* as in lasso; y = 1 with probability 1/(1 + exp(-<x, theta*>)), else -1, then "
+        "flipped with probability `noise`.  Bounds enforced: linf 1, labels -1 or 1.  truth is theta*, a pn.vec.  The "
+        "same seed (default 1) gives the same data.",
         NULL, logistic_params);
     lua_pushcfunction(L, synthetic_classification);
     lua_setfield(L, -2, "classification");
@@ -216,13 +216,10 @@ void pnl_open_synthetic(lua_State *L)
         "pn.data.synthetic.classification{n=, p=, classes=, separation=, noise=, seed=, progress=} -> data, truth",
         "Labels 1 to `classes`, equally likely; x = mean of its class + N(0, I).  With classes <= p + 1 the means are "
         "the corners of a regular simplex in a random position, `separation` apart; else they have that simplex's "
-        "radius "
-        "and random directions.  So P(y = k | x) is the softmax of the <mean, x>: truth, a pn.mat classes x p, is "
-        "theta* "
-        "of pn.loss.softmax (truth:vec() in the order of fit.theta), and of two classes the least error is "
+        "radius and random directions.  So P(y = k | x) is the softmax of the <mean, x>: truth, a pn.mat classes x p, "
+        "is theta* of pn.loss.softmax (truth:vec() in the order of fit.theta), and of two classes the least error is "
         "Phi(-separation/2).  Then a label becomes one of the others with probability `noise`.  Bounds enforced: "
-        "labels "
-        "[1, classes]; rows have none, so clip them.  The same seed (default 1) gives the same data.",
+        "labels [1, classes]; rows have none, so clip them.  The same seed (default 1) gives the same data.",
         NULL, classification_params);
     lua_pushcfunction(L, synthetic_low_rank);
     lua_setfield(L, -2, "low_rank");
@@ -233,8 +230,7 @@ void pnl_open_synthetic(lua_State *L)
         "pn.set.nuclear_ball{rows=, cols=} has them; y = <X, M*> + noise N(0, 1), clipped to [-1, 1].  M* has `rank` "
         "singular values signal/rank and random singular vectors; it is truth, a pn.mat (truth:vec() in the order of "
         "fit.theta).  But for the clipping the variance of y is signal^2/rank + noise^2.  Bounds enforced: linf 1, "
-        "labels "
-        "[-1, 1].  The same seed (default 1) gives the same data.",
+        "labels [-1, 1].  The same seed (default 1) gives the same data.",
         NULL, low_rank_params);
     pnl_open_fingerprint(L);
 }

@@ -252,7 +252,7 @@ void pnl_open_fingerprint(lua_State *L)
     pnl_reference(
         L, "data.synthetic", "fingerprint", PNL_NOTHING,
         "pn.data.synthetic.fingerprint{m=, users=, p=, informative=, ridge=, seed=} -> fingerprint",
-        "The instance behind the lower bound n^(-2/3) for private LASSO: a Tardos code in a few of p columns, "
-        "Hadamard rows as a ridge.  Minimising the loss reveals who is in the data; f:trace shows it.",
+        "The instance behind the lower bound n^(-2/3) for private LASSO: a Tardos code in a few of p columns, Hadamard "
+        "rows as a ridge.  Minimising the loss reveals who is in the data; f:trace shows it.",
         "Talwar, Thakurta, Zhang (2014), Theorem 5.9; Tardos (2008)", fingerprint_params);
 }

@@ -1,5 +1,5 @@
-/* host.c -- a Lua state with limits for a program that embeds Penumbra: its memory is an account's, its runs are stopped by
- * host_limits.c, and every failure comes back as a status with a message.
+/* host.c -- a Lua state with limits for a program that embeds Penumbra: its memory is an account's, its runs are
+ * stopped by host_limits.c, and every failure comes back as a status with a message.
  * Depends on: host.h, core/account.h.  Used by: hosts, bindings/curator*.c. */
 #include <math.h>
 #include <stdio.h>

@@ -49,7 +49,8 @@ void pnl_host_start(pnl_host *host);
 void pnl_host_charge(lua_State *L, uint64_t instructions);
 /** See whether a limit is reached by now; PNL_GOES_ON or why the run must end. */
 pnl_stop pnl_host_look(pnl_host *host);
-/** The last such look of a run: whatever it says, no limit that is reached later, and no cancel, ends the run otherwise. */
+/** The last such look of a run: whatever it says, no limit that is reached later, and no cancel,
+ *  ends the run otherwise. */
 pnl_stop pnl_host_decide(pnl_host *host);
 /** "the limit of 2 seconds was reached" */
 void pnl_host_stop_text(const pnl_host *host, char *text, size_t size);

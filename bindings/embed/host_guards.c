@@ -1,5 +1,5 @@
-/* host_guards.c -- Lua's libraries where they would end the process, run bytecode, or escape a limit: functions that replace them, with
- * the same results otherwise.  Loops in C that a script can make endless charge instructions.
+/* host_guards.c -- Lua's libraries where they would end the process, run bytecode, or escape a limit: functions that
+ * replace them, with the same results otherwise.  Loops in C that a script can make endless charge instructions.
  * Depends on: host.h.  Used by: host.c. */
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* host_limits.c -- limits of time and instructions, and cancelling: a hook that counts.  Once a limit is reached every further
- * instruction raises, in whatever coroutine, so that a script's pcall only gets it nearer to its end.
+/* host_limits.c -- limits of time and instructions, and cancelling: a hook that counts.  Once a limit is reached every
+ * further instruction raises, in whatever coroutine, so that a script's pcall only gets it nearer to its end.
  *
- * Lua runs two things without hooks: finalizers, which host_guards.c refuses under limits, and a message handler for an error that a
- * hook raised, which it does not let run once a limit is reached.  A coroutine takes the hook over from the one that makes it, with a
- * count of its own, which is why making one is charged.
+ * Lua runs two things without hooks: finalizers, which host_guards.c refuses under limits, and a message handler for an
+ * error that a hook raised, which it does not let run once a limit is reached.  A coroutine takes the hook over from
+ * the one that makes it, with a count of its own, which is why making one is charged.
  * Depends on: host.h, core/task.h.  Used by: host.c, host_guards.c. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>

@@ -39,7 +39,8 @@ static int print(lua_State *L)
     return 0;
 }
 
-/* io.write of the modules, whose help and plots are for who reads what scripts print.  The end of a line is not part of it. */
+/* io.write of the modules, whose help and plots are for who reads what scripts print.
+ * The end of a line is not part of it. */
 static int module_write(lua_State *L)
 {
     int arguments = lua_gettop(L);

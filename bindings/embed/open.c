@@ -1,4 +1,5 @@
-/* open.c -- pnl_open: `require "penumbra"` in any state, from the Lua half in the library.  What is loaded when is as with files.
+/* open.c -- pnl_open: `require "penumbra"` in any state, from the Lua half in the library.
+ * What is loaded when is as with files.
  * Depends on: penumbra_lua.h, open.h, pnl.h.  Used by: hosts, bindings/embed/host.c. */
 #include <lualib.h>
 

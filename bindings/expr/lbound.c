@@ -205,8 +205,8 @@ static unsigned name_of_range(lua_State *L, const char *names[PN_GRAPH_VARS_MAX]
         return 0; /* function() has none */
     lua_pushnil(L);
     if (!lua_istable(L, 2) || count_entries(L, 2) != 1 || !lua_next(L, 2) || lua_type(L, -2) != LUA_TSTRING)
-        pnl_error(L, "bound: the parameters of the function have no names; write it as function(t) ... end and give "
-                     "{t = {lo, hi}}");
+        pnl_error(L, "bound: the parameters of the function have no names; write it as function(t) ... end and give {t "
+                     "= {lo, hi}}");
     names[0] = lua_tostring(L, -2);
     lua_pop(L, 1); /* the name stays */
     return 1;
@@ -239,10 +239,10 @@ void pnl_add_bound(lua_State *L)
     pnl_reference(
         L, "", "bound", PNL_NOTHING,
         "pn.bound(function(t) ... end, {t = {lo, hi}}) -> {min = {lo, hi}, max = {lo, hi}, converged=, boxes=}",
-        "Certified extremes of a traced function while each parameter, by its name, stays in its range: {lo, hi} "
-        "is an interval, whose ends may be math.huge, {values = {-1, 1}} a list, a number itself.  The smallest "
-        "value lies within min and the largest within max, whatever rounding did; converged tells that both are "
-        "as narrow as wanted (1e-9, relatively), boxes how many parts were looked at.  Errors: what f or a range "
-        "does wrong; a function that is unbounded or may be undefined, with the part of it and where.",
+        "Certified extremes of a traced function while each parameter, by its name, stays in its range: {lo, hi} is an "
+        "interval, whose ends may be math.huge, {values = {-1, 1}} a list, a number itself.  The smallest value lies "
+        "within min and the largest within max, whatever rounding did; converged tells that both are as narrow as "
+        "wanted (1e-9, relatively), boxes how many parts were looked at.  Errors: what f or a range does wrong; a "
+        "function that is unbounded or may be undefined, with the part of it and where.",
         "Moore, Kearfott, Cloud (2009), Introduction to Interval Analysis, chapters 6 and 11", NULL);
 }

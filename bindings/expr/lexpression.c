@@ -1,4 +1,5 @@
-/* lexpression.c -- pn.expression: what a traced function became; to be looked at, differentiated, bounded and evaluated.
+/* lexpression.c -- pn.expression: what a traced function became; to be looked at, differentiated,
+ * bounded and evaluated.
  * Depends on: lsymbol.h, lnumbers.h, progress.h.  Used by: module.c, ltrace.c. */
 #include <stdio.h>
 #include <string.h>
@@ -262,10 +263,8 @@ static const pnl_row expression_rows[] = {
       "The names of the variables, in the order of the function's parameters." },
     { "derivative", derivative, PNL_METHOD, PNL_NOTHING, "e:derivative(name) -> expression",
       "The derivative by one variable, simplified; the name may be left out when there is one variable.  At a kink it "
-      "is a "
-      "fixed one of the one-sided derivatives: abs has 0 at 0, max and min that of their first argument on ties, where "
-      "that "
-      "of the branch taken.  An error when it has more than 50000 operations." },
+      "is a fixed one of the one-sided derivatives: abs has 0 at 0, max and min that of their first argument on ties, "
+      "where that of the branch taken.  An error when it has more than 50000 operations." },
     { "bound", bound, PNL_METHOD, PNL_NOTHING, "e:bound{z = {lo, hi}, ...} -> {min=, max=, converged=, boxes=}",
       "Certified extremes over ranges of the variables, as pn.bound." },
     { "__call", call, PNL_META, PNL_NOTHING, "e(z, y) -> number or vec",
@@ -314,8 +313,8 @@ void pnl_open_expression(lua_State *L)
     pnl_reference(
         L, "", "trace", PNL_NOTHING, "pn.trace(f) -> expression",
         "Call f once with symbols for its parameters and give the expression that it returns, simplified: what a "
-        "traced loss, map or bound sees of f.  A function without named parameters gets one, x.  Errors: of f, "
-        "and where f asks for what a symbol does not tell (`if z > 0`: write pn.where).",
+        "traced loss, map or bound sees of f.  A function without named parameters gets one, x.  Errors: of f, and "
+        "where f asks for what a symbol does not tell (`if z > 0`: write pn.where).",
         NULL, NULL);
     pnl_add_bound(L);
 }

@@ -1,5 +1,5 @@
-/* lsymbol.c -- pn.symbol: what a traced function is called with.  An operator or function of symbols adds a term to the graph
- * of the trace and gives a symbol for it; what needs a number is refused, at the user's line.
+/* lsymbol.c -- pn.symbol: what a traced function is called with.  An operator or function of symbols adds a term to the
+ * graph of the trace and gives a symbol for it; what needs a number is refused, at the user's line.
  * Depends on: lsymbol.h, lnumbers.h.  Used by: lmath.c's table of kinds, ltrace.c. */
 #include <ctype.h>
 #include <math.h>
@@ -62,7 +62,8 @@ static bool is_symbol(lua_State *L, int index)
 
 /* ---- messages ---- */
 
-/* Pushes "script.lua:3: " for the user's line: the nearest Lua function's, for math.max(0, z) and metamethods of C lie between. */
+/* Pushes "script.lua:3: " for the user's line: the nearest Lua function's,
+ * for math.max(0, z) and metamethods of C lie between. */
 static void push_place(lua_State *L)
 {
     lua_Debug frame;
@@ -187,8 +188,8 @@ static void refuse_operand(lua_State *L, int index, const char *name, int count)
     if (type == LUA_TTABLE || pnl_test(L, index, &pnl_vec_class) || pnl_test(L, index, &pnl_mat_class) ||
         pnl_test(L, index, &pnl_sparse_class))
         refuse(L,
-               "%s: the function is traced with one scalar symbol per argument, so that symbols mix with numbers "
-               "only, not with a %s; its entries are numbers, as in v[1]",
+               "%s: the function is traced with one scalar symbol per argument, so that symbols mix with numbers only, "
+               "not with a %s; its entries are numbers, as in v[1]",
                call, type == LUA_TTABLE ? "table" : pnl_kind_name(L, index));
     refuse(L, "%s: a symbol mixes with numbers and symbols, not with a %s%s", call, pnl_kind_name(L, index),
            type == LUA_TNIL       ? "; is a name misspelt?"
@@ -255,7 +256,8 @@ static void symbol_apply(lua_State *L, const pn_function *function)
     pnl_push_symbol(L, trace, result);
 }
 
-/* The symbol on the top is the condition of the operands at 1 and 2: something must be made of it before the function returns. */
+/* The symbol on the top is the condition of the operands at 1 and 2: something must be made of it before the function
+ * returns. */
 static void watch(lua_State *L, pn_operator op)
 {
     symbol *self = test_symbol(L, -1);
@@ -450,9 +452,8 @@ const pnl_class pnl_symbol_class = {
     symbol_free,
     symbol_rows,
     "What a traced function gets in place of a number: operators and the functions of pn make expressions of it, "
-    "pn.where "
-    "chooses between them.  It counts as true in `if`, `and` and `or`, and is of use only while its function is "
-    "traced.",
+    "pn.where chooses between them.  It counts as true in `if`, `and` and `or`, and is of use only while its function "
+    "is traced.",
     refuse_index,
     NULL,
 };

@@ -1,6 +1,6 @@
 /* lsymbol.h -- tracing: a user's Lua function is called once with symbols and becomes an expression graph.
- * Depends on: pnl.h, expr/.  Used by: lsymbol.c, ltrace.c, lexpression.c, lbound.c, lvec.c, lmat.c; bindings of what is made of a
- * function: losses, regularisers, potentials. */
+ * Depends on: pnl.h, expr/.  Used by: lsymbol.c, ltrace.c, lexpression.c, lbound.c, lvec.c, lmat.c; bindings of what is
+ * made of a function: losses, regularisers, potentials. */
 #ifndef PNL_SYMBOL_H
 #define PNL_SYMBOL_H
 
@@ -17,23 +17,27 @@
  *   count   at most PN_GRAPH_VARS_MAX.
  *   graph   out, borrowed from the expression on the stack; pn_graph_keep it to have it longer.
  * Returns the root.  A number that the function returns is a constant.
- * Errors: raised, and nothing leaks.  A message of the function gets the owner before it; error values that are no strings pass
- *         as they are.  Refused: what is no function; a result that is not one expression of these variables; an expression
- *         with too many operations; a condition that nothing was made of (`if pn.gt(z, 0)` always takes the first branch).
+ * Errors: raised, and nothing leaks.  A message of the function gets the owner before it;
+ * error values that are no strings pass
+ *         as they are.  Refused: what is no function; a result that is not one expression of these variables;
+ *             an expression
+ *         with too many operations; a condition that nothing was made of (`if pn.gt(z, 0)` always takes the first
+ *             branch).
  */
 pn_node pnl_trace(lua_State *L, int function, const char *owner, const char *const *names, unsigned count,
                   pn_graph **graph);
 
 /**
- * Ask the function at `function` for a few numbers and refuse it where it gives others than the expression at `expression` that was
- * traced of it: Lua takes z == 0 for false when z is a symbol, without asking.  For what is certified: losses, regularisers,
+ * Ask the function at `function` for a few numbers and refuse it where it gives others than the expression at
+ * `expression` that was traced of it: Lua takes z == 0 for false when z is a symbol, without asking.  For what is
+ * certified: losses, regularisers,
  * potentials.  Of more than two variables nothing is asked.  Errors: raised; those of the function as pnl_trace's.
  */
 void pnl_refuse_equality(lua_State *L, int function, int expression);
 
 /**
- * The names of the parameters of the function at `function`, borrowed from it.  0 for a function without (vararg or C) and for
- * one stripped of its names.  Raises when there are more than PN_GRAPH_VARS_MAX.
+ * The names of the parameters of the function at `function`, borrowed from it.  0 for a function without (vararg or C)
+ * and for one stripped of its names.  Raises when there are more than PN_GRAPH_VARS_MAX.
  */
 unsigned pnl_parameters(lua_State *L, int function, const char *owner, const char *names[PN_GRAPH_VARS_MAX]);
 
@@ -46,14 +50,16 @@ const pn_program *pnl_trace_map(lua_State *L, int function, const char *owner);
 void pnl_run_map(lua_State *L, const pn_program *program, size_t n, const double *x, double *out);
 
 /**
- * Read where a variable ranges from the value at `index`: {lo, hi} or {lo=, hi=} (ends may be infinite), {values={...}}, or a
- * number for itself.  Pushes one value, which owns out->values: it must stay on the stack as long as they are used.
+ * Read where a variable ranges from the value at `index`: {lo, hi} or {lo=, hi=} (ends may be infinite),
+ * {values={...}}, or a number for itself.  Pushes one value, which owns out->values: it must stay on the stack as long
+ * as they are used.
  *   owner, name   "bound", "t": for messages.
  */
 void pnl_check_domain(lua_State *L, int index, const char *owner, const char *name, pn_domain *out);
 
 /**
- * Read the table at `ranges` (absolute index) with a range for each of names[count]; pushes `count` values as pnl_check_domain.
+ * Read the table at `ranges` (absolute index) with a range for each of names[count];
+ * pushes `count` values as pnl_check_domain.
  * Errors: a name that is none of them, or one without a range; the message lists them.
  */
 void pnl_check_domains(lua_State *L, int ranges, const char *owner, const char *const *names, unsigned count,
@@ -98,8 +104,8 @@ const pn_program *pnl_expression_program(lua_State *L, pnl_expression *self);
 void pnl_graph_status(lua_State *L, const pn_graph *graph, const char *owner);
 /** Push the symbol of a node of the graph of `trace`; raises what stopped the graph when it is PN_NODE_NONE. */
 void pnl_push_symbol(lua_State *L, pnl_expression *trace, pn_node node);
-/** The node of the symbol at `index` when it belongs to `trace` (NULL: to any); PN_NODE_NONE when it is no symbol.  Counts as a
- *  use of it.  Raises for a symbol of another trace or of one that is over. */
+/** The node of the symbol at `index` when it belongs to `trace` (NULL: to any); PN_NODE_NONE when it is no symbol.
+ *  Counts as a use of it.  Raises for a symbol of another trace or of one that is over. */
 pn_node pnl_symbol_node(lua_State *L, int index, pnl_expression *trace);
 
 void pnl_add_bound(lua_State *L); /* `bound` to the pn table on the stack top */

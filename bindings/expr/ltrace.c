@@ -1,5 +1,6 @@
 /* ltrace.c -- the trace: calling a user's function once with symbols, and judging what comes back.
- * Depends on: lsymbol.h, progress.h.  Used by: lexpression.c, lbound.c, lvec.c, lmat.c, bindings of losses and regularisers. */
+ * Depends on: lsymbol.h, progress.h.  Used by: lexpression.c, lbound.c, lvec.c, lmat.c,
+ * bindings of losses and regularisers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -198,8 +199,8 @@ static bool agrees(lua_State *L, int function, const pnl_expression *self, const
     return !(fabs(got - traced) > 1e-6 * (1.0 + fabs(got) + fabs(traced))) || isinf(got) || isinf(traced);
 }
 
-/* Lua asks nobody what z == 0 is when z is a symbol and 0 a number: it is false, and its branch is not in the expression.  So the function
- * is asked for a few numbers, too. */
+/* Lua asks nobody what z == 0 is when z is a symbol and 0 a number: it is false, and its branch is not in the
+ * expression.  So the function is asked for a few numbers, too. */
 void pnl_refuse_equality(lua_State *L, int function, int expression)
 {
     pnl_expression *self = pnl_check(L, expression, &pnl_expression_class);
@@ -218,8 +219,8 @@ void pnl_refuse_equality(lua_State *L, int function, int expression)
         if (!agrees(L, function, self, program, at, count))
             pnl_error(
                 L,
-                "%s: where %s = %g the function gives another number than the expression that was traced: Lua "
-                "decides == and ~= of a symbol and a number without asking, as if they were never equal; choose by "
+                "%s: where %s = %g the function gives another number than the expression that was traced: Lua decides "
+                "== and ~= of a symbol and a number without asking, as if they were never equal; choose by "
                 "pn.where(pn.le(pn.abs(%s - c), 0), a, b), and use nothing that changes from call to call",
                 self->owner, self->names[0], at[0], self->names[0]);
     }

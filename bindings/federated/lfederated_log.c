@@ -1,8 +1,10 @@
 /* lfederated_log.c -- the user's log function of a server or a party over sockets.
  * Depends on: lfederated.h, progress.h.  Used by: lfederated_open.c, lfederated_party.c.
  *
- * Events come from inside long calls of the runtime, where nothing may raise: the function is called protected, and its error becomes a
- * warning.  A registry table with weak values leads from the log to its userdata, so that a transport that outlives its box says nothing. */
+ * Events come from inside long calls of the runtime, where nothing may raise: the function is called protected,
+ * and its error becomes a
+ * warning.  A registry table with weak values leads from the log to its userdata,
+ * so that a transport that outlives its box says nothing. */
 #include <stdio.h>
 #include <string.h>
 

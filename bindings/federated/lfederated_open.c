@@ -144,8 +144,7 @@ static const pn_param server_help[] = {
     { "listen", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, string_type,
       "where to wait for parties, as \"tcp://0.0.0.0:5571\"; port 0 takes a free one" },
     { "parties", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, table_type,
-      "of {name=, key=}, one for each party: key is its public key, or the file of it; the columns of the model "
-      "stand "
+      "of {name=, key=}, one for each party: key is its public key, or the file of it; the columns of the model stand "
       "in this order" },
     { "keys", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, string_type,
       "the file of the server's secret key, as federated.keygen makes it" },
@@ -301,23 +300,18 @@ void pnl_open_transports(lua_State *L)
     params[IN_OWN + 1] = (pn_param)PN_PARAM_END;
     enter(
         L, in_process, "in_process", "pn.federated.in_process{parties=, columns=, ledgers=} -> transport",
-        "Parties in this process, which share the columns of a run's objective between them: to learn and to simulate. "
-        " "
-        "Messages are the bytes of a network, and are counted.  With rng = pn.rng.seeded(s) in the run, party k draws "
-        "from "
-        "split k - 1 of it, as processes that were opened with these streams do; where rng was used before, from other "
-        "splits.",
+        "Parties in this process, which share the columns of a run's objective between them: to learn and to "
+        "simulate.  Messages are the bytes of a network, and are counted.  With rng = pn.rng.seeded(s) in the run, "
+        "party k draws from split k - 1 of it, as processes that were opened with these streams do; where rng was used "
+        "before, from other splits.",
         params);
     memcpy(params, server_help, help * sizeof *params);
     memcpy(params + help, server_params, (SERVER_OWN + 1) * sizeof *params);
     enter(L, server, "server",
           "pn.federated.server{listen=, parties=, keys=, timeout=, checkpoint=, log=} -> transport",
           "Listen for parties on other hosts over ZeroMQ with CURVE: everything is encrypted, both sides are "
-          "authenticated by "
-          "key, and who has a key that is not in the list is turned away.  transport:data() waits for the parties and "
-          "gives the "
-          "shape "
-          "that an objective is made of; solve.federated_frank_wolfe(obj, {transport=, ...}) runs.  As a program: "
-          "`penumbra server config.lua`.",
+          "authenticated by key, and who has a key that is not in the list is turned away.  transport:data() waits for "
+          "the parties and gives the shape that an objective is made of; solve.federated_frank_wolfe(obj, {transport=, "
+          "...}) runs.  As a program: `penumbra server config.lua`.",
           params);
 }

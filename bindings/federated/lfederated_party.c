@@ -316,21 +316,16 @@ static int party_tostring(lua_State *L)
 static const pnl_row party_rows[] = {
     { "serve", party_serve, PNL_METHOD, PNL_PAID | PNL_PROCESSES, "party:serve{progress=} -> table",
       "Answer the server until the run is over: party:report().  Ctrl-C stops it with an error; after that, or after a "
-      "crash, "
-      "a party with the same checkpoint and ledger goes on where it was.  Errors: a server that is silent for longer "
-      "than "
-      "timeout; a ledger or checkpoint that cannot be written." },
+      "crash, a party with the same checkpoint and ledger goes on where it was.  Errors: a server that is silent for "
+      "longer than timeout; a ledger or checkpoint that cannot be written." },
     { "report", party_report, PNL_METHOD, PNL_PAID | PNL_PROCESSES, "party:report() -> table",
       "{phase=, parties=, rounds=, selections=, features=, scores=, epsilon=, delta=, rho=, simulated=}: what was "
-      "released, "
-      "each paid for once.  epsilon and rho are what all that the terms let this party release costs, which holds "
-      "wherever "
-      "the run ends (0 before its first release; infinite with seeded noise, beside nominal_epsilon and nominal_rho); "
-      "charged_epsilon and charged_rho the price of what it has released, as its ledger was charged, which is no "
-      "guarantee; "
-      "person_epsilon the most that honest parties with such terms, as many as these name, release together about one "
-      "person.  "
-      "After the run theta: its part of the model.  When the run was refused reason and status, as \"EBUDGET\"." },
+      "released, each paid for once.  epsilon and rho are what all that the terms let this party release costs, which "
+      "holds wherever the run ends (0 before its first release; infinite with seeded noise, beside nominal_epsilon and "
+      "nominal_rho); charged_epsilon and charged_rho the price of what it has released, as its ledger was charged, "
+      "which is no guarantee; person_epsilon the most that honest parties with such terms, as many as these name, "
+      "release together about one person.  After the run theta: its part of the model.  When the run was refused "
+      "reason and status, as \"EBUDGET\"." },
     { "phase", party_phase, PNL_FIELD, PNL_PAID | PNL_PROCESSES, "party.phase -> string",
       "\"new\", \"ready\" (the terms fit its data and budget), \"running\", \"done\" or \"refused\"." },
     { "name", party_name, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "party.name -> string",
@@ -365,13 +360,8 @@ void pnl_open_party(lua_State *L)
         "pn.federated.party{connect=, server=, keys=, data=, ledger=, person_epsilon=, name=, checkpoint=, alignment=, "
         "timeout=, nonprivate=, rng=, log=, ranks=} -> party",
         "A party of a run: it keeps its columns, and releases noisy choices among them and sketches of chosen columns "
-        "with "
-        "noise, each "
-        "charged to its own ledger before it is drawn.  party:serve() answers the server.  It computes every "
-        "sensitivity "
-        "itself, "
-        "and a budget that does not cover the terms of a run is a refusal: a server that lies can waste its budget, "
-        "not "
-        "overdraw it.  As a program: `penumbra party config.lua`.",
+        "with noise, each charged to its own ledger before it is drawn.  party:serve() answers the server.  It "
+        "computes every sensitivity itself, and a budget that does not cover the terms of a run is a refusal: a server "
+        "that lies can waste its budget, not overdraw it.  As a program: `penumbra party config.lua`.",
         "Lou, Cheung (2018), corrected", params);
 }

@@ -234,10 +234,8 @@ static int transport_tostring(lua_State *L)
 static const pnl_row transport_rows[] = {
     { "uplink", transport_uplink, PNL_FIELD, PNL_PAID | PNL_PROCESSES, "transport.uplink -> table",
       "What came from the parties so far: {bytes=, scalars=, messages=}, and [1] ... [K] the same of each.  Bytes are "
-      "of "
-      "messages: framing and encryption of a network are not counted, repetitions are; scalars are numbers that speak "
-      "of "
-      "the run: 1 for a code or an index, m for a feature." },
+      "of messages: framing and encryption of a network are not counted, repetitions are; scalars are numbers that "
+      "speak of the run: 1 for a code or an index, m for a feature." },
     { "downlink", transport_downlink, PNL_FIELD, PNL_PAID | PNL_PROCESSES, "transport.downlink -> table",
       "What went to the parties so far, as transport.uplink." },
     { "parties", transport_parties, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "transport.parties -> integer",
@@ -249,20 +247,15 @@ static const pnl_row transport_rows[] = {
     { "report", transport_report, PNL_METHOD, PNL_PAID | PNL_PROCESSES, "transport:report() -> table",
       "One row a party: name, columns, bytes_up, scalars_up, messages_up, bytes_down, scalars_down, messages_down; of "
       "parties in this process also selections, features (distinct columns whose sketch was uploaded) and what this "
-      "party's own "
-      "releases cost: epsilon and delta, and rho, of all that its terms let it release, which holds wherever the run "
-      "ends "
-      "(infinite with seeded noise, beside nominal_epsilon and nominal_rho), and charged_epsilon and charged_rho of "
-      "what it "
-      "has released, as charged.  Of a person, who is at every party, what is proven is the plan's." },
+      "party's own releases cost: epsilon and delta, and rho, of all that its terms let it release, which holds "
+      "wherever the run ends (infinite with seeded noise, beside nominal_epsilon and nominal_rho), and charged_epsilon "
+      "and charged_rho of what it has released, as charged.  Of a person, who is at every party, what is proven is the "
+      "plan's." },
     { "data", transport_data, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "transport:data{progress=} -> data",
       "Wait until every party is there; a data set of their records and columns without any entry: its sizes and "
-      "bounds "
-      "make "
-      "the objective of a plan where nobody has the records.  Columns stand in the order of the parties.  Errors: a "
-      "party that "
-      "does not come in time; parties that differ in the number of records or in the digest of their order (names "
-      "them)." },
+      "bounds make the objective of a plan where nobody has the records.  Columns stand in the order of the parties.  "
+      "Errors: a party that does not come in time; parties that differ in the number of records or in the digest of "
+      "their order (names them)." },
     { "close", transport_close, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "transport:close()",
       "Let go of it; a server's port is free again once no plan or fit holds it either." },
     { "__tostring", transport_tostring, PNL_META, PNL_NOTHING | PNL_PROCESSES, "tostring(transport)",

@@ -1,5 +1,6 @@
 /* lranks.c -- pn.ranks: the processes that mpirun has started together; the transport of federated runs over them.
- * Depends on: pnl.h, lfederated.h, federated/transport/ranks_transport.h, core/ranks.h, random/shared_stream.h, penumbra.mpi (bindings/mpi/).  Used by: module.c. */
+ * Depends on: pnl.h, lfederated.h, federated/transport/ranks_transport.h, core/ranks.h, random/shared_stream.h,
+ * penumbra.mpi (bindings/mpi/).  Used by: module.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,8 +185,8 @@ void pnl_open_ranks(lua_State *L)
     lua_setfield(L, -2, "ranks");
     pnl_reference(
         L, "", "ranks", PNL_NOTHING | PNL_PROCESSES, "pn.ranks() -> ranks",
-        "The processes that `mpirun -n N penumbra SCRIPT` has started together, for pn.objective{ranks=}: all "
-        "run the same script with the same data, and results have the bits of one process.  A rank that ends "
-        "with an error ends all.  Errors: a process that stands alone; Penumbra built without MPI.",
+        "The processes that `mpirun -n N penumbra SCRIPT` has started together, for pn.objective{ranks=}: all run the "
+        "same script with the same data, and results have the bits of one process.  A rank that ends with an error "
+        "ends all.  Errors: a process that stands alone; Penumbra built without MPI.",
         NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* lnorm.c -- pn.norm: one constructor for each row of the runtime's table of norms, the norm of a set, and what all norms share.
+/* lnorm.c -- pn.norm: one constructor for each row of the runtime's table of norms, the norm of a set,
+ * and what all norms share.
  * Depends on: pnl.h, geometry/potentials/norm.h.  Used by: module.c. */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* lpotential.c -- pn.potential: one constructor for each row of the runtime's table of potentials, those of a user's functions, the one that
- * fits a set, and what all potentials share.
+/* lpotential.c -- pn.potential: one constructor for each row of the runtime's table of potentials, those of a user's
+ * functions, the one that fits a set, and what all potentials share.
  * Depends on: pnl.h, lcallback.h, lsymbol.h, geometry/potentials/custom_potential.h.  Used by: module.c. */
 #include <math.h>
 #include <stdio.h>
@@ -340,8 +340,7 @@ static const pnl_row potential_rows[] = {
       "Psi(a) - Psi(b) - <grad Psi(b), a - b>, which is >= 0." },
     { "mirror_step", mirror_step, PNL_METHOD, PNL_NOTHING, "P:mirror_step(x, g, eta, C) -> vec",
       "argmin over y in C of <eta g, y> + bregman(y, x), a new vector: in closed form or by scalar roots where the set "
-      "is known to the "
-      "potential, else by iteration." },
+      "is known to the potential, else by iteration." },
     { "start", start, PNL_METHOD, PNL_NOTHING, "P:start(C) -> vec", "The point of C where Psi is least." },
     { "range", range, PNL_METHOD, PNL_NOTHING, "P:range(C) -> number",
       "An upper bound of max Psi - min Psi over C: D^2 of the mirror descent bounds." },
@@ -365,17 +364,16 @@ static const pnl_row library_rows[] = {
       "The names of the potentials with a constructor of options; for_set, separable and custom make others." },
     { "for_set", for_set, PNL_FUNCTION, PNL_NOTHING, "pn.potential.for_set(C) -> potential, string",
       "The potential that fits a set, and why: entropy for the simplex, powers for the l1 ball, blocks and matrices, "
-      "weights on the vertices "
-      "for a polytope, else squared distance.  Scaled and shifted sets get it scaled and shifted." },
+      "weights on the vertices for a polytope, else squared distance.  Scaled and shifted sets get it scaled and "
+      "shifted." },
     { "separable", separable, PNL_FUNCTION, PNL_NOTHING, "pn.potential.separable(psi, {domain={lo, hi}}) -> potential",
       "The sum of psi(t) over the coordinates, for a Lua function of one number that is traced once.  Its strong "
-      "convexity is certified by "
-      "intervals over the domain (all numbers when absent), with respect to the l2 norm." },
+      "convexity is certified by intervals over the domain (all numbers when absent), with respect to the l2 norm." },
     { "custom", custom, PNL_FUNCTION, PNL_NOTHING | PNL_CALLS_BACK,
       "pn.potential.custom{value=, gradient=, inverse_gradient=, strong_convexity=, norm=, dim=} -> potential",
       "A potential of Lua functions: value(x) returns a number (infinity outside the domain), gradient(x) and "
-      "inverse_gradient(u), which "
-      "may be absent, return vectors.  The constant is declared, in norm (l2 when absent).  Steps are numeric." },
+      "inverse_gradient(u), which may be absent, return vectors.  The constant is declared, in norm (l2 when absent).  "
+      "Steps are numeric." },
     PNL_ROW_END,
 };
 

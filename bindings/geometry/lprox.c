@@ -1,5 +1,6 @@
-/* lprox.c -- pn.prox: one constructor for each row of the runtime's table of proximal operators, pn.prox.custom for a user's
- * functions, pn.prox.sum and pn.prox.groups, and what all operators share.  Depends on: pnl.h, lcallback.h, geometry/prox/prox.h.  Used by: module.c. */
+/* lprox.c -- pn.prox: one constructor for each row of the runtime's table of proximal operators, pn.prox.custom for a
+ * user's functions, pn.prox.sum and pn.prox.groups, and what all operators share.  Depends on: pnl.h, lcallback.h,
+ * geometry/prox/prox.h.  Used by: module.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ static pn_prox *check_prox(lua_State *L, int index)
 
 /* ---- constructors ---- */
 
-/* A set or norm of a user's functions needs its box: the new operator, on the top, keeps each object among the arguments. */
+/* A set or norm of a user's functions needs its box: the new operator, on the top,
+ * keeps each object among the arguments. */
 static void keep_objects(lua_State *L, const pn_param *params)
 {
     int box = lua_gettop(L);
@@ -334,9 +336,7 @@ static const pnl_row prox_rows[] = {
       "argmin_x f(x) + ||x - v||_2^2 / (2 step), a new vector; v finite, step a positive number." },
     { "value", value, PNL_METHOD, PNL_NOTHING, "P:value(v) -> number",
       "f(v), infinity outside the set of an indicator.  An error where only the operator is known: conjugates, and "
-      "custom "
-      "ones "
-      "without value=." },
+      "custom ones without value=." },
     { "envelope", envelope, PNL_METHOD, PNL_NOTHING, "P:envelope(v, step) -> number",
       "Moreau's envelope min_x f(x) + ||x - v||_2^2 / (2 step)." },
     { "conjugate", conjugate, PNL_METHOD, PNL_NOTHING, "P:conjugate() -> prox",
@@ -367,15 +367,13 @@ static const pnl_row library_rows[] = {
     { "sum", sum, PNL_FUNCTION, PNL_NOTHING, "pn.prox.sum{P, Q, ...} -> prox",
       "The operator of the sum of two or more functions; P + Q is the same.  Closed forms: a square with anything; l1, "
       "elastic_net or huber in a box, a cube or the orthant; any norm or cone with l2 or in a centred l2 ball; l1 or "
-      "the "
-      "orthant with disjoint groups.  Others by Dykstra's iteration until two successive points are within 1e-12 (1 + "
-      "||v||), "
-      "an error after 10^4 rounds; sets come last, so that the result is in the last one's." },
+      "the orthant with disjoint groups.  Others by Dykstra's iteration until two successive points are within 1e-12 "
+      "(1 + ||v||), an error after 10^4 rounds; sets come last, so that the result is in the last one's." },
     { "groups", groups, PNL_FUNCTION, PNL_NOTHING,
       "pn.prox.groups{groups={{1, 2}, {2, 3}, ...}, lambda=, weights=, dim=} -> prox",
       "f(x) = lambda sum_g weight_g ||x_g||_2 over lists of coordinates, which may overlap; weight_g is the root of "
-      "the group's "
-      "size unless given, coordinates in no group are free.  Disjoint groups in closed form, others as pn.prox.sum." },
+      "the group's size unless given, coordinates in no group are free.  Disjoint groups in closed form, others as "
+      "pn.prox.sum." },
     PNL_ROW_END,
 };
 

@@ -227,17 +227,15 @@ static const pnl_row set_rows[] = {
     { "radius_in", pnl_set_radius_in, PNL_METHOD, PNL_NOTHING, "C:radius_in(norm) -> number",
       "The largest norm in the set; norm is \"l1\", \"l2\", \"linf\", or a pn.norm.  Of other norms than these three: "
       "exact for sets with a list of vertices, else an upper bound, the least of radius_lp(C) times the largest N over "
-      "the "
-      "unit lp ball, over the three." },
+      "the unit lp ball, over the three." },
     { "diameter_in", pnl_set_diameter_in, PNL_METHOD, PNL_NOTHING, "C:diameter_in(norm) -> number",
       "The largest distance of two points; norm is \"l1\", \"l2\" or \"linf\"." },
     { "support", support, PNL_METHOD, PNL_NOTHING, "C:support(g) -> number, vec",
-      "max <g, x> over the set and a point that attains it; ties go to the lowest index.  The linear "
-      "minimisation oracle is the point for -g.  g has C.dim finite entries." },
+      "max <g, x> over the set and a point that attains it; ties go to the lowest index.  The linear minimisation "
+      "oracle is the point for -g.  g has C.dim finite entries." },
     { "project", project, PNL_METHOD, PNL_NOTHING, "C:project(v) -> vec",
       "The point of the set nearest to v in the l2 norm, a new vector; by support points where the set has no "
-      "projection "
-      "of its own, for which it must be bounded." },
+      "projection of its own, for which it must be bounded." },
     { "contains", contains, PNL_METHOD, PNL_NOTHING, "C:contains(v, tol) -> boolean",
       "Whether v meets every constraint to within tol (default 1e-9); for polytopes, whether its distance is at most "
       "tol." },
@@ -279,8 +277,7 @@ static const pnl_row set_rows[] = {
     { "__sub", pnl_set_sub, PNL_META, PNL_NOTHING, "C - v -> set", "The set shifted by -v." },
     { "__tostring", pnl_set_tostring, PNL_META, PNL_NOTHING, "tostring(C) -> string",
       "What it is and how large: l2 radius, l2 diameter, and the Gaussian width where a formula or a short integral "
-      "has "
-      "it; nothing is drawn for a text." },
+      "has it; nothing is drawn for a text." },
     PNL_ROW_END,
 };
 

@@ -8,8 +8,8 @@
 /** The set at `index`, or an error. */
 pn_set *pnl_check_set(lua_State *L, int index);
 
-/* Around a call that may reach functions of the user's: all arguments survive what those close, Ctrl-C stops them, and they
- * run on the state that is running.  For other sets: nothing. */
+/* Around a call that may reach functions of the user's: all arguments survive what those close, Ctrl-C stops them, and
+ * they run on the state that is running.  For other sets: nothing. */
 void pnl_set_begin(lua_State *L, const pn_set *set);
 void pnl_set_end(lua_State *L, const pn_set *set, pn_status status, const pn_err *err); /* raises what status says */
 

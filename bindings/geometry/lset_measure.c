@@ -101,11 +101,9 @@ static const char width_signature[] =
 
 static const char width_doc[] =
     "The Gaussian width E max <b, x> over the set, b standard normal: what the error of private learning over C "
-    "follows.  "
-    "low <= width <= high surely, or with `confidence` when the method is \"monte_carlo\", by the concentration of "
-    "Lipschitz functions, whatever the sample; standard_error is the sample's.  It depends on no data and costs no "
-    "privacy.  The "
-    "draws come from rng, or from a fixed seed; the number of threads does not change them.";
+    "follows.  low <= width <= high surely, or with `confidence` when the method is \"monte_carlo\", by the "
+    "concentration of Lipschitz functions, whatever the sample; standard_error is the sample's.  It depends on no data "
+    "and costs no privacy.  The draws come from rng, or from a fixed seed; the number of threads does not change them.";
 
 static void read_width_options(lua_State *L, pn_width_options *how)
 {

@@ -1,9 +1,9 @@
-/* lmpi.c -- the Lua module penumbra.mpi: ranks by MPI, as the table of core/ranks.h in a light userdata.  It links libmpi and nothing of
- * Penumbra's, so that Penumbra itself needs no MPI.
+/* lmpi.c -- the Lua module penumbra.mpi: ranks by MPI, as the table of core/ranks.h in a light userdata.  It links
+ * libmpi and nothing of Penumbra's, so that Penumbra itself needs no MPI.
  * Depends on: core/ranks.h (types only), Lua, MPI.  Used by: pn.ranks (bindings/federated/lranks.c).
  *
- * A process that ends with success says goodbye in order; one that ends with an error ends all the others, which would wait for it.  The
- * module stays mapped when Lua closes (-z nodelete), for that happens after. */
+ * A process that ends with success says goodbye in order; one that ends with an error ends all the others, which would
+ * wait for it.  The module stays mapped when Lua closes (-z nodelete), for that happens after. */
 #define _DEFAULT_SOURCE
 #include <limits.h>
 #include <stdio.h>

@@ -409,8 +409,8 @@ void pnl_open_math(lua_State *L)
                  "min(max(x, low), high), entry by entry for vectors.");
     add_function(
         L, "where", call_where, "pn.where(cond, a, b) -> number or vec",
-        "a where the condition holds, else b, entry by entry; both are calculated before.  The condition comes "
-        "from lt, le, gt or ge.");
+        "a where the condition holds, else b, entry by entry; both are calculated before.  The condition comes from "
+        "lt, le, gt or ge.");
 }
 
 void pnl_open_numbers(lua_State *L)

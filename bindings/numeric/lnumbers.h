@@ -1,6 +1,6 @@
-/* lnumbers.h -- what lvec.c, lmat.c, lsparse.c, lmath.c and lnpy.c share: the boxes of numbers, and the one place where an
- * operator finds out what it has been given.  Depends on: pnl.h, numeric/.  Used by: those files; bindings that hand out
- * numbers of their own may freeze them. */
+/* lnumbers.h -- what lvec.c, lmat.c, lsparse.c, lmath.c and lnpy.c share: the boxes of numbers, and the one place where
+ * an operator finds out what it has been given.  Depends on: pnl.h, numeric/.  Used by: those files; bindings that hand
+ * out numbers of their own may freeze them. */
 #ifndef PNL_NUMBERS_H
 #define PNL_NUMBERS_H
 
@@ -9,7 +9,8 @@
 #include "numeric/csr.h"
 #include "numeric/elementwise.h"
 
-/* Vectors and matrices that look into one another share its memory, so that none can outlive it, not even by <close>. */
+/* Vectors and matrices that look into one another share its memory, so that none can outlive it,
+ * not even by <close>. */
 typedef struct pnl_buffer {
     size_t refs;
     double numbers[];
@@ -34,9 +35,9 @@ typedef struct pnl_sparse {
     bool owned; /* false: its arrays belong to what the box keeps alive */
 } pnl_sparse;
 
-/** The vec or mat at `index` refuses to be changed from now on, and so do all views made of it.  A view of anything but a
- *  vec or mat is born frozen, since such owners (data sets, results) are immutable; pnl_thaw is for the one whose owner is
- *  nothing but its memory. */
+/** The vec or mat at `index` refuses to be changed from now on, and so do all views made of it.  A view of anything but
+ *  a vec or mat is born frozen, since such owners (data sets, results) are immutable; pnl_thaw is for the one whose
+ *  owner is nothing but its memory. */
 void pnl_freeze(lua_State *L, int index);
 void pnl_thaw(lua_State *L, int index);
 /** Raise unless the numbers of this object may be changed; `frozen` is the object's. */
@@ -60,8 +61,8 @@ void pnl_weigh(lua_State *L, size_t bytes);
 
 /* ---- operators ---- */
 
-/* A kind of thing that one can calculate with.  An operator goes to the highest kind among its operands, so a new kind is
- * one such table and one line in lmath.c. */
+/* A kind of thing that one can calculate with.  An operator goes to the highest kind among its operands, so a new kind
+ * is one such table and one line in lmath.c. */
 typedef struct pnl_number_kind {
     const char *name; /* "vec" */
     bool (*is)(lua_State *L, int index);

@@ -1,4 +1,5 @@
-/* lsparse.c -- pn.sparse: matrices in compressed rows.  Depends on: lnumbers.h, numeric/csr.h.  Used by: data bindings. */
+/* lsparse.c -- pn.sparse: matrices in compressed rows.  Depends on: lnumbers.h, numeric/csr.h.
+ * Used by: data bindings. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* lvec.c -- pn.vec: vectors of doubles.  Depends on: lnumbers.h, lsymbol.h, numeric/, random/rng.h.  Used by: every binding. */
+/* lvec.c -- pn.vec: vectors of doubles.  Depends on: lnumbers.h, lsymbol.h, numeric/, random/rng.h.
+ * Used by: every binding. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -401,10 +402,9 @@ static const pnl_row vec_rows[] = {
     METHOD("scale", vec_scale, "v:scale(alpha) -> vec", "alpha * v, a new vector."),
     METHOD("map", vec_map, "v:map(f) -> vec",
            "f of every entry, a new vector; f is traced: called once with a symbol t that stands for an entry, "
-           "compiled and "
-           "run in C.  Write it with the operators and exp, log, max, where ...; a condition gives 1 or 0, a number is "
-           "the "
-           "same for all.  Errors: of f, and where it asks for what a symbol does not tell (`if t > 0`)."),
+           "compiled and run in C.  Write it with the operators and exp, log, max, where ...; a condition gives 1 or "
+           "0, a number is the same for all.  Errors: of f, and where it asks for what a symbol does not tell (`if t > "
+           "0`)."),
     { "save", pnl_vec_save, PNL_METHOD, PNL_RAW | PNL_FILES, "v:save(path)",
       "Write a NumPy .npy file ('<f8', one dimension); it appears complete or not at all." },
     META("__len", vec_len, "#v -> number", "How many entries."),
@@ -439,8 +439,7 @@ static const pnl_row library_rows[] = {
       "n numbers at equal steps from a to b, both included; n = 1 gives a." },
     { "normal", vec_normal, PNL_FUNCTION, PNL_NOTHING, "vec.normal(n, rng) -> vec",
       "n standard normal numbers from the random source (a secure one without rng).  For starts and synthetic data, "
-      "never "
-      "as private noise." },
+      "never as private noise." },
     PNL_ROW_END,
 };
 

@@ -277,16 +277,13 @@ static const pnl_row loss_rows[] = {
       "d2l/dz2 as it is evaluated." },
     { "evaluate", evaluate, PNL_METHOD, PNL_NOTHING, "l:evaluate(z, y) -> vec, vec, vec",
       "l, dl/dz and d2l/dz2 at each pair of a margin z[i] and a label y[i]; vectors of equal length, finite.  softmax "
-      "takes "
-      "a matrix with a row of margins for each class and gives l and the matrix of slopes." },
+      "takes a matrix with a row of margins for each class and gives l and the matrix of slopes." },
     { "range", range, PNL_METHOD, PNL_NOTHING, "l:range({lo, hi}, {lo, hi}) -> table",
       "Certified intervals {lo, hi} of value, slope, curvature and third derivative over all margins z in the first "
-      "interval "
-      "and admissible labels y in the second (absent: all of them), rounded outward; continuous, smooth (the slope "
-      "does not jump), twice_smooth (nor the curvature), "
-      "convex.  Where it is not continuous, slope bounds what a record adds to a gradient but not how far its loss "
-      "moves. "
-      "Infinite where unbounded: `missing` then says which sub-expression on which interval." },
+      "interval and admissible labels y in the second (absent: all of them), rounded outward; continuous, smooth (the "
+      "slope does not jump), twice_smooth (nor the curvature), convex.  Where it is not continuous, slope bounds what "
+      "a record adds to a gradient but not how far its loss moves. Infinite where unbounded: `missing` then says which "
+      "sub-expression on which interval." },
     { "__tostring", to_string, PNL_META, PNL_NOTHING, "tostring(l) -> string", "Name and formula." },
     PNL_ROW_END,
 };
@@ -306,21 +303,15 @@ static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.loss.names() -> {string, ...}", "The names of the known losses." },
     { "glm", pnl_loss_glm, PNL_FUNCTION, PNL_NOTHING, "pn.loss.glm(function(z, y) ... end, {labels=, name=}) -> loss",
       "A loss typed as a formula of the margin z = <x, theta> and the label y.  The function is called with symbols, "
-      "and "
-      "with a few numbers to see that it is the same for them: Lua takes z == 0 for false without asking; its "
+      "and with a few numbers to see that it is the same for them: Lua takes z == 0 for false without asking; its "
       "expression is simplified, differentiated, bounded and compiled, and runs as fast as a built-in loss.  Use the "
-      "operators "
-      "+ - * / ^, pn.exp log log1p expm1 sqrt abs sign min max clamp relu tanh sigmoid softplus erf sin cos, and "
-      "pn.where with "
-      "pn.lt le gt ge in place of if.  labels: a list of the values that occur, {-1, 1}, or a range {lo=, hi=} that "
-      "the data set "
-      "enforces; absent: any labels, in the range that the data set enforces.  name: how plans and print-outs call it. "
-      " For example pn.loss.glm(function(z, y) "
-      "return pn.log1p((z-y)^2) end, {labels={lo=-1, hi=1}}).  l.slope_formula and l:range show what was derived "
-      "and "
-      "certified; a slope that is no number counts as 0, brought into the certified range; where no bound is found the "
-      "message says why, and clip= of pn.objective enforces one.  Errors name "
-      "what came back from the function, with the place of the mistake." },
+      "operators + - * / ^, pn.exp log log1p expm1 sqrt abs sign min max clamp relu tanh sigmoid softplus erf sin cos, "
+      "and pn.where with pn.lt le gt ge in place of if.  labels: a list of the values that occur, {-1, 1}, or a range "
+      "{lo=, hi=} that the data set enforces; absent: any labels, in the range that the data set enforces.  name: how "
+      "plans and print-outs call it.  For example pn.loss.glm(function(z, y) return pn.log1p((z-y)^2) end, "
+      "{labels={lo=-1, hi=1}}).  l.slope_formula and l:range show what was derived and certified; a slope that is no "
+      "number counts as 0, brought into the certified range; where no bound is found the message says why, and clip= "
+      "of pn.objective enforces one.  Errors name what came back from the function, with the place of the mistake." },
     { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_RAW | PNL_CALLS_BACK,
       "pn.loss.black_box{value=function(theta, x, y, row) ... end, values=, lipschitz=, dim=, name=} -> loss",
       "A loss that cannot be traced: called back for every record with the model, the record's features [p], its label "
@@ -328,31 +319,22 @@ static const pnl_row library_rows[] = {
       "called once for all points that a record is asked at, the rows of the matrix thetas, and returns a vector with "
       "one number for each: fewer calls, and matrix products inside.  dim: entries of theta where it is not as long as "
       "a record, such as the weights of a network.  It has values and differences, no gradients.  lipschitz: declared "
-      "l2 "
-      "Lipschitz constant in theta, > 0, which solvers enforce.  Guarantees take the loss to be a function of theta "
-      "and "
-      "the record: use row to look up what belongs to that record, nothing else.  The function sees every record as it "
-      "is.  What it is given are copies.  An error in it stops the call and reaches the caller as it is: what that "
-      "tells "
-      "of the "
-      "records nobody pays for, so answer nan in private runs, which counts as no change." },
+      "l2 Lipschitz constant in theta, > 0, which solvers enforce.  Guarantees take the loss to be a function of theta "
+      "and the record: use row to look up what belongs to that record, nothing else.  The function sees every record "
+      "as it is.  What it is given are copies.  An error in it stops the call and reaches the caller as it is: what "
+      "that tells of the records nobody pays for, so answer nan in private runs, which counts as no change." },
     { "program", pnl_loss_program, PNL_FUNCTION, PNL_RAW | PNL_PROCESSES,
       "pn.loss.program{command={\"python3\", \"sim.py\"}, lipschitz=, dim=, timeout=, name=} -> loss",
       "A loss that another program computes, such as a simulator, asked over a pipe in lines of text; otherwise as "
       "black_box.  command: the program, looked up in PATH, and its arguments; no shell.  It is started when it is "
-      "first "
-      "asked, once.  It reads a line \"penumbra 1 DIM P\" and answers \"ready\".  Then every line is a request, "
+      "first asked, once.  It reads a line \"penumbra 1 DIM P\" and answers \"ready\".  Then every line is a request, "
       "\"0.5 -1 | 1 2 3 | 1 | 17\": theta, features, label and position of a record, and it answers each with one "
-      "line, the "
-      "loss: a decimal number, nan or inf.  It must flush its output after every answer, in Python by print(loss, "
-      "flush=True); more requests may be waiting already.  At the end of its input it exits.  An answer must depend on "
-      "its "
-      "request alone.  timeout: seconds for one answer, \"ready\" included.  A program that ends, is late or "
-      "answers no number is killed, with what it started, and the call raises an error that quotes it, which private "
-      "runs do "
-      "not pay for; the next use starts it anew.  "
-      "What it "
-      "writes to its standard error goes where penumbra's goes.  Ctrl-C stops the call and the program." },
+      "line, the loss: a decimal number, nan or inf.  It must flush its output after every answer, in Python by "
+      "print(loss, flush=True); more requests may be waiting already.  At the end of its input it exits.  An answer "
+      "must depend on its request alone.  timeout: seconds for one answer, \"ready\" included.  A program that ends, "
+      "is late or answers no number is killed, with what it started, and the call raises an error that quotes it, "
+      "which private runs do not pay for; the next use starts it anew.  What it writes to its standard error goes "
+      "where penumbra's goes.  Ctrl-C stops the call and the program." },
     PNL_ROW_END,
 };
 

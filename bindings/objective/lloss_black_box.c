@@ -1,4 +1,5 @@
-/* lloss_black_box.c -- losses of which only values are known: pn.loss.black_box calls a Lua function back, pn.loss.program asks another
+/* lloss_black_box.c -- losses of which only values are known: pn.loss.black_box calls a Lua function back,
+ * pn.loss.program asks another
  * program.  Depends on: lcallback.h, lobjective.h, objective/losses/program_loss.h.  Used by: lloss.c. */
 #include <string.h>
 

@@ -11,9 +11,7 @@
 static int wrong_labels(lua_State *L, const char *got)
 {
     return pnl_error(
-        L,
-        "loss.glm: labels must be a list of the values that occur, such as {-1, 1}, or a range {lo=, hi=}, "
-        "got %s",
+        L, "loss.glm: labels must be a list of the values that occur, such as {-1, 1}, or a range {lo=, hi=}, got %s",
         got);
 }
 

@@ -53,7 +53,8 @@ static void keep_parts(lua_State *L)
     }
 }
 
-/* Whether all labels are among a loss's values is a fact about the records, but for the two that the data set's owner has declared. */
+/* Whether all labels are among a loss's values is a fact about the records,
+ * but for the two that the data set's owner has declared. */
 static void check_public_labels(lua_State *L, const pn_dataset *data, const pn_labels *labels)
 {
     bool minus = false, plus = false;
@@ -384,38 +385,29 @@ static int objective_tostring(lua_State *L)
 static const pnl_row objective_rows[] = {
     { "value", objective_value, PNL_METHOD, PNL_RAW, "obj:value(theta[, batch]) -> number",
       "The mean loss at theta [dim] plus the regulariser, computed from the exact data.  batch: a list of record "
-      "numbers "
-      "from 1, or {rows=list, denominator=}: then the sum of those losses over the denominator (absent: their number), "
-      "without "
-      "the regulariser." },
+      "numbers from 1, or {rows=list, denominator=}: then the sum of those losses over the denominator (absent: their "
+      "number), without the regulariser." },
     { "gradient", objective_gradient, PNL_METHOD, PNL_RAW, "obj:gradient(theta[, batch]) -> vec",
       "The gradient of obj:value at theta [dim]: one fused pass over the data, the same for any number of threads; of "
-      "a "
-      "batch as there.  With clip= each record's gradient is scaled down before the sum.  At kinks of the regulariser "
-      "the "
-      "subgradient of smallest norm.  Error for a black box." },
+      "a batch as there.  With clip= each record's gradient is scaled down before the sum.  At kinks of the "
+      "regulariser the subgradient of smallest norm.  Error for a black box." },
     { "hvp", objective_hvp, PNL_METHOD, PNL_RAW, "obj:hvp(theta, v[, batch]) -> vec",
       "The Hessian at theta [dim] times v [dim], without forming the Hessian; of a batch as for value.  Error for a "
-      "black box "
-      "and with clip=." },
+      "black box and with clip=." },
     { "losses", objective_losses, PNL_METHOD, PNL_RAW, "obj:losses(theta) -> vec",
       "Each record's loss at theta, n numbers." },
     { "factors", objective_factors, PNL_METHOD, PNL_RAW, "obj:factors(theta) -> vec or mat",
       "Each record's dl/dz at theta, clamped to the certified range and clipped as in a gradient: its gradient is "
-      "factor x. "
-      "n numbers, for softmax a row of n for each class." },
+      "factor x. n numbers, for softmax a row of n for each class." },
     { "differences", objective_differences, PNL_METHOD, PNL_RAW, "obj:differences(theta, U, radius[, batch]) -> vec",
       "(f(theta + radius u) - f(theta - radius u)) / (2 radius) of the mean loss for every row u of U [k x dim], in "
-      "one pass over "
-      "the data; also for a black box.  radius > 0." },
+      "one pass over the data; also for a black box.  radius > 0." },
     { "accuracy", objective_accuracy, PNL_METHOD, PNL_RAW, "obj:accuracy(theta) -> number",
       "Fraction of records whose label -1 or 1 is the sign of <x, theta> (a margin of 0 counts as 1); for softmax, "
-      "whose "
-      "class has the largest margin." },
+      "whose class has the largest margin." },
     { "exact_curvature", objective_curvature, PNL_METHOD, PNL_RAW, "obj:exact_curvature() -> number",
       "max ||X (a - b)||^2 / n over pairs of vertices of the set, for the squared loss: the Frank-Wolfe curvature of "
-      "this very "
-      "data, for diagnosis. Private plans use obj.bounds.curvature, the worst case." },
+      "this very data, for diagnosis. Private plans use obj.bounds.curvature, the worst case." },
     { "n", objective_n, PNL_FIELD, PNL_NOTHING, "obj.n -> integer", "Number of records; public under replace_one." },
     { "p", objective_p, PNL_FIELD, PNL_NOTHING, "obj.p -> integer", "Number of features." },
     { "data", objective_data, PNL_FIELD, PNL_NOTHING, "obj.data -> pn.dataset",
@@ -427,16 +419,13 @@ static const pnl_row objective_rows[] = {
       "The l2 norm to which each record's gradient is scaled down." },
     { "bounds", pnl_objective_bounds, PNL_FIELD, PNL_NOTHING, "obj.bounds -> table",
       "What holds for every admissible record and every theta in the set.  source: \"certified\" from the loss's "
-      "expression, "
-      "the record bounds and the set; \"clipped\" by clip=; \"declared\" of a black box; nil when nothing is.  "
-      "lipschitz={l1=,l2=,linf=,set=} (set: the norm whose unit ball is the constraint set) bounds what a record adds "
-      "to a "
-      "gradient, in the dual norm, and so how far its loss moves with theta if the loss is continuous (where it jumps, "
-      "only value={lo, hi}, the range of the loss, bounds that); "
-      "slope = max |dl/dz|; continuous, smooth: neither loss nor slope jumps; smoothness (l2), strong_convexity "
-      "(negative: "
-      "that far from convex), curvature (Frank-Wolfe, worst case) and hessian_lipschitz (l2) of the objective with its "
-      "regulariser; convex; margin = max |<x, theta>|.  Infinite where it is not bounded: missing says what and why." },
+      "expression, the record bounds and the set; \"clipped\" by clip=; \"declared\" of a black box; nil when nothing "
+      "is.  lipschitz={l1=,l2=,linf=,set=} (set: the norm whose unit ball is the constraint set) bounds what a record "
+      "adds to a gradient, in the dual norm, and so how far its loss moves with theta if the loss is continuous (where "
+      "it jumps, only value={lo, hi}, the range of the loss, bounds that); slope = max |dl/dz|; continuous, smooth: "
+      "neither loss nor slope jumps; smoothness (l2), strong_convexity (negative: that far from convex), curvature "
+      "(Frank-Wolfe, worst case) and hessian_lipschitz (l2) of the objective with its regulariser; convex; margin = "
+      "max |<x, theta>|.  Infinite where it is not bounded: missing says what and why." },
     { "__tostring", objective_tostring, PNL_META, PNL_NOTHING, "tostring(obj)",
       "Two lines: loss, set and size; what is certified." },
     PNL_ROW_END,
@@ -459,8 +448,8 @@ void pnl_open_objective(lua_State *L)
     lua_setfield(L, -2, "objective");
     pnl_reference(
         L, "", "objective", PNL_NOTHING, "pn.objective{data=, loss=, set=, reg=, clip=, ranks=} -> objective",
-        "The mean loss over a data set plus a regulariser, with bounds certified from the record bounds, the set "
-        "and the loss's expression, or enforced by clip=.  Errors when the set's dimension is not that of "
-        "theta (features, times classes for softmax) or the labels do not suit the loss.",
+        "The mean loss over a data set plus a regulariser, with bounds certified from the record bounds, the set and "
+        "the loss's expression, or enforced by clip=.  Errors when the set's dimension is not that of theta (features, "
+        "times classes for softmax) or the labels do not suit the loss.",
         NULL, objective_params);
 }

@@ -1,4 +1,5 @@
-/* lobjective.h -- how the parts of the objective binding open.  Depends on: Lua, objective/.  Used by: lobjective*.c, lloss*.c, lstationarity.c, lsecond_order.c. */
+/* lobjective.h -- how the parts of the objective binding open.  Depends on: Lua, objective/.  Used by: lobjective*.c,
+ * lloss*.c, lstationarity.c, lsecond_order.c. */
 #ifndef PNL_LOBJECTIVE_H
 #define PNL_LOBJECTIVE_H
 
@@ -19,8 +20,8 @@ void pnl_open_stationarity(lua_State *L);
 /** Add `second_order_gap` to the pn table on the stack top. */
 void pnl_open_second_order(lua_State *L);
 
-/** The argument at `index`, checked to be a point of the right size: a vec, a list, or a mat with a row for each class.  A callback may
- *  not close it, nor the objective, which stands at 1, while the call runs. */
+/** The argument at `index`, checked to be a point of the right size: a vec, a list, or a mat with a row for each class.
+ *  A callback may not close it, nor the objective, which stands at 1, while the call runs. */
 pn_vec pnl_objective_point(lua_State *L, const pn_objective *objective, int index, const char *who, const char *what);
 
 /* lobjective_bounds.c */

@@ -24,7 +24,8 @@ static const char *what_is_missing(const pn_bounds *bounds)
     return bounds->missing[0] ? bounds->missing : bounds->loss.missing[0] ? bounds->loss.missing : bounds->reg.missing;
 }
 
-/* {lipschitz={l1=,l2=,linf=}, smoothness=, ..., source="certified"}; source is nil and missing says why when it is not. */
+/* {lipschitz={l1=,l2=,linf=}, smoothness=, ..., source="certified"}; source is nil and missing says why when it is
+ * not. */
 int pnl_objective_bounds(lua_State *L)
 {
     const pn_bounds *bounds = pn_objective_bounds(pnl_check(L, 1, &pnl_objective_class));

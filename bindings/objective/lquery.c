@@ -74,26 +74,23 @@ static const kind kinds[] = {
     { "sum", PN_QUERY_SUM, box_params,
       "pn.query.sum{data=, columns=, low=, high=, " PRICE "} -> {value=, deviation=, event=}",
       "The sum of each column, its values clamped to [low, high], with noise: a number for one column, else vectors.  "
-      "A "
-      "record moves a column by high - low (replace_one) or max(|low|, |high|), the certified sensitivity; all columns "
-      "are one release.  deviation: standard deviation of the noise.  Values are rounded to 2^-24 of the range "
+      "A record moves a column by high - low (replace_one) or max(|low|, |high|), the certified sensitivity; all "
+      "columns are one release.  deviation: standard deviation of the noise.  Values are rounded to 2^-24 of the range "
       "first." },
     { "mean", PN_QUERY_MEAN, box_params,
       "pn.query.mean{data=, columns=, low=, high=, " PRICE "} -> {value=, deviation=, event=}",
       "The mean of each column, its values clamped to [low, high], with noise: the noisy sum over the number of "
-      "records, "
-      "which is public.  Error for add_remove neighbours, for whom it is not." },
+      "records, which is public.  Error for add_remove neighbours, for whom it is not." },
     { "histogram", PN_QUERY_HISTOGRAM, histogram_params,
       "pn.query.histogram{data=, column=, edges=, bins=, " PRICE "} -> {value=, deviation=, event=}",
       "How many records a column has in each bin [edge, next edge), with noise: a vec.  What lies beyond the edges "
-      "counts "
-      "in the first and last bin.  One record moves two counts by 1 (add_remove: one)." },
+      "counts in the first and last bin.  One record moves two counts by 1 (add_remove: one)." },
     { "quantile", PN_QUERY_QUANTILE, quantile_params,
       "pn.query.quantile{data=, column=, candidates=, q=, epsilon=, ledger=, rng=, label=} -> {value=, rank_error=, "
       "event=}",
       "The candidate whose rank in the column is nearest to q n, by the exponential mechanism.  rank_error: with "
-      "probability 0.95 its rank is off by at most so many records more than that of the best candidate,  "
-      "2 ln(candidates / 0.05) / epsilon." },
+      "probability 0.95 its rank is off by at most so many records more than that of the best candidate,  2 "
+      "ln(candidates / 0.05) / epsilon." },
 };
 
 #define KINDS (sizeof kinds / sizeof kinds[0])

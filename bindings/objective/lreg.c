@@ -1,5 +1,6 @@
-/* lreg.c -- pn.reg: one constructor for each row of the runtime's table of regularisers, pn.reg.separable for a typed formula, and
- * what all regularisers share.  Depends on: pnl.h, lobjective.h, lsymbol.h, objective/regularisers/regulariser.h.  Used by: lobjective.c. */
+/* lreg.c -- pn.reg: one constructor for each row of the runtime's table of regularisers, pn.reg.separable for a typed
+ * formula, and what all regularisers share.  Depends on: pnl.h, lobjective.h, lsymbol.h,
+ * objective/regularisers/regulariser.h.  Used by: lobjective.c. */
 #include <math.h>
 #include <stdio.h>
 
@@ -217,21 +218,17 @@ static const pnl_row reg_rows[] = {
       "r(w); w finite, as long as the groups or the matrix say." },
     { "gradient", gradient, PNL_METHOD, PNL_NOTHING, "r:gradient(w) -> vec",
       "The gradient at w.  At a kink: of pn.reg's own the subgradient of smallest norm (0 for a coordinate or group at "
-      "0, none "
-      "for singular values of 0), of a typed formula what its slope_formula says." },
+      "0, none for singular values of 0), of a typed formula what its slope_formula says." },
     { "hvp", hvp, PNL_METHOD, PNL_NOTHING, "r:hvp(w, v) -> vec",
       "The Hessian at w times v; a coordinate or group at its kink adds 0.  An error for nuclear, which has none." },
     { "prox", prox, PNL_METHOD, PNL_NOTHING, "r:prox() -> prox or nil",
       "The proximal operator of r, with its weights; nil for none.  An error where there is no closed form: nonconvex "
-      "and typed "
-      "formulas." },
+      "and typed formulas." },
     { "bounds", bounds, PNL_METHOD, PNL_NOTHING, "r:bounds({lo, hi}) -> table",
       "What is certified when every coordinate of w lies in [lo, hi] (absent: all reals): gradient, the largest entry "
-      "of the "
-      "gradient in absolute value; smoothness, its l2 Lipschitz constant; largest_curvature and strong_convexity, the "
-      "ends of "
-      "the Hessian's eigenvalues; hessian_lipschitz; convex.  Infinite where unbounded, at a kink too: missing says "
-      "what and why." },
+      "of the gradient in absolute value; smoothness, its l2 Lipschitz constant; largest_curvature and "
+      "strong_convexity, the ends of the Hessian's eigenvalues; hessian_lipschitz; convex.  Infinite where unbounded, "
+      "at a kink too: missing says what and why." },
     { "__tostring", to_string, PNL_META, PNL_NOTHING, "tostring(r) -> string", "Name and formula." },
     PNL_ROW_END,
 };
@@ -251,9 +248,8 @@ static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.reg.names() -> {string, ...}",
       "The names of the known regularisers." },
     { "separable", separable, PNL_FUNCTION, PNL_NOTHING, "pn.reg.separable(function(w) ... end) -> reg",
-      "r(w) = sum_j f(w_j) with a typed f.  The function is called with a symbol, and with a few "
-      "numbers to see that it is the same for them (Lua takes w == 0 for false without asking); its expression is "
-      "simplified, "
+      "r(w) = sum_j f(w_j) with a typed f.  The function is called with a symbol, and with a few numbers to see that "
+      "it is the same for them (Lua takes w == 0 for false without asking); its expression is simplified, "
       "differentiated, bounded and compiled like a built-in one.  Write it as for pn.loss.glm." },
     PNL_ROW_END,
 };

@@ -1,5 +1,6 @@
 /* lsampling.c -- pn.sampling: which blocks a step of block_frank_wolfe moves; pn.curvature: what that costs.
- * Depends on: pnl.h, lcallback.h, random/block_sampling.h, objective/measures/expected_curvature.h.  Used by: module.c, loptions.c. */
+ * Depends on: pnl.h, lcallback.h, random/block_sampling.h, objective/measures/expected_curvature.h.
+ * Used by: module.c, loptions.c. */
 #include <math.h>
 #include <stdio.h>
 
@@ -85,16 +86,14 @@ static int sampling_tostring(lua_State *L)
 static const pnl_row sampling_rows[] = {
     { "draw", sampling_draw, PNL_METHOD, PNL_NOTHING, "s:draw([rng]) -> table",
       "A set of blocks: their numbers from 1, rising; it may be empty.  Without an rng from the module's secure "
-      "stream.  "
-      "Which blocks are drawn does not depend on records.  An error of a function of yours reaches the caller as it "
-      "is." },
+      "stream.  Which blocks are drawn does not depend on records.  An error of a function of yours reaches the caller "
+      "as it is." },
     { "inclusion", sampling_inclusion, PNL_METHOD, PNL_NOTHING, "s:inclusion(i) -> number",
       "p_i, the probability that block i is drawn, in (0, 1]; custom: as declared.  Error unless i is from 1 to "
       "s.blocks." },
     { "pair", sampling_pair, PNL_METHOD, PNL_NOTHING, "s:pair(i, j) -> number or nil",
       "P_ij, the probability that blocks i and j are drawn together; p_i for i = j; nil where it is not declared.  "
-      "Error "
-      "unless both are from 1 to s.blocks." },
+      "Error unless both are from 1 to s.blocks." },
     { "name", sampling_name, PNL_FIELD, PNL_NOTHING, "s.name -> string", "Its name in pn.sampling." },
     { "blocks", sampling_blocks, PNL_FIELD, PNL_NOTHING, "s.blocks -> integer", "Number of blocks d." },
     { "least", sampling_least, PNL_FIELD, PNL_NOTHING, "s.least -> number",
@@ -102,8 +101,7 @@ static const pnl_row sampling_rows[] = {
     { "mean", sampling_mean, PNL_FIELD, PNL_NOTHING, "s.mean -> number", "E |T|, the sum of the p_i." },
     { "top", sampling_top, PNL_FIELD, PNL_NOTHING, "s.top -> number",
       "lambda'(P), the top eigenvalue of P scaled to a unit diagonal, an upper bound: the number of blocks in a draw "
-      "for "
-      "named samplings, s.blocks where pairs are not declared.  Source: Lou, Cheung (2018), Proposition 1." },
+      "for named samplings, s.blocks where pairs are not declared.  Source: Lou, Cheung (2018), Proposition 1." },
     { "__tostring", sampling_tostring, PNL_META, PNL_NOTHING, "tostring(s) -> string",
       "Its name, the number of blocks, and how many are drawn." },
     PNL_ROW_END,
@@ -241,11 +239,10 @@ static int sampling_custom(lua_State *L)
 
 static const char custom_doc[] =
     "Blocks that a function of yours draws, with declared probabilities: draw(rng) returns a list of different block "
-    "numbers "
-    "from 1 to d, in any order, and may be empty.  Its rng is a stream of its own, new in every call.  What it returns "
-    "is "
-    "looked at every time; whether it keeps to p and pairs is not: bounds rest on what is declared.  Errors for "
-    "probabilities outside (0, 1], and for pairs that no law of subsets has.  Source: Lou, Cheung (2018), Theorem 1.";
+    "numbers from 1 to d, in any order, and may be empty.  Its rng is a stream of its own, new in every call.  What it "
+    "returns is looked at every time; whether it keeps to p and pairs is not: bounds rest on what is declared.  Errors "
+    "for probabilities outside (0, 1], and for pairs that no law of subsets has.  Source: Lou, Cheung (2018), Theorem "
+    "1.";
 
 /* ---- pn.curvature ---- */
 
@@ -288,16 +285,12 @@ static int curvature(lua_State *L)
 
 static const char curvature_doc[] =
     "How much f bends, in expectation, along steps that move the sampled blocks toward vertices: the C of "
-    "block_frank_wolfe's "
-    "bound, of this very data (the plan takes a bound from public numbers; curvature= gives it this one).  The set is "
-    "a box, an "
-    "linf_ball or a product C:product(D).  Exact for the squared loss with at most 20 intervals, few enough "
-    "vertices, or blocks drawn one at a time; else the least of the bounds, one of which is "
-    "eso (Proposition 1), mu (3 and 4, with the factor tau^2 that the article lacks; absent for samplings without "
-    "groups) "
+    "block_frank_wolfe's bound, of this very data (the plan takes a bound from public numbers; curvature= gives it "
+    "this one).  The set is a box, an linf_ball or a product C:product(D).  Exact for the squared loss with at most 20 "
+    "intervals, few enough vertices, or blocks drawn one at a time; else the least of the bounds, one of which is eso "
+    "(Proposition 1), mu (3 and 4, with the factor tau^2 that the article lacks; absent for samplings without groups) "
     "and set_curvature (of full sampling).  method says where value is from.  Errors: another number of blocks, a set "
-    "that is no "
-    "product, a loss whose curvature nothing bounds.  Source: Lou, Cheung (2018), section 3.";
+    "that is no product, a loss whose curvature nothing bounds.  Source: Lou, Cheung (2018), section 3.";
 
 /* ---- opening ---- */
 

@@ -1,4 +1,5 @@
-/* lsecond_order.c -- pn.second_order_gap: value, gradient norm and least eigenvalue of an objective at a point, from the exact data.
+/* lsecond_order.c -- pn.second_order_gap: value, gradient norm and least eigenvalue of an objective at a point,
+ * from the exact data.
  * Depends on: lobjective.h, progress.h, objective/passes/second_order.h.  Used by: lobjective.c. */
 #include "bindings/core/pnl.h"
 #include "bindings/core/progress.h"

@@ -1,4 +1,5 @@
-/* lstationarity.c -- pn.stationarity: the Goldstein measure of an objective at a point, estimated without privacy, and in words.
+/* lstationarity.c -- pn.stationarity: the Goldstein measure of an objective at a point, estimated without privacy,
+ * and in words.
  * Depends on: lobjective.h, progress.h, objective/measures/stationarity.h.  Used by: lobjective.c. */
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +32,8 @@ static const char doc[] =
     "the mixtures of those gradients, mean that of their average; with exact gradients both are upper bounds of the "
     "measure, and no lower ones.  NOT private: computed from the exact data, nothing is charged.  Black boxes and "
     "losses that jump: central differences, which make both approximate.  With batch= hull may be far below the "
-    "measure.  The constraint set is ignored; the "
-    "objective may not have clip=.  Costs `samples` passes over the records, with differences 2 dim times as many.";
+    "measure.  The constraint set is ignored; the objective may not have clip=.  Costs `samples` passes over the "
+    "records, with differences 2 dim times as many.";
 
 static const char source[] =
     "Goldstein (1977); Wolfe (1976); Pinelis (1994), Theorem 3.4; Zhang, Tran, Cutkosky (2024)";

@@ -111,11 +111,9 @@ static const pnl_row accountant_rows[] = {
     { "epsilon", accountant_epsilon, PNL_METHOD, PNL_NOTHING, "acc:epsilon(delta) -> epsilon, order",
       "Smallest certified epsilon at delta in [0, 1) and the Renyi order that gives it: math.huge for pure "
       "composition, 0 where no order does (an infinite epsilon, or one that does not come from a Renyi curve).  A "
-      "Renyi "
-      "bound R at order alpha gives R + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1).  "
-      "It holds for releases whose number was fixed before the first; where it depends on what they gave, use "
-      "pn.ledger. "
-      "Source: Canonne, Kamath, Steinke (2020), Proposition 12." },
+      "Renyi bound R at order alpha gives R + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1).  It holds for "
+      "releases whose number was fixed before the first; where it depends on what they gave, use pn.ledger. Source: "
+      "Canonne, Kamath, Steinke (2020), Proposition 12." },
     { "epsilon_interval", accountant_interval, PNL_METHOD, PNL_NOTHING, "acc:epsilon_interval(delta) -> low, high",
       "Certified bounds on the smallest epsilon at delta in [0, 1): high is the one that is charged; low is the "
       "smallest one that the composed privacy loss distributions of these events allow. Accountant pld only." },

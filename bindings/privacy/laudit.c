@@ -416,23 +416,18 @@ void pnl_open_audit(lua_State *L)
         "(epsilon, delta)-DP exceeds with chance at most 1 - confidence.  The function runs `trials` times on each of "
         "two neighbouring data sets that the auditor makes up; an event that one of them makes more likely is chosen "
         "on the first half of the runs and counted on the second, and the least ln((p1 - delta) / p2) of all chances "
-        "p1 and "
-        "p2 that both counts together allow, by exact binomial laws, bounds epsilon.  output: a number (the score "
-        "itself); a whole "
-        "number of at most 64 kinds, a boolean or a string (a category: its likelihood ratio is learned); a vector "
-        "(projected on the difference of the means); score = function(output) -> number replaces this.  Or in one "
-        "run: pn.audit(function(included, rng) ... return scores end, {canaries=m, delta=}): included holds m "
-        "booleans, fair coins that say which canaries take part (neighbours add_remove); scores, larger for more "
-        "likely present.  The function draws from a stream split from rng; without rng a seeded one, so releases need "
-        "a teaching ledger: the law is that of secure noise, which rng = pn.rng.secure() gives.  event= or epsilon= is "
-        "a claim: result.violated says whether it is refuted.  In one run the claim may be a whole trade-off curve: "
-        "profile = "
-        "{{epsilon, delta}, ...}, all of which hold at once, or profile = true for that of event=; result.p_value is "
-        "the "
-        "largest chance of guesses so good under it, and violated that it is at most 1 - confidence.  Errors raised in "
-        "the function reach the caller as they "
-        "are.",
-        "Jagielski, Ullman, Oprea (2020); Nasr et al. (2023); Steinke, Nasr, Jagielski (2023), with a sharp "
-        "bound; Mahloujifar, Melis, Chaudhuri (2025)",
+        "p1 and p2 that both counts together allow, by exact binomial laws, bounds epsilon.  output: a number (the "
+        "score itself); a whole number of at most 64 kinds, a boolean or a string (a category: its likelihood ratio is "
+        "learned); a vector (projected on the difference of the means); score = function(output) -> number replaces "
+        "this.  Or in one run: pn.audit(function(included, rng) ... return scores end, {canaries=m, delta=}): included "
+        "holds m booleans, fair coins that say which canaries take part (neighbours add_remove); scores, larger for "
+        "more likely present.  The function draws from a stream split from rng; without rng a seeded one, so releases "
+        "need a teaching ledger: the law is that of secure noise, which rng = pn.rng.secure() gives.  event= or "
+        "epsilon= is a claim: result.violated says whether it is refuted.  In one run the claim may be a whole "
+        "trade-off curve: profile = {{epsilon, delta}, ...}, all of which hold at once, or profile = true for that of "
+        "event=; result.p_value is the largest chance of guesses so good under it, and violated that it is at most 1 - "
+        "confidence.  Errors raised in the function reach the caller as they are.",
+        "Jagielski, Ullman, Oprea (2020); Nasr et al. (2023); Steinke, Nasr, Jagielski (2023), with a sharp bound; "
+        "Mahloujifar, Melis, Chaudhuri (2025)",
         audit_params);
 }

@@ -1,5 +1,6 @@
-/* laudit_curve.c -- the claim of an audit in one run as a whole trade-off curve: points that are given, or those of an event's loss
- * distribution, certified from above.  Depends on: laudit.h, privacy/accounting/accountant.h.  Used by: laudit.c. */
+/* laudit_curve.c -- the claim of an audit in one run as a whole trade-off curve: points that are given, or those of an
+ * event's loss distribution, certified from above.  Depends on: laudit.h, privacy/accounting/accountant.h.
+ * Used by: laudit.c. */
 #include <math.h>
 
 #include "bindings/privacy/laudit.h"

@@ -117,7 +117,8 @@ static const pn_param goal_params[] = {
     PN_PARAM_END,
 };
 
-/* Fills epsilon, delta, accountant and task; leaves the accountant's name, the option progress and then event on the stack. */
+/* Fills epsilon, delta, accountant and task; leaves the accountant's name,
+ * the option progress and then event on the stack. */
 static void read_goal(lua_State *L, pn_goal *goal)
 {
     pn_arg args[2];

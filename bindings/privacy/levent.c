@@ -59,8 +59,8 @@ static const pnl_row event_rows[] = {
       "bound.  Source: Mironov (2017)." },
     { "epsilon", event_epsilon, PNL_METHOD, PNL_NOTHING, "e:epsilon(delta) -> epsilon, order",
       "What the event costs by itself: an epsilon that is certified at delta in [0, 1), and the Renyi order that gives "
-      "it (math.huge for pure composition, 0 where no order does).  It is the least over alpha of e:rdp(alpha) + "
-      "ln(1 - 1/alpha) - ln(alpha delta)/(alpha - 1), and of Gaussian noise the exact curve.  pn.accountant.pld can be "
+      "it (math.huge for pure composition, 0 where no order does).  It is the least over alpha of e:rdp(alpha) + ln(1 "
+      "- 1/alpha) - ln(alpha delta)/(alpha - 1), and of Gaussian noise the exact curve.  pn.accountant.pld can be "
       "sharper.  Source: Canonne, Kamath, Steinke (2020), Proposition 12; Balle, Wang (2018)." },
     { "rho", event_rho, PNL_FIELD, PNL_NOTHING, "e.rho -> number",
       "Smallest known rho of zero-concentrated privacy, e:rdp(alpha) <= rho alpha at every order; math.huge when none "

@@ -174,32 +174,32 @@ static const pnl_row ledger_rows[] = {
       "What count (1 when left out) times the event costs by itself, in the budget's unit: epsilon at the budget's "
       "delta, rho, or the Renyi divergence of the budget's order.  Spends nothing." },
     { "covers", ledger_covers, PNL_METHOD, PNL_NOTHING, "L:covers(e, count) -> true, or false and why",
-      "Whether count (1 when left out) times the event would be admitted now, here and in every budget above.  "
-      "Changes nothing." },
+      "Whether count (1 when left out) times the event would be admitted now, here and in every budget above.  Changes "
+      "nothing." },
     { "reserve", ledger_reserve, PNL_METHOD, PNL_NOTHING | PNL_BUDGETS, "L:reserve(e, count) -> L",
       "Fix the filter's orders for a run of count charges of the event; charges nothing, raises when they are not "
       "covered." },
     { "spend", ledger_spend, PNL_METHOD, PNL_NOTHING | PNL_BUDGETS, "L:spend(e, label, count) -> L",
-      "Charge count (1 when left out) times the event under the label, in place.  The event must be for the "
-      "budget's neighbours.  A refusal raises with Requested, Remaining and Difference, and charges nothing.  With "
-      "a file the charge is on the disk on return; a slice charges the budgets above it too.  Guarantee: whatever "
-      "was chosen after seeing earlier outputs, everything admitted together is within the budget (L.theorem).  "
-      "Source: Feldman, Zrnic (2021); Lecuyer (2021)." },
+      "Charge count (1 when left out) times the event under the label, in place.  The event must be for the budget's "
+      "neighbours.  A refusal raises with Requested, Remaining and Difference, and charges nothing.  With a file the "
+      "charge is on the disk on return; a slice charges the budgets above it too.  Guarantee: whatever was chosen "
+      "after seeing earlier outputs, everything admitted together is within the budget (L.theorem).  Source: Feldman, "
+      "Zrnic (2021); Lecuyer (2021)." },
     { "split", ledger_split, PNL_METHOD, PNL_NOTHING | PNL_BUDGETS, "L:split(k) -> k ledgers",
       "k equal parts that add up to this budget, which is then used up; a request for L.epsilon / k fits a part "
       "however it was rounded.  Only before anything has been spent; a ledger that was split into k gives the same "
       "parts again.  The parts add up by basic composition however their charges interleave.  Source: Lyu (2022); "
       "Vadhan, Zhang (2023)." },
     { "report", pnl_ledger_report, PNL_METHOD, PNL_NOTHING, "L:report() -> table",
-      "One row {label=, event=, count=, price=} for each charge, with spent, remaining, odometer and summary; "
-      "prints as a table.  Charges of slices stand under \"name: label\"." },
+      "One row {label=, event=, count=, price=} for each charge, with spent, remaining, odometer and summary; prints "
+      "as a table.  Charges of slices stand under \"name: label\"." },
     { "odometer", pnl_ledger_odometer, PNL_METHOD, PNL_NOTHING, "L:odometer{delta=, first=, uniform=} -> table",
       "How much has been spent, valid wherever the analyst stops: {epsilon=, delta=, level=, statement=, naive=, "
-      "naive_label=}.  Filters at epsilon first * 2^k with delta/(k(k+1)) each; the smallest that is not "
-      "exhausted.  For every rule that stops by looking at the outputs, (epsilon, delta) holds with the level then "
-      "shown.  uniform = true: with probability 1 - delta the loss is below it at all times.  delta and first must "
-      "be fixed beforehand; left out they follow from the budget.  naive is L.spent, which is not valid at "
-      "data-dependent stopping.  Source: Lecuyer (2021)." },
+      "naive_label=}.  Filters at epsilon first * 2^k with delta/(k(k+1)) each; the smallest that is not exhausted.  "
+      "For every rule that stops by looking at the outputs, (epsilon, delta) holds with the level then shown.  uniform "
+      "= true: with probability 1 - delta the loss is below it at all times.  delta and first must be fixed "
+      "beforehand; left out they follow from the budget.  naive is L.spent, which is not valid at data-dependent "
+      "stopping.  Source: Lecuyer (2021)." },
     { "close", ledger_close, PNL_METHOD, PNL_NOTHING | PNL_BUDGETS, "L:close()",
       "No more charges through this object, its slices and parts; lets go of the file.  What is left of a budget in a "
       "file can be spent after opening it again." },
@@ -207,11 +207,11 @@ static const pnl_row ledger_rows[] = {
       "No more charges, for good: every later one is refused, in slices and parts too, and after the file is opened "
       "again." },
     { "remaining", ledger_remaining, PNL_FIELD, PNL_NOTHING, "L.remaining -> number",
-      "What a request may still cost, in the budget's unit.  Under an (epsilon, delta) filter: the largest epsilon "
-      "of a zCDP release (a Gaussian one under the Gaussian filter) that would be admitted." },
+      "What a request may still cost, in the budget's unit.  Under an (epsilon, delta) filter: the largest epsilon of "
+      "a zCDP release (a Gaussian one under the Gaussian filter) that would be admitted." },
     { "spent", ledger_spent, PNL_FIELD, PNL_NOTHING, "L.spent -> number",
-      "Plain composition of everything charged, in the budget's unit: naive (not valid at data-dependent stopping; "
-      "see L:odometer)." },
+      "Plain composition of everything charged, in the budget's unit: naive (not valid at data-dependent stopping; see "
+      "L:odometer)." },
     { "epsilon", ledger_epsilon, PNL_FIELD, PNL_NOTHING, "L.epsilon -> number or nil", "The budget's epsilon." },
     { "delta", ledger_delta, PNL_FIELD, PNL_NOTHING, "L.delta -> number or nil", "The budget's delta; 0 for pure." },
     { "rho", ledger_rho, PNL_FIELD, PNL_NOTHING, "L.rho -> number or nil", "The budget's rho." },
@@ -235,8 +235,8 @@ static const pnl_row ledger_rows[] = {
     { "ended", ledger_ended, PNL_FIELD, PNL_NOTHING, "L.ended -> string or nil",
       "Why no charge will be admitted any more; nil while the budget is open." },
     { "recovered", ledger_recovered, PNL_FIELD, PNL_NOTHING, "L.recovered -> boolean",
-      "Whether opening the file cut off a torn last record: a charge that never returned, so nothing was released "
-      "for it." },
+      "Whether opening the file cut off a torn last record: a charge that never returned, so nothing was released for "
+      "it." },
     { "__tostring", pnl_ledger_tostring, PNL_META, PNL_NOTHING, "tostring(L) -> string",
       "The budget, what is spent and what remains." },
     PNL_ROW_END,

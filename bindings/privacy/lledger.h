@@ -1,4 +1,5 @@
-/* lledger.h -- what the files of the ledger's binding share.  Depends on: pnl.h, privacy/ledger/ledger.h.  Used by: lledger*.c. */
+/* lledger.h -- what the files of the ledger's binding share.  Depends on: pnl.h, privacy/ledger/ledger.h.
+ * Used by: lledger*.c. */
 #ifndef PNL_LLEDGER_H
 #define PNL_LLEDGER_H
 

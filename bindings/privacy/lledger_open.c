@@ -142,34 +142,26 @@ void pnl_open_ledger(lua_State *L)
     lua_setfield(L, -2, "ledger");
     pnl_reference(
         L, "", "ledger", PNL_NOTHING | PNL_BUDGETS,
-        "pn.ledger{epsilon=, delta=} or {epsilon=} (pure), {rho=}, {alpha=, epsilon=}; filter=, orders=, "
-        "neighbours=, teaching=, path=, key=, moved=, parent=, name= -> ledger",
+        "pn.ledger{epsilon=, delta=} or {epsilon=} (pure), {rho=}, {alpha=, epsilon=}; filter=, orders=, neighbours=, "
+        "teaching=, path=, key=, moved=, parent=, name= -> ledger",
         "Open a privacy budget for one neighbouring relation.  Every release is charged to it before its noise is "
-        "drawn; what it does not cover is refused, and the ledger stays usable.  Releases may be chosen after "
-        "seeing earlier ones: the filter is fully adaptive (L.theorem).  path: keep the charges in a file, made "
-        "when there is none or an empty one, opened with its own budget when none is given; every charge is on the "
-        "disk before "
-        "anything is released, so whenever the process dies, all that was released is charged.  The file is text "
-        "for people to read.  key: the file that authenticates it, path .. \".key\" when left out, made at the "
-        "first opening.  Without the key nobody can change the ledger, or cut it short of what path .. \".head\" "
-        "says, and not be noticed.  Copies of the files are refused, and so are earlier contents that were put back "
-        "into "
-        "them; the files may be renamed together, within a file system.  moved: opens what was copied to another disk "
-        "or "
+        "drawn; what it does not cover is refused, and the ledger stays usable.  Releases may be chosen after seeing "
+        "earlier ones: the filter is fully adaptive (L.theorem).  path: keep the charges in a file, made when there is "
+        "none or an empty one, opened with its own budget when none is given; every charge is on the disk before "
+        "anything is released, so whenever the process dies, all that was released is charged.  The file is text for "
+        "people to read.  key: the file that authenticates it, path .. \".key\" when left out, made at the first "
+        "opening.  Without the key nobody can change the ledger, or cut it short of what path .. \".head\" says, and "
+        "not be noticed.  Copies of the files are refused, and so are earlier contents that were put back into them; "
+        "the files may be renamed together, within a file system.  moved: opens what was copied to another disk or "
         "machine, once; the ledger records it, and its owner answers for it that the files it was copied from will not "
-        "be "
-        "opened again.  What remains possible: who reads the key can forge the ledger; who may write the directory can "
-        "remove ledger and head, and the next opening with a budget begins a new one; who can put back an image of a "
-        "whole file "
-        "system or machine gets back what was charged since; who opens a copy with moved while the original lives has "
-        "two "
-        "budgets; and where the file system has neither times of birth nor extended attributes, or numbers files anew "
-        "at each "
-        "mount (FUSE, SMB), some copies are not noticed.  Key, ledger and head must belong to you or to root, and "
-        "nobody else "
-        "may read the key.  parent, name: a slice of another budget, such as a "
-        "student's of a class's: charges need room in both, and the filter above bounds everything, whichever "
-        "slices interleave.",
+        "be opened again.  What remains possible: who reads the key can forge the ledger; who may write the directory "
+        "can remove ledger and head, and the next opening with a budget begins a new one; who can put back an image of "
+        "a whole file system or machine gets back what was charged since; who opens a copy with moved while the "
+        "original lives has two budgets; and where the file system has neither times of birth nor extended attributes, "
+        "or numbers files anew at each mount (FUSE, SMB), some copies are not noticed.  Key, ledger and head must "
+        "belong to you or to root, and nobody else may read the key.  parent, name: a slice of another budget, such as "
+        "a student's of a class's: charges need room in both, and the filter above bounds everything, whichever slices "
+        "interleave.",
         "Feldman, Zrnic (2021); Lecuyer (2021); Smith, Thakurta (2022); Koskela, Tobaben, Honkela (2023)", params);
     pnl_open_class(L, &pnl_ledger_class);
 }

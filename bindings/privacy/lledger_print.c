@@ -89,7 +89,8 @@ static void add_largest(luaL_Buffer *text, const pn_ledger *self)
 
 /* ---- slices ---- */
 
-/* "  slices   ####....  0.25 of 0.5  \"name\"", and what is below it further in.  *left: lines that may still be added. */
+/* "  slices   ####....  0.25 of 0.5  \"name\"", and what is below it further in.
+ * *left: lines that may still be added. */
 static void add_slices(luaL_Buffer *text, const pn_ledger *self, int depth, size_t *left)
 {
     const pn_ledger *child;

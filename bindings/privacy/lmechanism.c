@@ -41,16 +41,14 @@ static int mechanism_tostring(lua_State *L)
 static const pnl_row mechanism_rows[] = {
     { "release", pnl_mechanism_release, PNL_METHOD, PNL_PAID, "m:release(x, {ledger=, rng=, label=}) -> value, release",
       "Charges m.event to the ledger, then draws, then returns what the mechanism gives and a pn.release that says "
-      "what "
-      "it cost.  value: the index of the chosen score, from 1; the noisy number or pn.vec; a list of true and false up "
-      "to where it halted.  x: number, vector or table of finite numbers, the exact values, whose sensitivity the "
-      "caller vouches for.  rng: the module's secure stream when absent; a seeded one is refused unless the ledger was "
-      "opened with teaching = true.  label: what the ledger's report says.  Errors, all before the charge and the "
+      "what it cost.  value: the index of the chosen score, from 1; the noisy number or pn.vec; a list of true and "
+      "false up to where it halted.  x: number, vector or table of finite numbers, the exact values, whose sensitivity "
+      "the caller vouches for.  rng: the module's secure stream when absent; a seeded one is refused unless the ledger "
+      "was opened with teaching = true.  label: what the ledger's report says.  Errors, all before the charge and the "
       "first draw: no ledger, a budget that does not cover it, another number of values than dim; without a bound a "
-      "NaN or "
-      "an infinity; with strict=true a value beyond the bound (the message does not say which).  With a bound every "
-      "value is "
-      "taken: what is beyond is clamped, and a NaN counts as -bound.  Where queries come from others, give one." },
+      "NaN or an infinity; with strict=true a value beyond the bound (the message does not say which).  With a bound "
+      "every value is taken: what is beyond is clamped, and a NaN counts as -bound.  Where queries come from others, "
+      "give one." },
     { "open", pnl_mechanism_open, PNL_METHOD, PNL_PAID, "m:open{ledger=, rng=, label=} -> run, release",
       "Opens a run of sparse_vector (no other mechanism): charges m.event to the ledger, draws the threshold's noise, "
       "and returns a pn.sparse_run that answers values one by one, each chosen after the answers before, and a "
@@ -60,8 +58,7 @@ static const pnl_row mechanism_rows[] = {
     { "name", mechanism_name, PNL_FIELD, PNL_NOTHING, "m.name -> string", "The mechanism's name in pn.mechanism." },
     { "scale", mechanism_scale, PNL_FIELD, PNL_NOTHING, "m.scale -> number or nil",
       "Of the noise on each released value: sigma of a Gaussian, b of a Laplace (standard deviation sqrt(2) b); nil "
-      "where "
-      "no value is released." },
+      "where no value is released." },
     { "dim", mechanism_dim, PNL_FIELD, PNL_NOTHING, "m.dim -> integer or nil",
       "How many values or scores a release takes; nil: any number." },
     { "__tostring", mechanism_tostring, PNL_META, PNL_NOTHING, "tostring(m) -> string",

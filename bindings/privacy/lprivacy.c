@@ -1,5 +1,6 @@
 /* lprivacy.c -- opens the parts of privacy in order, and checks the arguments that they share.
- * Depends on: lprivacy.h, lprivacy_check.h.  Used by: module.c, levent.c, laccountant.c, lledger.c, lcalibrate.c, lrelease.c, ltree.c. */
+ * Depends on: lprivacy.h, lprivacy_check.h.  Used by: module.c, levent.c, laccountant.c, lledger.c,
+ * lcalibrate.c, lrelease.c, ltree.c. */
 #include <math.h>
 #include <stdint.h>
 

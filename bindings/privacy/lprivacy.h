@@ -1,5 +1,5 @@
-/* lprivacy.h -- how the parts of the privacy binding open.  Each adds its sub-table to the pn table on the stack top and
- * leaves the stack as it was.  Depends on: pnl.h.  Used by: lprivacy.c, which calls them in order. */
+/* lprivacy.h -- how the parts of the privacy binding open.  Each adds its sub-table to the pn table on the stack top
+ * and leaves the stack as it was.  Depends on: pnl.h.  Used by: lprivacy.c, which calls them in order. */
 #ifndef PNL_LPRIVACY_H
 #define PNL_LPRIVACY_H
 

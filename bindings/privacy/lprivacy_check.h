@@ -20,8 +20,8 @@ void pnl_private_constructors(lua_State *L, const char *library, const void *row
 /** The event at `index`. */
 pn_event *pnl_check_event(lua_State *L, int index);
 
-/** Private numbers at `index`: a number, a table of numbers (copied; left on the stack) or a pn.vec (borrowed).  Raises "owner: the
- *  WHAT must be ..." with types only, never a value or a place. */
+/** Private numbers at `index`: a number, a table of numbers (copied; left on the stack) or a pn.vec (borrowed).  Raises
+ *  "owner: the WHAT must be ..." with types only, never a value or a place. */
 pn_vec pnl_check_query(lua_State *L, int index, const char *owner, const char *what, bool *scalar);
 
 /** Push the event's text. */

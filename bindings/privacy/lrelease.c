@@ -1,5 +1,5 @@
-/* lrelease.c -- m:release and m:open: read the query, pay, draw, hand over; and the two objects that come out, pn.release
- * (what was paid, and whether it protects anybody) and pn.sparse_run.
+/* lrelease.c -- m:release and m:open: read the query, pay, draw, hand over; and the two objects that come out,
+ * pn.release (what was paid, and whether it protects anybody) and pn.sparse_run.
  * Everything that can raise happens before the charge, but for the last few pushes.
  * Depends on: lprivacy.h, privacy/mechanism/mechanism.h, privacy/accounting/accountant.h.  Used by: lmechanism.c. */
 #include <math.h>
@@ -170,8 +170,8 @@ static void read_options(lua_State *L, int options, release_call *call)
     (void)pnl_rng(L, -1); /* makes the one that is used when there is no option */
 }
 
-/* The objects of the call.  Any allocation of Lua's may run a finalizer, and that may close each of them; from here on to
- * the end of the release nothing allocates. */
+/* The objects of the call.  Any allocation of Lua's may run a finalizer, and that may close each of them; from here on
+ * to the end of the release nothing allocates. */
 static void resolve(lua_State *L, release_call *call)
 {
     call->mechanism = pnl_check(L, 1, &pnl_mechanism_class);

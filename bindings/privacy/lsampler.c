@@ -1,5 +1,6 @@
-/* lsampler.c -- pn.sampler: one constructor for each row of the runtime's table.  The sampler that would draw the batches is
- * the one that says what a release on them costs; the batches themselves are secret and only shown for simulated streams.
+/* lsampler.c -- pn.sampler: one constructor for each row of the runtime's table.  The sampler that would draw the
+ * batches is the one that says what a release on them costs; the batches themselves are secret and only shown for
+ * simulated streams.
  * Depends on: lprivacy.h, lprivacy_check.h, privacy/mechanism/sampler.h.  Used by: lprivacy.c. */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* main.c -- the program `penumbra`: scripts, -e, the prompt, and the services `penumbra party` and `penumbra server`.
- * Depends on: repl.h, pnl.h (the C half of the module is linked in), penumbra.prompt.program and penumbra.programs.federated (stdlib/).  Used by: people. */
+ * Depends on: repl.h, pnl.h (the C half of the module is linked in), penumbra.prompt.program and
+ * penumbra.programs.federated (stdlib/).  Used by: people. */
 #define _POSIX_C_SOURCE 200809L
 #include <limits.h>
 #include <stdio.h>
@@ -117,7 +118,8 @@ static const char *push_own_folder(lua_State *L)
     return lua_pushstring(L, path);
 }
 
-/* Put "<folder>/?.lua;<folder>/?/init.lua" before package.path, and "<modules>/?.so" before package.cpath, when the module is there. */
+/* Put "<folder>/?.lua;<folder>/?/init.lua" before package.path, and "<modules>/?.so" before package.cpath,
+ * when the module is there. */
 static bool add_folder(lua_State *L, const char *folder, const char *modules)
 {
     int top = lua_gettop(L);
@@ -284,7 +286,8 @@ static bool run(lua_State *L, const invocation *self, const options *asked)
     return prompt ? run_prompt(L) : fine; /* -i shows the prompt after an error, too: to look around */
 }
 
-/* EXIT_SUCCESS with the result on the top; stdlib/programs/federated.lua catches what it can, so what comes here is early or unforeseen. */
+/* EXIT_SUCCESS with the result on the top; stdlib/programs/federated.lua catches what it can,
+ * so what comes here is early or unforeseen. */
 static int call_service(lua_State *L, int arguments)
 {
     if (repl_call(L, arguments, 1, REPL_ENTRY) == LUA_OK)
@@ -343,7 +346,8 @@ static int protected_main(lua_State *L)
     return 0;
 }
 
-/* A write to a terminal fails also where Ctrl-C cut it off, which is what was wanted; and who sits there sees what is missing. */
+/* A write to a terminal fails also where Ctrl-C cut it off, which is what was wanted;
+ * and who sits there sees what is missing. */
 static bool output_is_lost(void)
 {
     return (fflush(stdout) != 0 || ferror(stdout)) && !isatty(STDOUT_FILENO);

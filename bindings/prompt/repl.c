@@ -1,5 +1,5 @@
-/* repl.c -- the prompt: read an entry of one or more lines, run it, say what it is worth.  What an entry means, and how its
- * values and errors are shown, is Lua's to say: penumbra.prompt (stdlib/).
+/* repl.c -- the prompt: read an entry of one or more lines, run it, say what it is worth.  What an entry means, and how
+ * its values and errors are shown, is Lua's to say: penumbra.prompt (stdlib/).
  * Depends on: repl.h, penumbra.prompt.  Used by: main.c. */
 #include <stdio.h>
 #include <stdio_ext.h>

@@ -22,8 +22,8 @@ void repl_catch_interrupts(lua_State *L);
 void repl_catch_termination(void);
 
 /**
- * lua_pcall of the function below `arguments`, which Ctrl-C can stop.  On an error its message is left, with a traceback
- * when it adds something; an error value with __tostring is shown by that.
+ * lua_pcall of the function below `arguments`, which Ctrl-C can stop.  On an error its message is left, with a
+ * traceback when it adds something; an error value with __tostring is shown by that.
  */
 int repl_call(lua_State *L, int arguments, int results, repl_place place);
 
@@ -81,7 +81,8 @@ int repl_complete_key(int count, int key);
 
 /** What the next entry is asked for with. */
 void repl_display_prompt(const char *prompt);
-/** As GNU readline calls it: several lines behind leads, and of what is higher than the screen the part around the cursor. */
+/** As GNU readline calls it: several lines behind leads, and of what is higher than the screen the part around the
+ *  cursor. */
 void repl_display_entry(void);
 /** The entry is about to be accepted: where only a part of it is shown, write all. */
 void repl_display_whole(void);

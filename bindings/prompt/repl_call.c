@@ -1,7 +1,8 @@
 /* repl_call.c -- protected calls that Ctrl-C can stop, and how their errors are shown.
  * Depends on: repl.h, progress.h, POSIX signals.  Used by: main.c, repl.c.
  *
- * The handler touches only what is safe there: atomics, sig_atomic_t, write, alarm, and lua_sethook, which Lua allows. */
+ * The handler touches only what is safe there: atomics, sig_atomic_t, write, alarm, and lua_sethook,
+ * which Lua allows. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <pthread.h>
@@ -59,8 +60,8 @@ static bool within_a_second(void)
     return presses > 1 && last_press_ns - before < 1000000000;
 }
 
-/* The first Ctrl-C stops a run and no more; what keeps on is told to stop in Lua, too.  From the second on the hook stays
- * until the call is over, so that a pcall in a loop cannot swallow it. */
+/* The first Ctrl-C stops a run and no more; what keeps on is told to stop in Lua, too.  From the second on the hook
+ * stays until the call is over, so that a pcall in a loop cannot swallow it. */
 static void stop_work(int signal_number)
 {
     bool hurry, was_running;
@@ -83,9 +84,9 @@ static void stop_work(int signal_number)
     }
 }
 
-/* A second after Ctrl-C nothing has stopped: somebody is to know what is waited for, and how to leave.  Looking at the running
- * function changes nothing, and where the hook is set and has not been called, the interpreter stands still in it; without the hook
- * it may be anywhere, and is not looked at. */
+/* A second after Ctrl-C nothing has stopped: somebody is to know what is waited for, and how to leave.  Looking at the
+ * running function changes nothing, and where the hook is set and has not been called, the interpreter stands still in
+ * it; without the hook it may be anywhere, and is not looked at. */
 static void say_what_runs(void)
 {
     lua_Debug running_call;

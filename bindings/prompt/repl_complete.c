@@ -1,4 +1,5 @@
-/* repl_complete.c -- the Tab key: names that may stand at the cursor, by penumbra.prompt.complete (stdlib/), which sees the whole entry.
+/* repl_complete.c -- the Tab key: names that may stand at the cursor, by penumbra.prompt.complete (stdlib/),
+ * which sees the whole entry.
  * Depends on: repl.h, GNU readline.  Used by: repl_input.c. */
 #define _GNU_SOURCE
 #include <stdio.h>

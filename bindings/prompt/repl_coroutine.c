@@ -1,5 +1,6 @@
 /* repl_coroutine.c -- which coroutine runs, so that Ctrl-C reaches a loop in it: a hook belongs to one coroutine, and a
- * signal handler cannot ask Lua for the running one.  Replaces coroutine.resume and coroutine.wrap by ones that note it.
+ * signal handler cannot ask Lua for the running one.  Replaces coroutine.resume and coroutine.wrap by ones that note
+ * it.
  * Depends on: repl.h.  Used by: repl_call.c. */
 #include <lauxlib.h>
 #include <lualib.h>

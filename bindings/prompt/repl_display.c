@@ -1,5 +1,5 @@
-/* repl_display.c -- an entry on the screen: its later lines behind dots; of one that is higher than the screen, which readline
- * cannot show, the part around the cursor; drawn anew where the window has another size.
+/* repl_display.c -- an entry on the screen: its later lines behind dots; of one that is higher than the screen, which
+ * readline cannot show, the part around the cursor; drawn anew where the window has another size.
  * Depends on: repl.h, GNU readline.  Used by: repl_edit.c, repl_input.c. */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -66,8 +66,8 @@ static int character(const char *text, int length, int column, int *width)
     return (int)bytes;
 }
 
-/* Where the rows of a text begin whose first one begins at `column`: starts[], of length + 2 at most; their number.  Without
- * starts they are only counted. */
+/* Where the rows of a text begin whose first one begins at `column`: starts[], of length + 2 at most; their number.
+ * Without starts they are only counted. */
 static int rows_of(const char *text, int length, int column, int *starts)
 {
     int count = 0;
@@ -137,8 +137,8 @@ static void follow_prompt(void)
     shown_lines = lines;
 }
 
-/* The window has another size: terminals have moved the text to fit it, so the entry begins as many rows above the cursor as it
- * takes now.  Readline itself draws it once more below. */
+/* The window has another size: terminals have moved the text to fit it, so the entry begins as many rows above the
+ * cursor as it takes now.  Readline itself draws it once more below. */
 static void follow_window(void)
 {
     int columns_before = columns, rows_before = rows;
@@ -183,7 +183,8 @@ static char *with_leads(const char *text, int length)
     return out;
 }
 
-/* The rows of a text from first_row on, which follows the cursor, between notes of how many there are besides; *point moves into
+/* The rows of a text from first_row on, which follows the cursor, between notes of how many there are besides;
+ * *point moves into
  * it.  NULL when memory ran out. */
 static char *part_around(const char *text, const int *starts, int count, int *point)
 {

@@ -1,6 +1,6 @@
-/* repl_edit.c -- an entry of several lines is one text to the editor: Enter goes on where an entry is not finished and indents,
- * Alt-Enter always breaks the line, Up and Down move between lines and, at the first and last one, between the entries of the
- * history that begin with what has been typed.
+/* repl_edit.c -- an entry of several lines is one text to the editor: Enter goes on where an entry is not finished and
+ * indents, Alt-Enter always breaks the line, Up and Down move between lines and, at the first and last one, between the
+ * entries of the history that begin with what has been typed.
  * Depends on: repl.h, GNU readline.  Used by: repl_input.c. */
 #define _GNU_SOURCE
 #include <poll.h>

@@ -1,5 +1,5 @@
-/* repl_input.c -- entries from a terminal, with history, editing (repl_edit.c, repl_display.c) and completion (repl_complete.c),
- * or lines from a pipe.  Depends on: repl.h, GNU readline.  Used by: repl.c.
+/* repl_input.c -- entries from a terminal, with history, editing (repl_edit.c, repl_display.c) and completion
+ * (repl_complete.c), or lines from a pipe.  Depends on: repl.h, GNU readline.  Used by: repl.c.
  *
  * Readline is one per process, and so is what this file keeps. */
 #define _GNU_SOURCE
@@ -59,8 +59,9 @@ bool repl_input_was_empty(void)
 
 /* ---- keys ---- */
 
-/* Wait for a key; false when a signal may have come first.  One that comes just before the wait does not end it, nor one that a thread
- * of OpenBLAS takes, which blocks none: after a stop most do.  So the wait is short, and the caller looks again. */
+/* Wait for a key; false when a signal may have come first.  One that comes just before the wait does not end it, nor
+ * one that a thread of OpenBLAS takes, which blocks none: after a stop most do.  So the wait is short,
+ * and the caller looks again. */
 static bool wait_for_key(int fd)
 {
     struct pollfd key = { .fd = fd, .events = POLLIN };
@@ -69,8 +70,8 @@ static bool wait_for_key(int fd)
     return found > 0 || (found < 0 && errno != EINTR);
 }
 
-/* Leave a search, then end the line.  Readline has moved the cursor to the last line of the entry, but thinks it on the first:
- * there it is to see nothing any more. */
+/* Leave a search, then end the line.  Readline has moved the cursor to the last line of the entry, but thinks it on the
+ * first: there it is to see nothing any more. */
 static int wake_key(void)
 {
     static const char clear_below[] = "\033[J"; /* of what a search had found */

@@ -1,4 +1,5 @@
-/* repl_terminal.c -- penumbra.terminal: what the Lua half of the program cannot ask Lua for: terminals, clocks, folders.
+/* repl_terminal.c -- penumbra.terminal: what the Lua half of the program cannot ask Lua for: terminals,
+ * clocks, folders.
  * Depends on: repl.h, POSIX.  Used by: main.c, which preloads it; stdlib/{colour,complete,magic}.lua. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>

@@ -93,11 +93,11 @@ static const pnl_row rng_rows[] = {
     { "uniform", rng_uniform, PNL_METHOD, PNL_NOTHING, "rng:uniform() -> number",
       "A number in [0, 1) with 53 random bits.  For simulation and data, never for private noise." },
     { "integer", rng_integer, PNL_METHOD, PNL_NOTHING, "rng:integer(n) -> integer",
-      "A whole number from 1 to n, exactly uniform.  For simulation and data, never for private noise.  "
-      "Error unless n is a whole number from 1." },
+      "A whole number from 1 to n, exactly uniform.  For simulation and data, never for private noise.  Error unless n "
+      "is a whole number from 1." },
     { "permutation", rng_permutation, PNL_METHOD, PNL_NOTHING, "rng:permutation(n) -> table",
-      "The numbers 1 to n in a uniformly random order.  For simulation and data, never for private noise.  "
-      "Error unless n is a whole number from 1 to 2^30." },
+      "The numbers 1 to n in a uniformly random order.  For simulation and data, never for private noise.  Error "
+      "unless n is a whole number from 1 to 2^30." },
     { "sphere", rng_sphere, PNL_METHOD, PNL_NOTHING, "rng:sphere(n) -> vec",
       "A direction: a vector of n numbers, uniform on the unit sphere.  For simulation and starts, never for private "
       "noise.  Error unless n is a whole number from 1." },

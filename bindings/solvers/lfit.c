@@ -1,4 +1,5 @@
-/* lfit.c -- fits: the model, what it cost, how it came about.  One that was loaded has no plan, but what its file says of it.
+/* lfit.c -- fits: the model, what it cost, how it came about.  One that was loaded has no plan,
+ * but what its file says of it.
  * Depends on: lsolve.h, lnumbers.h, progress.h.  Used by: lsolve.c, lwalk.c, lfit_save.c. */
 #include <math.h>
 #include <stdio.h>
@@ -335,8 +336,7 @@ static void check_features(lua_State *L, size_t p)
                   pnl_got(L, 2));
     if (data)
         pnl_refuse_analyst(L, "fit:predict(data)",
-                           "what the model says of each record is not released; give vectors or "
-                           "matrices of your own");
+                           "what the model says of each record is not released; give vectors or matrices of your own");
     if (got != p)
         pnl_error(L, "fit:predict: the rows have %zu features, the model has %zu", got, p);
 }
@@ -364,39 +364,32 @@ static const pnl_row fit_rows[] = {
     { "theta", fit_theta, PNL_FIELD, PNL_PAID, "fit.theta -> vec", "The model [p], a view." },
     { "trace", fit_trace, PNL_FIELD, PNL_PAID, "fit.trace -> table",
       "One row a step: step, atom (the chosen vertex), step_size, gradients; value and gap only where the run was not "
-      "private "
-      "or its noise was simulated; certificate where an epoch of zeroth_order ended: the norm of its mean released "
-      "gradient; of "
-      "second-order solvers kind (what the step was), gradient_norm and eigenvalue (of what was released)." },
+      "private or its noise was simulated; certificate where an epoch of zeroth_order ended: the norm of its mean "
+      "released gradient; of second-order solvers kind (what the step was), gradient_norm and eigenvalue (of what was "
+      "released)." },
     { "certificate", fit_certificate, PNL_FIELD, PNL_PAID, "fit.certificate -> table or nil",
       "What the released numbers prove of theta: status (\"certified\", or why not), and with probability "
-      "`probability` "
-      "that the norm of the gradient of f is at most gradient_norm and the least eigenvalue of its Hessian at least "
-      "eigenvalue; released_gradient_norm and released_eigenvalue as they were released, gradient_error and "
-      "hessian_error what lies between, gradient_target and eigenvalue_target what was asked for.  nil for solvers "
-      "that prove nothing of the kind." },
+      "`probability` that the norm of the gradient of f is at most gradient_norm and the least eigenvalue of its "
+      "Hessian at least eigenvalue; released_gradient_norm and released_eigenvalue as they were released, "
+      "gradient_error and hessian_error what lies between, gradient_target and eigenvalue_target what was asked for.  "
+      "nil for solvers that prove nothing of the kind." },
     { "plan", fit_plan, PNL_FIELD, PNL_NOTHING, "fit.plan -> plan",
       "The plan that was run.  Of a fit that was loaded what its file says of it, a pn.saved_plan: tostring(fit.plan) "
-      "is "
-      "the plan's explanation." },
+      "is the plan's explanation." },
     { "value", fit_value, PNL_FIELD, PNL_RAW, "fit.value -> number",
       "The objective at theta, computed from the exact data when it is asked for.  Of a fit that was loaded the value "
-      "that "
-      "was saved with raw = true; an error without." },
+      "that was saved with raw = true; an error without." },
     { "excess", fit_excess, PNL_METHOD, PNL_RAW, "fit:excess(tol) -> number, number or nil",
       "The excess risk that was reached, value - minimum over the set (found by solve.exact to a duality gap of tol, "
-      "1e-8), "
-      "and beside it the bound on its expectation that the plan's theorem gives.  Computed from the exact data." },
+      "1e-8), and beside it the bound on its expectation that the plan's theorem gives.  Computed from the exact "
+      "data." },
     { "privacy", fit_privacy, PNL_FIELD, PNL_NOTHING, "fit.privacy -> table or nil",
       "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=}: what holds of the run; nil without "
-      "privacy. "
-      "Wherever a run ends before its last step, by itself, by on_step, Ctrl-C, a limit or walk:fit(), epsilon and rho "
-      "are "
-      "the whole plan's, because who ended it may have seen what it released; they are 0 when nothing was.  Beside "
-      "them "
-      "charged_epsilon and charged_rho are the price of the releases that were made, which a ledger was charged: they "
-      "are no guarantee. "
-      "Of seeded noise epsilon is infinite and nominal_epsilon is what secure noise would have given." },
+      "privacy. Wherever a run ends before its last step, by itself, by on_step, Ctrl-C, a limit or walk:fit(), "
+      "epsilon and rho are the whole plan's, because who ended it may have seen what it released; they are 0 when "
+      "nothing was.  Beside them charged_epsilon and charged_rho are the price of the releases that were made, which a "
+      "ledger was charged: they are no guarantee. Of seeded noise epsilon is infinite and nominal_epsilon is what "
+      "secure noise would have given." },
     { "seconds", fit_seconds, PNL_FIELD, PNL_RAW | PNL_CLOCK, "fit.seconds -> number",
       "Time inside the solver.  It is not private: how long a minimum takes depends on the records." },
     { "gradients", fit_gradients, PNL_FIELD, PNL_RAW, "fit.gradients -> integer",
@@ -409,25 +402,19 @@ static const pnl_row fit_rows[] = {
       "Coordinates of theta that are not zero." },
     { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec or mat",
       "<x, theta> for every row x of a data set, matrix, sparse matrix or table of rows: n numbers.  For softmax a "
-      "matrix "
-      "n x classes: a row's largest entry stands in the column of the likeliest class.  For one vec a number, or a vec "
-      "of the "
-      "classes.  As private as theta when X is the caller's own.  Errors: rows that do not have the model's "
-      "features." },
+      "matrix n x classes: a row's largest entry stands in the column of the likeliest class.  For one vec a number, "
+      "or a vec of the classes.  As private as theta when X is the caller's own.  Errors: rows that do not have the "
+      "model's features." },
     { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
       "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
-      "it "
-      "stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "
+      "it stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "
       "readable by you alone (mode 600), complete or not at all.  The file of a private run is as private as theta: "
-      "what "
-      "is not private is left out, and is kept with raw = true (value, the trace's values, seconds, gradients), which "
-      "the file then says.  seconds and gradients of a run without privacy are always kept.  The objective and the "
-      "loss "
-      "are not: make them again to go on from theta.  Errors: a theta that is not finite." },
+      "what is not private is left out, and is kept with raw = true (value, the trace's values, seconds, gradients), "
+      "which the file then says.  seconds and gradients of a run without privacy are always kept.  The objective and "
+      "the loss are not: make them again to go on from theta.  Errors: a theta that is not finite." },
     { "__tostring", pnl_fit_tostring, PNL_META, PNL_PAID, "tostring(fit)",
       "Steps, time, the privacy statement, the course of the trace, the model shortened, and the certificate of "
-      "solvers "
-      "that have one." },
+      "solvers that have one." },
     PNL_ROW_END,
 };
 

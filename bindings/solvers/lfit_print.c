@@ -56,7 +56,8 @@ static void say_privacy(const pn_fit *fit, const pn_model_about *about, char *te
                        about->accountant);
 }
 
-/* A coarse tolerance lets saddles pass: said where the released curvature is negative and nothing proves that it is all noise. */
+/* A coarse tolerance lets saddles pass: said where the released curvature is negative and nothing proves that it is all
+ * noise. */
 static void say_saddle(const pn_certificate *of, char *text, size_t size)
 {
     bool sure = of->noisy_eigenvalue + of->hessian_error < 0.0;

@@ -108,8 +108,7 @@ static const pnl_row saved_rows[] = {
       "Linear predictors of a record: theta is margins x features.  0: a loss that was called back." },
     { "bias", saved_bias, PNL_FIELD, PNL_NOTHING, "plan.bias -> boolean",
       "The last feature is known to be 1 in every record (d:add_bias() of data whose features have names): predict "
-      "wants it, "
-      "too." },
+      "wants it, too." },
     { "raw", saved_raw, PNL_FIELD, PNL_NOTHING, "plan.raw -> boolean",
       "The file holds values of the records besides what was released: it is not private." },
     { "version", saved_version, PNL_FIELD, PNL_NOTHING, "plan.version -> string",

@@ -171,24 +171,20 @@ static int plan_tostring(lua_State *L)
 static const pnl_row plan_rows[] = {
     { "run", plan_run, PNL_METHOD, PNL_PAID, "plan:run{progress=, on_step=, ledger=, rng=} -> fit",
       "Run to the end. on_step(state) is called after each step and may return false to stop. Without a ledger the "
-      "plan's own "
-      "cost is the budget; without an rng the noise is secure. Ctrl-C ends the run with the partial result. A run that "
-      "was "
-      "stopped has charged its ledger for what it released; fit.privacy states the whole plan's epsilon, because who "
-      "stopped it could see that." },
+      "plan's own cost is the budget; without an rng the noise is secure. Ctrl-C ends the run with the partial result. "
+      "A run that was stopped has charged its ledger for what it released; fit.privacy states the whole plan's "
+      "epsilon, because who stopped it could see that." },
     { "steps", plan_steps, PNL_METHOD, PNL_PAID, "for state in plan:steps{ledger=, rng=} do ... end",
       "Walk the algorithm one step at a time; state has step, atom, step_size, gradients and theta. The walk's fit() "
-      "gives "
-      "the result so far." },
+      "gives the result so far." },
     { "with", plan_with, PNL_METHOD, PNL_NOTHING, "plan:with{option = value, ...} -> plan",
       "A new plan with some options changed; spends nothing." },
     { "tune", plan_tune, PNL_METHOD, PNL_NOTHING | PNL_LOADS,
       "plan:tune{option = {values}, ..., within=1.02} -> plan, tried",
       "Plan with every combination of the values and return the plan of the least predicted risk; among those within "
       "that factor of it, the one with the fewest gradients.  Without options: half, once and twice each of "
-      "plan.settings.  "
-      "Spends nothing and looks at no record.  tried: one row for each combination, {plan=, predicted=, gradients=, "
-      "sigma=, reason=} and its options, best first; it prints itself." },
+      "plan.settings.  Spends nothing and looks at no record.  tried: one row for each combination, {plan=, "
+      "predicted=, gradients=, sigma=, reason=} and its options, best first; it prints itself." },
     { "settings", plan_settings, PNL_FIELD, PNL_NOTHING, "plan.settings -> table",
       "The numbers that shape the run, by the name of their option, given or chosen: batch, step ..." },
     { "iterations", plan_iterations, PNL_FIELD, PNL_NOTHING, "plan.iterations -> integer", "Number of steps." },

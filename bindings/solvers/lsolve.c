@@ -24,8 +24,7 @@ static const pn_param run_options[RUN_OPTIONS] = {
       "the stream of the noise; by default a secure one, a seeded one makes the run a simulation" },
     { "progress", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "function or a boolean", NULL },
       "false: no bar on the terminal; a function is called now and then with done, total, label, value, spent, which "
-      "is what the "
-      "run has charged so far" },
+      "is what the run has charged so far" },
     { "on_step", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "function", NULL },
       "called with the state after each step; stops the run by returning false" },
 };
@@ -64,7 +63,8 @@ static pn_status sample_gradient(void *self, const double *theta, size_t p, doub
     return pnl_call_for_vec(self, 0, theta, p, gradient, p, err);
 }
 
-/* Objects that the plan holds stay alive with its box at `box`, whatever becomes of the options table; a function becomes an oracle. */
+/* Objects that the plan holds stay alive with its box at `box`, whatever becomes of the options table;
+ * a function becomes an oracle. */
 static void keep_options(lua_State *L, int box, int options, const pn_param *params, pn_arg *own,
                          pn_gradient_oracle *oracle)
 {
@@ -96,7 +96,8 @@ static void keep_options(lua_State *L, int box, int options, const pn_param *par
     }
 }
 
-/* A plan of nothing but a ledger takes all that is left of it: from a curator's, which is given unasked, only on request. */
+/* A plan of nothing but a ledger takes all that is left of it: from a curator's, which is given unasked,
+ * only on request. */
 static void need_price(lua_State *L, const char *owner, const pn_arg *common)
 {
     bool none = common[PN_OPT_PRIVACY].given && !common[PN_OPT_PRIVACY].flag; /* refused for that */
@@ -281,18 +282,14 @@ void pnl_open_solve(lua_State *L)
           "pn.solve.exact(obj, {tol=, max_iterations=}) -> {theta=, value=, gap=}",
           "The non-private minimum, for excess risk; gap bounds value - min.  Smooth convex losses, with l2, l1 or "
           "elastic net or no regulariser, take Newton steps as long as these stay in the set; what is left takes "
-          "accelerated gradients.  Other regularisers with kinks are taken by their "
-          "proximal map (r:prox()), over sets with a projection.  The gap is the Frank-Wolfe duality gap over a "
-          "bounded set "
-          "without kinks; else the norm of a subgradient, times the set's diameter or squared over twice the strong "
-          "convexity, "
-          "whichever is less: so an unbounded set, or none, will do where obj.bounds.strong_convexity is positive.  "
-          "With l1 and a smooth loss "
-          "that is bounded below, the dual gap does without a set, too.  "
-          "Where obj.bounds.convex is false, theta is a stationary point found from the set's centre, and gap is what "
-          "is certified all the same: -strong_convexity/2 times the squared diameter more, or value less the loss's "
-          "least value.  "
-          "Source: Beck, Teboulle (2009); Jaggi (2013); Lee, Sun, Saunders (2014)." },
+          "accelerated gradients.  Other regularisers with kinks are taken by their proximal map (r:prox()), over sets "
+          "with a projection.  The gap is the Frank-Wolfe duality gap over a bounded set without kinks; else the norm "
+          "of a subgradient, times the set's diameter or squared over twice the strong convexity, whichever is less: "
+          "so an unbounded set, or none, will do where obj.bounds.strong_convexity is positive.  With l1 and a smooth "
+          "loss that is bounded below, the dual gap does without a set, too.  Where obj.bounds.convex is false, theta "
+          "is a stationary point found from the set's centre, and gap is what is certified all the same: "
+          "-strong_convexity/2 times the squared diameter more, or value less the loss's least value.  Source: Beck, "
+          "Teboulle (2009); Jaggi (2013); Lee, Sun, Saunders (2014)." },
         PNL_ROW_END,
     };
     const pn_solver_ops *const *table = pn_solver_table();

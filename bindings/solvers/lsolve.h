@@ -17,8 +17,8 @@ extern const char *const pnl_run_option_names[]; /* ledger, rng, progress, on_st
 
 /** Push a plan for the objective at `objective_index` and the options at `options_index` (a table or nil). */
 int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index);
-/** Run the plan at `plan_index` with the run options in the table at `options_index` (nil or absent is allowed) and push
- *  the fit. */
+/** Run the plan at `plan_index` with the run options in the table at `options_index` (nil or absent is allowed) and
+ *  push the fit. */
 int pnl_plan_run(lua_State *L, int plan_index, int options_index);
 /** Push a walk over the plan's steps. */
 int pnl_plan_walk(lua_State *L, int plan_index, int options_index);

@@ -4,8 +4,8 @@
  *     ./train                 on made-up records
  *     ./train records.svm     on LIBSVM text, gzip or plain
  *
- * The way of the data: records -> clipped to public bounds -> objective (loss, set) -> plan -> run, which charges a ledger -> model.
- * Every call that can fail returns a pn_status and leaves a message in a pn_err. */
+ * The way of the data: records -> clipped to public bounds -> objective (loss, set) -> plan -> run, which charges a
+ * ledger -> model.  Every call that can fail returns a pn_status and leaves a message in a pn_err. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,8 @@ static pn_status show_progress(void *self, const pn_progress *progress, pn_err *
     return PN_OK;
 }
 
-/* What no record may exceed is a public promise, which the sensitivity rests on: so records that do are scaled down to it. */
+/* What no record may exceed is a public promise, which the sensitivity rests on: so records that do are scaled down to
+ * it. */
 static pn_status load(model *all, const char *path, pn_err *err)
 {
     pn_synthetic_options made_up = { .n = 5000, .p = 50, .sparsity = 5, .noise = 0.05, .signal = 1.0, .seed = 1 };
@@ -128,7 +129,8 @@ static pn_status set_up(model *all, const char *path, pn_err *err)
     return status;
 }
 
-/* Planning spends nothing: it finds the noise, the steps and what they cost.  The run charges the ledger before it releases. */
+/* Planning spends nothing: it finds the noise, the steps and what they cost.
+ * The run charges the ledger before it releases. */
 static pn_status train(model *all, pn_err *err)
 {
     pn_run_options run = { .ledger = all->ledger, .task = all->task };

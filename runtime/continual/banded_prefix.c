@@ -1,7 +1,9 @@
-/* banded_prefix.c -- prefix sums by coefficients c_0 = 1, c_1 .. c_{bands-1}: noise w_t = K_t - round(sum_{j >= 1} c_j w_{t-j}) from a ring of
- * the last bands - 1 increments.  The square-root factorization is the same with as many bands as leaves: its ring never turns.
+/* banded_prefix.c -- prefix sums by coefficients c_0 = 1, c_1 .. c_{bands-1}: noise w_t = K_t -
+ * round(sum_{j >= 1} c_j w_{t-j}) from a ring of the last bands - 1 increments.  The square-root factorization is the
+ * same with as many bands as leaves: its ring never turns.
  * Depends on: toeplitz_prefix.h, numeric/simd/simd.h.  Used by: prefix.c's table.
- * Sources: Fichtenberger, Henzinger, Upadhyay (2023); Choquette-Choo et al. (2023).  Spec: tree-mechanism.md 2.3, 3, 6. */
+ * Sources: Fichtenberger, Henzinger, Upadhyay (2023); Choquette-Choo et al. (2023).  Spec: tree-mechanism.md 2.3,
+ * 3, 6. */
 #include <math.h>
 #include <stdio.h>
 

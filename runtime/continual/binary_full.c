@@ -1,7 +1,7 @@
-/* binary_full.c -- the best linear unbiased estimate of every prefix from all nodes of a complete tree: up by inverse variance, then
- * down: x(root) = e(root), x(child) = e(child) + (x(parent) - e(left) - e(right))/2.
- * Depends on: binary_prefix.h.  Used by: binary_prefix.c.  Source: Hay, Rastogi, Miklau, Suciu (2010).  Spec: tree-mechanism.md
- * section 4. */
+/* binary_full.c -- the best linear unbiased estimate of every prefix from all nodes of a complete tree: up by inverse
+ * variance, then down: x(root) = e(root), x(child) = e(child) + (x(parent) - e(left) - e(right))/2.
+ * Depends on: binary_prefix.h.  Used by: binary_prefix.c.  Source: Hay, Rastogi, Miklau, Suciu (2010).  Spec:
+ * tree-mechanism.md section 4. */
 #include "continual/binary_prefix.h"
 
 #define STRIP 16 /* coordinates at once */

@@ -1,6 +1,7 @@
 /* binary_prefix.c -- the method "binary": which nodes there are, how much noise each has, and what that costs.
  * Depends on: binary_prefix.h.  Used by: prefix.c's table.
- * Sources: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015).  Spec: tree-mechanism.md sections 2 to 5. */
+ * Sources: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015).
+ * Spec: tree-mechanism.md sections 2 to 5. */
 #include <math.h>
 #include <stdio.h>
 
@@ -98,8 +99,8 @@ static pn_status check(const pn_prefix_options *options, pn_err *err)
          (options->horizon == 0 && options->growth == PN_PREFIX_ENDLESS)))
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "prefix: memory \"regenerate\" needs estimator \"plain\" and equal nodes: an estimate joins every "
-            "node below it");
+            "prefix: memory \"regenerate\" needs estimator \"plain\" and equal nodes: an estimate joins every node "
+            "below it");
     if (options->scale == PN_PREFIX_BY_NODE) {
         pn_status status = check_scale(options, err);
 
@@ -121,8 +122,8 @@ static pn_status allocate_nodes(binary_tree *tree, pn_err *err)
     return PN_OK;
 }
 
-/* Noise in proportion to the largest sensitivity of a node's leaves.  Returns the gain: the root of the largest sum, over the nodes that
- * hold a leaf, of squares of its sensitivity (in units of the largest) over their noise. */
+/* Noise in proportion to the largest sensitivity of a node's leaves.  Returns the gain: the root of the largest sum,
+ * over the nodes that hold a leaf, of squares of its sensitivity (in units of the largest) over their noise. */
 static double fill_by_node(binary_tree *tree, const pn_prefix_options *options)
 {
     double least = INFINITY, most = 0.0, worst = 0.0;
@@ -176,7 +177,8 @@ static void fill_endless(binary_tree *tree)
     tree->base.draws = tree->levels;
 }
 
-/* Fills in unit, multiple, estimate; gain, moved, reach, draws.  moved: with unequal nodes a leaf is rounded, and the sum once more. */
+/* Fills in unit, multiple, estimate; gain, moved, reach, draws.  moved: with unequal nodes a leaf is rounded,
+ * and the sum once more. */
 static pn_status fill_noise(binary_tree *tree, const pn_prefix_options *options, pn_err *err)
 {
     pn_status status = PN_OK;
@@ -277,8 +279,7 @@ static void binary_describe(const pn_prefix_method *self, char *text, size_t siz
 const pn_prefix_ops pn_prefix_binary = {
     .name = "binary",
     .doc = "Sums over dyadic blocks, each with its own noise; a prefix is the sum of at most log2 t + 1 of them.  "
-           "Dwork, Naor, "
-           "Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015)",
+           "Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015)",
     .unknown_horizon = true,
     .epoch_draws = BINARY_LEVELS,
     .create = binary_create,

@@ -1,5 +1,5 @@
-/* binary_prefix.h -- the binary tree: node (i, j), i >= 0, j >= 1, covers leaves (j-1) 2^i + 1 .. j 2^i, and prefix t is the sum of the
- * nodes (i, t >> i) over the set bits i of t.  Private to binary_*.c.
+/* binary_prefix.h -- the binary tree: node (i, j), i >= 0, j >= 1, covers leaves (j-1) 2^i + 1 .. j 2^i, and prefix t
+ * is the sum of the nodes (i, t >> i) over the set bits i of t.  Private to binary_*.c.
  * Depends on: prefix_impl.h.  Spec: tree-mechanism.md sections 2 to 5. */
 #ifndef PN_CONTINUAL_BINARY_PREFIX_H
 #define PN_CONTINUAL_BINARY_PREFIX_H
@@ -16,8 +16,8 @@ typedef struct binary_tree {
     bool root;     /* it has a node of all leaves, also when the horizon is no power of two */
     bool integers; /* plain, equal nodes: one exact sum, and integer noise */
 
-    /* Noise of node (i, j) has the standard deviation sigma * multiple / unit: leaves are kept in steps of step / unit, and a block sum
-     * is rounded once more to its node's own step. */
+    /* Noise of node (i, j) has the standard deviation sigma * multiple / unit: leaves are kept in steps of step / unit,
+     * and a block sum is rounded once more to its node's own step. */
     uint32_t unit;
     uint32_t multiple[BINARY_LEVELS]; /* by level */
     double estimate[BINARY_LEVELS];   /* variance of a node's own honaker estimate, over sigma^2 */
@@ -45,7 +45,8 @@ void binary_variances(const pn_prefix_method *self, size_t count, double *out);
 double binary_complete_variance(const pn_prefix_method *self, uint64_t t);
 /* Fills in estimate and node_estimate. */
 void binary_fill_estimates(binary_tree *tree);
-/* (l2 norm of what q leaves, b apart, move in all nodes for leaves of sensitivity 1)^2, at most; *touched: nodes that they can be in. */
+/* (l2 norm of what q leaves, b apart, move in all nodes for leaves of sensitivity 1)^2, at most;
+ * *touched: nodes that they can be in. */
 double binary_gain_squared(const binary_tree *tree, uint64_t horizon, uint64_t q, uint64_t b, double *touched);
 
 /* binary_push.c */

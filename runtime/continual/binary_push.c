@@ -1,10 +1,11 @@
 /* binary_push.c -- one leaf, and the end, of a binary tree, on one block of coordinates.
  *
- * Plain with equal nodes: the state is the exact sum of all leaves and, for each level i, the SUM of the integer noise of the nodes of
- * NODE(t) down to level i: a release reads one of them, whatever t is.
- * Otherwise: for each level the exact sum of its last block, and what was released (the estimate R of the prefix) where that block ended:
- * float arithmetic on measurements is post-processing.  The estimate of a block is R at its end less R before it, so that a node of
- * level i that is measured as y turns C, the best estimate of prefix t from smaller nodes, into C + weight (y - (C - R before the node)).
+ * Plain with equal nodes: the state is the exact sum of all leaves and, for each level i, the SUM of the integer noise
+ * of the nodes of NODE(t) down to level i: a release reads one of them, whatever t is.
+ * Otherwise: for each level the exact sum of its last block, and what was released (the estimate R of the prefix) where
+ * that block ended: float arithmetic on measurements is post-processing.  The estimate of a block is R at its end less
+ * R before it, so that a node of level i that is measured as y turns C, the best estimate of prefix t from smaller
+ * nodes, into C + weight (y - (C - R before the node)).
  * Depends on: binary_prefix.h.  Used by: binary_prefix.c.  Spec: tree-mechanism.md sections 2.1, 2.3, 4. */
 #include <math.h>
 #include <string.h>
@@ -100,7 +101,8 @@ static void regenerate(const binary_tree *tree, const pn_prefix_step *step, int6
     }
 }
 
-/* The sum of the nodes before the last one is where it was left when the last of them ended.  Returns the one with it. */
+/* The sum of the nodes before the last one is where it was left when the last of them ended.
+ * Returns the one with it. */
 static const int64_t *extend(const binary_tree *tree, void *state, const pn_prefix_step *step)
 {
     unsigned level = binary_level(tree, step->t);
@@ -169,7 +171,8 @@ static double *released(const binary_tree *tree, void *state, const pn_prefix_st
 }
 
 /* Division to the nearest, halves away from zero; below 2^62 by a product: with 2^(bits-1) < by <= 2^bits and
- * factor = ceil(2^(63+bits) / by), floor(n / by) = floor(n factor / 2^(63+bits)) for n < 2^63 (Granlund and Montgomery 1994). */
+ * factor = ceil(2^(63+bits) / by), floor(n / by) = floor(n factor / 2^(63+bits)) for n < 2^63
+ * (Granlund and Montgomery 1994). */
 typedef struct divisor {
     uint32_t by, half;
     unsigned bits;
@@ -312,8 +315,8 @@ static void join(const binary_tree *tree, void *state, const pn_prefix_step *ste
     }
 }
 
-/* Works where the last node's sum is going to be kept; what was there is part of a longer block already.  (The last of two halves is not
- * kept: no leaf follows.) */
+/* Works where the last node's sum is going to be kept; what was there is part of a longer block already.
+ * (The last of two halves is not kept: no leaf follows.) */
 static void push_estimates(const binary_tree *tree, void *state, const pn_prefix_step *given)
 {
     const unsigned last = binary_level(tree, given->t);
@@ -344,8 +347,8 @@ void binary_push(const pn_prefix_method *self, void *state, const pn_prefix_step
 }
 
 /* ---- completing ----
- * As if leaves of zero were pushed up to the next power of two.  That they are zero is public, so that no node of zeros alone has to be
- * measured: only the nodes that hold both. */
+ * As if leaves of zero were pushed up to the next power of two.  That they are zero is public, so that no node of zeros
+ * alone has to be measured: only the nodes that hold both. */
 
 static void complete_integers(const binary_tree *tree, void *state, const pn_prefix_step *step)
 {

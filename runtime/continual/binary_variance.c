@@ -1,5 +1,6 @@
 /* binary_variance.c -- numbers of a binary tree: what a prefix varies by, and what a record moves.
- * Depends on: binary_prefix.h.  Used by: binary_prefix.c, binary_push.c.  Spec: tree-mechanism.md sections 2.2, 3, 4. */
+ * Depends on: binary_prefix.h.  Used by: binary_prefix.c, binary_push.c.  Spec: tree-mechanism.md sections 2.2,
+ * 3, 4. */
 #include <math.h>
 
 #include "continual/binary_prefix.h"
@@ -43,8 +44,9 @@ void binary_fill_estimates(binary_tree *tree)
 }
 
 /* ---- full ----
- * Given the total X of a node of height i and all that was measured below it, the sum of its first u leaves is alpha X + noise of the
- * variance beta.  The halves given X: X(left) = X/2 + noise of V/2, V the variance of a child's own estimate. */
+ * Given the total X of a node of height i and all that was measured below it, the sum of its first u leaves is alpha X
+ * + noise of the variance beta.  The halves given X: X(left) = X/2 + noise of V/2,
+ * V the variance of a child's own estimate. */
 static double full_variance(const binary_tree *tree, uint64_t t)
 {
     unsigned top = tree->levels - 1, low = (unsigned)__builtin_ctzll(t);
@@ -123,8 +125,8 @@ double binary_complete_variance(const pn_prefix_method *self, uint64_t t)
 
 /* ---- what a record moves ---- */
 
-/* On level i a node holds at most c = floor((2^i - 1)/b) + 1 of the q leaves, and squares of counts that add up to q are largest
- * together when as many as possible are c. */
+/* On level i a node holds at most c = floor((2^i - 1)/b) + 1 of the q leaves, and squares of counts that add up to q
+ * are largest together when as many as possible are c. */
 double binary_gain_squared(const binary_tree *tree, uint64_t horizon, uint64_t q, uint64_t b, double *touched)
 {
     uint64_t most = (horizon - 1) / b + 1;

@@ -1,4 +1,5 @@
-/* blt_prefix.c -- prefix sums by buffers: c_j = sum_i omega_i theta_i^(j-1), so the noise of all earlier leaves is in m vectors.
+/* blt_prefix.c -- prefix sums by buffers: c_j = sum_i omega_i theta_i^(j-1),
+ * so the noise of all earlier leaves is in m vectors.
  *     w = K - round(sum_i omega_i q_i),   q_i = theta_i q_i + w.
  * Depends on: toeplitz_prefix.h.  Used by: prefix.c's table.
  * Source: Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024).  Spec: tree-mechanism.md 2.3, 6. */
@@ -45,7 +46,8 @@ static double growths(const blt_method *self, double *buffers)
     return growth;
 }
 
-/* A buffer rounds twice a push, by 2^-53 of its size, and remembers that for 1 / (1 - theta) pushes; the sum over buffers has m
+/* A buffer rounds twice a push, by 2^-53 of its size, and remembers that for 1 / (1 - theta) pushes;
+ * the sum over buffers has m
  * products.  A change D of some w's adds at most its own sum to each buffer. */
 static pn_toeplitz_error sum_error(const blt_method *self, const double *buffers)
 {
@@ -126,8 +128,8 @@ static pn_status table_parameters(blt_method *self, pn_prefix_options *options, 
     if (options->fit != PN_PREFIX_OPTIMAL)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "prefix: there are parameters of buffers for horizons up to %zu, got %zu: give theta and omega, or "
-            "use factorization \"binary\"",
+            "prefix: there are parameters of buffers for horizons up to %zu, got %zu: give theta and omega, or use "
+            "factorization \"binary\"",
             pn_toeplitz_blt_longest(), options->horizon);
     return PN_OK;
 }

@@ -1,6 +1,7 @@
-/* blt_table.c -- parameters of buffered linear Toeplitz factorizations with the smallest largest factor, by horizon and buffers.
- * Written by the test program of toeplitz_best.c: `build/tests/runtime/continual/toeplitz_best_test table`, which also checks every row.
- * Behind each row its largest factor.  One buffer more has a row where it lowers the factor by at least 1 in 10000.
+/* blt_table.c -- parameters of buffered linear Toeplitz factorizations with the smallest largest factor, by horizon and
+ * buffers.  Written by the test program of toeplitz_best.c: `build/tests/runtime/continual/toeplitz_best_test table`,
+ * which also checks every row.  Behind each row its largest factor.  One buffer more has a row where it lowers the
+ * factor by at least 1 in 10000.
  * Depends on: toeplitz.h.  Used by: blt_prefix.c.  Spec: tree-mechanism.md 6. */
 #include <string.h>
 

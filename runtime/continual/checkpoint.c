@@ -1,15 +1,16 @@
 /* checkpoint.c -- streams in files: what of a stream goes into a file, and that it is in one place at a time.
  *
- * What is written is what prefix_impl.h lists: the options, from which the design is made again and compared, a few scalars, the key
- * of the noise, and the state as it lies in memory.  Everything is as the machine has it; a file does not leave its machine
- * (checkpoint_file.h).
+ * What is written is what prefix_impl.h lists: the options, from which the design is made again and compared, a few
+ * scalars, the key of the noise, and the state as it lies in memory.  Everything is as the machine has it; a file does
+ * not leave its machine (checkpoint_file.h).
  *
- * Why noise is not drawn twice.  A parked file is marked as taken before the stream that came out of it exists for anybody.  A followed file has the
- * state after a push before the release of that push is handed out: whoever dies and is resumed has either never released leaf t + 1, or
- * goes on after it.  A secure stream that is resumed gets a new key for the measurements that are still to come; those that were made are
- * in the state.  So even a copy that nobody could notice draws independent noise, which costs its releases a second time but
- * does not cancel.  With memory "regenerate" measurements that were made are drawn again, so the key stays.  A seeded stream keeps
- * its key too: resumed or not, it gives the same bits.
+ * Why noise is not drawn twice.  A parked file is marked as taken before the stream that came out of it exists for
+ * anybody.  A followed file has the state after a push before the release of that push is handed out: whoever dies and
+ * is resumed has either never released leaf t + 1, or goes on after it.  A secure stream that is resumed gets a new key
+ * for the measurements that are still to come; those that were made are in the state.  So even a copy that nobody could
+ * notice draws independent noise, which costs its releases a second time but does not cancel.  With memory "regenerate"
+ * measurements that were made are drawn again, so the key stays.  A seeded stream keeps its key too: resumed or not,
+ * it gives the same bits.
  * Depends on: prefix_impl.h, checkpoint_file.h, libsodium.  Used by: bindings.  Spec: tree-mechanism.md section 2.1. */
 #include <stdio.h>
 #include <string.h>
@@ -361,7 +362,8 @@ static pn_status check_stream(const pn_prefix *stream, const char *path, pn_err 
     return PN_OK;
 }
 
-/* A new file with the stream in it, which is self->file then.  Once the file is there, it has the stream, whatever happens. */
+/* A new file with the stream in it, which is self->file then.  Once the file is there, it has the stream,
+ * whatever happens. */
 static pn_status move_into(pn_prefix *stream, keeper *self, const char *path, pn_checkpoint_mode mode, pn_err *err)
 {
     bool published = false;

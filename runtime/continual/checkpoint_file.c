@@ -1,4 +1,5 @@
-/* checkpoint_file.c -- two sectors and a state: making, opening, committing.  Depends on: checkpoint_file.h, privacy/ledger/ledger_disk.h,
+/* checkpoint_file.c -- two sectors and a state: making, opening, committing.
+ * Depends on: checkpoint_file.h, privacy/ledger/ledger_disk.h,
  * libsodium, POSIX.  Used by: checkpoint.c. */
 #define _GNU_SOURCE
 
@@ -271,8 +272,8 @@ static pn_status open_locked(pn_checkpoint_file *file, pn_err *err)
     if (error == EWOULDBLOCK)
         return file_fail(
             err, file, PN_EIO,
-            "a %s that is alive keeps itself in this file, here or in another process; go on with that one, "
-            "or let go of it",
+            "a %s that is alive keeps itself in this file, here or in another process; go on with that one, or let go "
+            "of it",
             file->owner->what);
     if (error)
         return cannot(file, "locked", error, err);
@@ -327,8 +328,8 @@ static pn_status choose(pn_checkpoint_file *file, const unsigned char *data, siz
     counts = is_whole(&second) ? &second : &first;
     if (!holds(counts, data, size))
         return file_fail(err, file, PN_EPARSE,
-                         "was changed or cut off; going on from an older copy would draw noise twice, so this %s "
-                         "is over (what it has released stays good)",
+                         "was changed or cut off; going on from an older copy would draw noise twice, so this %s is "
+                         "over (what it has released stays good)",
                          file->owner->what);
     file->now = *counts;
     return PN_OK;
@@ -343,18 +344,18 @@ static pn_status check_use(const pn_checkpoint_file *file, pn_err *err)
         return cannot(file, "read", error, err);
     if (file->now.mode == PN_CHECKPOINT_TAKEN)
         return file_fail(err, file, PN_EPRIVACY,
-                         "was resumed before; a second %s from the same state would reuse noise.  Go on with "
-                         "the first, and save it again",
+                         "was resumed before; a second %s from the same state would reuse noise.  Go on with the "
+                         "first, and save it again",
                          file->owner->what);
     if (!pn_file_same(&here, &file->now.place))
         return file_fail(err, file, PN_EPRIVACY,
-                         "is a copy of the file that was written; a second %s from the same state would reuse "
-                         "noise.  Resume the file itself (it may be renamed, not copied)",
+                         "is a copy of the file that was written; a second %s from the same state would reuse noise.  "
+                         "Resume the file itself (it may be renamed, not copied)",
                          file->owner->what);
     if (file->now.sequence < pn_file_marked(file->fd, PN_FILE_STREAM, file->now.id))
         return file_fail(err, file, PN_EPRIVACY,
-                         "an earlier copy was put back into it; a second %s from that state would reuse noise, "
-                         "so this one is over (what it has released stays good)",
+                         "an earlier copy was put back into it; a second %s from that state would reuse noise, so this "
+                         "one is over (what it has released stays good)",
                          file->owner->what);
     return PN_OK;
 }
@@ -417,8 +418,8 @@ static pn_status give_up(pn_checkpoint_file *file, int error, pn_err *err)
 {
     file->broken = "it could not be made durable";
     return file_fail(err, file, PN_EIO,
-                     "cannot be made durable: %s; nothing was released, and this %s goes no further; "
-                     "let go of it and resume the file",
+                     "cannot be made durable: %s; nothing was released, and this %s goes no further; let go of it and "
+                     "resume the file",
                      strerror(error), file->owner->what);
 }
 
@@ -441,8 +442,8 @@ static pn_status prepare(pn_checkpoint_file *file, const sector *next, const voi
         error = pn_file_write(file->fd, next, SECTOR, 0);
     if (error) /* the second sector and its state are as they were */
         return file_fail(err, file, PN_EIO,
-                         "cannot be written: %s; nothing was released; the file is as it was: make room, let "
-                         "go of this %s and resume it from there",
+                         "cannot be written: %s; nothing was released; the file is as it was: make room, let go of "
+                         "this %s and resume it from there",
                          strerror(error), file->owner->what);
     PN_CRASH("stream_crash_first");
     error = pn_file_sync(file->fd);
@@ -477,8 +478,8 @@ pn_status pn_checkpoint_commit(pn_checkpoint_file *file, pn_checkpoint_mode mode
                          file->owner->what);
     if (!pn_file_in_place(file->fd, file->path))
         return file_fail(err, file, PN_EIO,
-                         "is no longer the file that this %s keeps itself in (removed, moved, replaced, or "
-                         "a relative path after a change of directory); put it back; nothing was released",
+                         "is no longer the file that this %s keeps itself in (removed, moved, replaced, or a relative "
+                         "path after a change of directory); put it back; nothing was released",
                          file->owner->what);
     next.sequence++;
     next.mode = (uint64_t)mode;

@@ -1,7 +1,7 @@
-/* doubling_prefix.c -- an unknown horizon: epoch m holds leaves 2^m .. 2^(m+1) - 1 in a method of its own for 2^m leaves, calibrated to
- * the same mu; what an epoch ends with is frozen and added to all later releases.
- * Depends on: prefix_impl.h.  Used by: prefix.c, prefix_design.c, prefix_stream.c.  Source: Chan, Shi, Song (2011), section 4;
- * tree-mechanism.md section 5. */
+/* doubling_prefix.c -- an unknown horizon: epoch m holds leaves 2^m .. 2^(m+1) - 1 in a method of its own for 2^m
+ * leaves, calibrated to the same mu; what an epoch ends with is frozen and added to all later releases.
+ * Depends on: prefix_impl.h.  Used by: prefix.c, prefix_design.c, prefix_stream.c.  Source: Chan, Shi, Song (2011),
+ * section 4; tree-mechanism.md section 5. */
 #include <math.h>
 
 #include "continual/prefix_impl.h"

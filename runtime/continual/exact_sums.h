@@ -1,8 +1,9 @@
-/* exact_sums.h -- vectors of exact sums of lattice integers, 128 bits each, that cost 64 bits while they are small, which nearly all are.
- * `low` alone is the sums as long as high[0] is 0; then each is below 2^61, so that two add up without overflow and a loop need look only
- * once for all whether they have grown.  Otherwise a sum is upper 2^64 + low (low with its sign), and high holds upper with its first bit
- * turned, which is never 0.  All zero bytes are sums of zero.
- * Sums of honest streams stay far below 128 bits.  Those of a file that somebody forged may be anything, so additions wrap around.
+/* exact_sums.h -- vectors of exact sums of lattice integers, 128 bits each, that cost 64 bits while they are small,
+ * which nearly all are.  `low` alone is the sums as long as high[0] is 0; then each is below 2^61, so that two add up
+ * without overflow and a loop need look only once for all whether they have grown.  Otherwise a sum is upper 2^64 + low
+ * (low with its sign), and high holds upper with its first bit turned, which is never 0.  All zero bytes are sums of
+ * zero.  Sums of honest streams stay far below 128 bits.  Those of a file that somebody forged may be anything,
+ * so additions wrap around.
  * Private to continual/.  Depends on: nothing.  Used by: prefix_impl.h, binary_push.c. */
 #ifndef PN_CONTINUAL_EXACT_SUMS_H
 #define PN_CONTINUAL_EXACT_SUMS_H

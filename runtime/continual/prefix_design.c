@@ -1,9 +1,10 @@
-/* prefix_design.c -- from options to a calibrated design: checks, defaults, the method, sigma, and the event of a stream.
+/* prefix_design.c -- from options to a calibrated design: checks, defaults, the method, sigma,
+ * and the event of a stream.
  *
- * mu of a stream is a bound on the l2 norm of what one record moves in all measurements together, each divided by its noise.  The
- * measurements of a stream are one adaptive Gaussian mechanism of that shift (prefix.h), so one event `gaussian` says it all.  Of the
- * scalar draws only those count that a record can move: the others have the same law for both neighbours given what was released before,
- * whatever law that is, and cancel in every likelihood ratio.
+ * mu of a stream is a bound on the l2 norm of what one record moves in all measurements together, each divided by its
+ * noise.  The measurements of a stream are one adaptive Gaussian mechanism of that shift (prefix.h), so one event
+ * `gaussian` says it all.  Of the scalar draws only those count that a record can move: the others have the same law
+ * for both neighbours given what was released before, whatever law that is, and cancel in every likelihood ratio.
  * Depends on: prefix_impl.h, privacy/{accountant,calibrate,gaussian}.h.  Used by: solvers, bindings.
  * Spec: tree-mechanism.md sections 1, 3, 5, 7, 8. */
 #include <math.h>
@@ -55,8 +56,8 @@ static pn_status check_participations(const pn_prefix_options *options, pn_err *
     if (options->neighbours != PN_REPLACE_ONE && options->neighbours != PN_ZERO_OUT)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "prefix: neighbours must be \"replace_one\" or \"zero_out\", got \"%s\": with a record added the "
-            "leaves that follow would be made of others",
+            "prefix: neighbours must be \"replace_one\" or \"zero_out\", got \"%s\": with a record added the leaves "
+            "that follow would be made of others",
             pn_neighbours_names[options->neighbours]);
     return PN_OK;
 }
@@ -265,8 +266,9 @@ static pn_status mu_for_curve(double *out, const pn_prefix_design *design, size_
                    options->delta, options->dim);
 }
 
-/* The event of a whole stream.  Of doubling too: a record is in one leaf, so in one epoch; the other epochs are made of leaves that its
- * neighbour has as well (given what was released), so that what one epoch costs is what all of them cost together. */
+/* The event of a whole stream.  Of doubling too: a record is in one leaf, so in one epoch; the other epochs are made of
+ * leaves that its neighbour has as well (given what was released), so that what one epoch costs is what all of them
+ * cost together. */
 static pn_status calibrate(pn_prefix_design *design, pn_err *err)
 {
     const pn_prefix_options *options = &design->options;

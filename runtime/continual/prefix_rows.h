@@ -1,5 +1,5 @@
-/* prefix_rows.h -- the options of prefix sums as rows of a table, in the order of pn_prefix_params: for tables of others that nest them,
- * as `prefix = {...}` does.
+/* prefix_rows.h -- the options of prefix sums as rows of a table, in the order of pn_prefix_params: for tables of
+ * others that nest them, as `prefix = {...}` does.
  * Depends on: prefix.h.  Used by: prefix_options.c, solvers/zeroth_order/zeroth_order_problem.c. */
 #ifndef PN_CONTINUAL_PREFIX_ROWS_H
 #define PN_CONTINUAL_PREFIX_ROWS_H

@@ -76,7 +76,8 @@ static size_t room_for(const pn_prefix *stream, size_t words)
     return bytes_of(stream, words > most / more ? most : more * words);
 }
 
-/* Where everything is after `count` >= 1 leaves, and room for it, in new memory when there is not enough; epoch and method are set. */
+/* Where everything is after `count` >= 1 leaves, and room for it, in new memory when there is not enough;
+ * epoch and method are set. */
 static pn_status make_state(pn_prefix *stream, uint64_t count, pn_err *err)
 {
     size_t words = method_words(stream, count - pn_prefix_before(stream)), bytes = bytes_of(stream, words);
@@ -244,7 +245,8 @@ pn_status pn_prefix_hire(pn_prefix *stream, pn_task *task, pn_err *err)
     return status;
 }
 
-/* Of one epoch, from the places of *from to those of *to, which are further on, in the same memory: from the last block to the first. */
+/* Of one epoch, from the places of *from to those of *to, which are further on,
+ * in the same memory: from the last block to the first. */
 static void spread(const pn_prefix *from, const pn_prefix *to)
 {
     for (size_t block = pn_prefix_blocks(from); block-- > 0;) {
@@ -256,7 +258,8 @@ static void spread(const pn_prefix *from, const pn_prefix *to)
     }
 }
 
-/* To the next epoch, in the same memory: first what the last one ended with, one block after the other, then everything in its place. */
+/* To the next epoch, in the same memory: first what the last one ended with, one block after the other,
+ * then everything in its place. */
 static void begin_epoch(const pn_prefix *from, const pn_prefix *to)
 {
     double *totals = (double *)(void *)to->state;
@@ -292,7 +295,8 @@ static void move_state(pn_prefix *from, const pn_prefix *to)
         begin_epoch(&here, to);
 }
 
-/* Room for one leaf more: the next epoch of doubling when this one is full, a layer more of a tree.  All that can fail comes first. */
+/* Room for one leaf more: the next epoch of doubling when this one is full, a layer more of a tree.
+ * All that can fail comes first. */
 pn_status pn_prefix_grow(pn_prefix *stream, pn_err *err)
 {
     uint64_t leaves = stream->count + 1, epoch = epoch_of(stream->design, leaves);

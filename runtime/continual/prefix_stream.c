@@ -1,6 +1,6 @@
 /* prefix_stream.c -- a stream: pay, push block by block, read.
- * A push passes over memory once: all that happens to a block of coordinates happens while it is in the cache.  What can fail is done
- * before anything changes; after that a push cannot be stopped.
+ * A push passes over memory once: all that happens to a block of coordinates happens while it is in the cache.  What
+ * can fail is done before anything changes; after that a push cannot be stopped.
  * Depends on: prefix_state.h, POSIX (getpid).  Used by: solvers, bindings. */
 #include <math.h>
 #include <string.h>
@@ -35,8 +35,8 @@ void pn_prefix_noise(const pn_prefix_step *step, uint64_t level, uint64_t index,
 #define SMALL 0x1p50
 #define SHIFT 0x1.8p52 /* adding it leaves the whole part of a small number in the low bits, rounded to even */
 
-/* A loop that compiles to vectors, for leaves that are small, which nearly all are; the same integers as pn_lattice_round's.  Doubles of
- * a sign are ordered as their bits are. */
+/* A loop that compiles to vectors, for leaves that are small, which nearly all are; the same integers as
+ * pn_lattice_round's.  Doubles of a sign are ordered as their bits are. */
 bool pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole)
 {
     const double shift = SHIFT, small = SMALL;
@@ -93,8 +93,8 @@ static pn_status check_ledger(const pn_prefix *stream, const pn_ledger *ledger, 
     if (stream->key.simulated && !pn_ledger_budget(ledger)->teaching)
         return pn_fail(
             err, PN_EPRIVACY,
-            "prefix: this stream is seeded (simulated noise, no privacy) and the ledger is a real budget; use a "
-            "secure stream, or a ledger opened with teaching = true");
+            "prefix: this stream is seeded (simulated noise, no privacy) and the ledger is a real budget; use a secure "
+            "stream, or a ledger opened with teaching = true");
     has = pn_ledger_budget(ledger)->neighbours;
     if (has != wants)
         return pn_fail(err, PN_EPRIVACY, "prefix: the ledger is for \"%s\" neighbours, the stream for \"%s\"",

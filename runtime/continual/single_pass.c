@@ -115,8 +115,8 @@ static pn_status check_owner(const pn_single_pass *self, pn_err *err)
                    (long)self->owner);
 }
 
-/* Orders and streams of noise each have a stream of their own: how much noise is drawn does not change who comes first, and what failed
- * half-way draws the same again. */
+/* Orders and streams of noise each have a stream of their own: how much noise is drawn does not change who comes first,
+ * and what failed half-way draws the same again. */
 static pn_status draw_order(pn_single_pass *self, const pn_rng *rng, pn_err *err)
 {
     pn_rng *own = NULL;

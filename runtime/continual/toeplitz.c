@@ -9,7 +9,8 @@
 
 #define WORK_UNASKED ((size_t)1 << 20) /* multiplications, a millisecond */
 
-/* A sum of doubles that keeps what every addition loses: off by one unit of its last place, not by one for each term. */
+/* A sum of doubles that keeps what every addition loses: off by one unit of its last place,
+ * not by one for each term. */
 typedef struct wide_sum {
     double high, low;
 } wide_sum;
@@ -204,8 +205,8 @@ pn_status pn_toeplitz_blt_check(const char *owner, size_t m, const double *theta
                                i + 1, theta[i]);
         at_minus_one -= omega[i] / (1.0 + theta[i]);
     }
-    /* The poles of 1/c(x) are the inverse eigenvalues of diag(theta) - sqrt(omega) sqrt(omega)^T, which are real, below 1 and all
-     * above -1 just when c(-1) > 0. */
+    /* The poles of 1/c(x) are the inverse eigenvalues of diag(theta) - sqrt(omega) sqrt(omega)^T, which are real, below
+     * 1 and all above -1 just when c(-1) > 0. */
     if (!(at_minus_one > 0.0))
         return pn_fail(err, PN_EINVAL,
                        "%s: the noise would grow without bound: omega_i / (1 + theta_i) must add up to less than 1, "

@@ -1,8 +1,9 @@
-/* toeplitz_best.c -- the coefficients with the smallest largest error: min log ||c||^2 + log sum_{t < T} r_t^2, C r = 1.
- * Gradients by one pass forwards and one back: with lambda = C^-T r, d(sum r^2) = -2 sum_j dc_j sum_t lambda_t r_{t-j}.  Logarithms of what is
- * positive make it a smooth problem without constraints, for L-BFGS.
+/* toeplitz_best.c -- the coefficients with the smallest largest error: min log ||c||^2 + log sum_{t < T} r_t^2, C r =
+ * 1.  Gradients by one pass forwards and one back: with lambda = C^-T r, d(sum r^2) = -2 sum_j dc_j sum_t lambda_t
+ * r_{t-j}.  Logarithms of what is positive make it a smooth problem without constraints, for L-BFGS.
  * Depends on: toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, blt_table.c's maker (its test).
- * Sources: Nocedal & Wright (2006), Algorithm 7.4; Lewis & Overton (2013) for the line search.  Spec: tree-mechanism.md 6. */
+ * Sources: Nocedal & Wright (2006), Algorithm 7.4; Lewis & Overton (2013) for the line search.
+ * Spec: tree-mechanism.md 6. */
 #include <math.h>
 #include <string.h>
 
@@ -109,7 +110,8 @@ static void choose_direction(descent *self)
     }
 }
 
-/* Halve and double until the step is long enough and low enough (weak Wolfe); leaves the point in at, slope.  False: no such step. */
+/* Halve and double until the step is long enough and low enough (weak Wolfe); leaves the point in at, slope.
+ * False: no such step. */
 static bool line_search(descent *self, const smooth *problem, double *value)
 {
     const double slope = dot(self->n, self->g, self->direction);
@@ -305,7 +307,8 @@ static double buffers_square(const buffers *self, double *by_theta, double *by_o
     return pn_toeplitz_blt_square(self->m, self->theta, self->omega, self->horizon);
 }
 
-/* d(sum r^2) = -2 sum_s r_s d(omega_i P_i(s)) with P_i(s) = sum_j theta_i^(j-1) lambda_{s+j}, and rise its derivative by theta_i. */
+/* d(sum r^2) = -2 sum_s r_s d(omega_i P_i(s)) with P_i(s) = sum_j theta_i^(j-1) lambda_{s+j},
+ * and rise its derivative by theta_i. */
 static void buffers_back(const buffers *self, double *by_theta, double *by_omega)
 {
     double after[PN_BLT_BUFFERS_MAX] = { 0.0 }, rise[PN_BLT_BUFFERS_MAX] = { 0.0 };
@@ -366,7 +369,8 @@ static double buffers_value(void *ud, const double *x, double *gradient)
     return log(square) + log(sum);
 }
 
-/* j^(-1/2) = integral of s^(-1/2) e^(-s j) ds / sqrt(pi), so c_j ~ sum_i sqrt(s_i) h / pi theta_i^j, log s_i at distances h. */
+/* j^(-1/2) = integral of s^(-1/2) e^(-s j) ds / sqrt(pi), so c_j ~ sum_i sqrt(s_i) h / pi theta_i^j,
+ * log s_i at distances h. */
 void pn_toeplitz_blt_start(size_t m, size_t horizon, double *theta, double *omega)
 {
     const double pi = acos(-1.0), span = log(1.0 + (double)horizon), distance = span / (double)m;

@@ -76,8 +76,8 @@ pn_status pn_toeplitz_check_growth(double growth, pn_err *err)
         return PN_OK;
     return pn_fail(
         err, PN_EINVAL,
-        "prefix: the inverse of these coefficients makes noise larger, by up to %g (at most %g is supported): "
-        "smaller coefficients after the first do not",
+        "prefix: the inverse of these coefficients makes noise larger, by up to %g (at most %g is supported): smaller "
+        "coefficients after the first do not",
         growth, GROWTH_LIMIT);
 }
 

@@ -1,17 +1,21 @@
-/* toeplitz_prefix.h -- what all Toeplitz factorizations share as methods of prefix sums: the law of their noise and its price.
+/* toeplitz_prefix.h -- what all Toeplitz factorizations share as methods of prefix sums: the law of their noise and its
+ * price.
  *
  * A leaf is rounded once, m_t whole steps, and released is the sum of u_t = m_t + w_t, where w = C^-1 K on the lattice:
  *     w_t = K_t - G_t,  G_t = round(sum_{j >= 1} c_j w_{t-j}),  K_t the addressed integer noise (level 0, index t).
- * Private: what was released, u, fixes w_s = u_s - m_s for any leaves m.  Given u_1 .. u_{t-1} the push is thus a Gaussian mechanism for
- * m_t - G_t(u - m), and neighbours, m' = m + D, move it by D_t - (G_t(w - D) - G_t(w)) = (C D)_t up to the rounding of two G_t.  These are the
- * shifts of round((C m)_t) + K_t of the spec, less a public number; but m is not seen through a filter here, so its size does not enter
- * the errors, and no copy of the leaves is kept: w = u - m holds both histories.  Spec: tree-mechanism.md 2.3, 3, 6.
+ * Private: what was released, u, fixes w_s = u_s - m_s for any leaves m.  Given u_1 .. u_{t-1} the push is thus a
+ * Gaussian mechanism for m_t - G_t(u - m), and neighbours, m' = m + D, move it by D_t - (G_t(w - D) - G_t(w)) = (C D)_t
+ * up to the rounding of two G_t.  These are the shifts of round((C m)_t) + K_t of the spec, less a public number; but m
+ * is not seen through a filter here, so its size does not enter the errors, and no copy of the leaves is kept: w = u -
+ * m holds both histories.  Spec: tree-mechanism.md 2.3, 3, 6.
  *
- * What rounding adds.  Leaf: 1 step (and A 2^-52, see pn_lattice_l2), which C turns into `gain` of them.  Each later row: 1 step for the
- * two G_t, and twice the error e of the floating-point sum inside, when it is at most e steps for every w that noise can make (it is cut
- * at 13 sigma).  The D in w - D adds an error in proportion to |D|, so to gain instead.  All in all
+ * What rounding adds.  Leaf: 1 step (and A 2^-52, see pn_lattice_l2), which C turns into `gain` of them.  Each later
+ * row: 1 step for the two G_t, and twice the error e of the floating-point sum inside, when it is at most e steps for
+ * every w that noise can make (it is cut at 13 sigma).  The D in w - D adds an error in proportion to |D|,
+ * so to gain instead.  All in all
  *     || shifts || <= (gain + relative sqrt(T)) || D ||,  || D || <= s / step + sqrt(d) (1 + A 2^-52),
- * plus sqrt(d (T - 1)) (1 + 2 e), which holds for leaves of any size A: what pn_toeplitz_price writes into the method's head.
+ * plus sqrt(d (T - 1)) (1 + 2 e), which holds for leaves of any size A: what pn_toeplitz_price writes into the method's
+ * head.
  * Depends on: prefix_impl.h, toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, tests. */
 #ifndef PN_CONTINUAL_TOEPLITZ_PREFIX_H
 #define PN_CONTINUAL_TOEPLITZ_PREFIX_H
@@ -36,13 +40,14 @@ typedef struct pn_toeplitz_error {
 
 /** Refuse horizons above PN_TOEPLITZ_LONGEST: before anything of that length is made.  Errors: PN_EUNSUPPORTED. */
 pn_status pn_toeplitz_check_horizon(const pn_prefix_ops *ops, const pn_prefix_options *options, pn_err *err);
-/** Refuse such horizons, and make `size` bytes of method, zero but for the head's ops, horizon and dim, and variances, which
- *  are not set.  Errors: PN_EUNSUPPORTED; PN_ENOMEM. */
+/** Refuse such horizons, and make `size` bytes of method, zero but for the head's ops, horizon and dim, and variances,
+ *  which are not set.  Errors: PN_EUNSUPPORTED; PN_ENOMEM. */
 pn_status pn_toeplitz_method_new(pn_toeplitz_method **out, size_t size, const pn_prefix_ops *ops,
                                  const pn_prefix_options *options, pn_err *err);
 void pn_toeplitz_method_free(pn_toeplitz_method *self); /* NULL allowed */
 
-/** Set the price from the sensitivity of C (pn_toeplitz_sensitivity); turn the coefficients r in self->variances into variances. */
+/** Set the price from the sensitivity of C (pn_toeplitz_sensitivity);
+ *  turn the coefficients r in self->variances into variances. */
 void pn_toeplitz_price(pn_toeplitz_method *self, const pn_prefix_options *options, double sensitivity,
                        pn_toeplitz_error error);
 

@@ -1,5 +1,6 @@
-/* account.c -- see account.h.  One atomic word counts handles and bytes together, so that whoever brings it to zero, and nobody else,
- * knows that the account can go.  Depends on: account.h, alloc.h.  Used by: core/alloc.c, core/task.c, hosts. */
+/* account.c -- see account.h.  One atomic word counts handles and bytes together, so that whoever brings it to zero,
+ * and nobody else, knows that the account can go.  Depends on: account.h, alloc.h.  Used by: core/alloc.c,
+ * core/task.c, hosts. */
 #include <stdatomic.h>
 #include <stdint.h>
 

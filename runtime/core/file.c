@@ -1,4 +1,5 @@
-/* file.c -- descriptors above those of the standard files, whole writes, durability.  Depends on: file.h.  Used by: whatever opens files. */
+/* file.c -- descriptors above those of the standard files, whole writes, durability.  Depends on: file.h.
+ * Used by: whatever opens files. */
 #define _GNU_SOURCE /* pipe2, memfd_create */
 #include <errno.h>
 #include <fcntl.h>
@@ -128,8 +129,8 @@ static int write_all(int fd, const char *data, size_t size, size_t offset)
     return 0;
 }
 
-/* A write beyond RLIMIT_FSIZE raises SIGXFSZ in the writing thread, which would end the host.  It is held back, and taken away
- * unless it was there before. */
+/* A write beyond RLIMIT_FSIZE raises SIGXFSZ in the writing thread, which would end the host.  It is held back, and
+ * taken away unless it was there before. */
 int pn_file_write(int fd, const void *data, size_t size, size_t offset)
 {
     const struct timespec now = { 0, 0 };

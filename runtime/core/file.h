@@ -1,12 +1,14 @@
-/* file.h -- the one door to the disk: descriptors that are never those of the standard files, writes that are whole or said not to be,
- * and files that appear whole under their name or not at all.  Private to the library.  Depends on: POSIX.  Used by: whatever opens files. */
+/* file.h -- the one door to the disk: descriptors that are never those of the standard files, writes that are whole or
+ * said not to be, and files that appear whole under their name or not at all.  Private to the library.  Depends on:
+ * POSIX.  Used by: whatever opens files. */
 #ifndef PN_CORE_FILE_H
 #define PN_CORE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A host may run with descriptors 0, 1 or 2 closed, and what it prints would go into a file that got one of these numbers. */
+/* A host may run with descriptors 0, 1 or 2 closed, and what it prints would go into a file that got one of these
+ * numbers. */
 
 /** As open(2), closed on exec and above 2; -1 with errno set.  `mode` is that of a file that is made. */
 int pn_file_open(const char *path, int flags, unsigned mode);
@@ -19,11 +21,12 @@ bool pn_file_pipe(int ends[2]);
 bool pn_file_socket_pair(int ends[2]);
 /** Memory as a file that has no name, which can be sealed; -1 with errno set, ENOSYS where the system has none. */
 int pn_file_memory(const char *name);
-/** Those of 0, 1 and 2 that are closed become /dev/null, the wrong way round: what reads or writes them fails.  They stay so.  For what
- *  opens descriptors that are not ours to move; false when one stays closed. */
+/** Those of 0, 1 and 2 that are closed become /dev/null, the wrong way round: what reads or writes them fails.  They
+ *  stay so.  For what opens descriptors that are not ours to move; false when one stays closed. */
 bool pn_file_fill_standard(void);
 
-/** Write all of data[size] at `offset`; 0, or errno (EFBIG instead of the signal SIGXFSZ, which a limit on file sizes raises). */
+/** Write all of data[size] at `offset`; 0, or errno (EFBIG instead of the signal SIGXFSZ, which a limit on file sizes
+ *  raises). */
 int pn_file_write(int fd, const void *data, size_t size, size_t offset);
 /** Make what was written to fd durable; 0 or errno. */
 int pn_file_sync(int fd);
@@ -34,20 +37,23 @@ bool pn_file_in_place(int fd, const char *path);
 
 #define PN_FILE_SUFFIX 21 /* ".tmp-" and 16 digits of chance */
 
-/* A file in the making, beside the one that it becomes.  What a process that was killed left behind goes when the next one begins. */
+/* A file in the making, beside the one that it becomes.  What a process that was killed left behind goes when the next
+ * one begins. */
 typedef struct pn_file_draft {
     const char *path; /* kept */
     char *name;       /* owned: path and a suffix */
     int fd;           /* open for reading and writing, and locked: that tells what is alive */
 } pn_file_draft;
 
-/** Begin: a new and empty file beside `path`, with mode `mode` less the mask.  0 or errno; then nothing needs an end. */
+/** Begin: a new and empty file beside `path`, with mode `mode` less the mask.  0 or errno;
+ *  then nothing needs an end. */
 int pn_file_begin(pn_file_draft *out, const char *path, unsigned mode);
-/** As pn_file_begin, for who has begun this very file before and begins it again and again: looks for nothing that was left behind. */
+/** As pn_file_begin, for who has begun this very file before and begins it again and again: looks for nothing that was
+ *  left behind. */
 int pn_file_begin_next(pn_file_draft *out, const char *path, unsigned mode);
-/** Give what was begun its name, which nobody may have (EEXIST), or with `replace` in place of what has it; durably.  0 or errno, and
- *  the file beside is gone.  *named (may be NULL): whether the name was given, which a failure to make it durable does not take back.
- *  fd stays open. */
+/** Give what was begun its name, which nobody may have (EEXIST), or with `replace` in place of what has it; durably.  0
+ *  or errno, and the file beside is gone.  *named (may be NULL): whether the name was given, which a failure to make it
+ *  durable does not take back.  fd stays open. */
 int pn_file_name(pn_file_draft *self, bool replace, bool *named);
 /** Close the file, and take away what was not named. */
 void pn_file_end(pn_file_draft *self);

@@ -1,8 +1,10 @@
-/* file_draft.c -- files that are written beside their place and then named: whole, or not there.  Depends on: file.h, alloc.h, mutant.h.
+/* file_draft.c -- files that are written beside their place and then named: whole, or not there.
+ * Depends on: file.h, alloc.h, mutant.h.
  * Used by: whatever saves a file.
  *
- * A draft is locked as long as its writer lives, and its name is the path with a suffix of chance.  So the next writer of the path can tell
- * what a killed one has left, and takes it away.  Locks that a file system does not have leave everything where it is. */
+ * A draft is locked as long as its writer lives, and its name is the path with a suffix of chance.  So the next writer
+ * of the path can tell what a killed one has left, and takes it away.
+ * Locks that a file system does not have leave everything where it is. */
 #define _GNU_SOURCE /* flock, syscall */
 #include <dirent.h>
 #include <errno.h>

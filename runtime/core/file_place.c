@@ -1,6 +1,6 @@
-/* file_place.c -- what belongs to a file and not to its contents: its place, a mark of how far what is in it has come, its owner.
- * A copy is in another place.  Somebody who puts an earlier copy back with cp writes over the contents and leaves the file, its
- * inode and the mark.
+/* file_place.c -- what belongs to a file and not to its contents: its place, a mark of how far what is in it has come,
+ * its owner.  A copy is in another place.  Somebody who puts an earlier copy back with cp writes over the contents and
+ * leaves the file, its inode and the mark.
  * Depends on: file_place.h, POSIX, Linux where it is there.  Used by: whatever keeps state in files. */
 #define _GNU_SOURCE /* statx: when a file was made */
 

@@ -92,7 +92,8 @@ static double *copy_numbers(pn_options *options, const double *value, size_t row
     return copy;
 }
 
-/* The numbers between commas in `text`, counted; written to out[] unless that is NULL.  SIZE_MAX when it is no list of numbers. */
+/* The numbers between commas in `text`, counted; written to out[] unless that is NULL.
+ * SIZE_MAX when it is no list of numbers. */
 static size_t read_numbers(const char *text, double *out, locale_t plain)
 {
     size_t count = 0;

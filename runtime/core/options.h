@@ -15,10 +15,12 @@ typedef struct pn_option_rows {
 } pn_option_rows;
 
 /**
- * Spread `options` (NULL: none) over the rows of several tables; vectors, matrices, texts and objects are borrowed from them.
+ * Spread `options` (NULL: none) over the rows of several tables; vectors, matrices,
+ * texts and objects are borrowed from them.
  *   owner  what the message starts with: "set.l1_ball".
  * Ranges, choices and what is missing: pn_args_check.
- * Errors: PN_EINVAL for a name that no table has (with the nearest one and what there is), for a value of another kind, and for one given
+ * Errors: PN_EINVAL for a name that no table has (with the nearest one and what there is),
+ * for a value of another kind, and for one given
  *         twice; PN_ENOMEM when a setter could not keep its value.
  */
 pn_status pn_options_spread(const pn_options *options, const char *owner, const pn_option_rows *tables, size_t count,

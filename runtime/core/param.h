@@ -39,9 +39,9 @@ typedef struct pn_param {
     pn_param_kind kind;
     pn_need need;
     pn_range range; /* PN_REAL; PN_COUNT: PN_ANY or PN_WORD */
-    double
-        fallback; /* PN_REAL, PN_COUNT, PN_FLAG (0 or 1), PN_CHOICE (index): the value when absent; outside what a user could
-                      * give (PN_DERIVED): found in another way, the argument holds false or the first choice meanwhile */
+    /* PN_REAL, PN_COUNT, PN_FLAG (0 or 1), PN_CHOICE (index): the value when absent; outside what a user could give
+     * (PN_DERIVED): found in another way, the argument holds false or the first choice meanwhile */
+    double fallback;
     const char *const *choices; /* PN_CHOICE: NULL-terminated.  PN_OBJECT: choices[0] is the class, e.g. "pn.event" */
     const char *doc;            /* one phrase: meaning, unit, shape */
 } pn_param;
@@ -72,7 +72,8 @@ size_t pn_param_count(const pn_param *params);
 /** Row index of `name`, or the row count when there is none: look at that before it becomes an index of args. */
 size_t pn_param_find(const pn_param *params, const char *name);
 
-/** True when the fallback is itself a value that a user could give; otherwise an absent option means "derived" or "none". */
+/** True when the fallback is itself a value that a user could give; otherwise an absent option means "derived" or
+ *  "none". */
 bool pn_param_has_default(const pn_param *param);
 
 /** What a value of this row must be, for messages and help: "a positive number", "a whole number from 1", ... */

@@ -1,8 +1,9 @@
-/* ranks.c -- shares of work for several processes, the exchange of what they leave behind, and agreement on how it went.
+/* ranks.c -- shares of work for several processes, the exchange of what they leave behind,
+ * and agreement on how it went.
  * Depends on: ranks.h, alloc.h.  Used by: random/, objective/, federated/, bindings.
  *
- * A rank that failed cannot simply return: the others would wait for its part for ever.  So every exchange begins with a word of each
- * rank: how it went, and which call it is at; nobody waits for the parts of a rank that has none. */
+ * A rank that failed cannot simply return: the others would wait for its part for ever.  So every exchange begins with
+ * a word of each rank: how it went, and which call it is at; nobody waits for the parts of a rank that has none. */
 #include <string.h>
 
 #include "core/alloc.h"
@@ -96,8 +97,8 @@ void pn_ranks_share(const pn_ranks *ranks, size_t count, size_t *begin, size_t *
     *end = ranks ? first_of(count, ranks->size, ranks->rank + 1) : count;
 }
 
-/* A share of c chunks of L records begins at or after n rank / size, up to L because the last chunk may be short, and up to size / 4 more
- * chunks because the first ranks may have one more. */
+/* A share of c chunks of L records begins at or after n rank / size, up to L because the last chunk may be short, and
+ * up to size / 4 more chunks because the first ranks may have one more. */
 void pn_ranks_hold(const pn_ranks *ranks, size_t n, size_t *begin, size_t *end)
 {
     size_t size = pn_ranks_size(ranks), rank = pn_ranks_rank(ranks), chunk = n / 32 + 4096;

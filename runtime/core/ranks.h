@@ -1,7 +1,7 @@
 /* ranks.h -- several processes that run the same program and share the work of a pass (MPI, say).
- * The interface holds no library: whoever has one fills in the table (bindings/mpi/ does with MPI).  Every rank makes the same calls in the
- * same order.  Sums do not depend on the number of ranks: a pass is cut into the same chunks, each rank computes some, all get all
- * partial sums and add them in chunk order.
+ * The interface holds no library: whoever has one fills in the table (bindings/mpi/ does with MPI).  Every rank makes
+ * the same calls in the same order.  Sums do not depend on the number of ranks: a pass is cut into the same chunks,
+ * each rank computes some, all get all partial sums and add them in chunk order.
  * Depends on: status.h.  Used by: random/, objective/, federated/, bindings. */
 #ifndef PN_CORE_RANKS_H
 #define PN_CORE_RANKS_H
@@ -22,8 +22,8 @@ const char *pn_ranks_name(const pn_ranks *ranks);
 
 /** Rank's share [*begin, *end) of `count` chunks: whole for NULL.  Rank 0 has chunk 0. */
 void pn_ranks_share(const pn_ranks *ranks, size_t count, size_t *begin, size_t *end);
-/** Which of n records [*begin, *end) rank has to have, so that it has its share of any cut into chunks of at most n / 32 + 4096 of them:
- *  whole for NULL. */
+/** Which of n records [*begin, *end) rank has to have, so that it has its share of any cut into chunks of at most n /
+ *  32 + 4096 of them: whole for NULL. */
 void pn_ranks_hold(const pn_ranks *ranks, size_t n, size_t *begin, size_t *end);
 
 /* What a chunk leaves behind. */
@@ -36,15 +36,17 @@ typedef struct pn_ranks_part {
 } pn_ranks_part;
 
 /**
- * Begin to work on a share, which ends with pn_ranks_complete: what calls back into the same work meanwhile is on its own (false:
- * there is nobody to share with, or a share is being worked on).
+ * Begin to work on a share, which ends with pn_ranks_complete: what calls back into the same work meanwhile is on its
+ * own (false: there is nobody to share with, or a share is being worked on).
  */
 bool pn_ranks_enter(pn_ranks *ranks);
 /**
- * Every rank has worked on its share, with success or without (`mine`), and gets the parts of the others; all succeed or all fail.
+ * Every rank has worked on its share, with success or without (`mine`), and gets the parts of the others;
+ * all succeed or all fail.
  *   what  the same on all ranks when they do the same: a digest of arguments, by pn_ranks_digest.
- * Errors: `mine`, with err as it is; what another rank failed with, its number before the message (PN_EIO for its PN_ECALLBACK, whose
- * error value is over there); PN_EIO when the ranks are at different calls, or by the table.
+ * Errors: `mine`, with err as it is; what another rank failed with, its number before the message
+ * (PN_EIO for its PN_ECALLBACK, whose error value is over there); PN_EIO when the ranks are at different calls,
+ * or by the table.
  */
 pn_status pn_ranks_complete(pn_ranks *ranks, size_t count, const pn_ranks_part *parts, size_t part_count, uint64_t what,
                             pn_status mine, pn_err *err);

@@ -1,4 +1,5 @@
-/* size.c -- checked arithmetic on sizes.  Depends on: size.h.  Used by: every constructor that makes a size of others. */
+/* size.c -- checked arithmetic on sizes.  Depends on: size.h.  Used by: every constructor that makes a size of
+ * others. */
 #include "core/size.h"
 
 bool pn_size_add(size_t *out, size_t a, size_t b)

@@ -1,4 +1,5 @@
-/* status.h -- statuses and their messages, inside of the library.  Depends on: penumbra/status.h.  Used by: every room. */
+/* status.h -- statuses and their messages, inside of the library.  Depends on: penumbra/status.h.
+ * Used by: every room. */
 #ifndef PN_CORE_STATUS_H
 #define PN_CORE_STATUS_H
 

@@ -1,4 +1,5 @@
-/* table.c -- rows by name, and one wording for a name that no row has.  Depends on: table.h.  Used by: every room that has a table. */
+/* table.c -- rows by name, and one wording for a name that no row has.  Depends on: table.h.
+ * Used by: every room that has a table. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* table.h -- what users ask for by name: sets, losses, solvers ...  A table is an array of pointers to rows, ended by NULL; all rows
- * begin alike.  Depends on: param.h.  Used by: geometry, objective, privacy, solvers ..., each for its table; bindings. */
+/* table.h -- what users ask for by name: sets, losses, solvers ...  A table is an array of pointers to rows, ended by
+ * NULL; all rows begin alike.  Depends on: param.h.  Used by: geometry, objective, privacy, solvers ...,
+ * each for its table; bindings. */
 #ifndef PN_CORE_TABLE_H
 #define PN_CORE_TABLE_H
 
@@ -31,7 +32,8 @@ typedef struct pn_table {
 /** The row of that name among `rows`, as pn_set_table() gives them; NULL when there is none. */
 const void *pn_table_find(const void *rows, const char *name);
 
-/** `other` when it is nearer to `name` than `found`, which is NULL at first: a third of the letters differ at most.  Else `found`. */
+/** `other` when it is nearer to `name` than `found`, which is NULL at first: a third of the letters differ at most.
+ *  Else `found`. */
 const char *pn_nearer(const char *name, const char *found, const char *other);
 
 /** Fail with PN_EUNSUPPORTED for a name that is not in the table: the message names the nearest that is, and all. */

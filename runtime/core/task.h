@@ -19,7 +19,8 @@ bool pn_task_watched(const pn_task *task);
 
 /**
  * Report progress and look for a cancel; rate-limited, so it may be called often.
- * Returns PN_OK, PN_ECANCELLED ("stopped by the user"), PN_ELIMIT (a host's limit of time), or what the listener returned.
+ * Returns PN_OK, PN_ECANCELLED ("stopped by the user"), PN_ELIMIT (a host's limit of time),
+ * or what the listener returned.
  */
 pn_status pn_task_report(pn_task *task, const char *label, double done, double total, pn_err *err);
 /** As pn_task_report for work that can say more than how much is done. */

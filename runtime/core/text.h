@@ -11,14 +11,14 @@
 size_t pn_text_columns(const char *text, size_t length);
 
 /**
- * How many bytes of text[length] one line of `columns` takes: all of it, or up to a space (which is dropped: *skip is 1), or, where no
- * space is near enough, as many characters as fit.
+ * How many bytes of text[length] one line of `columns` takes: all of it, or up to a space
+ * (which is dropped: *skip is 1), or, where no space is near enough, as many characters as fit.
  *   skip  out: bytes to pass over before the next line.
  */
 size_t pn_text_line(const char *text, size_t length, size_t columns, size_t *skip);
 
-/** Bytes of the character of UTF-8 at text[0 .. size - 1], size > 0; 0 when none is there, or one that a terminal would obey instead of
- *  showing it. */
+/** Bytes of the character of UTF-8 at text[0 .. size - 1], size > 0; 0 when none is there, or one that a terminal would
+ *  obey instead of showing it. */
 size_t pn_text_printable(const char *text, size_t size);
 
 #endif

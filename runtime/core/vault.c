@@ -10,8 +10,8 @@
 #include "core/size.h"
 #include "core/vault.h"
 
-/* Blocks lie one behind another in an address range of their own, so that one call locks all of them; on large pages where the system
- * has them, for what a call costs goes with the number of pages. */
+/* Blocks lie one behind another in an address range of their own, so that one call locks all of them; on large pages
+ * where the system has them, for what a call costs goes with the number of pages. */
 #define LARGE_PAGE ((size_t)2 << 20)
 
 static size_t round_up(size_t bytes, size_t to)

@@ -1,10 +1,11 @@
 /* vault.h -- memory that holds records, locked while a process runs code that has no business with them.
  *
- * In most processes nothing is locked, and these are pn_alloc_large and pn_free.  A process that runs one script of somebody's who is
- * not trusted arms the vault: from then on the pages of records can be read only between pn_vault_enter and pn_vault_leave, which
- * stand around what the runtime computes from them.  Elsewhere a read through a wild pointer ends the process.
- * Depends on: account.h, alloc.h, status.h, POSIX (mmap, mprotect).  Used by: data/ (arrays of records), objective/, solvers/ (around work
- * on records), the process of curated scripts (bindings/curator/). */
+ * In most processes nothing is locked, and these are pn_alloc_large and pn_free.  A process that runs one script of
+ * somebody's who is not trusted arms the vault: from then on the pages of records can be read only between
+ * pn_vault_enter and pn_vault_leave, which stand around what the runtime computes from them.  Elsewhere a read through
+ * a wild pointer ends the process.
+ * Depends on: account.h, alloc.h, status.h, POSIX (mmap, mprotect).  Used by: data/ (arrays of records), objective/,
+ * solvers/ (around work on records), the process of curated scripts (bindings/curator/). */
 #ifndef PN_CORE_VAULT_H
 #define PN_CORE_VAULT_H
 
@@ -13,12 +14,14 @@
 
 #include "core/status.h"
 
-/** As pn_alloc_large, for features and labels.  In an armed process: pages of their own, locked but for the work on records. */
+/** As pn_alloc_large, for features and labels.  In an armed process: pages of their own,
+ *  locked but for the work on records. */
 void *pn_vault_alloc(size_t count, size_t size);
 /** NULL is allowed; blocks of pn_alloc are, too. */
 void pn_vault_free(void *block);
 
-/** Work on records begins and ends.  Calls nest, on the one thread that starts such work; nothing happens in a process that is not armed. */
+/** Work on records begins and ends.  Calls nest, on the one thread that starts such work;
+ *  nothing happens in a process that is not armed. */
 void pn_vault_enter(void);
 void pn_vault_leave(void);
 static inline pn_status pn_vault_left(pn_status status)
@@ -26,7 +29,8 @@ static inline pn_status pn_vault_left(pn_status status)
     pn_vault_leave();
     return status;
 }
-/** Overwrite what calls that have returned left on this thread's stack, copies of records among it.  Nothing in a process that is not armed. */
+/** Overwrite what calls that have returned left on this thread's stack, copies of records among it.
+ *  Nothing in a process that is not armed. */
 void pn_vault_burn(void);
 /* The status of `call`, which is made with the vault open. */
 #define PN_WITH_RECORDS(call) (pn_vault_enter(), pn_vault_left(call))
@@ -42,8 +46,8 @@ void pn_vault_arm(size_t room, void (*on_enter)(void));
 /** Where the i-th of the pages that pn_vault_add has locked are, from 0; NULL past the last.  For tests. */
 void *pn_vault_pages(size_t i);
 
-/** Lock pages that were mapped by other means as well: whole pages, readable when the vault is open.  Errors: PN_ENOMEM; PN_EINVAL when the system
- *  does not lock them. */
+/** Lock pages that were mapped by other means as well: whole pages, readable when the vault is open.  Errors:
+ *  PN_ENOMEM; PN_EINVAL when the system does not lock them. */
 pn_status pn_vault_add(void *pages, size_t bytes, pn_err *err);
 
 #endif

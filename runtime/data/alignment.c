@@ -1,4 +1,5 @@
-/* alignment.c -- see alignment.h.  Depends on: alignment.h, random/rng.h, libsodium, POSIX files.  Used by: bindings. */
+/* alignment.c -- see alignment.h.  Depends on: alignment.h, random/rng.h, libsodium, POSIX files.
+ * Used by: bindings. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>

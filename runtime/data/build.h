@@ -4,13 +4,16 @@
 
 #include "data/dataset.h"
 
-/** n labels (uninitialised), no features yet and no names of them, no bounds, a copy of `name`.  Errors: PN_EINVAL for n or p above 2^48; PN_ENOMEM. */
+/** n labels (uninitialised), no features yet and no names of them, no bounds, a copy of `name`.
+ *  Errors: PN_EINVAL for n or p above 2^48; PN_ENOMEM. */
 pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *name, pn_err *err);
 /** n labels and room for n x p features, of floats if those of `data` are; dense, or sparse with `entries` of them: all
- *  uninitialised but the last csr.start.  Bounds and name as in `data`, no names of features.  Errors: PN_ENOMEM, PN_EDIM. */
+ *  uninitialised but the last csr.start.  Bounds and name as in `data`, no names of features.
+ *  Errors: PN_ENOMEM, PN_EDIM. */
 pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, size_t p, bool sparse, size_t entries,
                           pn_err *err);
-/** The records begin .. end - 1 of `data`, of its storage or as floats: room for them, with bounds, name, labels and names of features.
+/** The records begin .. end - 1 of `data`, of its storage or as floats: room for them, with bounds, name,
+ *  labels and names of features.
  *  Errors: PN_ENOMEM; PN_EUNSUPPORTED where records are with others. */
 pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool float32, size_t begin, size_t end,
                                   pn_err *err);
@@ -20,19 +23,22 @@ size_t pn_dataset_stored(const pn_dataset *data);
 pn_status pn_dataset_deliver(pn_dataset **out, pn_dataset *data, pn_status status);
 /** Errors: PN_EDOMAIN (with its number) for a label that is not finite. */
 pn_status pn_dataset_check_labels(const double *y, size_t n, pn_err *err);
-/** Names of features: those of `data`, and `extra` if it is not NULL; nothing when `data` has none.  Errors: PN_ENOMEM. */
+/** Names of features: those of `data`, and `extra` if it is not NULL; nothing when `data` has none.
+ *  Errors: PN_ENOMEM. */
 pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, const char *extra, pn_err *err);
 /** All of it: features and their names, labels, bounds, name.  Errors: PN_ENOMEM. */
 pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err);
 
-/** p numbers for each of n records, uninitialised; large ones on large pages where the system has them.  NULL when memory
- *  is short. */
+/** p numbers for each of n records, uninitialised; large ones on large pages where the system has them.  NULL when
+ *  memory is short. */
 double *pn_dataset_alloc_rows(size_t n, size_t p);
 /** The label_... and ..._count fields of a summary. */
 void pn_dataset_label_facts(const pn_dataset *data, pn_dataset_summary *out);
-/** Forget what is enforced about the labels, unless all are exactly -1 or 1: that alphabet is taken as public schema. */
+/** Forget what is enforced about the labels, unless all are exactly -1 or 1: that alphabet is taken as public
+ *  schema. */
 void pn_dataset_see_labels(pn_dataset *data);
-/** Record ||x|| <= bound in one norm and what follows from it in the others; a smaller bound that stands already stays. */
+/** Record ||x|| <= bound in one norm and what follows from it in the others;
+ *  a smaller bound that stands already stays. */
 void pn_bounds_tighten(pn_record_bounds *bounds, size_t p, pn_lp norm, double bound);
 /** Bounds for rows with the entry 1 appended, rounded upwards. */
 void pn_bounds_with_bias(pn_record_bounds *bounds);

@@ -248,8 +248,8 @@ static pn_status clip_row_by(double *entries, size_t count, const double *x, siz
     return PN_OK;
 }
 
-/* Privacy rests on the recorded bounds and not on N, which may be a user's: each row meets each of them for certain.  A clip
- * shrinks every entry, so that the next one does not undo it. */
+/* Privacy rests on the recorded bounds and not on N, which may be a user's: each row meets each of them for certain.  A
+ * clip shrinks every entry, so that the next one does not undo it. */
 static pn_status clip_rows_by(pn_dataset *copy, pn_rows *rows, const pn_row_gauge *gauge, double bound,
                               const double *implied, double *x, pn_err *err)
 {

@@ -36,12 +36,12 @@ pn_status pn_csv_check_options(const pn_csv_options *options, pn_err *err);
 pn_status pn_csv_plan_line(pn_csv_plan *plan, const pn_text *text, const pn_csv_options *options, const char *line,
                            bool *is_header, pn_err *err);
 
-/** The first record, after a header that was guessed from its text alone, must hold a number: else it is not clear that the
- *  header is no record.  Errors: PN_EINVAL. */
+/** The first record, after a header that was guessed from its text alone, must hold a number: else it is not clear that
+ *  the header is no record.  Errors: PN_EINVAL. */
 pn_status pn_csv_check_guess(pn_csv_plan *plan, const pn_text *text, const char *line, pn_err *err);
 
-/** The names of the features that the columns become, in data->features; none without a header of plan->columns fields and
- *  without columns of text.  place[features]: as in pn_store_layout.  Errors: PN_ENOMEM. */
+/** The names of the features that the columns become, in data->features; none without a header of plan->columns fields
+ *  and without columns of text.  place[features]: as in pn_store_layout.  Errors: PN_ENOMEM. */
 pn_status pn_csv_name_features(const pn_csv_plan *plan, const size_t *const *place, pn_dataset *data, pn_err *err);
 
 /** The separator, or end of line, that ends the field at `at`. */

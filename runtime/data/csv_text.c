@@ -118,8 +118,8 @@ static pn_status read_found(pn_csv_coding *coding, const pn_csv_word *word, cons
     if (word->length == 0)
         return pn_fail(
             err, PN_EPARSE,
-            "%.300s:%zu:%td: expected a category, found an empty field; if that is one, declare the categories "
-            "in `one_hot`, \"\" among them",
+            "%.300s:%zu:%td: expected a category, found an empty field; if that is one, declare the categories in "
+            "`one_hot`, \"\" among them",
             cursor->text->path, cursor->text->line, start - cursor->line + 1);
     number = pn_words_add(&coding->words, word->text, word->length);
     if (number == PN_NO_WORD)
@@ -142,8 +142,8 @@ pn_status pn_csv_read_code(pn_csv_coding *coding, pn_csv_word *word, pn_csv_curs
     if (coding->kind == PN_CSV_ALL_TEXT && pn_csv_number(cursor, &value))
         return expected(
             cursor, start, err,
-            "text as in the first record (a column of both is named in `one_hot`; names on the first line need "
-            "header = true)");
+            "text as in the first record (a column of both is named in `one_hot`; names on the first line need header "
+            "= true)");
     status = pn_csv_read_word(word, cursor, err);
     if (status != PN_OK)
         return status;

@@ -1,4 +1,5 @@
-/* csv_text.h -- fields of CSV text that are no numbers: categories and labels.  Depends on: dataset.h, number.h, text.h, words.h.
+/* csv_text.h -- fields of CSV text that are no numbers: categories and labels.  Depends on: dataset.h,
+ * number.h, text.h, words.h.
  * Used by: csv.c, csv_plan.c. */
 #ifndef PN_DATA_CSV_TEXT_H
 #define PN_DATA_CSV_TEXT_H
@@ -60,8 +61,8 @@ typedef struct pn_csv_word {
     size_t room;
 } pn_csv_word;
 
-/** Moves to the end of the field.  Errors: PN_EPARSE for a zero byte in it, or a quote that is not closed or that something
- *  follows; PN_ENOMEM. */
+/** Moves to the end of the field.  Errors: PN_EPARSE for a zero byte in it, or a quote that is not closed or that
+ *  something follows; PN_ENOMEM. */
 pn_status pn_csv_read_word(pn_csv_word *word, pn_csv_cursor *cursor, pn_err *err);
 void pn_csv_word_clear(pn_csv_word *word);
 typedef enum pn_csv_kind {

@@ -20,9 +20,9 @@
 typedef struct pn_record_bounds {
     double norm[PN_LP_COUNT]; /* ||x||_l1, l2, linf; a bound in one norm implies those in the weaker ones */
     double label_low, label_high;
-    bool
-        labels_binary; /* every label is exactly -1 or 1: suits losses of binary labels, whose domain that is.  It may have
-                           been observed, so it bounds no label: label_low and label_high do */
+    /* every label is exactly -1 or 1: suits losses of binary labels, whose domain that is.  It may have been observed,
+     * so it bounds no label: label_low and label_high do */
+    bool labels_binary;
 } pn_record_bounds;
 
 /* Features lie in exactly one of four arrays; rows.h reads them all alike.
@@ -32,8 +32,8 @@ typedef struct pn_record_bounds {
  * The other three are NULL.  Dense ones are row-major.  A float is exactly the double it converts to: what is enforced
  * holds for that, and all sums are of doubles.
  * `absent`: all four and y are NULL, since others have the records; n, p and what is enforced are all that is known.
- * `partial`: features of `held` records from number `first` on are here and the others on other ranks; dense, so that their arrays have
- * held * p numbers; all labels are here. */
+ * `partial`: features of `held` records from number `first` on are here and the others on other ranks; dense, so that
+ * their arrays have held * p numbers; all labels are here. */
 struct pn_dataset {
     size_t n, p;
     bool sparse, float32, absent, partial;
@@ -49,8 +49,8 @@ struct pn_dataset {
     size_t feature_bytes; /* of `features` */
 };
 
-/** n records of p features that others have: plans need no more.  Whatever would read a record refuses such a data set.  A bound in one
- *  norm implies those in the others, rounded upwards.
+/** n records of p features that others have: plans need no more.  Whatever would read a record refuses such a data set.
+ *  A bound in one norm implies those in the others, rounded upwards.
  *  Errors: PN_EDIM when n or p is 0; PN_EINVAL for n or p above 2^48; PN_ENOMEM. */
 pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_record_bounds *bounds, const char *name,
                             pn_err *err);
@@ -58,9 +58,11 @@ pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_recor
 pn_status pn_dataset_need_records(const pn_dataset *data, const char *who, pn_err *err);
 /** The same, but records that are shared out to ranks will do. */
 pn_status pn_dataset_need_share(const pn_dataset *data, const char *who, pn_err *err);
-/** The features of records begin .. end - 1, dense, and all labels: for an objective with ranks, of which each holds some.  What works on one
- *  record by itself (clip_rows, clip_labels, with_labels, to_float32) makes another such data set; whatever would read others refuses it.
- *  Errors: PN_EDIM unless begin < end <= n; PN_EUNSUPPORTED for sparse features, or when not all records are here; PN_ENOMEM. */
+/** The features of records begin .. end - 1, dense, and all labels: for an objective with ranks, of which each holds
+ *  some.  What works on one record by itself (clip_rows, clip_labels, with_labels, to_float32) makes another such data
+ *  set; whatever would read others refuses it.
+ *  Errors: PN_EDIM unless begin < end <= n; PN_EUNSUPPORTED for sparse features,
+ *  or when not all records are here; PN_ENOMEM. */
 pn_status pn_dataset_hold(pn_dataset **out, const pn_dataset *data, size_t begin, size_t end, pn_err *err);
 /* The end of what is held: [first, pn_dataset_held_end). */
 static inline size_t pn_dataset_held_end(const pn_dataset *data)
@@ -68,31 +70,34 @@ static inline size_t pn_dataset_held_end(const pn_dataset *data)
     return data->partial ? data->first + data->held : data->n;
 }
 
-/** pn_dataset_load_npy, but of the features those of pn_ranks_hold alone are read and stored, as by pn_dataset_hold: NaN and infinity are refused by the
- *  rank that holds them.  NULL, or one rank: all. */
+/** pn_dataset_load_npy, but of the features those of pn_ranks_hold alone are read and stored, as by pn_dataset_hold:
+ *  NaN and infinity are refused by the rank that holds them.  NULL, or one rank: all. */
 pn_status pn_dataset_load_npy_share(pn_dataset **out, const char *xpath, const char *ypath, const pn_ranks *ranks,
                                     pn_task *task, pn_err *err);
 
-/** pn_dataset_clip_rows in place: without a second copy of the records beside it, for a data set that nobody else has seen yet, such as one that was just
- *  loaded.  After a failure its rows are fit for nothing but pn_dataset_free.  Errors: PN_EINVAL; PN_ENOMEM, of float32 data only. */
+/** pn_dataset_clip_rows in place: without a second copy of the records beside it, for a data set that nobody else has
+ *  seen yet, such as one that was just
+ *  loaded.  After a failure its rows are fit for nothing but pn_dataset_free.  Errors: PN_EINVAL; PN_ENOMEM,
+ *  of float32 data only. */
 pn_status pn_dataset_clip_rows_here(pn_dataset *data, pn_lp norm, double bound, pn_err *err);
 
 /* A norm that this room does not know, such as the gauge of a convex set. */
 typedef struct pn_row_gauge {
-    /* N(x) of a row x[p], not all 0, its largest entry below 2 in absolute value, and from 1 unless it is very small; +inf: no
-     * multiple of x has a norm. */
+    /* N(x) of a row x[p], not all 0, its largest entry below 2 in absolute value, and from 1 unless it is very small;
+     * +inf: no multiple of x has a norm. */
     pn_status (*value)(void *self, const double *x, size_t p, double *value, pn_err *err);
     void *self;
     double radius[PN_LP_COUNT]; /* ||x||_l1, l2, linf <= radius * N(x), rounded upwards */
 } pn_row_gauge;
 
-/** Scale each row with N(x) > bound down to it, up to the rounding of N; a row without a norm becomes 0.  What is recorded are the
- *  bounds radius * bound that it implies for l1, l2 and linf, and these hold in real arithmetic whatever `value` says: rows are
- *  clipped to them too.  bound and radius * bound in [2^-400, 2^400].
+/** Scale each row with N(x) > bound down to it, up to the rounding of N; a row without a norm becomes 0.  What is
+ *  recorded are the bounds radius * bound that it implies for l1, l2 and linf, and these hold in real arithmetic
+ *  whatever `value` says: rows are clipped to them too.  bound and radius * bound in [2^-400, 2^400].
  *  Errors: PN_EINVAL, PN_ENOMEM; PN_ENUMERIC when `value` gives no number >= 0; what it fails with. */
 pn_status pn_dataset_clip_rows_to(pn_dataset **out, const pn_dataset *data, const pn_row_gauge *gauge, double bound,
                                   pn_err *err);
-/** pn_dataset_subset with progress, in records.  Errors also: PN_ECANCELLED, PN_ELIMIT, what the task's listener returns. */
+/** pn_dataset_subset with progress, in records.  Errors also: PN_ECANCELLED, PN_ELIMIT,
+ *  what the task's listener returns. */
 pn_status pn_dataset_pick(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_task *task,
                           pn_err *err);
 
@@ -104,8 +109,9 @@ typedef struct pn_low_rank_options {
     pn_task *task; /* NULL: neither progress nor stopped */
 } pn_low_rank_options;
 /**
- * Matrix sensing: x_i is a matrix of fair signs, rows * cols features row-major, y = <x_i, M*> + noise, clipped to [-1, 1]; M* =
- * U V^T signal/rank with U, V of random orthonormal columns.  Without noise E y^2 = signal^2/rank but for the clipping.
+ * Matrix sensing: x_i is a matrix of fair signs, rows * cols features row-major, y = <x_i, M*> + noise, clipped to
+ * [-1, 1]; M* = U V^T signal/rank with U, V of random orthonormal columns.
+ * Without noise E y^2 = signal^2/rank but for the clipping.
  *   truth  [rows * cols] row-major (may be NULL): M*.
  * Errors: PN_EINVAL, PN_ENOMEM, PN_ECANCELLED, PN_ELIMIT, what the task's listener returns.
  */

@@ -1,4 +1,5 @@
-/* dataset_copy.c -- copies, the transformations that leave every value as it is, and float32 storage: they work on stored entries.
+/* dataset_copy.c -- copies, the transformations that leave every value as it is,
+ * and float32 storage: they work on stored entries.
  * Depends on: dataset.h, build.h, rows.h, core, numeric.  Used by: every file of this room, objective, bindings. */
 #include <float.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* dataset_facts.c -- what is known of a data set, for those who cannot look into it.  Depends on: rows.h.  Used by: hosts. */
+/* dataset_facts.c -- what is known of a data set, for those who cannot look into it.  Depends on: rows.h.
+ * Used by: hosts. */
 #include <math.h>
 #include <string.h>
 

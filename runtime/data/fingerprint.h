@@ -1,8 +1,9 @@
-/* fingerprint.h -- the instance on which no private algorithm can do LASSO well: a Tardos fingerprinting code hidden among constant
- * columns, padded with Hadamard rows, and the attack that traces the users of whatever minimises the loss.
+/* fingerprint.h -- the instance on which no private algorithm can do LASSO well: a Tardos fingerprinting code hidden
+ * among constant columns, padded with Hadamard rows, and the attack that traces the users of whatever minimises the
+ * loss.
  * Depends on: core, random, dataset.h.  Used by: bindings, examples.
- * Source: Talwar, Thakurta, Zhang (2014), Theorems 5.8 and 5.9, Lemma 5.10, with its misprints corrected (frank-wolfe.md
- * section 6); Tardos (2008); Bun, Ullman, Vadhan (2014). */
+ * Source: Talwar, Thakurta, Zhang (2014), Theorems 5.8 and 5.9, Lemma 5.10, with its misprints corrected
+ * (frank-wolfe.md section 6); Tardos (2008); Bun, Ullman, Vadhan (2014). */
 #ifndef PN_DATA_FINGERPRINT_H
 #define PN_DATA_FINGERPRINT_H
 
@@ -27,19 +28,22 @@ typedef struct pn_fingerprint {
     size_t *place; /* [p] where column j of the construction went: the secret permutation */
 } pn_fingerprint;
 
-/** The instance of size m of the article, scaled down so that it fits in memory: w = m/ln m users, k the power of two at or above
- *  m^3/ln m, p = min(k, m^2) columns of which one in 32 is informative.  3 <= m <= 40.  Errors: PN_EINVAL. */
+/** The instance of size m of the article, scaled down so that it fits in memory: w = m/ln m users, k the power of two
+ *  at or above m^3/ln m, p = min(k, m^2) columns of which one in 32 is informative.  3 <= m <= 40.
+ *  Errors: PN_EINVAL. */
 pn_status pn_fingerprint_scaled(pn_fingerprint_options *out, size_t m, pn_err *err);
 
 /** Errors: PN_EINVAL for sizes that do not fit together (says which); PN_ENOMEM. */
 pn_status pn_fingerprint_new(pn_fingerprint **out, const pn_fingerprint_options *options, pn_err *err);
 void pn_fingerprint_free(pn_fingerprint *code);
 
-/** D_i: k records (z_j, 0), z_j the Hadamard rows cut to p columns, and the users' rows with label 1 but for user `without` (from 0,
- *  <= users).  n = k + w; D_i and D_j differ in one record.  Bounds enforced: linf 1, labels [0, 1].  Errors: PN_EINVAL, PN_ENOMEM. */
+/** D_i: k records (z_j, 0), z_j the Hadamard rows cut to p columns, and the users' rows with label 1 but for user
+ *  `without` (from 0, <= users).  n = k + w; D_i and D_j differ in one record.  Bounds enforced: linf 1, labels [0,
+ *  1].  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status pn_fingerprint_dataset(pn_dataset **out, const pn_fingerprint *code, size_t without, pn_err *err);
 
-/** s[p]: the sign that all users but `without` agree on in a column, 0 where they do not.  Returns tau', the fraction of columns without
+/** s[p]: the sign that all users but `without` agree on in a column, 0 where they do not.  Returns tau',
+ *  the fraction of columns without
  *  consensus.  theta* is s/p. */
 double pn_fingerprint_consensus(const pn_fingerprint *code, size_t without, double *s);
 
@@ -49,8 +53,8 @@ typedef struct pn_fingerprint_lemma {
     double l1;        /* ||theta||_1; the lemma is for <= 1 */
     double tau;       /* k / (w p) */
     double disagreed; /* tau' */
-    double
-        guaranteed; /* q: on at least q p consensus columns the sign of theta is the consensus; 0 when the lemma is void */
+    /* q: on at least q p consensus columns the sign of theta is the consensus; 0 when the lemma is void */
+    double guaranteed;
     double agreed; /* the fraction of all p columns where it is */
     bool holds;    /* agreed >= guaranteed, or l1 > 1 */
 } pn_fingerprint_lemma;
@@ -59,8 +63,8 @@ typedef struct pn_fingerprint_lemma {
 pn_status pn_fingerprint_check(const pn_fingerprint *code, size_t without, const double *theta,
                                pn_fingerprint_lemma *out, pn_err *err);
 
-/** scores[users + 1]: Tardos' scores of sign(theta[p]).  The scores of users in the data are high when theta follows them; that of the
- *  user left out has mean 0 and variance at most p0. */
+/** scores[users + 1]: Tardos' scores of sign(theta[p]).  The scores of users in the data are high when theta follows
+ *  them; that of the user left out has mean 0 and variance at most p0. */
 void pn_fingerprint_trace(const pn_fingerprint *code, const double *theta, double *scores);
 
 #endif

@@ -1,6 +1,7 @@
-/* number.c -- decimal text to double.  Nearly every number of a data file has a mantissa below 2^53 and a small power of
- * ten; both are then exact doubles and one multiplication or division rounds correctly (Clinger 1990, the fast path).
- * The rest goes to the C library.  Depends on: number.h, libc.  Used by: libsvm.c, csv.c. */
+/* number.c -- decimal text to double.  Nearly every number of a data file has a mantissa below 2^53 and a small power
+ * of ten; both are then exact doubles and one multiplication or division rounds correctly
+ * (Clinger 1990, the fast path).  The rest goes to the C library.  Depends on: number.h, libc.
+ * Used by: libsvm.c, csv.c. */
 #define _GNU_SOURCE /* strtod_l */
 #include <stdbool.h>
 #include <stddef.h>

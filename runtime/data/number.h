@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /**
- * Read a decimal number (optional sign, digits with at most one point, optional exponent; no hexadecimal, no nan, no inf).
+ * Read a decimal number (optional sign, digits with at most one point, optional exponent; no hexadecimal, no nan, no
+ * inf).
  *   at        text in which a byte that belongs to no number (a newline) comes sooner or later.
  *   c_locale  a locale_t of the "C" locale.
  * Returns the first byte after the number, or NULL when `at` does not begin with one.  Beyond the range of a double the

@@ -1,4 +1,5 @@
-/* rescale.c -- features brought to [-1, 1] by public ranges: the way to bound records whose columns have different units.
+/* rescale.c -- features brought to [-1, 1] by public ranges: the way to bound records whose columns have different
+ * units.
  * Depends on: dataset.h, build.h, rows.h, core.  Used by: bindings. */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* rows.c -- rows as doubles, and the rounding of float32 storage.  Depends on: rows.h, build.h, core.  Used by: data, objective. */
+/* rows.c -- rows as doubles, and the rounding of float32 storage.  Depends on: rows.h, build.h, core.
+ * Used by: data, objective. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "data/build.h"
 #include "data/rows.h"
 
-/* The nearest float, or the one before it in magnitude when that is too large: one less in its bits, also of infinity. */
+/* The nearest float, or the one before it in magnitude when that is too large: one less in its bits,
+ * also of infinity. */
 static float toward_zero(double x)
 {
     float nearest = (float)x;

@@ -1,5 +1,5 @@
-/* rows.h -- the rows of a data set as doubles, however they are stored: to read them, or to change them while the data set
- * is being made.  Depends on: dataset.h.  Used by: data, objective. */
+/* rows.h -- the rows of a data set as doubles, however they are stored: to read them, or to change them while the data
+ * set is being made.  Depends on: dataset.h.  Used by: data, objective. */
 #ifndef PN_DATA_ROWS_H
 #define PN_DATA_ROWS_H
 
@@ -18,15 +18,16 @@ pn_status pn_rows_open(pn_rows *rows, const pn_dataset *data, pn_err *err);
 pn_status pn_rows_open_held(pn_rows *rows, const pn_dataset *data, pn_err *err);
 void pn_rows_close(pn_rows *rows);
 
-/** The *count stored entries of row i (from 0): p of a dense row, those of csr.column[start[i]..] of a sparse one.  Valid
- *  until the next call. */
+/** The *count stored entries of row i (from 0): p of a dense row, those of csr.column[start[i]..] of a sparse one.
+ *  Valid until the next call. */
 const double *pn_rows_get(const pn_rows *rows, size_t i, size_t *count);
 /** The same, to be changed: pn_rows_put stores the changes.  The data set must be the caller's own. */
 double *pn_rows_edit(pn_rows *rows, size_t i, size_t *count);
 /** float32: each entry is rounded toward zero, so that no norm grows.  |entry| <= FLT_MAX. */
 void pn_rows_put(pn_rows *rows, size_t i);
 
-/** PN_OK, or why a pass over the rows is to end at row i: PN_ECANCELLED, PN_ELIMIT.  It looks at every PN_ROWS_GRAIN-th row. */
+/** PN_OK, or why a pass over the rows is to end at row i: PN_ECANCELLED, PN_ELIMIT.
+ *  It looks at every PN_ROWS_GRAIN-th row. */
 pn_status pn_rows_stopped(size_t i, pn_err *err);
 
 /** out[n] = x[n] rounded toward zero.  x finite; beyond FLT_MAX it becomes that. */

@@ -44,8 +44,8 @@ bool pn_store_grow(pn_store *store)
     return true;
 }
 
-/* An allocator may keep freed chunks for itself while the matrix grows beside them; their pages go back to the system now.
- * Only pages that lie wholly inside the chunk: the allocator's own notes are outside. */
+/* An allocator may keep freed chunks for itself while the matrix grows beside them; their pages go back to the system
+ * now.  Only pages that lie wholly inside the chunk: the allocator's own notes are outside. */
 static void give_back_pages(pn_chunk *chunk)
 {
 #ifdef MADV_DONTNEED
@@ -121,8 +121,8 @@ static void put_laid_out(double *row, const pn_store_layout *layout, size_t colu
         row[layout->first[column]] = value;
 }
 
-/* `covered`: dense cells from here on are filled already.  Zeroing no sooner than here keeps untouched pages out of memory
- * while the chunks are still there. */
+/* `covered`: dense cells from here on are filled already.  Zeroing no sooner than here keeps untouched pages out of
+ * memory while the chunks are still there. */
 static void move_dense(pn_dataset *data, const pn_chunk *chunk, const pn_store_layout *layout, size_t *covered)
 {
     const unsigned char *at = chunk->bytes, *end = at + chunk->used;

@@ -1,7 +1,7 @@
 /* store.h -- records of unknown number and width, kept small until both are known.
- * A byte stream in chunks: for each record its label, then its non-zero entries as (column step, value), a value taking 0,
- * 1, 2, 4 or 8 bytes, whichever holds it exactly.  pn_store_finish moves the chunks one by one, from the last, into the
- * final matrix and frees each at once, so that the peak stays near the size of the matrix.
+ * A byte stream in chunks: for each record its label, then its non-zero entries as (column step, value), a value taking
+ * 0, 1, 2, 4 or 8 bytes, whichever holds it exactly.  pn_store_finish moves the chunks one by one, from the last, into
+ * the final matrix and frees each at once, so that the peak stays near the size of the matrix.
  * Depends on: core, dataset.h.  Used by: libsvm.c, csv.c. */
 #ifndef PN_DATA_STORE_H
 #define PN_DATA_STORE_H
@@ -98,7 +98,8 @@ static inline bool pn_store_entry(pn_store *store, uint32_t column, double value
     return true;
 }
 
-/* For dense data whose stored columns are not yet its features: one may stand for several, of which a record has one. */
+/* For dense data whose stored columns are not yet its features: one may stand for several,
+ * of which a record has one. */
 typedef struct pn_store_layout {
     size_t columns;             /* stored ones */
     size_t *first;              /* [columns + 1] the feature (from 0) where each begins; first[columns] is p */

@@ -1,4 +1,5 @@
-/* synthetic.h -- what the generators of data with a known truth share.  Depends on: core/task.h, random/rng.h.  Used by: synthetic*.c. */
+/* synthetic.h -- what the generators of data with a known truth share.  Depends on: core/task.h, random/rng.h.
+ * Used by: synthetic*.c. */
 #ifndef PN_DATA_SYNTHETIC_H
 #define PN_DATA_SYNTHETIC_H
 

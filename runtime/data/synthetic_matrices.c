@@ -1,7 +1,9 @@
-/* synthetic_matrices.c -- data whose truth is a matrix: clusters of several classes, and signs that sense a matrix of low rank.
+/* synthetic_matrices.c -- data whose truth is a matrix: clusters of several classes,
+ * and signs that sense a matrix of low rank.
  * Depends on: dataset.h, build.h, synthetic.h, core, random.  Used by: bindings, tests, examples.
  *
- * Frames are made here and not by LAPACK, whose signs and last bits are the machine's: the same seed gives the same data. */
+ * Frames are made here and not by LAPACK, whose signs and last bits are the machine's: the same seed gives the same
+ * data. */
 #include <math.h>
 #include <string.h>
 
@@ -37,8 +39,8 @@ static void draw_direction(pn_rng *rng, double *u, size_t dim)
         u[j] /= norm;
 }
 
-/* `count` <= dim orthonormal rows in random directions: Gram and Schmidt, twice for what rounding leaves.  Of thousands that takes minutes,
- * so `task` is asked before each. */
+/* `count` <= dim orthonormal rows in random directions: Gram and Schmidt, twice for what rounding leaves.  Of thousands
+ * that takes minutes, so `task` is asked before each. */
 static pn_status draw_frame(pn_rng *rng, double *frame, size_t count, size_t dim, const pn_task *task, pn_err *err)
 {
     pn_status status = PN_OK;

@@ -33,9 +33,11 @@ pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *e
 void pn_text_close(pn_text *text);
 
 /**
- * Call read(self, line) for each line of the file, counted in text->line and ended by a newline (one is added to a last line that has
+ * Call read(self, line) for each line of the file, counted in text->line and ended by a newline
+ * (one is added to a last line that has
  * none).  A byte order mark at the start is left out.  What `read` returns other than PN_OK ends it.
- * Errors: PN_EIO when reading fails or the gzip stream is damaged or cut short; PN_ENOMEM; PN_ECANCELLED; those of `read`.
+ * Errors: PN_EIO when reading fails or the gzip stream is damaged or cut short; PN_ENOMEM; PN_ECANCELLED;
+ * those of `read`.
  */
 pn_status pn_text_each_line(pn_text *text, pn_status (*read)(void *self, const char *line, pn_err *err), void *self,
                             pn_err *err);

@@ -1,4 +1,5 @@
-/* words.h -- a set of words, numbered from 0 in the order in which they came.  Depends on: core.  Used by: runtime/data. */
+/* words.h -- a set of words, numbered from 0 in the order in which they came.  Depends on: core.
+ * Used by: runtime/data. */
 #ifndef PN_DATA_WORDS_H
 #define PN_DATA_WORDS_H
 
@@ -26,8 +27,8 @@ size_t pn_words_add(pn_words *words, const char *text, size_t length);
 /** Valid until the next one is added. */
 const char *pn_words_at(const pn_words *words, size_t number);
 /**
- * place[count] = where each word comes in sorted order: numbers by their value and before all else, the rest by their bytes
- * (for UTF-8, in the order of code points).  c_locale as for pn_number_read.  False when memory is short.
+ * place[count] = where each word comes in sorted order: numbers by their value and before all else, the rest by their
+ * bytes (for UTF-8, in the order of code points).  c_locale as for pn_number_read.  False when memory is short.
  */
 bool pn_words_sort(const pn_words *words, size_t *place, void *c_locale);
 

@@ -1,7 +1,7 @@
 /* bound.h -- certified extremes of an expression over a box, by outward-rounded intervals with branch and bound.
  * Depends on: graph.h, interval.h.  Used by: objective, bindings.
- * Source: Moore, Kearfott, Cloud (2009), Introduction to Interval Analysis, chapters 6 and 11 (mean value form, monotonicity
- * test); the error-free transformations are Knuth's and Dekker's. */
+ * Source: Moore, Kearfott, Cloud (2009), Introduction to Interval Analysis, chapters 6 and 11
+ * (mean value form, monotonicity test); the error-free transformations are Knuth's and Dekker's. */
 #ifndef PN_EXPR_BOUND_H
 #define PN_EXPR_BOUND_H
 
@@ -21,17 +21,20 @@ typedef struct pn_extremes {
     size_t boxes;         /* that were looked at */
 } pn_extremes;
 
-/* What a search aims at, relative to max(|min|, |max|): after half of its boxes 1e-6, after three quarters 1e-3 will do.
- * It may cost PN_BOUND_BOXES boxes, fewer when the expression and its derivatives have more than a hundred operations. */
+/* What a search aims at, relative to max(|min|, |max|): after half of its boxes 1e-6, after three quarters 1e-3 will
+ * do.  It may cost PN_BOUND_BOXES boxes, fewer when the expression and its derivatives have more than a hundred
+ * operations. */
 #define PN_BOUND_TOLERANCE 1e-9
 #define PN_BOUND_BOXES     20000
 
 /**
  * Enclose the extremes of the expression at `root` for variables in domains[pn_graph_variables].  The graph is left as
- * it is.  Deterministic: the effort is a number of boxes, not a time.  What is bounded is the expression over the real numbers: that
- * doubles round when it is evaluated is the evaluator's matter.
- * Errors: PN_EUNSUPPORTED when it is unbounded or could not be bounded: the message names the sub-expression and the interval
- *         of its argument, "log(z) is unbounded where z is in [0, 1e-12]"; PN_EDOMAIN when it may be undefined, likewise;
+ * it is.  Deterministic: the effort is a number of boxes, not a time.  What is bounded is the expression over the real
+ * numbers: that doubles round when it is evaluated is the evaluator's matter.
+ * Errors: PN_EUNSUPPORTED when it is unbounded or could not be bounded: the message names the sub-expression and the
+ * interval
+ *         of its argument, "log(z) is unbounded where z is in [0, 1e-12]";
+ *             PN_EDOMAIN when it may be undefined, likewise;
  *         PN_EINVAL for a domain with low > high or NaN (names the variable); PN_ENOMEM; PN_ECANCELLED.
  */
 pn_status pn_bound_range(pn_extremes *out, pn_graph *graph, pn_node root, const pn_domain *domains, pn_task *task,
@@ -41,9 +44,9 @@ pn_status pn_bound_range(pn_extremes *out, pn_graph *graph, pn_node root, const 
 typedef struct pn_jump {
     /* false: could not be shown either way */
     bool decided;
-    /* Bounds on the sizes of jumps upward and downward.  0 when one-sided limits agree within 2^-40 of the expression's magnitude,
-     * or of the numbers that it is computed from at the jump, whichever is less, which is as near as doubles can tell; inf when not
-     * decided. */
+    /* Bounds on the sizes of jumps upward and downward.  0 when one-sided limits agree within 2^-40 of the expression's
+     * magnitude, or of the numbers that it is computed from at the jump, whichever is less, which is as near as doubles
+     * can tell; inf when not decided. */
     double up, down;
     /* the variable's value at the largest jump */
     double where;
@@ -51,15 +54,15 @@ typedef struct pn_jump {
 
 /**
  * Errors as pn_bound_range, except that unboundedness is `decided = false`.
- * Exact when, apart from `variable`, the expression depends on variables with lists of values only, or on all variables through one
- * common sub-expression such as z - y.
+ * Exact when, apart from `variable`, the expression depends on variables with lists of values only, or on all variables
+ * through one common sub-expression such as z - y.
  */
 pn_status pn_bound_jump(pn_jump *out, pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
                         pn_task *task, pn_err *err);
 
 /* All that is certified of f as a function of one variable, the others ranging over their domains.
- * Ranges are outward and have infinite ends where unbounded; ranges of derivatives hold wherever the derivative exists, and for
- * the values that pn_graph_derivative gives at kinks. */
+ * Ranges are outward and have infinite ends where unbounded; ranges of derivatives hold wherever the derivative exists,
+ * and for the values that pn_graph_derivative gives at kinks. */
 typedef struct pn_shape {
     pn_interval value, slope, curvature, third;
     bool continuous;   /* f does not jump */
@@ -70,7 +73,8 @@ typedef struct pn_shape {
         [256]; /* why the first of value, slope, curvature, third is infinite, or what jumps; "" when all is well */
 } pn_shape;
 
-/** Errors: PN_EINVAL, PN_EDOMAIN (undefined on part of the domain), PN_ENOMEM, PN_ECANCELLED.  Unbounded parts are no error. */
+/** Errors: PN_EINVAL, PN_EDOMAIN (undefined on part of the domain), PN_ENOMEM, PN_ECANCELLED.
+ *  Unbounded parts are no error. */
 pn_status pn_shape_of(pn_shape *out, pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
                       pn_task *task, pn_err *err);
 

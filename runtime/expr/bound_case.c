@@ -1,7 +1,8 @@
-/* bound_case.c -- what is left of an expression once listed values are put in and a common sub-expression has become the variable.
- * In z - y with z and y in intervals every number between the least and the greatest is attained, so f(z - y) is bounded as a
- * function of one variable, and exactly.  The common sub-expression is the deepest node that every path from the root to a variable
- * goes through: the nearest common dominator of the variables.  Depends on: bound_impl.h.  Used by: bound.c, bound_jump.c. */
+/* bound_case.c -- what is left of an expression once listed values are put in and a common sub-expression has become
+ * the variable.  In z - y with z and y in intervals every number between the least and the greatest is attained, so
+ * f(z - y) is bounded as a function of one variable, and exactly.  The common sub-expression is the deepest node that
+ * every path from the root to a variable goes through: the nearest common dominator of the variables.  Depends on:
+ * bound_impl.h.  Used by: bound.c, bound_jump.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,8 +98,8 @@ static pn_node copy_term(pn_graph *to, const pn_term *term, const pn_node *map)
     }
 }
 
-/* Copies the expression into `to`.  map[] (of the size of `from`) holds the copies of some nodes already, PN_NODE_NONE for the
- * others; variables must be among the former. */
+/* Copies the expression into `to`.  map[] (of the size of `from`) holds the copies of some nodes already, PN_NODE_NONE
+ * for the others; variables must be among the former. */
 static pn_status copy_into(pn_graph *to, pn_node *out, const pn_graph *from, pn_node root, pn_node *map, pn_err *err)
 {
     bool *used;
@@ -171,7 +172,8 @@ static void meet(pn_node *dominator, pn_node operand, pn_node user)
     dominator[operand] = user;
 }
 
-/* b - a where the expression has a - b as an earlier node: counts as -(a - b), which the builders do not keep as it is. */
+/* b - a where the expression has a - b as an earlier node: counts as -(a - b),
+ * which the builders do not keep as it is. */
 static pn_node twin(pn_graph *graph, const pn_term *term, pn_node node)
 {
     pn_node other;
@@ -182,7 +184,8 @@ static pn_node twin(pn_graph *graph, const pn_term *term, pn_node node)
     return other < node ? other : PN_NODE_NONE;
 }
 
-/* The deepest node on all paths from the root to variables; the root when there is none below it.  `scratch` [root + 1]. */
+/* The deepest node on all paths from the root to variables; the root when there is none below it.
+ * `scratch` [root + 1]. */
 static pn_node common_node(pn_graph *graph, pn_node root, pn_node *dominator)
 {
     pn_node common = PN_NODE_NONE;

@@ -14,8 +14,8 @@ typedef struct pn_case {
     pn_node root;
     unsigned dims;
     pn_interval range[PN_GRAPH_VARS_MAX];
-    pn_interval
-        attained[PN_GRAPH_VARS_MAX]; /* every number in it is a value of the variable; low > high: none is known */
+    /* every number in it is a value of the variable; low > high: none is known */
+    pn_interval attained[PN_GRAPH_VARS_MAX];
     double *list[PN_GRAPH_VARS_MAX]; /* sorted, owned, [count]; NULL: an interval */
     size_t count[PN_GRAPH_VARS_MAX];
     unsigned source[PN_GRAPH_VARS_MAX]; /* which of the caller's variables; of an unreduced case */
@@ -95,7 +95,8 @@ typedef struct pn_span {
     char why[PN_BOUND_WHY]; /* when undefined, or an outer end is infinite */
 } pn_span;
 
-/** The extremes of one case within `limit` boxes.  Errors: PN_ENOMEM, PN_EUNSUPPORTED (too many operations), PN_ECANCELLED. */
+/** The extremes of one case within `limit` boxes.  Errors: PN_ENOMEM,
+ *  PN_EUNSUPPORTED (too many operations), PN_ECANCELLED. */
 pn_status pn_search(pn_span *out, const pn_case *what, size_t limit, pn_task *task, pn_err *err);
 /** Where to cut a box in two. */
 double pn_search_middle(pn_interval x);
@@ -104,7 +105,8 @@ void pn_search_explain(char *why, const pn_sweep *sweep, const pn_case *what, bo
 
 /* ---- bound_jump.c ---- */
 
-/** The jumps of the expression at `root`, a node of the case's graph, as its only variable grows; without `variable`'s sign. */
+/** The jumps of the expression at `root`, a node of the case's graph, as its only variable grows;
+ *  without `variable`'s sign. */
 pn_status pn_jump_of_case(pn_jump *out, const pn_case *what, pn_node root, pn_task *task, pn_err *err);
 
 /** pn_bound_jump without checks; the graph may have failed to grow. */

@@ -1,7 +1,8 @@
 /* bound_jump.c -- whether an expression of one variable jumps where its switches turn, and how far.
- * The domain is halved until each cell has no undecided switch or is a few units in the last place wide.  What is left undecided is
- * a switch point: the values on thin intervals to its left and right, where the switches are decided, and at the point itself
- * tell the jump.  Depends on: bound_impl.h, interval_math.h.  Used by: bound.h's callers, bound_shape.c. */
+ * The domain is halved until each cell has no undecided switch or is a few units in the last place wide.  What is left
+ * undecided is a switch point: the values on thin intervals to its left and right, where the switches are decided, and
+ * at the point itself tell the jump.  Depends on: bound_impl.h, interval_math.h.
+ * Used by: bound.h's callers, bound_shape.c. */
 #include <math.h>
 #include <string.h>
 
@@ -146,7 +147,8 @@ static pn_interval within(pn_interval x, pn_interval domain)
     return (pn_interval){ fmax(x.low, domain.low), fmin(x.high, domain.high) };
 }
 
-/* The value on the nearest part of a side without switches; that at the point itself where the domain has no such side. */
+/* The value on the nearest part of a side without switches; that at the point itself where the domain has no such
+ * side. */
 static bool value_beside(jumper *self, pn_interval side, pn_interval near, const pn_interval *at, pn_interval *out)
 {
     unsigned doubt;
@@ -328,8 +330,8 @@ static pn_status slope_of_common(pn_interval *out, const pn_case *inner, unsigne
     return PN_OK;
 }
 
-/* The variable's value where the common sub-expression, which rises (way 1) or falls in it, is `target`; the other variables are
- * in the middle of their ranges. */
+/* The variable's value where the common sub-expression, which rises (way 1) or falls in it, is `target`; the other
+ * variables are in the middle of their ranges. */
 static pn_status locate(double *where, const pn_case *inner, unsigned v, double way, pn_err *err)
 {
     pn_interval box[PN_GRAPH_VARS_MAX], at;

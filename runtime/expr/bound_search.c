@@ -1,8 +1,9 @@
 /* bound_search.c -- branch and bound for the greatest and the least value of a case.
- * Boxes wait in a heap, the most promising first.  A box is bounded by natural evaluation, cut down by monotonicity, bounded again by
- * the mean value form about its middle.  The last two need a function that is Lipschitz on the box: they are left out where a
- * switch of the value is undecided; an undecided switch in a derivative is harmless, for the hull of its branches holds the
- * generalised gradient.  Depends on: bound_impl.h, interval_math.h.  Used by: bound.c, bound_case.c. */
+ * Boxes wait in a heap, the most promising first.  A box is bounded by natural evaluation, cut down by monotonicity,
+ * bounded again by the mean value form about its middle.  The last two need a function that is Lipschitz on the box:
+ * they are left out where a switch of the value is undecided; an undecided switch in a derivative is harmless, for the
+ * hull of its branches holds the generalised gradient.  Depends on: bound_impl.h, interval_math.h.
+ * Used by: bound.c, bound_case.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -205,8 +206,8 @@ static void learn(search *self, pn_interval v, unsigned doubt)
         self->scale = size;
 }
 
-/* The value at the middle of the box; raises `best`.  When the middle of a common sub-expression's enclosure is not known to be
- * attained, so does the nearest number that is. */
+/* The value at the middle of the box; raises `best`.  When the middle of a common sub-expression's enclosure is not
+ * known to be attained, so does the nearest number that is. */
 static pn_interval probe(search *self, const pn_interval *box, pn_interval *point, unsigned *doubt)
 {
     pn_interval v, near = self->what->attained[0];

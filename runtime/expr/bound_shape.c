@@ -1,5 +1,5 @@
-/* bound_shape.c -- all that is certified of an expression as a function of one variable: ranges of it and three derivatives, whether
- * they jump, whether it is convex.  Depends on: bound_impl.h.  Used by: bound.h's callers. */
+/* bound_shape.c -- all that is certified of an expression as a function of one variable: ranges of it and three
+ * derivatives, whether they jump, whether it is convex.  Depends on: bound_impl.h.  Used by: bound.h's callers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,8 +60,9 @@ static pn_status bound_part(shaper *self, int k, pn_interval *out)
 
 /* ---- jumps ---- */
 
-/* Jumps of the k-th derivative of g where f = g(m) and m is linear in the variable: those of f's k-th derivative are theirs times
- * m'^k.  For k = 1 a jump of g' upward is one of f' upward, whichever way m runs; for the others only whether there is one counts. */
+/* Jumps of the k-th derivative of g where f = g(m) and m is linear in the variable: those of f's k-th derivative are
+ * theirs times m'^k.  For k = 1 a jump of g' upward is one of f' upward, whichever way m runs;
+ * for the others only whether there is one counts. */
 static pn_status jump_through(shaper *self, int k, size_t index, pn_jump *out)
 {
     pn_case one;

@@ -7,8 +7,8 @@
 #include "expr/bound_impl.h"
 #include "expr/interval_math.h"
 
-/* The one constant of derivatives that is not a double, 2/sqrt(pi), is met with powers of two before it: all get a unit of
- * doubt in the last place. */
+/* The one constant of derivatives that is not a double, 2/sqrt(pi), is met with powers of two before it: all get a unit
+ * of doubt in the last place. */
 static pn_interval constant(double value)
 {
     int exponent;

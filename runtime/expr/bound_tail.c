@@ -1,6 +1,7 @@
 /* bound_tail.c -- values as |x|^p * [a, b] for one variable x that keeps its sign and may grow without bound.
- * Plain intervals know nothing of x*x/(1 + x*x) on [1, inf]; here the dividend is x^2 * [1, 1], the divisor x^2 * [1, 2], the
- * quotient x^0 * [1/2, 1].  An exponential that falls faster than any power is x^-m * [0, M] for an m that fits.
+ * Plain intervals know nothing of x*x/(1 + x*x) on [1, inf]; here the dividend is x^2 * [1, 1], the divisor x^2 *
+ * [1, 2], the quotient x^0 * [1/2, 1].  An exponential that falls faster than any power is x^-m * [0,
+ * M] for an m that fits.
  * Depends on: bound_impl.h, interval_math.h.  Used by: bound_sweep.c. */
 #include <math.h>
 

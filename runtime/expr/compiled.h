@@ -1,5 +1,5 @@
-/* compiled.h -- an expression with its first two derivatives in variable 0, compiled: what losses, regularisers and potentials that
- * are formulas have in common.  Depends on: graph.h, program.h.  Used by: objective, geometry. */
+/* compiled.h -- an expression with its first two derivatives in variable 0, compiled: what losses, regularisers and
+ * potentials that are formulas have in common.  Depends on: graph.h, program.h.  Used by: objective, geometry. */
 #ifndef PN_EXPR_COMPILED_H
 #define PN_EXPR_COMPILED_H
 
@@ -11,8 +11,8 @@ typedef struct pn_compiled {
     pn_program *value, *slope, *both, *curvature; /* owned; `both` shares what the first two have in common */
 } pn_compiled;
 
-/** Fills `out`, which is zeroed or cleared; on failure it is cleared.  Errors: what the graph, its derivatives and the compiler
- *  refuse; PN_ENOMEM. */
+/** Fills `out`, which is zeroed or cleared; on failure it is cleared.  Errors: what the graph, its derivatives and the
+ *  compiler refuse; PN_ENOMEM. */
 pn_status pn_compiled_open(pn_compiled *out, pn_graph *graph, pn_node root, pn_err *err);
 void pn_compiled_clear(pn_compiled *self); /* zeroed is allowed */
 

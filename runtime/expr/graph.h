@@ -1,6 +1,6 @@
 /* graph.h -- scalar expressions as hash-consed graphs: what a traced function or a loss's formula becomes.
- * A node is an index into its graph; operands always have smaller indices than what uses them, so every algorithm here is one
- * sweep over indices and none recurses.  Equal expressions are one node.
+ * A node is an index into its graph; operands always have smaller indices than what uses them, so every algorithm here
+ * is one sweep over indices and none recurses.  Equal expressions are one node.
  * Depends on: core.  Used by: expr, geometry, objective, bindings.
  *
  * Simplification happens when a node is made and never makes a value less accurate than the node's own error bound:
@@ -9,12 +9,14 @@
  *              (-a)*(-b) -> a*b; (-a)/(-b) -> a/b; (-a)*b, a*(-b), (-a)/b, a/(-b) -> -(..);
  *              a+(-b) -> a-b and a-(-b) -> a+b, also for a negative constant -b; abs(-x), abs(abs x) -> abs x;
  *              min(a,a), max(a,a), where(c,a,a) -> a; where(constant,a,b) -> a or b; operands of + * are ordered;
- *              x+x -> 2*x, x/2^k -> 2^-k*x; x^0 -> 1, x^2 -> x*x, x^(-1) -> 1/x, x^0.5 -> sqrt x, each the correctly rounded power (only (-inf)^0.5, which
- *              is no number here, differs from C's pow).
+ *              x+x -> 2*x, x/2^k -> 2^-k*x; x^0 -> 1, x^2 -> x*x, x^(-1) -> 1/x, x^0.5 -> sqrt x, each the correctly
+ *              rounded power (only (-inf)^0.5, which is no number here, differs from C's pow).
  *   closer     c*(d*x) -> (c*d)*x when c*d is exact and c not 0, x*(1/y) -> x/y: one rounding fewer.
- *   safer      log(1+exp x), log1p(exp x) -> softplus x; 1/(1+exp(-x)) and exp(x)/(1+exp x) -> sigmoid x; log(1+x) stays.
- *              These replace a formula that overflows or cancels by the function of the same value that does not.
- * 0*x is not 0 (x may be infinite) unless a derivative rule says so: derivatives drop terms whose factor is the constant 0. */
+ *   safer      log(1+exp x), log1p(exp x) -> softplus x; 1/(1+exp(-x)) and exp(x)/(1+exp x) -> sigmoid x; log(1+x)
+ *              stays.  These replace a formula that overflows or cancels by the function of the same value that does
+ *                      not.
+ * 0*x is not 0 (x may be infinite) unless a derivative rule says so: derivatives drop terms whose factor is the
+ * constant 0. */
 #ifndef PN_EXPR_GRAPH_H
 #define PN_EXPR_GRAPH_H
 
@@ -91,8 +93,8 @@ size_t pn_graph_size(const pn_graph *graph);
 /** The term of a node; valid until the next node is made. */
 const pn_term *pn_graph_term(const pn_graph *graph, pn_node node);
 
-/* Builders.  They never fail visibly: after the first failure (memory, PN_GRAPH_MAX) or with an operand PN_NODE_NONE they
- * return PN_NODE_NONE, and pn_graph_status tells why.  So formulas read as formulas. */
+/* Builders.  They never fail visibly: after the first failure (memory, PN_GRAPH_MAX) or with an operand PN_NODE_NONE
+ * they return PN_NODE_NONE, and pn_graph_status tells why.  So formulas read as formulas. */
 pn_node pn_x_const(pn_graph *graph, double value);
 pn_node pn_x_var(pn_graph *graph, unsigned variable);
 pn_node pn_x_unary(pn_graph *graph, pn_opcode op, pn_node a);
@@ -112,15 +114,15 @@ pn_node pn_graph_substitute(pn_graph *graph, pn_node root, const pn_node *by);
 
 /**
  * d root / d variable, in the same graph.
- * At kinks the derivative is one fixed element of the generalised gradient (of the one-sided limits): |x|' = sign(x), 0 at 0;
- * min(a, b)' and max(a, b)': a' on ties; where(c, a, b)' takes the branch that the value takes; sign' and the
+ * At kinks the derivative is one fixed element of the generalised gradient (of the one-sided limits): |x|' = sign(x), 0
+ * at 0; min(a, b)' and max(a, b)': a' on ties; where(c, a, b)' takes the branch that the value takes; sign' and the
  * conditions have derivative 0.  sqrt(x)' is +inf at 0, as it is.
  * tanh' = 4 sigmoid(2x) sigmoid(-2x) and sigmoid' = sigmoid(x) sigmoid(-x), which do not cancel.
  */
 pn_node pn_graph_derivative(pn_graph *graph, pn_node root, unsigned variable);
 
-/** The expression as text that Lua reads back, "softplus(-(y*z))"; what is deeper than 40 levels or does not fit is "...".
- *  Numbers have the fewest digits that read back the same; infinities are math.huge, NaN is (0/0). */
+/** The expression as text that Lua reads back, "softplus(-(y*z))"; what is deeper than 40 levels or does not fit is
+ *  "...".  Numbers have the fewest digits that read back the same; infinities are math.huge, NaN is (0/0). */
 void pn_graph_text(const pn_graph *graph, pn_node root, char *text, size_t size);
 
 #endif

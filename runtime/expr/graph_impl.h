@@ -6,8 +6,8 @@
 
 #define PN_GRAPH_NAME 16
 
-/* What programs are made of beside the operations of graph.h: sigmoid and softplus in two halves, so that those of one argument
- * share the exponential.  They occur in lowered graphs only (program_lower.c). */
+/* What programs are made of beside the operations of graph.h: sigmoid and softplus in two halves, so that those of one
+ * argument share the exponential.  They occur in lowered graphs only (program_lower.c). */
 enum {
     PN_X_DECAY = PN_X_COUNT, /* exp(-|a|) */
     PN_X_SIGMOID_OF,         /* sigmoid(a) with b = exp(-|a|) */
@@ -30,7 +30,8 @@ struct pn_graph {
 /** The node of this term, made when it is new; nothing is simplified. */
 pn_node pn_graph_intern(pn_graph *graph, pn_term term);
 
-/** Forget that the graph grew too large, and only that: what was made before stands.  For derivatives that one can do without. */
+/** Forget that the graph grew too large, and only that: what was made before stands.
+ *  For derivatives that one can do without. */
 void pn_graph_forgive(pn_graph *graph);
 
 #endif

@@ -32,7 +32,8 @@ static void put(writer *out, const char *piece)
     out->used += length;
 }
 
-/* Fewest digits that read back the same; ".0" keeps Lua from calculating with large whole numbers as integers, which wrap. */
+/* Fewest digits that read back the same; ".0" keeps Lua from calculating with large whole numbers as integers,
+ * which wrap. */
 static void put_number(writer *out, double value)
 {
     char digits[40];

@@ -1,6 +1,6 @@
 /* interval.c -- arithmetic of intervals, rounded outward, in the processor's ordinary rounding to nearest.
- * An end steps one unit outward only when the residual of its operation (TwoSum, or a fused multiply-add) says that rounding went
- * inward, so exact results stay exact.  Residuals that may themselves underflow count as inexact.
+ * An end steps one unit outward only when the residual of its operation (TwoSum, or a fused multiply-add) says that
+ * rounding went inward, so exact results stay exact.  Residuals that may themselves underflow count as inexact.
  * Depends on: interval.h, interval_math.h, libm.  Used by: expr, objective, bindings. */
 #include <float.h>
 #include <math.h>
@@ -146,8 +146,8 @@ pn_interval pn_interval_square(pn_interval a)
     return (pn_interval){ mul_down(near, near), mul_up(far, far) };
 }
 
-/* A divisor that may be 0 makes the quotient unbounded on both sides, for the sign of a zero is not known; what is bounded again
- * later, tanh(1/x), may have jumped. */
+/* A divisor that may be 0 makes the quotient unbounded on both sides, for the sign of a zero is not known; what is
+ * bounded again later, tanh(1/x), may have jumped. */
 static pn_interval divide(pn_interval a, pn_interval b, unsigned *doubt)
 {
     if (b.low <= 0.0 && b.high >= 0.0) {

@@ -1,7 +1,8 @@
 /* interval.h -- closed intervals with ends in [-inf, inf] and operations rounded outward.
- * + - * / sqrt round each end the right way (error-free transformations, so exact results stay exact); the transcendental functions
- * take libm's value widened by 4 units in the last place (8 where two are composed: sigmoid, softplus), at least twice the error that
- * glibc documents, and are cut to the function's range.
+ * + - * / sqrt round each end the right way (error-free transformations, so exact results stay exact); the
+ * transcendental functions take libm's value widened by 4 units in the last place
+ * (8 where two are composed: sigmoid, softplus), at least twice the error that glibc documents,
+ * and are cut to the function's range.
  * Depends on: core, libm.  Used by: expr, objective, bindings. */
 #ifndef PN_EXPR_INTERVAL_H
 #define PN_EXPR_INTERVAL_H
@@ -22,8 +23,8 @@ typedef enum pn_doubt {
 } pn_doubt;
 
 /**
- * The enclosure of one operation over intervals; operands that the operation does not have are ignored.  `doubt` is or-ed with
- * what THIS operation adds.  Infinite ends mean unbounded.
+ * The enclosure of one operation over intervals; operands that the operation does not have are ignored.  `doubt` is
+ * or-ed with what THIS operation adds.  Infinite ends mean unbounded.
  */
 pn_interval pn_interval_apply(pn_opcode op, pn_interval a, pn_interval b, pn_interval c, unsigned *doubt);
 

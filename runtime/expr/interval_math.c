@@ -1,6 +1,7 @@
 /* interval_math.c -- enclosures of the transcendental functions and of powers.
- * glibc documents at most 2 units in the last place for the functions used here; what is composed of two of them (sigmoid,
- * softplus) is within 3 units, so it is widened by twice as much.  Depends on: interval_math.h, libm.  Used by: interval.c. */
+ * glibc documents at most 2 units in the last place for the functions used here; what is composed of two of them
+ * (sigmoid, softplus) is within 3 units, so it is widened by twice as much.  Depends on: interval_math.h, libm.
+ * Used by: interval.c. */
 #include <math.h>
 
 #include "expr/interval_math.h"

@@ -1,4 +1,5 @@
-/* interval_math.h -- the parts of interval.h that the search uses one by one: steps, squares, powers, transcendental functions.
+/* interval_math.h -- the parts of interval.h that the search uses one by one: steps, squares, powers,
+ * transcendental functions.
  * Depends on: interval.h.  Used by: expr. */
 #ifndef PN_EXPR_INTERVAL_MATH_H
 #define PN_EXPR_INTERVAL_MATH_H

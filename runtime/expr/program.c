@@ -1,4 +1,5 @@
-/* program.c -- compiling expressions: constants folded, an order that keeps few values alive, registers shared over time.
+/* program.c -- compiling expressions: constants folded, an order that keeps few values alive,
+ * registers shared over time.
  * Depends on: program_impl.h, alloc.h.  Used by: program.h's callers.
  * Source: Sethi and Ullman (1970), The Generation of Optimal Code for Arithmetic Expressions, for the order. */
 #include <string.h>
@@ -6,8 +7,9 @@
 #include "core/alloc.h"
 #include "expr/program_impl.h"
 
-/* Registers beyond this many doubles (24 KB) push inputs and outputs out of a first-level cache of 32 KB.  Programs with many
- * registers rather use the second cache than blocks shorter than ENOUGH, where calls would cost more than entries. */
+/* Registers beyond this many doubles (24 KB) push inputs and outputs out of a first-level cache of 32 KB.  Programs
+ * with many registers rather use the second cache than blocks shorter than ENOUGH,
+ * where calls would cost more than entries. */
 #define CACHED 3072
 #define ENOUGH 64
 
@@ -391,8 +393,7 @@ static pn_status generate(compiler *self, pn_err *err)
     if (self->registers > PN_PROGRAM_SCRATCH / PN_PROGRAM_LANES)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "the expression keeps %zu intermediate values at once, and at most %d fit: sum its parts as they "
-            "are made",
+            "the expression keeps %zu intermediate values at once, and at most %d fit: sum its parts as they are made",
             self->registers, PN_PROGRAM_SCRATCH / PN_PROGRAM_LANES);
     program->block = choose_block(self->registers);
     space_registers(program);

@@ -1,4 +1,5 @@
-/* program_impl.h -- what a compiled program is.  Private to program.c, which makes it, and program_run.c, which runs it.
+/* program_impl.h -- what a compiled program is.  Private to program.c, which makes it, and program_run.c,
+ * which runs it.
  * Depends on: program.h, numeric/simd/simd.h. */
 #ifndef PN_EXPR_PROGRAM_IMPL_H
 #define PN_EXPR_PROGRAM_IMPL_H
@@ -59,8 +60,8 @@ pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_gra
                              size_t count, pn_err *err);
 
 /**
- * The graph with sigmoids and softpluses of one argument (or of its negative) in halves that share an exponential, and its outputs
- * there; *out is NULL when there is nothing to share.  The caller owns the graph.  Errors: PN_ENOMEM.
+ * The graph with sigmoids and softpluses of one argument (or of its negative) in halves that share an exponential, and
+ * its outputs there; *out is NULL when there is nothing to share.  The caller owns the graph.  Errors: PN_ENOMEM.
  */
 pn_status pn_program_lower(pn_graph **out, pn_node *lowered, const pn_graph *graph, const pn_node *outputs,
                            size_t count, pn_err *err);

@@ -1,5 +1,5 @@
-/* program_lower.c -- sigmoid(x), sigmoid(-x) and softplus(x) all begin with exp(-|x|): where a program needs several of them, as a
- * logistic loss and its derivatives do, it is computed once.  The bits stay the same.
+/* program_lower.c -- sigmoid(x), sigmoid(-x) and softplus(x) all begin with exp(-|x|): where a program needs several of
+ * them, as a logistic loss and its derivatives do, it is computed once.  The bits stay the same.
  * Depends on: program_impl.h, graph_impl.h.  Used by: program.c. */
 #include <string.h>
 

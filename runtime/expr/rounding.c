@@ -1,12 +1,14 @@
 /* rounding.c -- see rounding.h.  Depends on: bound_impl.h, interval_math.h.  Used by: rounding.h's callers.
  *
- * Running error analysis in intervals.  Over a box every node f has an interval that holds its exact values, and a bound E_f on
- * |computed - exact|.  An operation takes computed operands a', b' with |a' - a| <= E_a, gives op(a', b') rounded, and
+ * Running error analysis in intervals.  Over a box every node f has an interval that holds its exact values, and a
+ * bound E_f on |computed - exact|.  An operation takes computed operands a', b' with |a' - a| <= E_a,
+ * gives op(a', b') rounded, and
  *     E <= |op(a', b') - op(a, b)| + ulps 2^-52 (|op(a, b)| + the first term) + 2^-1074,
- * where ulps is what program.h promises of the operation (a half for those that are correctly rounded) and the first term follows from
- * its derivative over the operands' intervals widened by their errors.  A condition whose operands rounding could bring to the other
- * side may turn, and a `where` is then off by as much as its branches are apart.  That is little next to a kink if the box is
- * small, so the box with the largest error is cut in two until the bound is good enough or there are boxes enough. */
+ * where ulps is what program.h promises of the operation (a half for those that are correctly rounded) and the first
+ * term follows from its derivative over the operands' intervals widened by their errors.  A condition whose operands
+ * rounding could bring to the other side may turn, and a `where` is then off by as much as its branches are apart.
+ * That is little next to a kink if the box is small, so the box with the largest error is cut in two until the bound is
+ * good enough or there are boxes enough. */
 #include "expr/rounding.h"
 
 #include <float.h>
@@ -435,7 +437,8 @@ static bool has_lists(const pn_graph *graph, const pn_domain *domains)
     return false;
 }
 
-/* f = g(m) for m such as z - y: boxes of z and y cannot close in on the line of a kink of g, boxes of m can, and m comes with an error. */
+/* f = g(m) for m such as z - y: boxes of z and y cannot close in on the line of a kink of g, boxes of m can,
+ * and m comes with an error. */
 static pn_status through_common(double *out, const pn_case *what, double enough, pn_task *task, pn_err *err)
 {
     const pn_case *inner = what->inner;

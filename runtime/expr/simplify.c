@@ -1,6 +1,7 @@
 /* simplify.c -- the builders of nodes: constant folding where it is exact, and the rules that graph.h lists.
  * Depends on: graph_impl.h, libm.  Used by: graph.h's callers.
- * A rule either keeps the bits of the value (up to the sign of a zero) or replaces a formula by a safer one of the same function. */
+ * A rule either keeps the bits of the value (up to the sign of a zero) or replaces a formula by a safer one of the same
+ * function. */
 #include <float.h>
 #include <math.h>
 

@@ -78,7 +78,8 @@ void pn_binomial_tails(size_t k, size_t n, double p, double *below, double *abov
 
 /* ---- the normal quantile ---- */
 
-/* Newton's method on ln Phi(z) = ln p, which is concave: from the left it never passes the root.  Phi(z) <= exp(-z^2/2). */
+/* Newton's method on ln Phi(z) = ln p, which is concave: from the left it never passes the root.
+ * Phi(z) <= exp(-z^2/2). */
 double pn_normal_quantile(double p)
 {
     double tail = p <= 0.5 ? p : 1.0 - p, goal = log(tail), z = -sqrt(-2.0 * goal);

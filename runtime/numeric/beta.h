@@ -5,12 +5,13 @@
 
 #include <stddef.h>
 
-/** P(X = k) for X ~ Binomial(n, p), p in [0, 1]; 0 for k > n.  Relative error about 1e-14 and no overflow for any n < 2^53.
+/** P(X = k) for X ~ Binomial(n, p), p in [0, 1]; 0 for k > n.  Relative error about 1e-14 and no overflow for any n <
+ *  2^53.
  *  Source: the saddle-point form of Loader (2000). */
 double pn_binomial_pmf(size_t k, size_t n, double p);
 
-/** Both tails of X ~ Binomial(n, p): *below = P(X < k), *above = P(X >= k).  The smaller one has relative error about 1e-13
- *  (p itself taken as exact), the other is its complement.  O(sqrt(n)) steps. */
+/** Both tails of X ~ Binomial(n, p): *below = P(X < k), *above = P(X >= k).  The smaller one has relative error about
+ *  1e-13 (p itself taken as exact), the other is its complement.  O(sqrt(n)) steps. */
 void pn_binomial_tails(size_t k, size_t n, double p, double *below, double *above);
 
 /** z with P(N(0, 1) <= z) = p, to the last few bits, for p in (0, 1); -inf at 0 and +inf at 1. */

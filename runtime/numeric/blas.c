@@ -1,4 +1,5 @@
-/* blas.c -- sums, products and norms.  Depends on: blas.h, simd.h, CBLAS.  Used by: geometry, objective, solvers, bindings. */
+/* blas.c -- sums, products and norms.  Depends on: blas.h, simd.h, CBLAS.  Used by: geometry, objective,
+ * solvers, bindings. */
 #include <limits.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* blas_threads.c -- see blas_threads.h.  The number of OpenBLAS's threads belongs to the process, so the count of who asked for one
- * thread must, too: the only state of its kind in the runtime, and it describes that library, not ours.
+/* blas_threads.c -- see blas_threads.h.  The number of OpenBLAS's threads belongs to the process, so the count of who
+ * asked for one thread must, too: the only state of its kind in the runtime, and it describes that library, not ours.
  * Depends on: blas_threads.h, POSIX threads.  Used by: numeric, objective. */
 #include <pthread.h>
 

@@ -1,5 +1,6 @@
-/* blas_threads.h -- keeps OpenBLAS from using its threads where they cost more than they give: small matrices, and calls from our own
- * parallel regions.  Depends on: OpenBLAS (if it is another BLAS, nothing is done).  Used by: numeric, objective. */
+/* blas_threads.h -- keeps OpenBLAS from using its threads where they cost more than they give: small matrices, and
+ * calls from our own parallel regions.  Depends on: OpenBLAS (if it is another BLAS, nothing is done).
+ * Used by: numeric, objective. */
 #ifndef PN_NUMERIC_BLAS_THREADS_H
 #define PN_NUMERIC_BLAS_THREADS_H
 
@@ -7,10 +8,11 @@
 #include <stddef.h>
 
 /**
- * Before a BLAS or LAPACK call whose matrices have at most `side` rows and columns: for small ones OpenBLAS has one thread from now on.
- * side 0 also before a parallel region of ours that calls it, where its threads and ours would wait for each other.
- * Returns whether pn_blas_alone_end is due.  Calls nest and may come from several threads: the number of threads that a host has set is
- * back after the last.
+ * Before a BLAS or LAPACK call whose matrices have at most `side` rows and columns: for small ones OpenBLAS has one
+ * thread from now on.  side 0 also before a parallel region of ours that calls it,
+ * where its threads and ours would wait for each other.
+ * Returns whether pn_blas_alone_end is due.  Calls nest and may come from several threads: the number of threads that a
+ * host has set is back after the last.
  */
 bool pn_blas_alone(size_t side);
 void pn_blas_alone_end(bool alone);

@@ -8,8 +8,8 @@
 #include "core/status.h"
 #include "penumbra/numbers.h"
 
-/** Allocate for nnz entries, start[0..rows] zeroed, the rest uninitialised.  Errors: PN_ENOMEM, PN_EDIM (cols), PN_EINVAL for rows or
- *  nnz above 2^48. */
+/** Allocate for nnz entries, start[0..rows] zeroed, the rest uninitialised.  Errors: PN_ENOMEM, PN_EDIM (cols),
+ *  PN_EINVAL for rows or nnz above 2^48. */
 pn_status pn_csr_init(pn_csr *out, size_t rows, size_t cols, size_t nnz, pn_err *err);
 void pn_csr_clear(pn_csr *matrix);
 

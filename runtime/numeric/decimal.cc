@@ -1,4 +1,5 @@
-/* decimal.cc -- the door to std::to_chars.  Depends on: decimal.h, the C++ library.  Used by: objective (program_loss.c). */
+/* decimal.cc -- the door to std::to_chars.  Depends on: decimal.h, the C++ library.
+ * Used by: objective (program_loss.c). */
 #include <charconv>
 
 extern "C" {

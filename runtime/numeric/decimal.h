@@ -1,4 +1,5 @@
-/* decimal.h -- a double as the shortest decimal text that reads back as the same number, untouched by the user's locale.
+/* decimal.h -- a double as the shortest decimal text that reads back as the same number,
+ * untouched by the user's locale.
  * Depends on: the C++ library (charconv) inside.  Used by: objective (program_loss.c). */
 #ifndef PN_NUMERIC_DECIMAL_H
 #define PN_NUMERIC_DECIMAL_H

@@ -1,4 +1,5 @@
-/* elementwise.c -- functions and operators entry by entry.  Depends on: elementwise.h, simd.h, libm.  Used by: bindings. */
+/* elementwise.c -- functions and operators entry by entry.  Depends on: elementwise.h, simd.h, libm.
+ * Used by: bindings. */
 #include <math.h>
 #include <stdbool.h>
 

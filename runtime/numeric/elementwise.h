@@ -11,7 +11,8 @@ typedef struct pn_function {
     const char *doc;
 } pn_function;
 
-/** Function number `index`: exp log log1p expm1 sqrt abs sign relu tanh sigmoid softplus erf sin cos; NULL past the last. */
+/** Function number `index`: exp log log1p expm1 sqrt abs sign relu tanh sigmoid softplus erf sin cos;
+ *  NULL past the last. */
 const pn_function *pn_function_at(size_t index);
 
 /** -x; apart because it is an operator and has no name in Lua. */

@@ -15,8 +15,9 @@ pn_status pn_fft_new(pn_fft **out, size_t n, pn_err *err);
 void pn_fft_free(pn_fft *plan);
 
 /** out[k] = sum_j in[j] exp(-2 pi i jk/n); real and imaginary parts alternate, 2n doubles each, `out` is not `in`.
- *  The error is taken to be at most 2^-49 log2(n) of the result in the Euclidean norm: more than twice what Higham (2002),
- *  Theorem 24.2, gives for radix 2 with twiddle factors right to the last digits.  The library itself is not proven.
+ *  The error is taken to be at most 2^-49 log2(n) of the result in the Euclidean norm: more than twice what Higham
+ *  (2002), Theorem 24.2, gives for radix 2 with twiddle factors right to the last digits.
+ *  The library itself is not proven.
  *  Errors: PN_ENOMEM. */
 pn_status pn_fft_run(const pn_fft *plan, const double *in, double *out, pn_err *err);
 

@@ -1,4 +1,5 @@
-/* krylov.c -- Lanczos steps, see krylov.h.  Depends on: krylov.h, lapack.h, root.h, blas.h, simd.h.  Used by: lanczos.c, symmetric.c. */
+/* krylov.c -- Lanczos steps, see krylov.h.  Depends on: krylov.h, lapack.h, root.h, blas.h, simd.h.
+ * Used by: lanczos.c, symmetric.c. */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -60,7 +61,8 @@ static pn_status extend(pn_krylov *space, double length, pn_err *err)
     return PN_OK;
 }
 
-/* next = M q - its part in the basis, q the last row, M q in next already; adds to T and returns the length of what is left. */
+/* next = M q - its part in the basis, q the last row, M q in next already;
+ * adds to T and returns the length of what is left. */
 static double orthogonalise(pn_krylov *space)
 {
     const pn_simd *simd = pn_simd_best();

@@ -1,6 +1,7 @@
-/* lapack.c -- singular values, eigenvalues and linear equations.  A row-major A is LAPACK's A^T, which all functions use as it is, so
- * nothing is transposed.  Depends on: lapack.h, the LAPACK in OpenBLAS (called by its Fortran names: liblapacke would load the reference
- * BLAS, LAPACK and their test library besides, a third of the time that the program starts in).  Used by: geometry, solvers, bindings. */
+/* lapack.c -- singular values, eigenvalues and linear equations.  A row-major A is LAPACK's A^T, which all functions
+ * use as it is, so nothing is transposed.  Depends on: lapack.h, the LAPACK in OpenBLAS
+ * (called by its Fortran names: liblapacke would load the reference BLAS, LAPACK and their test library besides, a
+ * third of the time that the program starts in).  Used by: geometry, solvers, bindings. */
 #include <float.h>
 #include <limits.h>
 #include <stdint.h>
@@ -43,7 +44,8 @@ static double *copy_of(pn_mat A)
     return copy;
 }
 
-/* LAPACK computes in ints how much work space it wants, of which `squares` n x n at least: beyond, what it says has wrapped around. */
+/* LAPACK computes in ints how much work space it wants, of which `squares` n x n at least: beyond,
+ * what it says has wrapped around. */
 static bool work_fits(size_t n, size_t squares, double wanted)
 {
     return n <= UINT16_MAX && squares * n * n + 8 * n <= INT_MAX && wanted >= 1.0 && wanted <= INT_MAX;

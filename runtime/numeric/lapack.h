@@ -1,5 +1,6 @@
 /* lapack.h -- singular values, eigenvalues and linear equations.  Depends on: core/view.h, LAPACKE.
- * Used by: krylov.c, lanczos.c, symmetric.c, trust_region.c, geometry (sets of matrices), objective, solvers, bindings. */
+ * Used by: krylov.c, lanczos.c, symmetric.c, trust_region.c, geometry (sets of matrices), objective,
+ * solvers, bindings. */
 #ifndef PN_NUMERIC_LAPACK_H
 #define PN_NUMERIC_LAPACK_H
 
@@ -22,20 +23,22 @@ pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err);
  * Eigenvalues and orthonormal eigenvectors of (A + A^T)/2, A square of n rows and not changed.
  *   values   [n], rising      vectors  [n * n], one in each row, in the order of the values; A.data itself is allowed
  * Errors: PN_EDIM when A is not square (or too large for LAPACK), PN_EDOMAIN for a NaN or infinity in A, PN_ENOMEM,
- *         PN_ENUMERIC when the iteration does not converge.  `vectors` is overwritten in any case, once there is memory.
+ *         PN_ENUMERIC when the iteration does not converge.  `vectors` is overwritten in any case,
+ *             once there is memory.
  * Source: LAPACK dsyevd.
  */
 pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *err);
 
 /**
- * The least eigenvalue and its unit eigenvector [n] of the symmetric A[n * n], finite, of which one triangle is read and which is
+ * The least eigenvalue and its unit eigenvector [n] of the symmetric A[n * n], finite,
+ * of which one triangle is read and which is
  * overwritten.  Errors: PN_EDIM beyond LAPACK's index type, PN_ENOMEM, PN_ENUMERIC.  Source: LAPACK dsyevr.
  */
 pn_status pn_eigen_least(double *value, double *vector, double *A, size_t n, pn_err *err);
 
 /**
- * The largest eigenvalue and its unit eigenvector [n] of the symmetric tridiagonal matrix with diagonal [n] and off-diagonal
- * [n - 1], which are not changed.  Errors: PN_ENOMEM, PN_ENUMERIC.  Source: LAPACK dstevr.
+ * The largest eigenvalue and its unit eigenvector [n] of the symmetric tridiagonal matrix with diagonal [n] and
+ * off-diagonal [n - 1], which are not changed.  Errors: PN_ENOMEM, PN_ENUMERIC.  Source: LAPACK dstevr.
  */
 pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagonal, const double *off, size_t n,
                              pn_err *err);
@@ -48,9 +51,9 @@ pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagon
  */
 pn_status pn_linear_solve(double *x, pn_mat A, const double *b, pn_err *err);
 
-/** Whether the symmetric A[n * n], of which one triangle is read, has a Cholesky factor; A is overwritten.  If so, its smallest
- *  eigenvalue is above -n (n + 2) 2^-53 times its largest diagonal entry.  n within LAPACK's index type.  Source: LAPACK dpotrf;
- *  Higham (2002), Theorem 10.3. */
+/** Whether the symmetric A[n * n], of which one triangle is read, has a Cholesky factor; A is overwritten.  If so, its
+ *  smallest eigenvalue is above -n (n + 2) 2^-53 times its largest diagonal entry.  n within LAPACK's index type.
+ *  Source: LAPACK dpotrf; Higham (2002), Theorem 10.3. */
 bool pn_positive_definite(double *A, size_t n);
 
 #endif

@@ -1,4 +1,5 @@
-/* npy.c -- reads NumPy's .npy files, gzip or plain.  Depends on: npy.h, core, zlib, POSIX files.  Used by: data, bindings. */
+/* npy.c -- reads NumPy's .npy files, gzip or plain.  Depends on: npy.h, core, zlib, POSIX files.
+ * Used by: data, bindings. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -342,8 +343,8 @@ static pn_status read_header(source *in, char *text, header *out)
     return parse_header(in->path, text, out, in->err);
 }
 
-/* The size of the file tells whether the shape is true before memory is asked for; that of a compressed one only whether it
- * can be. */
+/* The size of the file tells whether the shape is true before memory is asked for; that of a compressed one only
+ * whether it can be. */
 static pn_status check_size(source *in, const header *head, size_t bytes)
 {
     struct stat info;

@@ -22,11 +22,11 @@ double pn_golden_min(double (*f)(void *self, double x), void *self, double low, 
 double pn_bisect(bool (*above)(void *self, double x), void *self, double low, double high);
 
 /**
- * A root of a monotone f between low and high, by Newton's steps inside a bracket that every value narrows; a step that would leave
- * the bracket, or follows one that did not halve |f|, goes to the middle of its doubles instead.
+ * A root of a monotone f between low and high, by Newton's steps inside a bracket that every value narrows; a step that
+ * would leave the bracket, or follows one that did not halve |f|, goes to the middle of its doubles instead.
  *   f  also writes its derivative (0, infinity or NaN: then the middle is taken).
- * Ends at f = 0, when a step changes nothing, or when the bracket has closed; at most 200 calls.  When f has one sign at both ends
- * the result is the end with the smaller |f|.
+ * Ends at f = 0, when a step changes nothing, or when the bracket has closed; at most 200 calls.  When f has one sign
+ * at both ends the result is the end with the smaller |f|.
  */
 double pn_newton(double (*f)(void *self, double x, double *slope), void *self, double low, double high);
 

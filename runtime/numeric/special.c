@@ -16,7 +16,8 @@ static double exp_square(double x)
     return isinf(square) ? INFINITY : exp(square) * (1.0 + rest);
 }
 
-/* Asymptotic series 1/(x sqrt(pi)) sum (-1)^k (2k-1)!!/(2x^2)^k for x >= 12: its terms fall below 1e-16 before they grow. */
+/* Asymptotic series 1/(x sqrt(pi)) sum (-1)^k (2k-1)!!/(2x^2)^k for x >= 12: its terms fall below 1e-16 before they
+ * grow. */
 static double erfcx_far(double x)
 {
     double step = 0.5 / x / x, term = 1.0, sum = 1.0;

@@ -15,9 +15,9 @@ double pn_stirling_rest(double x);
 /** x ln(x/m) - x + m >= 0 for x, m > 0, without cancellation where they are close.  Source: Loader (2000). */
 double pn_deviance(double x, double m);
 
-/** Both tails of the gamma law of a shape > 0 and scale 1: *below = P(X <= x) = P(shape, x), *above = Q(shape, x), for x >= 0.
- *  The smaller one has relative error about 1e-13 (absolutely so below 1e-300), the other is its complement.  O(sqrt(shape)) steps.
- *  chi with k degrees of freedom: P(chi <= t) is that of shape k/2 at t^2/2. */
+/** Both tails of the gamma law of a shape > 0 and scale 1: *below = P(X <= x) = P(shape, x), *above = Q(shape, x), for
+ *  x >= 0.  The smaller one has relative error about 1e-13 (absolutely so below 1e-300), the other is its complement.
+ *  O(sqrt(shape)) steps.  chi with k degrees of freedom: P(chi <= t) is that of shape k/2 at t^2/2. */
 void pn_gamma_tails(double shape, double x, double *below, double *above);
 
 /** Gamma(x + 1/2) / Gamma(x), to about 1e-15 relative, x > 0.  sqrt(2) times it at x = p/2 is E||b||_2 in R^p. */

@@ -17,10 +17,12 @@ size_t pn_packed_size(size_t n);
 void pn_packed_times(double alpha, const double *packed, size_t n, const double *x, double beta, double *y);
 /** full[n * n] = A, both triangles. */
 void pn_packed_unpack(const double *packed, size_t n, double *full);
-/** Multiply off-diagonal entries by `factor`, in place: with sqrt(2) the vector's l2 norm is the matrix's Frobenius norm. */
+/** Multiply off-diagonal entries by `factor`, in place: with sqrt(2) the vector's l2 norm is the matrix's Frobenius
+ *  norm. */
 void pn_packed_scale_off(double *packed, size_t n, double factor);
 
-/** PN_EDIM for an order that is 0 or beyond BLAS's index type, PN_EDOMAIN for NaN or infinity, with its position; `what` begins the message. */
+/** PN_EDIM for an order that is 0 or beyond BLAS's index type, PN_EDOMAIN for NaN or infinity,
+ *  with its position; `what` begins the message. */
 pn_status pn_packed_check(const char *what, const double *packed, size_t n, pn_err *err);
 
 /* y[n] = A x for a symmetric A. */
@@ -36,37 +38,39 @@ typedef struct pn_smallest_options {
 
 typedef struct pn_smallest {
     double value; /* Ritz value theta = x^T A x >= least eigenvalue */
-    double
-        error; /* value - least eigenvalue is at most this with probability 1 - failure, whatever became of the steps */
+    /* value - least eigenvalue is at most this with probability 1 - failure, whatever became of the steps */
+    double error;
     double residual; /* ||A x - value x||: some eigenvalue is this near.  0 where solved in full */
     size_t steps;    /* Lanczos steps; 0: in full by LAPACK */
-    bool
-        reached; /* value - least eigenvalue <= tau with probability 1 - failure: else only the residual says something */
+    /* value - least eigenvalue <= tau with probability 1 - failure: else only the residual says something */
+    bool reached;
     bool fell_back; /* Lanczos did not get there, LAPACK did */
 } pn_smallest;
 
-/** min(n, 1 + ceil(ln(2.75 n/failure^2)/2 sqrt(norm/(2 tau)))): steps from a random unit start after which theta - least eigenvalue <= tau
- *  with probability >= 1 - failure.  Source: Kuczynski, Wozniakowski (1992), Theorem 4.2. */
+/** min(n, 1 + ceil(ln(2.75 n/failure^2)/2 sqrt(norm/(2 tau)))): steps from a random unit start after which theta -
+ *  least eigenvalue <= tau with probability >= 1 - failure.  Source: Kuczynski, Wozniakowski (1992), Theorem 4.2. */
 size_t pn_lanczos_steps(size_t n, double norm, double tau, double failure);
 
 /**
- * Lanczos with full reorthogonalisation, twice, from start[n] (a random direction that does not depend on A, not 0).  x[n]: unit.  Stops as
- * soon as the spectrum seen from the start leaves room for no eigenvalue below value - tau (krylov.h; a tau below 2^-48 ||A|| counts as
- * that), after the steps of the theorem where the norm is known, or at the limit, then not `reached`.  A small residual alone
- * is no reason: it may belong to another eigenvalue.  Memory: steps x n doubles, grown as needed.
- * Errors: PN_EDOMAIN for a start or product that is not finite; PN_EINVAL for options; what `times` returns; PN_ENOMEM; PN_ENUMERIC;
- * PN_ECANCELLED.
+ * Lanczos with full reorthogonalisation, twice, from start[n] (a random direction that does not depend on A, not 0).
+ * x[n]: unit.  Stops as soon as the spectrum seen from the start leaves room for no eigenvalue below value - tau
+ * (krylov.h; a tau below 2^-48 ||A|| counts as that), after the steps of the theorem where the norm is known, or at the
+ * limit, then not `reached`.  A small residual alone is no reason: it may belong to another eigenvalue.
+ * Memory: steps x n doubles, grown as needed.
+ * Errors: PN_EDOMAIN for a start or product that is not finite; PN_EINVAL for options; what `times` returns; PN_ENOMEM;
+ * PN_ENUMERIC; PN_ECANCELLED.
  */
 pn_status pn_smallest_lanczos(pn_smallest *out, double *x, size_t n, pn_symmetric_fn times, void *self,
                               const pn_smallest_options *options, const double *start, pn_task *task, pn_err *err);
 
-/** The least eigenpair of a stored packed matrix, which is not changed, in full by LAPACK (dsyevr, that pair only; n^2 doubles more).
+/** The least eigenpair of a stored packed matrix, which is not changed, in full by LAPACK
+ *  (dsyevr, that pair only; n^2 doubles more).
  *  Errors: PN_EDOMAIN for NaN or infinity, with its position; PN_EDIM; PN_ENOMEM; PN_ENUMERIC. */
 pn_status pn_smallest_in_full(pn_smallest *out, double *x, const double *packed, size_t n, pn_err *err);
 
 /**
- * The same, to a tolerance: orders up to PN_SYMMETRIC_DIRECT in full (`start` may be NULL); beyond by at most 32 + n/4 Lanczos steps, and
- * where these do not reach the tolerance in full after all (fell_back).  Errors: as above.
+ * The same, to a tolerance: orders up to PN_SYMMETRIC_DIRECT in full (`start` may be NULL); beyond by at most 32 + n/4
+ * Lanczos steps, and where these do not reach the tolerance in full after all (fell_back).  Errors: as above.
  */
 #define PN_SYMMETRIC_DIRECT 128 /* beyond, steps to a tau of 1e-2 ||A|| cost a third and less (eigen_bench.c) */
 pn_status pn_smallest_eigen(pn_smallest *out, double *x, const double *packed, size_t n,

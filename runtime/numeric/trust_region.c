@@ -1,8 +1,8 @@
 /* trust_region.c -- min g^T h + h^T A h/2 over ||h|| <= radius.
  *
- * With A = Q diag(l) Q^T, b = Q^T g and h = Q u: u_i = -b_i/(l_i + lambda).  lambda = base + t, base = max(0, -l_1), is found through t,
- * and l_i + lambda as (l_i + base) + t: near the hard case t is tiny beside l_1, and every digit of it counts.  All is solved for
- * u/2^a, scaled by powers of two so that nothing overflows or is lost, and scaled back.
+ * With A = Q diag(l) Q^T, b = Q^T g and h = Q u: u_i = -b_i/(l_i + lambda).  lambda = base + t, base = max(0, -l_1), is
+ * found through t, and l_i + lambda as (l_i + base) + t: near the hard case t is tiny beside l_1, and every digit of it
+ * counts.  All is solved for u/2^a, scaled by powers of two so that nothing overflows or is lost, and scaled back.
  * Depends on: trust_region.h, symmetric.h, lapack.h, root.h, blas.h, simd.h.  Used by: solvers.
  * Source: More, Sorensen (1983); Conn, Gould, Toint (2000), chapter 7. */
 #include <math.h>
@@ -93,7 +93,8 @@ static void reach_boundary(problem *self, double size)
     self->u[0] = copysign(sqrt((self->radius - size) * (self->radius + size)), q[top]);
 }
 
-/* Take what rounding made of zeros for zeros, and bring l and b to one scale: the larger of ||g|| and radius ||A|| is near 1. */
+/* Take what rounding made of zeros for zeros, and bring l and b to one scale: the larger of ||g|| and radius ||A|| is
+ * near 1. */
 static void prepare(problem *self)
 {
     size_t n = self->n;

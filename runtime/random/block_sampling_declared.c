@@ -1,5 +1,6 @@
-/* block_sampling_declared.c -- samplings whose inclusion probabilities are given: serial (one block, with weights) and custom, which a host's
- * callback draws.  Depends on: block_sampling.h, numeric/lapack.h.  Used by: block_sampling.c's table, bindings. */
+/* block_sampling_declared.c -- samplings whose inclusion probabilities are given: serial (one block, with weights) and
+ * custom, which a host's callback draws.  Depends on: block_sampling.h, numeric/lapack.h.
+ * Used by: block_sampling.c's table, bindings. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,7 +243,8 @@ static pn_status check_pairs(const double *p, const double *pairs, size_t blocks
     return PN_OK;
 }
 
-/* Its rounding included: LAPACK's eigenvalues of a matrix of norm <= blocks are within a few n 2^-52 norms of the true ones. */
+/* Its rounding included: LAPACK's eigenvalues of a matrix of norm <= blocks are within a few n 2^-52 norms of the true
+ * ones. */
 static pn_status top_of_pairs(double *top, const double *p, const double *pairs, size_t blocks, pn_err *err)
 {
     double *scaled = pn_alloc(blocks, blocks * sizeof *scaled), *values = pn_alloc(blocks, sizeof *values);

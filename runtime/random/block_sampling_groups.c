@@ -1,5 +1,6 @@
 /* block_sampling_groups.c -- tau of every group: full and nice have one group, distributed has one for each party.
- * Every draw has K tau blocks, so that |A z_T|^2 <= K tau sum over T of |A_i z_i|^2: lambda'(P) is K tau, reached at v_i = sqrt(p_i).
+ * Every draw has K tau blocks, so that |A z_T|^2 <= K tau sum over T of |A_i z_i|^2: lambda'(P) is K tau,
+ * reached at v_i = sqrt(p_i).
  * Depends on: block_sampling.h, sample.h.  Used by: block_sampling.c's table. */
 #include <string.h>
 

@@ -63,8 +63,8 @@ static uint64_t floor_root(uint64_t x) /* x < 2^31 */
     return root;
 }
 
-/* t = floor(sigma) + 1.  The exponent over common denominators is (|Y| t den - num)^2 / (2 num den t^2); t^2 den < 2^34, so
- * numbers up to 2^29 t square into 127 bits.  A larger one has 2^29 scales, which no stream shows. */
+/* t = floor(sigma) + 1.  The exponent over common denominators is (|Y| t den - num)^2 / (2 num den t^2); t^2 den <
+ * 2^34, so numbers up to 2^29 t square into 127 bits.  A larger one has 2^29 scales, which no stream shows. */
 int64_t pn_discrete_gaussian(pn_rng *rng, uint32_t num, uint32_t den)
 {
     const uint64_t t = floor_root(num / den) + 1;

@@ -1,5 +1,5 @@
-/* noise_exp.h -- the one comparison of the noise samplers: is a uniform Y below peak exp(-x)?  Y is drawn as far as the answer
- * needs: the double decides unless it is closer than 2^-44, and then 128 bits do.
+/* noise_exp.h -- the one comparison of the noise samplers: is a uniform Y below peak exp(-x)?  Y is drawn as far as the
+ * answer needs: the double decides unless it is closer than 2^-44, and then 128 bits do.
  * exp is computed in integers, so the answer does not depend on a platform's arithmetic.
  * Depends on: stream.h, noise_table.h, selection.h (pn_u128).  Used by: noise*.c. */
 #ifndef PN_RANDOM_NOISE_EXP_H
@@ -31,9 +31,9 @@ static inline pn_u128 pn_wide_times(pn_u128 a, pn_u128 b)
 /** 2^128 exp(-x / 2^128), below 2^128, with an absolute error of at most 8. */
 pn_u128 pn_wide_exp(pn_u128 x);
 
-/** True with probability peak exp(-x), peak and x in units of 2^-128: the fraction of Y below it, given the first y_bits of
- *  Y, 1 <= y_bits <= 16.  For probabilities above 2^-9 the log of the probability is wrong by less than 2^-100 (error below
- *  2^-122, table and comparison included, over the probability). */
+/** True with probability peak exp(-x), peak and x in units of 2^-128: the fraction of Y below it, given the first
+ *  y_bits of Y, 1 <= y_bits <= 16.  For probabilities above 2^-9 the log of the probability is wrong by less than
+ *  2^-100 (error below 2^-122, table and comparison included, over the probability). */
 static inline bool pn_below_exp(pn_rng *rng, uint64_t y, unsigned y_bits, pn_u128 peak, pn_u128 x)
 {
     uint64_t first = y << (64 - y_bits) | pn_stream_extra(rng) >> y_bits;

@@ -1,7 +1,8 @@
 /* noise_laplace.c -- discrete Laplace integers of scale w 2^40.
- * |K| = w 2^40 G + U: G geometric with P(G >= g) = exp(-g), and U below w 2^40 kept with probability exp(-U / (w 2^40)).
- * From the upper end of a word: 40 bits of U, a sign, the first 11 bits of the uniform number behind G, and the first 12 of
- * the one that keeps U.  Where these do not decide, more bits come from the second stream.
+ * |K| = w 2^40 G + U: G geometric with P(G >= g) = exp(-g), and U below w 2^40 kept with probability
+ * exp(-U / (w 2^40)).  From the upper end of a word: 40 bits of U, a sign, the first 11 bits of the uniform number
+ * behind G, and the first 12 of the one that keeps U.  Where these do not decide,
+ * more bits come from the second stream.
  * Depends on: noise.h, noise_exp.h.  Used by: noise_lattice.c, privacy/.  Spec: noise.md section 6. */
 #include "random/noise.h"
 #include "random/noise_exp.h"
@@ -80,7 +81,8 @@ static bool resolve(pn_rng *rng, uint64_t word, uint64_t block, uint32_t w, int6
     return true;
 }
 
-/* w = 1.  Two words in five are rejected, so a branch there would be mispredicted: the number is stored, and kept or not. */
+/* w = 1.  Two words in five are rejected, so a branch there would be mispredicted: the number is stored,
+ * and kept or not. */
 static size_t fill_narrow(pn_rng *rng, const unsigned char *words, size_t count, int64_t *out)
 {
     size_t done = 0;

@@ -18,8 +18,9 @@ double pn_lattice_step(double scale)
 }
 
 /* ---- sensitivity ----
- * A rounded quotient is off by at most 1/2 + |quotient| 2^-53, for each of two neighbours and each rounding on the way; from 2^62 on
- * by at most 1, which is less than the 512 that are paid for there.  Roundings on the way go on growing: they need a public bound. */
+ * A rounded quotient is off by at most 1/2 + |quotient| 2^-53, for each of two neighbours and each rounding on the way;
+ * from 2^62 on by at most 1, which is less than the 512 that are paid for there.
+ * Roundings on the way go on growing: they need a public bound. */
 
 static double steps_moved(double scale, double bound, int roundings)
 {
@@ -53,7 +54,8 @@ double pn_lattice_l1(double sensitivity, double scale, size_t n, double bound, i
 /* ---- releases ---- */
 
 /* The clamp comes first: llrint is undefined outside its range, and a quotient of 2^63 must not turn negative.
- * Adding 1.5 * 2^52 leaves the whole part in the low bits, rounded to even like llrint, at a tenth of the cost of the call. */
+ * Adding 1.5 * 2^52 leaves the whole part in the low bits, rounded to even like llrint,
+ * at a tenth of the cost of the call. */
 int64_t pn_lattice_round(double x, double step, double limit)
 {
     const double shift = 0x1.8p52;
@@ -69,8 +71,9 @@ int64_t pn_lattice_round(double x, double step, double limit)
     return llrint(steps > -limit ? steps : -limit);
 }
 
-/* A quotient q of doubles leaves the remainder x - q step, which is a double too (a multiple of step's last bit, below half of q's last
- * bit times step): 2^125, 2^72 and 2^19 steps, and the last is rounded to the nearest. */
+/* A quotient q of doubles leaves the remainder x - q step, which is a double too
+ * (a multiple of step's last bit, below half of q's last bit times step): 2^125, 2^72 and 2^19 steps,
+ * and the last is rounded to the nearest. */
 pn_steps pn_lattice_round_far(double x, double step, double limit)
 {
     double steps = x / step;
@@ -129,12 +132,14 @@ static pn_steps uncapped(pn_rng *rng, const noise_law *law, int64_t k)
     return k < 0 ? -size : size;
 }
 
-/* ---- a block of small numbers, which nearly all blocks are: loops that compile to vectors, with the results of the others ---- */
+/* ---- a block of small numbers, which nearly all blocks are: loops that compile to vectors,
+ * with the results of the others ---- */
 
 #define SMALL 0x1p50
 #define SHIFT 0x1.8p52 /* adding it leaves the whole part of a small number in the low bits, rounded to even */
 
-/* Numbers of a sign are ordered as their bits are, NaN last: a loop over whole numbers, whose reductions compilers know. */
+/* Numbers of a sign are ordered as their bits are, NaN last: a loop over whole numbers,
+ * whose reductions compilers know. */
 static bool quotients(const double *x, double step, size_t count, double *steps)
 {
     const double small = SMALL;

@@ -1,7 +1,7 @@
 /* noise_sampler.h -- dyadic-histogram rejection for P(k) proportional to exp(-k^2 / (2 S^2)), in any size.
- * One word of a stream is one attempt.  From its upper end: a slot, which names a bin; a sign; an offset in the bin; the first
- * bits of the uniform number that accepts or rejects.  Bin i owns a whole number of slots, no fewer than its largest value
- * asks for, so any rounding in the table costs attempts and never moves the law.
+ * One word of a stream is one attempt.  From its upper end: a slot, which names a bin; a sign; an offset in the bin;
+ * the first bits of the uniform number that accepts or rejects.  Bin i owns a whole number of slots, no fewer than its
+ * largest value asks for, so any rounding in the table costs attempts and never moves the law.
  * Depends on: noise_exp.h.  Used by: noise.c, and a tiny copy in the tests.  Spec: noise.md section 5. */
 #ifndef PN_RANDOM_NOISE_SAMPLER_H
 #define PN_RANDOM_NOISE_SAMPLER_H
@@ -84,8 +84,8 @@ static inline bool sampler_resolve(pn_rng *rng, const sampler_shape *shape, uint
                         sampler_exponent(shape, bin, parts.offset));
 }
 
-/* Words become numbers in the order of the stream, each resolved before the next is looked at: a number that waited for its
- * extra bits while others took its place would carry its magnitude in its position. */
+/* Words become numbers in the order of the stream, each resolved before the next is looked at: a number that waited for
+ * its extra bits while others took its place would carry its magnitude in its position. */
 static inline void sampler_fill(pn_rng *rng, const sampler_shape *shape, size_t n, int64_t *out)
 {
     size_t done = 0, count;

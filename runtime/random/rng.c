@@ -1,6 +1,6 @@
-/* rng.c -- streams of ChaCha20 with fast key erasure: every refill spends the key and its first 32 bytes are the next one,
- * so what has been drawn cannot be recomputed from what is in memory.  Integers come from the bytes little-endian, so a
- * seed means the same draws on every platform.
+/* rng.c -- streams of ChaCha20 with fast key erasure: every refill spends the key and its first 32 bytes are the next
+ * one, so what has been drawn cannot be recomputed from what is in memory.  Integers come from the bytes little-endian,
+ * so a seed means the same draws on every platform.
  * Depends on: rng.h, core/, libsodium, POSIX threads (once, atfork).  Used by: every draw of the runtime. */
 #include <math.h>
 #include <pthread.h>
@@ -22,9 +22,9 @@ static void chacha20_fill(unsigned char *bytes, size_t n, const unsigned char ke
 
 /* ---- forks ----
  * A child inherits every buffer, and two processes that draw the same noise reveal the difference of their answers.  So
- * every call compares a counter that a fork handler advances in the child: one load, where asking the kernel for the pid
- * would cost more than the draw.  Fills and refills compare the pid as well, for a child made without the handlers.  The
- * counter is the one mutable global: it describes the process, which is global. */
+ * every call compares a counter that a fork handler advances in the child: one load, where asking the kernel for the
+ * pid would cost more than the draw.  Fills and refills compare the pid as well, for a child made without the handlers.
+ * The counter is the one mutable global: it describes the process, which is global. */
 atomic_uint pn_process_generation;
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 static pn_status process_status;

@@ -38,7 +38,8 @@ static size_t toss(pn_rng *rng, uint64_t word, uint64_t threshold, size_t first,
     return taken;
 }
 
-/* Is one of the four quarters of the word below limit <= 2^15?  By the borrow into the upper bit of a quarter that had none. */
+/* Is one of the four quarters of the word below limit <= 2^15?  By the borrow into the upper bit of a quarter that had
+ * none. */
 static bool any_below(uint64_t word, uint64_t limit)
 {
     const uint64_t ones = UINT64_C(0x0001000100010001);

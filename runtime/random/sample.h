@@ -22,15 +22,15 @@ pn_status pn_sample_without_replacement(pn_rng *rng, size_t n, size_t count, siz
 
 /** Entries of scratch that pn_sample_subset needs. */
 size_t pn_sample_scratch(size_t n, size_t count);
-/** The same subset into out[count], for many draws: scratch[pn_sample_scratch(n, count)] holds zeros, and does again afterwards.
- *  1 <= count <= n. */
+/** The same subset into out[count], for many draws: scratch[pn_sample_scratch(n, count)] holds zeros, and does again
+ *  afterwards.  1 <= count <= n. */
 void pn_sample_subset(pn_rng *rng, size_t n, size_t count, size_t *scratch, size_t *out);
 
 /** `count` independent uniform indices below n >= 1. */
 void pn_sample_with_replacement(pn_rng *rng, size_t n, size_t count, size_t *out);
 
-/** out[n]: uniform on the unit sphere; uniform in the unit ball.  Doubles: for zeroth-order directions, starts and widths,
- *  never as private noise.  n >= 1. */
+/** out[n]: uniform on the unit sphere; uniform in the unit ball.  Doubles: for zeroth-order directions, starts and
+ *  widths, never as private noise.  n >= 1. */
 void pn_sample_sphere(pn_rng *rng, size_t n, double *out);
 void pn_sample_ball(pn_rng *rng, size_t n, double *out);
 

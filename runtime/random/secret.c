@@ -1,4 +1,5 @@
-/* secret.c -- guarded memory.  Depends on: secret.h, core/account.h, libsodium.  Used by: random/rng.c, privacy/ledger_*.c. */
+/* secret.c -- guarded memory.  Depends on: secret.h, core/account.h, libsodium.
+ * Used by: random/rng.c, privacy/ledger_*.c. */
 #include <string.h>
 
 #include <sodium.h>

@@ -1,5 +1,6 @@
-/* secret.h -- memory for keys, and for streams that follow from them: between pages that cannot be touched, kept out of swap and core dumps
- * where the system allows it, erased when it is freed.  A secret that is closed cannot be read either, until it is opened for its use.
+/* secret.h -- memory for keys, and for streams that follow from them: between pages that cannot be touched, kept out of
+ * swap and core dumps where the system allows it, erased when it is freed.  A secret that is closed cannot be read
+ * either, until it is opened for its use.
  * Depends on: core/account.h, libsodium.  Used by: random/rng.c, privacy/ledger_*.c. */
 #ifndef PN_RANDOM_SECRET_H
 #define PN_RANDOM_SECRET_H
@@ -14,7 +15,8 @@ typedef struct pn_secret {
     pn_account *account; /* that pays for it, or NULL */
 } pn_secret;
 
-/** Room for `size` bytes, zeroed and open, charged to the account of this thread.  `bytes` is NULL when memory is short. */
+/** Room for `size` bytes, zeroed and open, charged to the account of this thread.
+ *  `bytes` is NULL when memory is short. */
 pn_secret pn_secret_new(size_t size);
 /** Erase and give back; again, nothing. */
 void pn_secret_clear(pn_secret *secret);

@@ -1,5 +1,5 @@
-/* selection.c -- exact coins with probability exp(-rational), discrete Laplace noise, and three ways to pick a candidate.
- * Most candidates are turned down by a single word, see "bundles".
+/* selection.c -- exact coins with probability exp(-rational), discrete Laplace noise, and three ways to pick a
+ * candidate.  Most candidates are turned down by a single word, see "bundles".
  * Every decision compares uniform integers with integers: no rounding anywhere, so each law is the one in the header.
  * Time is not constant: it depends on the gaps between the scores, which are secret.
  * Depends on: selection.h, stream.h.  Used by: privacy/, noise.c (the selection mechanisms). */
@@ -106,8 +106,8 @@ static bool first_failure_is_odd(pn_rng *rng, size_t passed)
     return k % 2 == 1;
 }
 
-/* The coin below for g = 1, where the continuing events are nested: {word < 7 * 20!/2!}, {word < 7 * 20!/3!}, ...  So one
- * word decides all of them up to 1/20!. */
+/* The coin below for g = 1, where the continuing events are nested: {word < 7 * 20!/2!}, {word < 7 * 20!/3!}, ...  So
+ * one word decides all of them up to 1/20!. */
 static bool coin_exp_one(pn_rng *rng)
 {
     uint64_t word = factorial_word(rng);
@@ -142,8 +142,8 @@ static bool coin_exp_one_from(pn_rng *rng, unsigned byte)
     return first_failure_is_odd(rng, passed);
 }
 
-/* exp(-g) = sum (-g)^k/k! for g = num/den <= 1: toss coins of probability g/k, k = 1, 2, ..., until one fails; true when
- * that k is odd (von Neumann).  A coin g/k is a coin g and a coin 1/k, which keeps den from growing with k. */
+/* exp(-g) = sum (-g)^k/k! for g = num/den <= 1: toss coins of probability g/k, k = 1, 2, ..., until one fails; true
+ * when that k is odd (von Neumann).  A coin g/k is a coin g and a coin 1/k, which keeps den from growing with k. */
 static bool coin_exp_fraction(pn_rng *rng, pn_u128 num, pn_u128 den)
 {
     uint64_t k = 1;
@@ -164,7 +164,8 @@ bool pn_bernoulli_exp(pn_rng *rng, pn_u128 num, pn_u128 den)
 }
 
 /* ---- discrete Laplace ----
- * K >= 0 has |K| = floor((U + den V) / num), V geometric with ratio exp(-1), U in [0, den) with P(U = u) proportional to
+ * K >= 0 has |K| = floor((U + den V) / num), V geometric with ratio exp(-1), U in [0,
+ * den) with P(U = u) proportional to
  * exp(-u/den).  K <= -1 has -1 - K of the same law, and exp(-num/den) times the chance. */
 
 static bool laplace_is_negative(pn_rng *rng, uint64_t num, pn_u128 den)
@@ -245,9 +246,10 @@ static int64_t largest(const int64_t *scores, size_t count)
 }
 
 /* ---- bundles ----
- * exp(-g) with g >= q needs q coins exp(-1) to come up, and it takes only one that does not to be done.  A word holds the
- * first bytes of several such coins, tossed at once whether needed or not; above them are an index or a sign.
- * A byte from 128 on has failed (k = 2), as it has in 11 .. 41 (k = 4) and at 1 (k = 6); 42, 10, 2 and 0 do not tell. */
+ * exp(-g) with g >= q needs q coins exp(-1) to come up, and it takes only one that does not to be done.  A word holds
+ * the first bytes of several such coins, tossed at once whether needed or not; above them are an index or a sign.
+ * A byte from 128 on has failed (k = 2), as it has in 11 .. 41 (k = 4) and at 1 (k = 6); 42, 10,
+ * 2 and 0 do not tell. */
 
 #define INDEXED_COINS 4 /* below 32 bits of an index */
 #define SIGNED_COINS  7 /* below a sign */
@@ -260,8 +262,8 @@ static inline unsigned bundle_byte(uint64_t bundle, unsigned i)
     return (unsigned)(bundle >> (8 * i)) & 255;
 }
 
-/* True when one of the first `needed` <= 7 coins is seen to fail, being 128 or more, or 11 .. 41: the upper bits of the bytes
- * after additions that cannot carry. */
+/* True when one of the first `needed` <= 7 coins is seen to fail, being 128 or more, or 11 .. 41: the upper bits of the
+ * bytes after additions that cannot carry. */
 static inline bool bundle_fails(uint64_t bundle, unsigned needed)
 {
     const uint64_t every = UINT64_C(0x0101010101010101), lower = bundle & (0x7f * every);
@@ -404,8 +406,8 @@ static pn_u128 whole_from(pn_rng *rng, uint64_t bundle, pn_u128 den)
     return x + laplace_whole(rng, den);
 }
 
-/* score + K when that is above `best`, else anything that is not: the sign and the whole part of the noise, drawn first,
- * mostly show that a candidate cannot win, and its other draws are left out. */
+/* score + K when that is above `best`, else anything that is not: the sign and the whole part of the noise, drawn
+ * first, mostly show that a candidate cannot win, and its other draws are left out. */
 static wide noisy_score(pn_rng *rng, uint64_t bundle, int64_t score, wide best, rate r)
 {
     const wide far = (wide)1 << 100;
@@ -449,8 +451,8 @@ static size_t first_largest(const int64_t *scores, size_t count)
     return i;
 }
 
-/* The largest score draws its noise first: after it most others are seen to stay behind.  Who comes before the winner wins
- * a tie, so the bar is one lower there. */
+/* The largest score draws its noise first: after it most others are seen to stay behind.  Who comes before the winner
+ * wins a tie, so the bar is one lower there. */
 size_t pn_select_laplace(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift)
 {
     const rate r = rate_per_unit(epsilon, shift);

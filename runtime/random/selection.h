@@ -1,6 +1,6 @@
 /* selection.h -- exact private selection over integer scores: no logarithm of a double decides a private choice.
- * Not constant time: how long a draw takes depends on the scores, which are secret, and on the noise.  Who can time single
- * draws learns something about both; that is outside the guarantee.
+ * Not constant time: how long a draw takes depends on the scores, which are secret, and on the noise.  Who can time
+ * single draws learns something about both; that is outside the guarantee.
  * Depends on: rng.h.  Used by: privacy/ (the selection mechanisms).  Spec: noise.md sections 6 and 7. */
 #ifndef PN_RANDOM_SELECTION_H
 #define PN_RANDOM_SELECTION_H
@@ -19,8 +19,8 @@ typedef struct pn_dyadic {
     unsigned exponent; /* <= 60 */
 } pn_dyadic;
 
-/** The largest representable value <= x (20 significant bits); x in [2^-40, 2^10].  {0,0} below 2^-40 and for NaN; at most
- *  2^20 - 1. */
+/** The largest representable value <= x (20 significant bits); x in [2^-40, 2^10].  {0,0} below 2^-40 and for NaN; at
+ *  most 2^20 - 1. */
 pn_dyadic pn_dyadic_floor(double x);
 double pn_dyadic_value(pn_dyadic x);
 
@@ -32,10 +32,11 @@ bool pn_bernoulli_exp(pn_rng *rng, pn_u128 num, pn_u128 den);
  *  exp(-num/den) times the chance of the others, and -1 - K among them has the law of K among the others). */
 int64_t pn_discrete_laplace(pn_rng *rng, uint64_t num, pn_u128 den);
 
-/* Three laws.  Candidate i has integer score scores[i] (larger is better, |score| <= 2^52), which one record moves by at
- * most `shift` units.  With g_i = epsilon (max score - score_i) / (2 shift):
+/* Three laws.  Candidate i has integer score scores[i] (larger is better, |score| <= 2^52), which one record moves by
+ * at most `shift` units.  With g_i = epsilon (max score - score_i) / (2 shift):
  *   exponential       P(i) proportional to exp(-g_i); epsilon-DP and epsilon-bounded-range
- *   permute_and_flip  visit in random order, accept with exp(-g_i) (= report noisy max with exponential noise); epsilon-DP
+ *   permute_and_flip  visit in random order, accept with exp(-g_i) (= report noisy max with exponential noise);
+ *                     epsilon-DP
  *   laplace           report noisy max with discrete Laplace noise of rate epsilon/(2 shift) per unit; ties go to the
  *                     lowest index; epsilon-DP
  * count >= 1; 1 <= shift <= 2^54; epsilon {0,0} chooses uniformly.  O(count) time (on average for the exponential law)

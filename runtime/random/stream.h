@@ -1,6 +1,6 @@
-/* stream.h -- the inside of a pn_rng, for the samplers that draw word after word: ready words in bulk, single words without
- * a call, and a second stream for the rare draws that need more bits than their word had.  With the extra words elsewhere,
- * draw j of a fill comes from the same words whether a loop takes one at a time or eight.
+/* stream.h -- the inside of a pn_rng, for the samplers that draw word after word: ready words in bulk, single words
+ * without a call, and a second stream for the rare draws that need more bits than their word had.  With the extra words
+ * elsewhere, draw j of a fill comes from the same words whether a loop takes one at a time or eight.
  * Depends on: rng.h.  Used by: rng.c, noise*.c, selection.c, sample.c; not installed. */
 #ifndef PN_RANDOM_STREAM_H
 #define PN_RANDOM_STREAM_H
@@ -43,8 +43,8 @@ extern atomic_uint pn_process_generation;
 
 uint64_t pn_stream_slow_word(pn_rng *rng); /* what pn_stream_word does when it cannot go on */
 
-/** The next words of the main stream: the address of *got of them, 1 <= *got <= want, 8 little-endian bytes each.  They are
- *  consumed; the address holds until the next draw.  The caller has called pn_stream_enter. */
+/** The next words of the main stream: the address of *got of them, 1 <= *got <= want, 8 little-endian bytes each.  They
+ *  are consumed; the address holds until the next draw.  The caller has called pn_stream_enter. */
 const unsigned char *pn_stream_words(pn_rng *rng, size_t want, size_t *got);
 
 /** One word of the second stream. */

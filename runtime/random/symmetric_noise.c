@@ -1,4 +1,5 @@
-/* symmetric_noise.c -- see symmetric_noise.h.  Depends on: symmetric_noise.h, address.h, rng.h, numeric/blas.h.  Used by: solvers. */
+/* symmetric_noise.c -- see symmetric_noise.h.  Depends on: symmetric_noise.h, address.h, rng.h, numeric/blas.h.
+ * Used by: solvers. */
 #include <math.h>
 #include <string.h>
 
@@ -7,9 +8,10 @@
 #include "numeric/symmetric.h"
 #include "random/symmetric_noise.h"
 
-#define SPACE   0x73796d6d65747279u /* first word of all addresses here: nothing else under the same key begins with it */
-#define NUMBERS 8192                /* in a block, about, at most: part of what E is */
-#define WAVE    16                  /* blocks that are drawn before they are used; changes no bit */
+/* first word of all addresses here: nothing else under the same key begins with it */
+#define SPACE   0x73796d6d65747279u
+#define NUMBERS 8192 /* in a block, about, at most: part of what E is */
+#define WAVE    16   /* blocks that are drawn before they are used; changes no bit */
 
 /* Block b is columns b * columns, ..., each from the top to the diagonal. */
 typedef struct layout {

@@ -1,6 +1,6 @@
-/* accounting_bench.c -- what a question to an accountant takes: every case of the specification, milliseconds and interval.
- * Limits: 50 ms for a certified interval, 1 ms for a Renyi epsilon, 2 s for a calibration by certified intervals; a miss
- * prints OVER and fails.  Depends on: bench.h, privacy/. */
+/* accounting_bench.c -- what a question to an accountant takes: every case of the specification, milliseconds and
+ * interval.  Limits: 50 ms for a certified interval, 1 ms for a Renyi epsilon, 2 s for a calibration by certified
+ * intervals; a miss prints OVER and fails.  Depends on: bench.h, privacy/. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <math.h>

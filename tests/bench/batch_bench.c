@@ -1,5 +1,6 @@
-/* batch_bench.c -- gradients and clipped differences of gradients over small batches, as stochastic solvers take them by the million:
- * nanoseconds per record against a streaming read of as many bytes of the matrix, one thread.  Rows are picked at random unless
+/* batch_bench.c -- gradients and clipped differences of gradients over small batches, as stochastic solvers take them
+ * by the million: nanoseconds per record against a streaming read of as many bytes of the matrix, one thread.
+ * Rows are picked at random unless
  * said.  Covertype's shape (581,012 x 54), long rows, and sparse rows; random values: the time depends on the shape. */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* bound_bench.c -- how long certified bounds take and how wide they are: each loss with three derivatives, then hard cases.
- * Limits: losses to 1e-6 of their magnitude, hard ones to 1e-3 within 10 ms; a miss prints OVER and fails.
+/* bound_bench.c -- how long certified bounds take and how wide they are: each loss with three derivatives, then hard
+ * cases.  Limits: losses to 1e-6 of their magnitude, hard ones to 1e-3 within 10 ms; a miss prints OVER and fails.
  * Depends on: bench.h, formulas.h, expr/bound.h. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,5 +1,6 @@
-/* curve_bench.c -- what it takes to price 10000 sampled steps: milliseconds of one epsilon, all orders searched.  The aim is
- * below one for what training uses (z from 0.5, rates from 0.1 %).  Depends on: privacy/.  Run with `make bench`. */
+/* curve_bench.c -- what it takes to price 10000 sampled steps: milliseconds of one epsilon, all orders searched.  The
+ * aim is below one for what training uses (z from 0.5, rates from 0.1 %).  Depends on: privacy/.
+ * Run with `make bench`. */
 #include <stdio.h>
 
 #include "bench/bench.h"

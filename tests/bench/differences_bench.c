@@ -1,5 +1,6 @@
-/* differences_bench.c -- differences of a loss along as many directions as theta has entries, one thread: against the product of matrices
- * that their margins are, and against evaluating the loss at every point; and a smoothed gradient of one record. */
+/* differences_bench.c -- differences of a loss along as many directions as theta has entries, one thread: against the
+ * product of matrices that their margins are, and against evaluating the loss at every point;
+ * and a smoothed gradient of one record. */
 #include <string.h>
 
 #include "bench/bench.h"
@@ -130,7 +131,8 @@ static int run_differences(const char *loss, size_t n, size_t p, int runs, doubl
     return over;
 }
 
-/* What a record's directions cannot do without: its normal numbers, and two products with d x d numbers (reflections: as much). */
+/* What a record's directions cannot do without: its normal numbers, and two products with d x d numbers
+ * (reflections: as much). */
 static void least_work(void *context)
 {
     world *self = context;

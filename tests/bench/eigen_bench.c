@@ -1,6 +1,6 @@
 /* eigen_bench.c -- the least eigenpair of a noisy Hessian by Lanczos beside LAPACK: that pair only, and all pairs.
- * Depends on: numeric/symmetric.h, numeric/lapack.h, random/rng.h, bench.h.  Run with `make bench`; an argument N measures all pairs at N
- * instead of 5000 (a few seconds at 1500). */
+ * Depends on: numeric/symmetric.h, numeric/lapack.h, random/rng.h, bench.h.  Run with `make bench`; an argument N
+ * measures all pairs at N instead of 5000 (a few seconds at 1500). */
 #include <math.h>
 #include <stdbool.h>
 
@@ -55,8 +55,9 @@ static void one_pair(void *self)
         exit(1);
 }
 
-/* What a Hessian of a mean loss looks like after a private release: 20 products of positive weight, noise of norm 1/20, and one direction
- * of curvature -1/10.  The norm is about 1; the algorithm's eps_H would be near 1/10, and tau a tenth of that. */
+/* What a Hessian of a mean loss looks like after a private release: 20 products of positive weight, noise of norm 1/20,
+ * and one direction of curvature -1/10.  The norm is about 1; the algorithm's eps_H would be near 1/10,
+ * and tau a tenth of that. */
 static void fill(problem *at)
 {
     size_t n = at->n, count = pn_packed_size(n);

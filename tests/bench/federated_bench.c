@@ -1,7 +1,8 @@
-/* federated_bench.c -- what a step of a federated run costs over sockets: 16 parties in threads on the loopback, with CURVE, that answer at once by
- * rote; a step sends a round (q of 256 numbers) and a fetch, and gets a choice and a feature (256 numbers) of each.  The aim: below 2 ms
- * for all of it, so for what the server adds to the parties' own computing.  Beside it the same bytes through bare libzmq sockets with CURVE,
- * in turn, in the same run.  Depends on: federated/.  Run with `make bench`. */
+/* federated_bench.c -- what a step of a federated run costs over sockets: 16 parties in threads on the loopback, with
+ * CURVE, that answer at once by rote; a step sends a round (q of 256 numbers) and a fetch, and gets a choice and a
+ * feature (256 numbers) of each.  The aim: below 2 ms for all of it, so for what the server adds to the parties' own
+ * computing.  Beside it the same bytes through bare libzmq sockets with CURVE, in turn, in the same run.  Depends on:
+ * federated/.  Run with `make bench`. */
 #include <stdio.h>
 
 #include "bench/bench.h"

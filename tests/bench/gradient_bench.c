@@ -1,6 +1,7 @@
-/* gradient_bench.c -- one full logistic gradient against one streaming read of the matrix, two dgemv, and its own threads;
- * the formula as a user types it against the built-in one; Hessian-vector products; sparse gradients against the entries they read.
- * Uses Covertype's shape (581,012 x 54, random values): the time depends on the shape, not on the values. */
+/* gradient_bench.c -- one full logistic gradient against one streaming read of the matrix, two dgemv, and its own
+ * threads; the formula as a user types it against the built-in one; Hessian-vector products; sparse gradients against
+ * the entries they read.  Uses Covertype's shape (581,012 x 54, random values): the time depends on the shape,
+ * not on the values. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>

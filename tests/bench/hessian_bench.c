@@ -1,6 +1,6 @@
-/* hessian_bench.c -- what second-order methods pay beyond gradients: Hessian-vector products against a gradient, the packed Hessian (with value and
- * gradient) against one dsyrk of the same matrix, all steps of a line search against a gradient.
- * Uses Covertype's shape (581,012 x 54, random values): the time depends on the shape, not on the values. */
+/* hessian_bench.c -- what second-order methods pay beyond gradients: Hessian-vector products against a gradient, the
+ * packed Hessian (with value and gradient) against one dsyrk of the same matrix, all steps of a line search against a
+ * gradient.  Uses Covertype's shape (581,012 x 54, random values): the time depends on the shape, not on the values. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* load_bench.c -- loading a large LIBSVM file against `zcat FILE | wc -l`, and the peak memory against the matrix made.
- * Each load runs in a process of its own, so that every page is new and VmHWM is its own; a second load in that process,
- * untimed, shows whether the memory of the first is used again.  Targets: at most 3 times the
+ * Each load runs in a process of its own, so that every page is new and VmHWM is its own; a second load in that
+ * process, untimed, shows whether the memory of the first is used again.  Targets: at most 3 times the
  * time, at most 1.3 times the memory.  The file is covtype.libsvm.binary.gz in the folder PENUMBRA_DATA.
  * Depends on: bench.h, Linux /proc. */
 #define _GNU_SOURCE /* fork, pipe, popen */

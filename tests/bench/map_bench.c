@@ -1,6 +1,7 @@
-/* map_bench.c -- a compiled expression over 1e7 numbers, one thread, against the same expression written by hand in C and
- * compiled with the same flags: one of ten arithmetic operations, one of ten with an exponential and a logarithm.  Then every
- * operation alone, in the cache.  `map_bench seconds` prints but the two times of the compiled expressions, for map_lua.sh.
+/* map_bench.c -- a compiled expression over 1e7 numbers, one thread, against the same expression written by hand in C
+ * and compiled with the same flags: one of ten arithmetic operations, one of ten with an exponential and a logarithm.
+ * Then every operation alone, in the cache.  `map_bench seconds` prints but the two times of the compiled expressions,
+ * for map_lua.sh.
  * Depends on: expr/program.h, libm.  Build: make bench. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>

@@ -1,5 +1,5 @@
-/* noise_bench.c -- nanoseconds per draw of the noise samplers, beside the keystream that they need and beside numpy's normal
- * numbers, all in turn in the same run; processor time, medians over the rounds.
+/* noise_bench.c -- nanoseconds per draw of the noise samplers, beside the keystream that they need and beside numpy's
+ * normal numbers, all in turn in the same run; processor time, medians over the rounds.
  *     noise_bench              measure, with $PYTHON for the peer
  *     noise_bench LAW COUNT    draw COUNT numbers of one law and stop: what noise_instructions.sh counts
  * Depends on: random/, bench.h, noise_peer.py.  Run with `make bench`. */

@@ -1,5 +1,6 @@
-/* perturbation_bench.c -- objective perturbation on data of the shape of a9a (32,561 records, 123 features, 14 ones each scaled into
- * the unit ball): a whole private run, from the budget's charge to the answer, against one gradient, on all processors. */
+/* perturbation_bench.c -- objective perturbation on data of the shape of a9a (32,561 records, 123 features, 14 ones
+ * each scaled into the unit ball): a whole private run, from the budget's charge to the answer, against one gradient,
+ * on all processors. */
 #include <math.h>
 #include <string.h>
 

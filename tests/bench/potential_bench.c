@@ -1,6 +1,7 @@
-/* potential_bench.c -- one mirror step of each potential at 10^6 coordinates, gradient and all, beside a copy of the vector and beside
- * one pass over it that does to each entry what the step cannot do without: nothing (Euclidean), an exponential (entropy), a power, a
- * power and an exponential (interpolation, where both terms of power s^e + linear s are functions of ln s).  At most ten such passes.
+/* potential_bench.c -- one mirror step of each potential at 10^6 coordinates, gradient and all, beside a copy of the
+ * vector and beside one pass over it that does to each entry what the step cannot do without: nothing (Euclidean), an
+ * exponential (entropy), a power, a power and an exponential (interpolation, where both terms of power s^e + linear s
+ * are functions of ln s).  At most ten such passes.
  * Depends on: geometry/potentials/potential.h, numeric/simd/simd.h, bench.h.  Run with `make bench`;
  * a word as argument selects lines. */
 #include <string.h>

@@ -1,5 +1,5 @@
-/* prefix_bench.c -- what a leaf of a private prefix sum costs, beside the drawing of its noise: processor time of whole streams, one
- * thread, in turn with the fills that they are measured by; and how much a stream remembers.
+/* prefix_bench.c -- what a leaf of a private prefix sum costs, beside the drawing of its noise: processor time of whole
+ * streams, one thread, in turn with the fills that they are measured by; and how much a stream remembers.
  * Depends on: continual/prefix.h, random/, bench.h.  Run with `make bench`. */
 #include <math.h>
 #include <string.h>
@@ -32,8 +32,9 @@ typedef struct row {
 
 #define BINARY(how) .factorization = "binary", .estimator_given = true, .estimator = (how)
 
-/* Trees keep one level more for every doubling of the leaves: 2 for the sum, 1 for the release, and of a level 1 (plain) or 3.  Buffers
- * keep as much whatever the leaves.  A push of honaker measures two nodes where the others measure one: its limit is one fill more. */
+/* Trees keep one level more for every doubling of the leaves: 2 for the sum, 1 for the release, and of a level 1
+ * (plain) or 3.  Buffers keep as much whatever the leaves.  A push of honaker measures two nodes where the others
+ * measure one: its limit is one fill more. */
 static const row rows[] = {
     { "noiseless", { .horizon = 256, .noiseless = true }, 256, 3.0, 1.0 },
     { "tree, plain", { BINARY(PN_PREFIX_PLAIN), .horizon = 256 }, 256, 3.0, 3.0 + 9.0 },

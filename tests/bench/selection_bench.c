@@ -1,5 +1,5 @@
-/* selection_bench.c -- nanoseconds per candidate of the three selection laws, beside the time that the keystream they use
- * takes by itself.  The words are counted in a second copy of the sampler that draws through counting wrappers.
+/* selection_bench.c -- nanoseconds per candidate of the three selection laws, beside the time that the keystream they
+ * use takes by itself.  The words are counted in a second copy of the sampler that draws through counting wrappers.
  * Depends on: random/selection.h.  Run with `make bench`. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,8 +126,8 @@ static void report(problem *p, const char *name, select_fn timed, select_fn coun
     printf("%9zu  %-17s  %8.2f  %8.2f  %10.2f\n", p->count, name, best, words, words * word);
 }
 
-/* Shift 2^20 + 1 and epsilon 0.02, as a plan of some hundred steps would have.  Exponents are uniform between `ahead` and
- * `ahead` + 20, but for one candidate at 0: the further ahead it is, the more candidates have to be tried. */
+/* Shift 2^20 + 1 and epsilon 0.02, as a plan of some hundred steps would have.  Exponents are uniform between `ahead`
+ * and `ahead` + 20, but for one candidate at 0: the further ahead it is, the more candidates have to be tried. */
 static int run(pn_rng *rng, size_t count, double ahead, double word)
 {
     problem p = { .rng = rng, .count = count, .epsilon = pn_dyadic_floor(0.02), .shift = ((uint64_t)1 << 20) + 1 };

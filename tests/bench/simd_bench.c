@@ -1,6 +1,7 @@
-/* simd_bench.c -- speed of the dense kernels against one streaming read of the matrix, for every table of this processor.
- * For each width: GB/s of a plain sum (the yardstick), of dense_times, of dense_add_transposed, and of the fused logistic
- * gradient in blocks of rows, with its time as a multiple of the streaming read.  Not a test: it only prints.
+/* simd_bench.c -- speed of the dense kernels against one streaming read of the matrix, for every table of this
+ * processor.  For each width: GB/s of a plain sum (the yardstick), of dense_times, of dense_add_transposed, and of the
+ * fused logistic gradient in blocks of rows, with its time as a multiple of the streaming read.
+ * Not a test: it only prints.
  * Depends on: numeric/simd/simd.h.  Build: make bench. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* sketch_bench.c -- sketches of columns against what the same numbers cost without a sketch: the product with a kept gaussian J at 70 % of a
- * matrix product's rate at least, a sparse one faster than that product, J^T q like one reading of J.  One thread each.
+/* sketch_bench.c -- sketches of columns against what the same numbers cost without a sketch: the product with a kept
+ * gaussian J at 70 % of a matrix product's rate at least, a sparse one faster than that product,
+ * J^T q like one reading of J.  One thread each.
  * Depends on: federated/sketch/sketch.h, numeric, CBLAS, bench.h.  Run with `make bench`. */
 #include <cblas.h>
 

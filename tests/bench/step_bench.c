@@ -1,5 +1,5 @@
-/* step_bench.c -- a private Frank-Wolfe step beyond its gradient costs O(p): time per step on almost no data (64 records of
- * one entry) as p grows, against one copy of the 2p scores.  The ratio must not grow with p. */
+/* step_bench.c -- a private Frank-Wolfe step beyond its gradient costs O(p): time per step on almost no data
+ * (64 records of one entry) as p grows, against one copy of the 2p scores.  The ratio must not grow with p. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,11 @@
-/* svrg_bench.c -- inner steps of svrg: passes over the coordinates on dense rows, the share of the noise in default runs, and the cost
- * of lazy steps on sparse data whatever the dimension.  One thread; random values: the time depends on the shape.
+/* svrg_bench.c -- inner steps of svrg: passes over the coordinates on dense rows, the share of the noise in default
+ * runs, and the cost of lazy steps on sparse data whatever the dimension.  One thread;
+ * random values: the time depends on the shape.
  *
- * A private step with b = 1 is four loops over the p coordinates beside the noise: the margin, the weighted row, the check of the bound
- * that the price rests on, and the step itself with operator, average and distance (svrg_move.c).  What they take is given in units of
- * the least that a loop can do: x[j] = c x[j] on a vector that the second-level cache holds. */
+ * A private step with b = 1 is four loops over the p coordinates beside the noise: the margin, the weighted row, the
+ * check of the bound that the price rests on, and the step itself with operator, average and distance (svrg_move.c).
+ * What they take is given in units of the least that a loop can do: x[j] = c x[j] on a vector that the second-level
+ * cache holds. */
 #include <math.h>
 #include <string.h>
 
@@ -159,7 +161,8 @@ static double seconds_of(bench_fn fn, world *self, int runs)
     return least;
 }
 
-/* Seconds of one inner step on one record: those of a long epoch less those of a short one, so that the snapshot does not count. */
+/* Seconds of one inner step on one record: those of a long epoch less those of a short one,
+ * so that the snapshot does not count. */
 static double step_seconds(world *self, double epsilon, size_t less, size_t more, int runs)
 {
     double first, second;

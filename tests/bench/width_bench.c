@@ -1,4 +1,5 @@
-/* width_bench.c -- a Gaussian width by 1,000 draws at 10^6 coordinates: at most 10 seconds on two cores; and a product with many
+/* width_bench.c -- a Gaussian width by 1,000 draws at 10^6 coordinates: at most 10 seconds on two cores;
+ * and a product with many
  * vertices.  Depends on: geometry/convex/set.h, core/task.h, bench.h.  Run with `make bench`. */
 #include "bench/bench.h"
 #include "core/task.h"

@@ -1,5 +1,6 @@
-/* geometry_host.c -- what a program that embeds the library does: a set and a potential of its own for private mirror descent, a
- * composed set for objective perturbation.  Depends on: the installed headers only.  Used by: install_spec.lua. */
+/* geometry_host.c -- what a program that embeds the library does: a set and a potential of its own for private mirror
+ * descent, a composed set for objective perturbation.  Depends on: the installed headers only.
+ * Used by: install_spec.lua. */
 #include <math.h>
 #include <penumbra.h>
 #include <stdio.h>

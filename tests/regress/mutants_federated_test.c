@@ -1,9 +1,11 @@
-/* mutants_federated_test.c -- audits of what leaves the parties of a federated run: none refutes what ledgers are charged for, and each fault
- * that is planted in a party (core/mutant.h) is caught.  A claim is read from the ledger, never from the plan.
- * Every audit states a bound with confidence 1 - 1e-8 on the two data sets that its release tells apart best, or nearly; honest parties
- * meet 11 of them, so that a false alarm has a chance of at most 1.1e-7.  Seeds are fixed.
- * The audit's data have 4 records; the first one is private, and on the other side its features have the other sign.
- * Depends on: check.h, tests/runtime/federated/party/party_kit.h, and the objects with faults, which the Makefile links. */
+/* mutants_federated_test.c -- audits of what leaves the parties of a federated run: none refutes what ledgers are
+ * charged for, and each fault that is planted in a party (core/mutant.h) is caught.  A claim is read from the ledger,
+ * never from the plan.  Every audit states a bound with confidence 1 - 1e-8 on the two data sets that its release tells
+ * apart best, or nearly; honest parties meet 11 of them, so that a false alarm has a chance of at most 1.1e-7.  Seeds
+ * are fixed.  The audit's data have 4 records; the first one is private,
+ * and on the other side its features have the other sign.
+ * Depends on: check.h, tests/runtime/federated/party/party_kit.h, and the objects with faults,
+ * which the Makefile links. */
 #define _GNU_SOURCE
 #include "federated/server/server.h"
 #include "privacy/accounting/accountant.h"
@@ -160,8 +162,8 @@ static bool clipped(void)
     return selections(4000, 20.0, 0.5, 0.0);
 }
 
-/* Two questions.  What the private record says does not enter the first; what the third has puts both on one scale, and the second moves
- * the answer to the second question, so that on one side the two are the same question. */
+/* Two questions.  What the private record says does not enter the first; what the third has puts both on one scale, and
+ * the second moves the answer to the second question, so that on one side the two are the same question. */
 static bool reused(void)
 {
     const size_t trials = 8000;
@@ -301,7 +303,8 @@ static bool counts(void)
 
 /* ---- a run of server and two parties ---- */
 
-/* The labels are such that the first party goes up and the second down: q is the difference of their features, with both noises. */
+/* The labels are such that the first party goes up and the second down: q is the difference of their features,
+ * with both noises. */
 static double difference(int which, pn_rng *rng, double *claim)
 {
     records r = data_of(which, 2, 1.0, false);

@@ -1,5 +1,6 @@
-/* busy.c -- a long call on demand: pn.busy{ms=, total=, label=, value=, spent=, progress=, inner=function() end} for tests.
- * Linked into the program with -Wl,--wrap=luaopen_penumbra_core, which puts `busy` into the module that it opens.
+/* busy.c -- a long call on demand: pn.busy{ms=, total=, label=, value=, spent=, progress=, inner=function() end} for
+ * tests.  Linked into the program with -Wl,--wrap=luaopen_penumbra_core,
+ * which puts `busy` into the module that it opens.
  * Depends on: progress.h.  Used by: specs of the progress bar and of Ctrl-C. */
 #define _DEFAULT_SOURCE
 #include <math.h>

@@ -1,5 +1,6 @@
-/* peek.c -- planted memory errors: a library pn.peek by which a script reads and writes at addresses.  Linked into the tests' own program with
- * faults (build/mutants/program) alone, to show what a memory error in a script's process can reach and what it cannot.
+/* peek.c -- planted memory errors: a library pn.peek by which a script reads and writes at addresses.  Linked into the
+ * tests' own program with faults (build/mutants/program) alone, to show what a memory error in a script's process can
+ * reach and what it cannot.
  * Depends on: pnl.h, core/vault.h, Linux (/proc).  Used by: module.c and serve.c where PN_MUTANTS is defined. */
 #define _GNU_SOURCE /* sigsetjmp, MAP_ANONYMOUS */
 #include <fcntl.h>
@@ -63,8 +64,8 @@ static long in_page(const unsigned char *page, size_t size, const unsigned char 
     return found;
 }
 
-/* peek.find(masked) -> how often the bytes are in readable memory, how many pages were read, how many refused.  Pages are looked at one by
- * one, at all alignments within them. */
+/* peek.find(masked) -> how often the bytes are in readable memory, how many pages were read, how many refused.  Pages
+ * are looked at one by one, at all alignments within them. */
 static int find(lua_State *L)
 {
     size_t length, page = (size_t)sysconf(_SC_PAGESIZE);

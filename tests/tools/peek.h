@@ -1,5 +1,5 @@
-/* peek.h -- planted memory errors, in the tests' program with faults.  Depends on: Lua.  Used by: bindings/embed/module.c, bindings/curator/serve.c,
- * tests/tools/peek.c. */
+/* peek.h -- planted memory errors, in the tests' program with faults.  Depends on: Lua.  Used by:
+ * bindings/embed/module.c, bindings/curator/serve.c, tests/tools/peek.c. */
 #ifndef PN_TESTS_PEEK_H
 #define PN_TESTS_PEEK_H
 

@@ -6,7 +6,8 @@
  *     expect TEXT   wait until it (with the same escapes) appears behind what was expected last
  *     press TEXT    type it again and again, 50 milliseconds apart, until the command has left the terminal
  *     sleep N       wait N milliseconds
- *     stall N       the same without reading what comes: what the command writes fills the terminal, and it waits in its write
+ *     stall N       the same without reading what comes: what the command writes fills the terminal,
+ *                   and it waits in its write
  * Depends on: libutil (forkpty).  Used by: specs of the program and of the progress bar. */
 #define _DEFAULT_SOURCE
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* party.c -- requests and their answers: what is served, what is refused, and when a reply is recorded.
  * An answer is charged, drawn, recorded (durably where there is a checkpoint), and only then handed out.
- * Depends on: party_impl.h, libsodium.  Used by: transports, bindings.  Source: Lou, Cheung (2018), Algorithm 2, corrected. */
+ * Depends on: party_impl.h, libsodium.  Used by: transports, bindings.  Source: Lou, Cheung (2018),
+ * Algorithm 2, corrected. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -329,8 +330,8 @@ static pn_status serve(pn_party *party, const pn_message *request, pn_message *r
 {
     if (party->owner != getpid())
         return pn_fail(err, PN_EPRIVACY,
-                       "party: it belongs to the process that opened it; a forked child would be a second "
-                       "one with the same noise");
+                       "party: it belongs to the process that opened it; a forked child would be a second one with the "
+                       "same noise");
     switch (request->kind) {
     case PN_MESSAGE_TERMS:
         return answer_terms(party, request, reply, task, err);

@@ -1,6 +1,7 @@
-/* party_checkpoint.c -- what a party may not forget, in a file: the key of its noise, its replies, and what has been paid for.
- * The file is the machinery of streams (continual/checkpoint_file.h), which refuses copies and what was put back; the ledger's counts tell
- * of copies, too (party_release.c).  Everything is as the machine has it: a file does not leave its machine.
+/* party_checkpoint.c -- what a party may not forget, in a file: the key of its noise, its replies, and what has been
+ * paid for.  The file is the machinery of streams (continual/checkpoint_file.h), which refuses copies and what was put
+ * back; the ledger's counts tell of copies, too (party_release.c).  Everything is as the machine has it: a file does
+ * not leave its machine.
  * Depends on: party_impl.h, continual/checkpoint_file.h, libsodium.  Used by: party*.c. */
 #include <string.h>
 #include <unistd.h>

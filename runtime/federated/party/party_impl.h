@@ -1,4 +1,5 @@
-/* party_impl.h -- what the files of a party share: its state, its scores, its accounts.  Private to party*.c and their tests.
+/* party_impl.h -- what the files of a party share: its state, its scores, its accounts.
+ * Private to party*.c and their tests.
  * Depends on: party.h.  Spec: distributed-frank-wolfe.md section 3. */
 #ifndef PN_FEDERATED_PARTY_IMPL_H
 #define PN_FEDERATED_PARTY_IMPL_H
@@ -19,8 +20,8 @@ typedef enum party_kind {
     PARTY_KINDS = PN_RELEASE_KINDS
 } party_kind;
 
-/* A ledger, and how many charges for this run it holds: `known` when the last release was recorded, `there` now.  One more than known is a
- * release that was paid for and never handed out. */
+/* A ledger, and how many charges for this run it holds: `known` when the last release was recorded, `there` now.  One
+ * more than known is a release that was paid for and never handed out. */
 typedef struct party_account {
     pn_ledger *ledger; /* kept; NULL: none */
     uint64_t known[PARTY_KINDS], there[PARTY_KINDS];
@@ -94,7 +95,8 @@ bool party_by_records(const pn_terms *terms);
 double party_pull(const pn_terms *terms, double margin);
 /** |computed - exact| of n times a gradient entry, by records. */
 double party_sum_error(const pn_terms *terms, double pull);
-/** |score| of any candidate, and |computed - exact| of one: given the error of n times a gradient entry and how many entries x_k has. */
+/** |score| of any candidate, and |computed - exact| of one: given the error of n times a gradient entry and how many
+ *  entries x_k has. */
 double party_score_bound(const pn_terms *terms, double pull);
 double party_score_error(const pn_terms *terms, double pull, double gradient_error, size_t count);
 
@@ -109,13 +111,15 @@ void party_most(const pn_terms *terms, uint64_t counts[PARTY_KINDS]);
 void party_most_of_all(const pn_terms *terms, uint64_t counts[PARTY_KINDS]);
 /** The delta of epsilons that a ledger does not fix: its own, or its odometer's. */
 double party_delta(const pn_party *party);
-/** What all parties together may spend on a person, as the terms have it; infinite where they prove nothing.  Errors: PN_ENOMEM. */
+/** What all parties together may spend on a person, as the terms have it; infinite where they prove nothing.
+ *  Errors: PN_ENOMEM. */
 pn_status party_person_epsilon(double *out, const pn_party *party, pn_err *err);
 
 /* ---- party_open.c ---- */
 
 void party_run_clear(party_run *run);
-/** Give back what takes much room; what a report says of costs stays.  party_prepare makes it again when the run goes on. */
+/** Give back what takes much room; what a report says of costs stays.
+ *  party_prepare makes it again when the run goes on. */
 void party_run_rest(party_run *run);
 
 /* ---- party_scores.c ---- */
@@ -125,8 +129,8 @@ typedef struct party_scores {
     size_t sampled, candidates;
     uint32_t *columns; /* [sampled] rising */
     double *gradient;  /* [columns of the party]: n times the entries that were asked for */
-    double *
-        score; /* [candidates] larger is better: -+r_k ghat_i for each sampled i, and -<ghat, x_k> last when it stays */
+    /* [candidates] larger is better: -+r_k ghat_i for each sampled i, and -<ghat, x_k> last when it stays */
+    double *score;
     double stay;                      /* <ghat, x_k> */
     double weight;                    /* ||x_k||_1 / r, at most 1 */
     double sensitivity, error, bound; /* of scores */

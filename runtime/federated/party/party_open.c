@@ -138,14 +138,14 @@ static pn_status check_options(const pn_party_options *options, size_t *columns,
         return pn_fail(err, PN_EINVAL, "party: it needs a ledger (nonprivate = true agrees to runs without noise)");
     if (options->checkpoint && options->ledger && !pn_ledger_path(options->ledger))
         return pn_fail(err, PN_EINVAL,
-                       "party: a checkpoint needs a ledger that has a file: after a restart it has to "
-                       "know what was paid for");
+                       "party: a checkpoint needs a ledger that has a file: after a restart it has to know what was "
+                       "paid for");
     if (options->nonprivate)
         return PN_OK;
     if (!(enforced_feature(&data->bounds) > 0.0))
         return pn_fail(err, PN_EPRIVACY,
-                       "party: its data enforce no bound on every feature; clip rows in the linf norm, "
-                       "or rescale features");
+                       "party: its data enforce no bound on every feature; clip rows in the linf norm, or rescale "
+                       "features");
     if (!(enforced_label(&data->bounds) > 0.0))
         return pn_fail(err, PN_EPRIVACY, "party: its data enforce no bound on labels; clip labels");
     return PN_OK;

@@ -1,10 +1,12 @@
 /* party_price.c -- how far computed numbers are from exact ones, and what releases cost: from public numbers.
  *
- * n times a gradient entry is G_i = sum_j a_ji w_j.  With the sketch w_j = (J^T q)_j - y_j, and by records w_j = clip((J^T q)_j) - y_j or
- * the loss's slope: either way |a_ji w_j| <= X (B + Y) or X, which release.h makes the sensitivity of scores from.  A combination by x_k
- * with ||x_k||_1 <= r_k moves by no more than a candidate.
- * By records the computed weights are the definition: each depends on its own record and public numbers only, so just the sum rounds.
- * Depends on: party_impl.h, release.h.  Used by: party*.c.  Spec: distributed-frank-wolfe.md section 3, noise.md section 3. */
+ * n times a gradient entry is G_i = sum_j a_ji w_j.  With the sketch w_j = (J^T q)_j - y_j, and by records w_j =
+ * clip((J^T q)_j) - y_j or the loss's slope: either way |a_ji w_j| <= X (B + Y) or X, which release.h makes the
+ * sensitivity of scores from.  A combination by x_k with ||x_k||_1 <= r_k moves by no more than a candidate.
+ * By records the computed weights are the definition: each depends on its own record and public numbers only,
+ * so just the sum rounds.
+ * Depends on: party_impl.h, release.h.  Used by: party*.c.  Spec: distributed-frank-wolfe.md section 3,
+ * noise.md section 3. */
 #include <float.h>
 #include <math.h>
 

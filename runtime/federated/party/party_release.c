@@ -1,10 +1,11 @@
 /* party_release.c -- what leaves a party: charged, then drawn from the stream at its address.
  *
- * A charge carries the run in its label, so that ledgers tell how many they hold.  After a crash between a charge and the record of its
- * release the ledger holds one more than is known: that one was never handed out, and pays for the next release of its kind, if it is of
- * the same event.
+ * A charge carries the run in its label, so that ledgers tell how many they hold.  After a crash between a charge and
+ * the record of its release the ledger holds one more than is known: that one was never handed out, and pays for the
+ * next release of its kind, if it is of the same event.
  * This is why releases do not go through pn_mechanism_release, which charges whenever it draws.
- * Depends on: party_impl.h, random/noise.h, libsodium.  Used by: party.c, party_terms.c.  Spec: noise.md, accounting.md section 7. */
+ * Depends on: party_impl.h, random/noise.h, libsodium.  Used by: party.c, party_terms.c.  Spec: noise.md,
+ * accounting.md section 7. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ static void label_of(const pn_party *party, party_kind kind, char text[PN_RELEAS
     pn_release_label(text, party->terms.run, (size_t)party->terms.party + 1, (pn_release_kind)kind);
 }
 
-/* Scores may differ in price from round to round, so that an old charge may not do for a new one: there may be more of them. */
+/* Scores may differ in price from round to round, so that an old charge may not do for a new one: there may be more of
+ * them. */
 static pn_status check_account(const party_account *account, party_kind kind, pn_err *err)
 {
     uint64_t known = account->known[kind], there = account->there[kind];
@@ -31,8 +33,8 @@ static pn_status check_account(const party_account *account, party_kind kind, pn
     if (there < known)
         return pn_fail(
             err, PN_EPRIVACY,
-            "party: the checkpoint knows of %llu releases (%s) that were paid for and the ledger of %llu: it "
-            "is not the ledger of this run, or an earlier copy of it",
+            "party: the checkpoint knows of %llu releases (%s) that were paid for and the ledger of %llu: it is not "
+            "the ledger of this run, or an earlier copy of it",
             (unsigned long long)known, pn_release_names[kind], (unsigned long long)there);
     if (there > known + 1 && kind != PARTY_SCORE)
         return pn_fail(err, PN_EPRIVACY,
@@ -125,9 +127,10 @@ static pn_status charge(pn_party *party, party_kind kind, pn_event *event, pn_er
 
 typedef enum address_kind { AT_SELECTION = 1, AT_SCORE, AT_FEATURE, AT_PAPER } address_kind;
 
-/* Part of every address is what is asked, of which data: whatever copy of a checkpoint went unnoticed, and however old it is, its party
- * gives the same answer to the same question, and has other noise for another one.  Keyed, so that nobody can look for two questions that
- * share it.  A seeded party has none, since the same seed gives the same run, whose id is another.
+/* Part of every address is what is asked, of which data: whatever copy of a checkpoint went unnoticed, and however old
+ * it is, its party gives the same answer to the same question, and has other noise for another one.  Keyed, so that
+ * nobody can look for two questions that share it.  A seeded party has none,
+ * since the same seed gives the same run, whose id is another.
  * question  [PN_DIGEST_BYTES] NULL: a feature, which is asked for in one way. */
 static uint64_t question_of(const pn_party *party, const unsigned char *question)
 {

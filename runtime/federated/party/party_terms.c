@@ -1,4 +1,5 @@
-/* party_terms.c -- a run begins: are the terms ones that this party can keep, does its ledger cover them; then J A and A^T y, once.
+/* party_terms.c -- a run begins: are the terms ones that this party can keep, does its ledger cover them;
+ * then J A and A^T y, once.
  * Depends on: party_impl.h, libsodium.  Used by: party.c. */
 #include <math.h>
 #include <stdio.h>
@@ -81,8 +82,8 @@ static pn_status check_privacy(const pn_party *party, const pn_terms *t, pn_err 
     if (!t->is_private)
         return party->nonprivate ? PN_OK
                                  : pn_fail(err, PN_EPRIVACY,
-                                           "party: the terms are without noise, and it agrees to "
-                                           "private ones only (nonprivate = true agrees)");
+                                           "party: the terms are without noise, and it agrees to private ones only "
+                                           "(nonprivate = true agrees)");
     if (!ledger)
         return pn_fail(err, PN_EPRIVACY, "party: it has no ledger, and the terms are private");
     if (t->simulated != party->key.simulated)
@@ -90,8 +91,8 @@ static pn_status check_privacy(const pn_party *party, const pn_terms *t, pn_err 
                        t->simulated ? "simulated (seeded)" : "real", party->key.simulated ? "seeded" : "real");
     if (t->simulated && !pn_ledger_budget(ledger)->teaching)
         return pn_fail(err, PN_EPRIVACY,
-                       "party: the noise is simulated (no privacy) and its ledger is a real budget; "
-                       "use one with teaching = true");
+                       "party: the noise is simulated (no privacy) and its ledger is a real budget; use one with "
+                       "teaching = true");
     if (t->mode == PN_FEDERATED_PAPER && !t->simulated)
         return pn_fail(
             err, PN_EPRIVACY,
@@ -146,8 +147,9 @@ static void feed_columns(crypto_generichash_state *hash, const party_data *data)
     feed(hash, data->sparse.value, data->sparse.start[c] * sizeof *data->sparse.value);
 }
 
-/* Keyed, because it is of records.  Noise at an address belongs to these numbers to the last bit: neither other data nor another
- * processor's rounding may get it.  By records scores come from columns and labels themselves, which sketch and products do not determine. */
+/* Keyed, because it is of records.  Noise at an address belongs to these numbers to the last bit: neither other data
+ * nor another processor's rounding may get it.  By records scores come from columns and labels themselves,
+ * which sketch and products do not determine. */
 static void digest_run(pn_party *party)
 {
     const party_data *data = &party->data;
@@ -257,8 +259,8 @@ pn_status party_prepare(pn_party *party, pn_task *task, pn_err *err)
     if (status == PN_OK && memcmp(party->run_digest, none, sizeof none) != 0 &&
         memcmp(party->run_digest, party->run.digest, sizeof none) != 0)
         status = pn_fail(err, PN_EPRIVACY,
-                         "party: its data, or what this machine computes of them, are not those that "
-                         "this run began with: their noise must not be drawn again for others");
+                         "party: its data, or what this machine computes of them, are not those that this run began "
+                         "with: their noise must not be drawn again for others");
     if (status == PN_OK)
         status = check_person(party, err);
     if (status == PN_OK && party->terms.is_private)
@@ -333,7 +335,7 @@ pn_status party_begin(pn_party *party, const pn_message *request, pn_task *task,
         return go_on(party, request, task, err);
     if (party->phase == PN_PARTY_RUNNING)
         return pn_fail(err, PN_EINVAL,
-                       "party: it is in the middle of another run, which has released something; a party "
-                       "opened without this checkpoint can take part in a new one");
+                       "party: it is in the middle of another run, which has released something; a party opened "
+                       "without this checkpoint can take part in a new one");
     return begin_new(party, request, task, err);
 }

@@ -1,10 +1,10 @@
-/* server_account.c -- the overall ledger of a server whose parties do not charge it: each release is charged once, whatever the server has
- * died of in between.
+/* server_account.c -- the overall ledger of a server whose parties do not charge it: each release is charged once,
+ * whatever the server has died of in between.
  *
- * A charge is made before its request is sent.  After a restart the checkpoint tells rounds and features that are done, and the
- * ledger's file how many releases of each kind the run has paid for (labels carry the run, release.h): what is paid for and not done is the
- * beginning of what comes next, which is asked for again in the same order with the same x.  So release number i of a kind is paid for if
- * the ledger holds more than i of that kind.
+ * A charge is made before its request is sent.  After a restart the checkpoint tells rounds and features that are done,
+ * and the ledger's file how many releases of each kind the run has paid for (labels carry the run, release.h): what is
+ * paid for and not done is the beginning of what comes next, which is asked for again in the same order with the same
+ * x.  So release number i of a kind is paid for if the ledger holds more than i of that kind.
  * Depends on: server_impl.h, release.h.  Used by: server.c, server_step.c.  Spec: accounting.md section 7. */
 #include <math.h>
 
@@ -153,7 +153,8 @@ static pn_status add(parts *to, pn_event *event, uint64_t all, uint64_t paid, pn
     return status;
 }
 
-/* Of the next round those that are not paid, with the x that it is asked about; of later ones, whose x is not known, the most. */
+/* Of the next round those that are not paid, with the x that it is asked about; of later ones,
+ * whose x is not known, the most. */
 static pn_status add_scores(pn_server *self, parts *to, pn_err *err)
 {
     uint64_t next = (self->rounds + 1) * self->parties, paid = self->paid[PN_RELEASE_SCORE];

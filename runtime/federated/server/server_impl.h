@@ -48,7 +48,8 @@ struct pn_server {
 
 /* ---- server_state.c: what a restarted server knows ---- */
 
-/* Read the checkpoint if there is one: run id, rounds, x, the list of features (without vectors).  *there: whether there was.
+/* Read the checkpoint if there is one: run id, rounds, x, the list of features (without vectors).
+ * *there: whether there was.
  * Errors: PN_EINVAL where it is of other terms; as pn_checkpoint_open; PN_ENOMEM. */
 pn_status pn_server_resume(pn_server *server, const char *path, bool *there, pn_err *err);
 /* Make the file, of a run that begins.  Errors: as pn_checkpoint_make. */
@@ -78,8 +79,8 @@ pn_status pn_server_lied(pn_server *server, size_t party, const char *what, pn_e
 
 /* See what it has paid for of a run that begins or goes on.  Errors: PN_EPRIVACY where it is another run's. */
 pn_status pn_server_account(pn_server *server, pn_err *err);
-/* Charge what is not paid of the round whose requests are ready, or of a feature that is about to be asked for.  Errors: as
- * pn_ledger_spend; PN_ENOMEM. */
+/* Charge what is not paid of the round whose requests are ready, or of a feature that is about to be asked for.
+ * Errors: as pn_ledger_spend; PN_ENOMEM. */
 pn_status pn_server_charge_round(pn_server *server, pn_err *err);
 pn_status pn_server_charge_feature(pn_server *server, size_t party, size_t column, pn_err *err);
 /* What the rest of the run may still charge, with `features` in all; NULL: nothing.  Errors: PN_ENOMEM. */

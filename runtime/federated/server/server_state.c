@@ -1,6 +1,9 @@
-/* server_state.c -- what a server needs to go on after a restart, in a checkpoint file: whose run it is, rounds, x, which features it was
- * given.  Features themselves are asked for again.  Who the parties are is there for when a run is done and they are gone.
- *     "PNFS" version, digest of the terms, run id, rounds, of how many, parties ..., features (party, column) ..., entries of x that are not 0
+/* server_state.c -- what a server needs to go on after a restart, in a checkpoint file: whose run it is, rounds,
+ * x, which features it was
+ * given.  Features themselves are asked for again.  Who the parties are is there for when a run is done and they are
+ * gone.
+ *     "PNFS" version, digest of the terms, run id, rounds, of how many, parties ...,
+ *         features (party, column) ..., entries of x that are not 0
  *     (place, value) ...
  * Numbers are as the machine has them: checkpoint_file.h refuses another machine's files.
  * Depends on: server_impl.h, continual/checkpoint_file.h, libsodium.  Used by: server.c. */
@@ -202,8 +205,8 @@ static pn_status check_head(const pn_server *self, const state_head *head, pn_er
     if (memcmp(digest, head->digest, sizeof digest) != 0)
         return pn_fail(
             err, PN_EINVAL,
-            "federated: %s holds a run with other terms (parties, budget, rounds, radius, sketch ...); give the "
-            "same ones, or another path",
+            "federated: %s holds a run with other terms (parties, budget, rounds, radius, sketch ...); give the same "
+            "ones, or another path",
             pn_checkpoint_path(self->checkpoint));
     return PN_OK;
 }

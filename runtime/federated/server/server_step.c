@@ -87,8 +87,8 @@ static pn_status fetch(pn_server *self, size_t *fetched, pn_task *task, pn_err *
     return status;
 }
 
-/* q = sum_i x_i v_i by plain sums in the order of the list: the same bits on every machine, so that a server which moved to another one
- * asks the same question. */
+/* q = sum_i x_i v_i by plain sums in the order of the list: the same bits on every machine, so that a server which
+ * moved to another one asks the same question. */
 void pn_server_combine(const pn_server *self, const double *x, double *q)
 {
     memset(q, 0, self->m * sizeof *q);

@@ -1,6 +1,7 @@
 /* sketch.c -- J in blocks of columns, kept or made again; products with it in waves of blocks.
- * The blocks of a wave are multiplied by all threads, each into its own place, and the parts are added in the order of blocks.  Blocks and
- * waves follow from m alone, so a product has the same bits whatever the number of threads, and whether J is kept.
+ * The blocks of a wave are multiplied by all threads, each into its own place, and the parts are added in the order of
+ * blocks.  Blocks and waves follow from m alone, so a product has the same bits whatever the number of threads,
+ * and whether J is kept.
  * Depends on: sketch_impl.h, core/task.h, numeric/blas_threads.h.  Used by: party, server, plan. */
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* sketch_csr.c -- products of J with sparse columns: only the blocks that a column touches are made.
- * A column's entries in one block are added up by themselves, and then to the rest, so that the rounding is that of dense columns.
+ * A column's entries in one block are added up by themselves, and then to the rest,
+ * so that the rounding is that of dense columns.
  * Depends on: sketch_impl.h, core/task.h.  Used by: party. */
 #include <string.h>
 

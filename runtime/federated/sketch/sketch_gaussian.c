@@ -1,6 +1,8 @@
-/* sketch_gaussian.c -- J with independent entries N(0, 1/m), to 2^-40 of their standard deviation: whole numbers from the sampler of
- * private noise, which are the same on every platform, times one double.  Every entry is a double, and exactly that.
- * Depends on: sketch_impl.h, random/noise.h, numeric/simd/simd.h, geometry/kernels/upper.h, CBLAS.  Used by: sketch.c's table. */
+/* sketch_gaussian.c -- J with independent entries N(0, 1/m), to 2^-40 of their standard deviation: whole numbers from
+ * the sampler of private noise, which are the same on every platform, times one double.  Every entry is a double,
+ * and exactly that.
+ * Depends on: sketch_impl.h, random/noise.h, numeric/simd/simd.h, geometry/kernels/upper.h, CBLAS.
+ * Used by: sketch.c's table. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +17,8 @@
 
 #define DRAWS 2048 /* at a time */
 
-/* Two megabytes, but columns enough for a fast product; and no more than 32 megabytes, which is one column for the largest m. */
+/* Two megabytes, but columns enough for a fast product; and no more than 32 megabytes,
+ * which is one column for the largest m. */
 static size_t gaussian_width(size_t m)
 {
     const size_t entries = (size_t)1 << 18, most = (size_t)1 << 22;

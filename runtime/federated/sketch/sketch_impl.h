@@ -1,6 +1,6 @@
 /* sketch_impl.h -- what a kind of sketch implements.  Private to sketch*.c.
- * J is cut into blocks of `width` columns, a number that follows from m alone.  A block is made from the seed and its own number, so it
- * is the same whichever others are made.  In memory column j of J is contiguous.
+ * J is cut into blocks of `width` columns, a number that follows from m alone.  A block is made from the seed and its
+ * own number, so it is the same whichever others are made.  In memory column j of J is contiguous.
  * Depends on: sketch.h, random/address.h. */
 #ifndef PN_FEDERATED_SKETCH_IMPL_H
 #define PN_FEDERATED_SKETCH_IMPL_H
@@ -19,8 +19,8 @@ typedef struct sketch_ops {
     void (*make)(pn_rng *rng, size_t m, size_t count, void *columns);
     /* row_sums[m] += |entries| of these columns, before `scale`; returns their largest norm, rounded up, after it. */
     double (*survey)(const void *columns, size_t m, size_t count, double *row_sums);
-    /* out[c][m] = the product with a[c][count], whose rows are `stride` apart, before `scale`.  At most `count` additions an entry, in
-     * any order.  scratch[8 * m]. */
+    /* out[c][m] = the product with a[c][count], whose rows are `stride` apart, before `scale`.  At most `count`
+     * additions an entry, in any order.  scratch[8 * m]. */
     void (*multiply)(const void *columns, size_t m, size_t count, const double *a, size_t stride, size_t c, double *out,
                      double *scratch);
     /* out[m] += value * column k, before `scale`. */

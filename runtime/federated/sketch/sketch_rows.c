@@ -1,7 +1,9 @@
 /* sketch_rows.c -- how many rows J needs, and what a number of rows gives.
- * Gaussian: ||J u||^2 is within iota ||u||^2 but with probability 2 exp(-m (iota^2 - iota^3)/4); a pair needs this of u + v and u - v.
- * Sparse: E(<J u, J v> - <u, v>)^2 <= 2 ||u||^2 ||v||^2 / m, and Chebyshev's inequality, which is what is proven for a fixed s.
- * Depends on: sketch.h.  Used by: plan.  Source: Johnson, Lindenstrauss (1984); Dasgupta, Gupta (2003); Kane, Nelson (2014). */
+ * Gaussian: ||J u||^2 is within iota ||u||^2 but with probability 2 exp(-m (iota^2 - iota^3)/4); a pair needs this of u
+ * + v and u - v.  Sparse: E(<J u, J v> - <u, v>)^2 <= 2 ||u||^2 ||v||^2 / m, and Chebyshev's inequality,
+ * which is what is proven for a fixed s.
+ * Depends on: sketch.h.  Used by: plan.  Source: Johnson, Lindenstrauss (1984); Dasgupta, Gupta (2003); Kane,
+ * Nelson (2014). */
 #include <math.h>
 
 #include "federated/sketch/sketch.h"

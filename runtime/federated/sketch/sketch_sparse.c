@@ -1,5 +1,5 @@
-/* sketch_sparse.c -- J with s = min(m, 8) entries +-1/sqrt(s) in distinct rows of every column, exactly: products are sums with signs,
- * multiplied by 1/sqrt(s) once.  An entry in memory is twice its row, plus 1 for a minus.
+/* sketch_sparse.c -- J with s = min(m, 8) entries +-1/sqrt(s) in distinct rows of every column, exactly: products are
+ * sums with signs, multiplied by 1/sqrt(s) once.  An entry in memory is twice its row, plus 1 for a minus.
  * Depends on: sketch_impl.h.  Used by: sketch.c's table.  Source: Kane, Nelson (2014). */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* federated_frank_wolfe.c -- Frank-Wolfe over parties that hold different columns: a step is a round of the server.
- * What a run releases depends on what it has released (which features are new), so it charges what ran and proves what was planned.
+ * What a run releases depends on what it has released (which features are new),
+ * so it charges what ran and proves what was planned.
  * Depends on: federated_frank_wolfe.h, server.h.  Used by: bindings, hosts.
  * Source: Lou, Cheung (2018), Algorithm 2, corrected (distributed-frank-wolfe.md). */
 #include <math.h>
@@ -25,7 +26,8 @@ static void fed_destroy(pn_state *state)
 {
     fed_state *self = (fed_state *)state;
 
-    /* Not before: parties that have their model go, and a host that dies before it has kept its own needs them again. */
+    /* Not before: parties that have their model go, and a host that dies before it has kept its own needs them
+     * again. */
     if (self->server && pn_server_rounds(self->server) >= state->plan->iterations)
         pn_server_finish(self->server);
     pn_server_free(self->server);
@@ -254,8 +256,7 @@ static pn_status fed_left(const pn_plan *plan, pn_ledger *ledger, bool *resumed,
 static const pn_solver_ops solver_row = {
     .name = "federated_frank_wolfe",
     .doc = "Frank-Wolfe over parties that hold different columns of the same records: in each round a party chooses "
-           "one of its "
-           "columns privately, and sends that column, shortened and with noise, once.",
+           "one of its columns privately, and sends that column, shortened and with noise, once.",
     .source = "Lou, Cheung (2018), Algorithm 2, corrected",
     .params = federated_params,
     .reveals = PN_REVEALS_PROCESSES,

@@ -1,5 +1,6 @@
 /* federated_frank_wolfe_plan.c -- options of federated_frank_wolfe, what it can be used for, and its plan.
- * Depends on: federated_frank_wolfe_plan.h.  Used by: federated_frank_wolfe.c.  Spec: distributed-frank-wolfe.md section 3.
+ * Depends on: federated_frank_wolfe_plan.h.  Used by: federated_frank_wolfe.c.
+ * Spec: distributed-frank-wolfe.md section 3.
  * Source: Lou, Cheung (2018), Algorithm 2, corrected. */
 #include <math.h>
 #include <string.h>
@@ -14,17 +15,15 @@ const pn_param federated_params[] = {
     { "transport", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, transport_class, "how the server reaches the parties" },
     { "mode", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_federated_mode_names,
       "product: each party moves within an l1 ball of its own; ball: the best party moves, within the l1 ball; paper: "
-      "the "
-      "article to the letter, unproven, for simulated runs" },
+      "the article to the letter, unproven, for simulated runs" },
     { "sampled", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "how many of its columns a party looks at in a round; by default all" },
     { "radii", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "of mode \"product\": the l1 radius of each party [K], of sum at most the set's radius r; by default r/K" },
     { "clip", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, NAN, NULL,
       "clips the margins of records there, so that the sensitivity is fixed; 0: no clip, sensitivities are bounded "
-      "anew "
-      "in every round; by default 0 where the risk bound promises something, else at twice the largest that margins of "
-      "records can be" },
+      "anew in every round; by default 0 where the risk bound promises something, else at twice the largest that "
+      "margins of records can be" },
     { "share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.5, NULL, "part of the budget that pays for features" },
     { "stay", PN_FLAG, PN_OPTIONAL, PN_ANY, PN_DERIVED, NULL,
       "parties may stay where they are; product: true, without it sampling fewer columns does not converge; ball: true "
@@ -69,8 +68,7 @@ static pn_status read_set(fed_work *at, pn_err *err)
                        FED_OWNER);
     if (!pn_set_is(set, "l1_ball", &at->radius))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: parties move along single columns, so the set must be an l1_ball "
-                       "about 0, got %s",
+                       "%s: parties move along single columns, so the set must be an l1_ball about 0, got %s",
                        FED_OWNER, set->ops->name);
     if (pn_objective_regulariser(at->objective))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: takes no regulariser; the l1 ball is what keeps the model sparse",
@@ -316,8 +314,9 @@ static void count_choices(fed_work *at)
     }
 }
 
-/* What features leave is shared by choices and scores: their errors a/sqrt(s) and b/sqrt(1 - s) are least together where s : 1 - s is
- * a^(2/3) : b^(2/3).  With all else equal a = ln(candidates)/sqrt(2) and b is that of the best of K, or K + 1, scores. */
+/* What features leave is shared by choices and scores: their errors a/sqrt(s) and b/sqrt(1 - s) are least together
+ * where s : 1 - s is a^(2/3) : b^(2/3).  With all else equal a = ln(candidates)/sqrt(2) and b is that of the best of K,
+ * or K + 1, scores. */
 static void share_budget(fed_work *at)
 {
     double K = at->parties, a = at->choices / at->reach / sqrt(2.0);
@@ -402,8 +401,9 @@ static pn_status open_sketch(fed_work *at, pn_err *err)
 
 /* ---- the plan ---- */
 
-/* Of f over what x can reach.  f >= 0, and convex: f(0) - f* <= reach ||gradient at 0||_inf.  Columns that are not alike have inner
- * products that vanish beside their norms, and from one vertex to another |z|^2 is 2 sum r_k^2 where the worst case has (2 sum r_k)^2. */
+/* Of f over what x can reach.  f >= 0, and convex: f(0) - f* <= reach ||gradient at 0||_inf.  Columns that are not
+ * alike have inner products that vanish beside their norms, and from one vertex to another |z|^2 is 2 sum r_k^2 where
+ * the worst case has (2 sum r_k)^2. */
 static void measure_objective(fed_work *at)
 {
     double part = at->reach / at->radius, squares = 0.0;

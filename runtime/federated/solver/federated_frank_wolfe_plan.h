@@ -73,8 +73,8 @@ double fed_dense_column(const fed_work *at);
 double fed_sparse_column(const fed_work *at);
 /** Why there is no bound on the excess risk, or NULL. */
 const char *fed_no_bound(const fed_work *at);
-/** plan->base.iterations: as given, or those which the bound favours, or an estimate where it promises nothing.  There margins are clipped,
- *  too, if the caller left that open. */
+/** plan->base.iterations: as given, or those which the bound favours, or an estimate where it promises nothing.  There
+ *  margins are clipped, too, if the caller left that open. */
 void fed_choose_rounds(fed_work *at);
 
 /* ---- federated_frank_wolfe_plan_explain.c ---- */

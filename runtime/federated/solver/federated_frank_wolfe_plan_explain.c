@@ -1,4 +1,5 @@
-/* federated_frank_wolfe_plan_explain.c -- the lines of a federated plan: every number and where it comes from, and the traffic.
+/* federated_frank_wolfe_plan_explain.c -- the lines of a federated plan: every number and where it comes from,
+ * and the traffic.
  * Depends on: federated_frank_wolfe_plan.h.  Used by: federated_frank_wolfe_plan.c. */
 #include <math.h>
 #include <stdio.h>

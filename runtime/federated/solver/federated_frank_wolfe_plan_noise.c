@@ -1,7 +1,8 @@
-/* federated_frank_wolfe_plan_noise.c -- the noise with which a whole federated run costs what was asked for, and its events.
- * All releases of a round read the same records, those of different parties, too: they add up.  A run is K T selections, F features and,
- * where the best party is looked for, K T scores.
- * Depends on: federated_frank_wolfe_plan.h, privacy/accounting/calibrate_program.h, random/selection.h.  Used by: federated_frank_wolfe_plan.c.
+/* federated_frank_wolfe_plan_noise.c -- the noise with which a whole federated run costs what was asked for, and its
+ * events.  All releases of a round read the same records, those of different parties, too: they add up.  A run is K T
+ * selections, F features and, where the best party is looked for, K T scores.
+ * Depends on: federated_frank_wolfe_plan.h, privacy/accounting/calibrate_program.h, random/selection.h.
+ * Used by: federated_frank_wolfe_plan.c.
  * Spec: distributed-frank-wolfe.md section 3, "Calibration". */
 #include <math.h>
 

@@ -1,15 +1,19 @@
-/* federated_frank_wolfe_plan_risk.c -- what a federated run is good for: the bound on its excess risk, and the rounds that it favours.
+/* federated_frank_wolfe_plan_risk.c -- what a federated run is good for: the bound on its excess risk,
+ * and the rounds that it favours.
  *
- * With p the least share of its columns that a party looks at, and C the full curvature (every party moves every round, in a direction that
- * depends on the gradient), E f(x_T) - f* <= 2 (h0 + C/p)/(p T + 2) + e/p.  The parts of e, for ||x||_1 <= R and columns of l2 norm a:
+ * With p the least share of its columns that a party looks at, and C the full curvature
+ * (every party moves every round, in a direction that depends on the gradient), E f(x_T) - f* <= 2 (h0 + C/p)/(p T + 2)
+ * + e/p.  The parts of e, for ||x||_1 <= R and columns of l2 norm a:
  *   selections   sum_k (2 Delta_k/epsilon0) ln(candidates), and the best party's sigma_score Delta sqrt(2 ln K)
- *   features     2 R max_i |ghat_i - its value without noise|: q has sum_l x_l xi_l in it, and |<J a_i, sum_l x_l xi_l>| <=
- *                R max_il |<J a_i, xi_l>| whatever x was chosen with, a maximum of d F Gaussians
+ *   features     2 R max_i |ghat_i - its value without noise|: q has sum_l x_l xi_l in it, and |<J a_i, sum_l x_l
+ *                xi_l>| <= R max_il |<J a_i, xi_l>| whatever x was chosen with, a maximum of d F Gaussians
  *   sketch       2 R iota a^2 R/n
- * Delta needs B, a bound on |(J^T q)_j|, of which again the part of each column is looked at: x_l (J e_j)^T (J a_l + xi_l).
- * Where that is above f(0) - f* it promises nothing, and an estimate takes its place, which is no bound: margins clipped at 2 X R, columns of
- * few entries that are not alike.  Measured (examples/reproduce/federated/utility.lua), it finds about the best T for dense columns, too.
- * Depends on: federated_frank_wolfe_plan.h.  Used by: federated_frank_wolfe_plan.c.  Spec: distributed-frank-wolfe.md sections 1 and 3. */
+ * Delta needs B, a bound on |(J^T q)_j|, of which again the part of each column is looked at: x_l (J e_j)^T
+ * (J a_l + xi_l).  Where that is above f(0) - f* it promises nothing, and an estimate takes its place, which is no
+ * bound: margins clipped at 2 X R, columns of few entries that are not alike.  Measured
+ * (examples/reproduce/federated/utility.lua), it finds about the best T for dense columns, too.
+ * Depends on: federated_frank_wolfe_plan.h.  Used by: federated_frank_wolfe_plan.c.
+ * Spec: distributed-frank-wolfe.md sections 1 and 3. */
 #include <math.h>
 
 #include "federated/solver/federated_frank_wolfe_plan.h"
@@ -62,8 +66,8 @@ static double squared_noise(const fed_work *at, double sigma, double features, d
     return sigma > 0.0 ? at->reach * sigma * sketched * largest_of(at->d * features) / at->n : 0.0;
 }
 
-/* Slopes change by at most 1/4 of what margins do, and by at most 1; nothing of that averages out.  A dense column sees the mean over
- * records of |sum_l x_l xi_lj|, which is at most R times the largest mean of |xi_l|. */
+/* Slopes change by at most 1/4 of what margins do, and by at most 1; nothing of that averages out.  A dense column sees
+ * the mean over records of |sum_l x_l xi_lj|, which is at most R times the largest mean of |xi_l|. */
 static double logistic_noise(const fed_work *at, double sigma, double features, double column_size)
 {
     double entries = column_size * column_size / (at->X * at->X); /* at most, each of size X */
@@ -224,8 +228,9 @@ static bool bound_promises(const fed_work *at, search *dense)
     return dense->least < at->start_gap;
 }
 
-/* At twice what |<a_j, x>| can be.  At X R itself noise hides most of A x where it is a few times that, and x ends at the columns most
- * correlated with y; at much more, scales of choices are those of no clip.  Measured; nothing is proven of it. */
+/* At twice what |<a_j, x>| can be.  At X R itself noise hides most of A x where it is a few times that, and x ends at
+ * the columns most correlated with y; at much more, scales of choices are those of no clip.  Measured;
+ * nothing is proven of it. */
 static void clip_margins(fed_work *at)
 {
     at->clips = at->loss == PN_FEDERATED_SQUARED && !at->own[FED_CLIP].given;
@@ -233,8 +238,9 @@ static void clip_margins(fed_work *at)
         at->plan->terms[k].clip = 2.0 * at->X * at->reach;
 }
 
-/* The noise of a choice stays in x as long as its vertex does: of few rounds one wrong choice is much of the answer.  Measured, fewer than
- * ten are never much better, and often worse; where choices are mostly noise more of them cancel. */
+/* The noise of a choice stays in x as long as its vertex does: of few rounds one wrong choice is much of the answer.
+ * Measured, fewer than ten are never much better, and often worse; where choices are mostly noise more of them
+ * cancel. */
 static double estimated_rounds(fed_work *at)
 {
     search sparse = search_over(at, fed_sparse_column(at), true);

@@ -1,4 +1,5 @@
-/* agreement.c -- do parties hold the same records?  Numbers and digests are compared, and an error says who differs from whom.
+/* agreement.c -- do parties hold the same records?  Numbers and digests are compared,
+ * and an error says who differs from whom.
  * Depends on: agreement.h.  Used by: transport.c, zeromq_server.c. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,8 +72,8 @@ static pn_status orders_differ(const pn_transport *transport, pn_err *err)
     }
     return pn_fail(
         err, PN_EINVAL,
-        "federated: parties hold different records, or the same in different orders: the digests of their record "
-        "ids differ.  Who agrees with whom: %s",
+        "federated: parties hold different records, or the same in different orders: the digests of their record ids "
+        "differ.  Who agrees with whom: %s",
         l.text);
 }
 
@@ -87,8 +88,8 @@ static pn_status some_unstated(const pn_transport *transport, pn_err *err)
     }
     return pn_fail(
         err, PN_EINVAL,
-        "federated: some parties state the order of their records (alignment) and these do not: %s.  Let all "
-        "state it, or none",
+        "federated: some parties state the order of their records (alignment) and these do not: %s.  Let all state it, "
+        "or none",
         l.text);
 }
 

@@ -1,4 +1,5 @@
-/* agreement.h -- whether all parties hold the same records in the same order, as far as they say.  Depends on: transport.h.
+/* agreement.h -- whether all parties hold the same records in the same order, as far as they say.
+ * Depends on: transport.h.
  * Used by: transport.c, zeromq_server.c, which tells the parties, too. */
 #ifndef PN_FEDERATED_AGREEMENT_H
 #define PN_FEDERATED_AGREEMENT_H

@@ -1,5 +1,5 @@
-/* in_process.c -- the transport whose parties are in this process: the columns of one data set, split between them.  What is said goes
- * through the bytes of wire.h all the same, so that sizes, limits and checks are those of a network.
+/* in_process.c -- the transport whose parties are in this process: the columns of one data set, split between them.
+ * What is said goes through the bytes of wire.h all the same, so that sizes, limits and checks are those of a network.
  * Depends on: transport.h, party.h, wire.h.  Used by: bindings, tests. */
 #include <string.h>
 
@@ -104,7 +104,8 @@ static pn_status make_party(in_process *self, size_t k, size_t first, size_t col
     return status;
 }
 
-/* Splits do not depend on what was drawn: a generator that is used again must not give the noise of its last run again. */
+/* Splits do not depend on what was drawn: a generator that is used again must not give the noise of its last run
+ * again. */
 static void choose_stream(in_process *self, pn_rng *rng)
 {
     bool untouched = rng && pn_rng_untouched(rng);

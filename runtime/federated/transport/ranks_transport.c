@@ -105,7 +105,8 @@ static pn_status ranks_gather(pn_transport *transport, pn_task *task, pn_err *er
     return status;
 }
 
-/* A reply to this request: not a party's word that it is there again, nor what was left unread of a call that failed. */
+/* A reply to this request: not a party's word that it is there again,
+ * nor what was left unread of a call that failed. */
 static bool answers(const pn_message *reply, const pn_message *request)
 {
     return reply->kind != PN_MESSAGE_HELLO && memcmp(reply->run, request->run, PN_RUN_ID) == 0 &&

@@ -1,5 +1,6 @@
-/* transport.c -- the doors that every transport stands behind: counting of references and of traffic, and the check that a
- * reply answers its request.  Depends on: transport.h, server.h (recall).  Used by: server.c, transports, bindings. */
+/* transport.c -- the doors that every transport stands behind: counting of references and of traffic, and the check
+ * that a reply answers its request.  Depends on: transport.h, server.h (recall).  Used by: server.c,
+ * transports, bindings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

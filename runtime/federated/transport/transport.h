@@ -28,12 +28,12 @@ typedef struct pn_peer {
 /* What a run needs besides terms, where parties are made by the transport itself. */
 typedef struct pn_transport_run {
     const pn_objective *objective; /* in_process: whose columns are split */
-    pn_rng
-        *rng; /* in_process: party k draws from split k of it, or from others once something was drawn; NULL: secure */
+    /* in_process: party k draws from split k of it, or from others once something was drawn; NULL: secure */
+    pn_rng *rng;
     pn_ledger *overall; /* in_process: charged by the parties */
     bool is_private;
-    pn_budget
-        party; /* in_process: of the ledger that is made for a party which has none.  Not looked at without privacy */
+    /* in_process: of the ledger that is made for a party which has none.  Not looked at without privacy */
+    pn_budget party;
 } pn_transport_run;
 
 typedef struct pn_transport_ops {
@@ -41,19 +41,20 @@ typedef struct pn_transport_ops {
     bool forgets; /* its parties do not outlive a run, nor what they know of it: no checkpoint */
     bool charges; /* its parties charge pn_transport_run's `overall` themselves, before they draw */
     void (*destroy)(pn_transport *self);
-    /* Wait until every party has said who it is; peers[] are filled in.  Done before: nothing.  NULL for in_process, where a plan asks for
-     * the columns of an objective (pn_terms_columns). */
+    /* Wait until every party has said who it is; peers[] are filled in.  Done before: nothing.  NULL for in_process,
+     * where a plan asks for the columns of an objective (pn_terms_columns). */
     pn_status (*gather)(pn_transport *self, pn_task *task, pn_err *err);
     /* Begin a run; terms themselves go by `exchange`.  NULL: there is nothing to do. */
     pn_status (*begin)(pn_transport *self, const pn_transport_run *run, pn_err *err);
-    /* requests[parties] (kind NONE: nothing for this one) and replies[parties], cleared first.  Returns when every request has its reply of
-     * the right kind, run, party and round; a REFUSED reply is a reply.  Repeats requests to parties that reconnect.
-     * Errors: PN_EIO when a party is silent for longer than the time-out (names it), PN_EPRIVACY when one came back without its memory;
-     * PN_ECANCELLED; PN_ENOMEM; of in_process what pn_party_answer fails with. */
+    /* requests[parties] (kind NONE: nothing for this one) and replies[parties], cleared first.  Returns when every
+     * request has its reply of the right kind, run, party and round; a REFUSED reply is a reply.
+     * Repeats requests to parties that reconnect.
+     * Errors: PN_EIO when a party is silent for longer than the time-out (names it), PN_EPRIVACY when one came back
+     * without its memory; PN_ECANCELLED; PN_ENOMEM; of in_process what pn_party_answer fails with. */
     pn_status (*exchange)(pn_transport *self, const pn_message *requests, pn_message *replies, pn_task *task,
                           pn_err *err);
-    /* The run is over here: tell everybody (farewells[parties]: DONE, REFUSED, or NONE for nothing), as far as it can be done in a
-     * moment; no reply is awaited. */
+    /* The run is over here: tell everybody (farewells[parties]: DONE, REFUSED, or NONE for nothing), as far as it can
+     * be done in a moment; no reply is awaited. */
     void (*end)(pn_transport *self, const pn_message *farewells);
 } pn_transport_ops;
 
@@ -71,8 +72,9 @@ struct pn_transport {
     int references;
 };
 
-/** Checked doors: replies[parties] are zeroed or hold messages, which are cleared; after a failure they are empty.  Errors: as the ops; PN_EIO
- *  for a reply that does not answer its request.  Traffic is counted by the implementations, who know the bytes. */
+/** Checked doors: replies[parties] are zeroed or hold messages, which are cleared; after a failure they are empty.
+ *  Errors: as the ops; PN_EIO for a reply that does not answer its request.
+ *  Traffic is counted by the implementations, who know the bytes. */
 /** The accounts of traffic begin anew.  Also PN_EINVAL while another run goes on over it. */
 pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err);
 void pn_transport_end(pn_transport *transport, const pn_message *farewells); /* NULL: nothing is said */
@@ -87,8 +89,8 @@ void pn_transport_clear(pn_transport *transport); /* the head's own memory */
 
 /* ---- in_process.c ---- */
 
-/** Party k of the last run, for reports; NULL before.  It refers to the data of that run's objective, which must not be freed while a run
- *  goes on. */
+/** Party k of the last run, for reports; NULL before.  It refers to the data of that run's objective, which must not be
+ *  freed while a run goes on. */
 const pn_party *pn_in_process_party(const pn_transport *transport, size_t party);
 
 #endif

@@ -1,8 +1,8 @@
-/* zeromq_gate.c -- who may connect: libzmq asks for every connection whether its CURVE key is in the list (ZAP), and the answer binds the
- * connection to a party.  Depends on: zeromq_link.h, libzmq.  Used by: zeromq_server.c.
+/* zeromq_gate.c -- who may connect: libzmq asks for every connection whether its CURVE key is in the list (ZAP), and
+ * the answer binds the connection to a party.  Depends on: zeromq_link.h, libzmq.  Used by: zeromq_server.c.
  *
- * libzmq asks over a socket of its own in the context; the server's loop waits at it together with the messages, so nothing here needs a
- * thread, and connections are let in while the server listens. */
+ * libzmq asks over a socket of its own in the context; the server's loop waits at it together with the messages, so
+ * nothing here needs a thread, and connections are let in while the server listens. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

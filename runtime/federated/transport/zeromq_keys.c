@@ -1,8 +1,10 @@
-/* zeromq_keys.c -- pairs of CURVE keys in files: made, read, told apart.  Depends on: zeromq.h, core/, libzmq, libsodium,
+/* zeromq_keys.c -- pairs of CURVE keys in files: made, read, told apart.  Depends on: zeromq.h, core/,
+ * libzmq, libsodium,
  * POSIX.  Used by: bindings, tests.
  *
- * A file is text: a line that begins with # and says what it is, and one with the word "secret" or "public" and the key in Z85.  The public
- * key follows from the secret one, so the secret file is all that a program needs; the other one is there to be given away. */
+ * A file is text: a line that begins with # and says what it is, and one with the word "secret" or "public" and the key
+ * in Z85.  The public key follows from the secret one, so the secret file is all that a program needs;
+ * the other one is there to be given away. */
 #define _GNU_SOURCE
 
 #include <errno.h>

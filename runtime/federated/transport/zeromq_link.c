@@ -1,4 +1,5 @@
-/* zeromq_link.c -- contexts, sockets and frames of libzmq, with the settings that both ends want.  Depends on: zeromq_link.h, libzmq.
+/* zeromq_link.c -- contexts, sockets and frames of libzmq, with the settings that both ends want.
+ * Depends on: zeromq_link.h, libzmq.
  * Used by: zeromq_server.c, zeromq_party.c. */
 #define _GNU_SOURCE
 

@@ -1,5 +1,6 @@
-/* zeromq_link.h -- what both ends of the transport over ZeroMQ share: contexts, sockets, frames, the clock; and who may come in.  Private
- * to zeromq*.c and their tests.  Depends on: zeromq.h, libzmq.  Used by: zeromq_server.c, zeromq_party.c, zeromq_gate.c. */
+/* zeromq_link.h -- what both ends of the transport over ZeroMQ share: contexts, sockets, frames, the clock; and who may
+ * come in.  Private to zeromq*.c and their tests.  Depends on: zeromq.h, libzmq.
+ * Used by: zeromq_server.c, zeromq_party.c, zeromq_gate.c. */
 #ifndef PN_FEDERATED_ZEROMQ_LINK_H
 #define PN_FEDERATED_ZEROMQ_LINK_H
 
@@ -16,7 +17,8 @@ pn_status pn_link_fail(pn_err *err, const char *what);
 /** A context without a waiting end; NULL when memory is short.  pn_link_end waits for at most PN_LINK_LINGER. */
 void *pn_link_begin(void);
 void pn_link_end(void *context);
-/** A socket with heartbeats, limits of time, `bytes` at most in a message and `queue` messages at most waiting.  NULL with err set. */
+/** A socket with heartbeats, limits of time, `bytes` at most in a message and `queue` messages at most waiting.
+ *  NULL with err set. */
 void *pn_link_socket(void *context, int type, size_t bytes, int queue, pn_err *err);
 /** Close it; what was said last may still leave for `linger` milliseconds. */
 void pn_link_close(void *socket, int linger);
@@ -32,7 +34,8 @@ const char *pn_link_printable(const char *text);
 
 typedef struct pn_gate pn_gate;
 
-/** keys[count]: public, in Z85, all different.  One gate in each context; it must be there before a server socket listens.
+/** keys[count]: public, in Z85, all different.  One gate in each context;
+ *  it must be there before a server socket listens.
  *  Errors: PN_EPARSE for a key, PN_EINVAL for one that is there twice (names both), PN_EIO, PN_ENOMEM. */
 pn_status pn_gate_open(pn_gate **out, void *context, size_t count, const char *const *keys, const pn_peer *peers,
                        pn_err *err);

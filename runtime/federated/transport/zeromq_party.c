@@ -1,13 +1,16 @@
-/* zeromq_party.c -- a party's end: says hello, answers what it is asked, until the run is over.  Depends on: zeromq_link.h, libzmq.
+/* zeromq_party.c -- a party's end: says hello, answers what it is asked, until the run is over.
+ * Depends on: zeromq_link.h, libzmq.
  * Used by: zeromq_serve.c.
  *
- * libzmq connects, and connects again with growing pauses; its monitor tells when there is a connection on which both sides have proven their
- * keys.  Then hello is said, and again every second while nothing is heard: the server answers it with the request that is outstanding.
- * Without a connection nothing is sent: a reply that cannot leave is asked for again, and given again for nothing.
+ * libzmq connects, and connects again with growing pauses; its monitor tells when there is a connection on which both
+ * sides have proven their
+ * keys.  Then hello is said, and again every second while nothing is heard: the server answers it with the request that
+ * is outstanding.  Without a connection nothing is sent: a reply that cannot leave is asked for again,
+ * and given again for nothing.
  *
- * ZMQ_IMMEDIATE stays off: with it libzmq throws away what has arrived and was not read yet when a connection ends, such as the last word of
- * a server that closes.  After a breach of protocol (a broken handshake, too large a message) libzmq gives up, which nothing tells but that it
- * does not try again; the socket is then made anew. */
+ * ZMQ_IMMEDIATE stays off: with it libzmq throws away what has arrived and was not read yet when a connection ends,
+ * such as the last word of a server that closes.  After a breach of protocol (a broken handshake, too large a message)
+ * libzmq gives up, which nothing tells but that it does not try again; the socket is then made anew. */
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -246,8 +249,8 @@ static pn_status give_up(const client *c, pn_err *err)
     if (c->doubted)
         return pn_fail(
             err, PN_EIO,
-            "federated.zeromq: who answers at %.200s has not proven within %g s to be the server; is the server's "
-            "key the right one?",
+            "federated.zeromq: who answers at %.200s has not proven within %g s to be the server; is the server's key "
+            "the right one?",
             place, c->timeout);
     return pn_fail(err, PN_EIO, "federated.zeromq: nobody answers at %.200s for more than %g s", place, c->timeout);
 }

@@ -1,4 +1,5 @@
-/* zeromq_serve.c -- a party of party.h at the end of a connection.  Depends on: zeromq_link.h, party.h.  Used by: bindings. */
+/* zeromq_serve.c -- a party of party.h at the end of a connection.  Depends on: zeromq_link.h, party.h.
+ * Used by: bindings. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

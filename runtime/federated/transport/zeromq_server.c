@@ -1,9 +1,10 @@
 /* zeromq_server.c -- the server's end of the transport over ZeroMQ: listening, gathering, exchanges, farewells.
  * Depends on: zeromq_server.h, libzmq, POSIX.  Used by: bindings.
  *
- * There is no thread but libzmq's own: messages, and the gate that lets parties in, are looked after while the server gathers or exchanges.  In
- * between libzmq keeps connections alive.  Waiting is zmq_poll, a tenth of a second at a time, so that a cancel is seen; a slow party
- * costs no more than that.  After a fork the context is the parent's: a child gets PN_EUNSUPPORTED, and freeing there closes nothing. */
+ * There is no thread but libzmq's own: messages, and the gate that lets parties in, are looked after while the server
+ * gathers or exchanges.  In between libzmq keeps connections alive.  Waiting is zmq_poll, a tenth of a second at a
+ * time, so that a cancel is seen; a slow party costs no more than that.  After a fork the context is the parent's: a
+ * child gets PN_EUNSUPPORTED, and freeing there closes nothing. */
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -109,7 +110,8 @@ static void send_away(pn_zeromq *z, const pn_err *err)
     pn_free(farewells);
 }
 
-/* A party that waits says hello every second: those of parties that were sent away would count for those that come now. */
+/* A party that waits says hello every second: those of parties that were sent away would count for those that come
+ * now. */
 static void begin_anew(pn_zeromq *z)
 {
     if (z->sent_away)

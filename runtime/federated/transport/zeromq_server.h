@@ -1,4 +1,5 @@
-/* zeromq_server.h -- the server's end: its state, and what passes between it and one party.  Private to zeromq_server.c, zeromq_talk.c.
+/* zeromq_server.h -- the server's end: its state, and what passes between it and one party.
+ * Private to zeromq_server.c, zeromq_talk.c.
  * Depends on: zeromq_link.h. */
 #ifndef PN_FEDERATED_ZEROMQ_SERVER_H
 #define PN_FEDERATED_ZEROMQ_SERVER_H
@@ -47,8 +48,8 @@ void pn_talk_settle(pn_zeromq *z, size_t k);
 /** Throw away what has come and was not read. */
 void pn_talk_forget(pn_zeromq *z);
 /** Wait for up to `milliseconds`, and deal with what has come.
- *  Errors: PN_EPRIVACY, PN_EINVAL for a party that came back as another one; PN_EUNSUPPORTED, PN_EIO for one that cannot be understood;
- *  PN_ENOMEM. */
+ *  Errors: PN_EPRIVACY, PN_EINVAL for a party that came back as another one; PN_EUNSUPPORTED, PN_EIO for one that
+ *  cannot be understood; PN_ENOMEM. */
 pn_status pn_talk_wait(pn_zeromq *z, long milliseconds, pn_err *err);
 
 #endif

@@ -1,11 +1,14 @@
-/* zeromq_talk.c -- what comes from a party and what goes to it.  Depends on: zeromq_server.h, libzmq.  Used by: zeromq_server.c.
+/* zeromq_talk.c -- what comes from a party and what goes to it.  Depends on: zeromq_server.h, libzmq.
+ * Used by: zeromq_server.c.
  *
  * Whose message it is, is known from the connection (User-Id of the gate), never from its text.  What happens to one:
- *   hello                        where the party is now; the request that it owes is repeated, at once to a new connection, to the same one only
- *                                after a pause that doubles: a party that computes for long, or has a slow line, is not sent the request ever again
+ *   hello                        where the party is now; the request that it owes is repeated, at once to a new
+ *                                connection, to the same one only after a pause that doubles: a party that computes for
+ *                                long, or has a slow line, is not sent the request ever again
  *   the answer that it owes      taken
  *   another one that reads well  a reply of before, or to a request that was repeated: dropped, it proves nothing
- *   one that does not read well  dropped; the 16th since the last good one stops the run, as the party would only repeat it
+ *   one that does not read well  dropped; the 16th since the last good one stops the run,
+ *       as the party would only repeat it
  *   another version              stops the run: that party will never be understood */
 #include <errno.h>
 #include <stdio.h>
@@ -113,8 +116,8 @@ static pn_status check_return(const pn_member *member, const pn_peer *peer, cons
     if (member->bound && memcmp(hello->session, peer->session, PN_SESSION_BYTES) != 0)
         return pn_fail(
             err, PN_EPRIVACY,
-            "federated.zeromq: %s came back without its memory of what it has released, and would draw new noise "
-            "on the same values; start it with its checkpoint, or the run anew",
+            "federated.zeromq: %s came back without its memory of what it has released, and would draw new noise on "
+            "the same values; start it with its checkpoint, or the run anew",
             peer->name);
     return PN_OK;
 }

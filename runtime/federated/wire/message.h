@@ -1,5 +1,5 @@
-/* message.h -- what server and parties say to each other: explicit structs.  The server's and the parties' code touches nothing else, so
- * that the same code runs over every transport; wire.h turns a message into bytes and back.
+/* message.h -- what server and parties say to each other: explicit structs.  The server's and the parties' code touches
+ * nothing else, so that the same code runs over every transport; wire.h turns a message into bytes and back.
  *
  *     party                         server
  *     HELLO (who, n, c, digest) ->                 at every (re)connect, and while nothing is heard
@@ -11,7 +11,8 @@
  *     FEATURE J a_i + noise     ->                 paid for at the first time
  *                               <- DONE x_k        or REFUSED: the run is over
  *
- * A reply repeats run, party, round of its request.  Depends on: terms.h.  Used by: wire.h, party.h, server.h, transport.h. */
+ * A reply repeats run, party, round of its request.  Depends on: terms.h.  Used by: wire.h, party.h,
+ * server.h, transport.h. */
 #ifndef PN_FEDERATED_MESSAGE_H
 #define PN_FEDERATED_MESSAGE_H
 
@@ -45,16 +46,17 @@ typedef struct pn_message {
     /* HELLO */
     char name[PN_NAME_BYTES];
     uint64_t records, columns;
-    unsigned char
-        alignment[PN_DIGEST_BYTES]; /* digest of the order of the records (data/alignment.h); zeros: not stated */
-    unsigned char
-        session[PN_SESSION_BYTES];     /* which memory this party has of what it has released: new when it has none */
+    /* digest of the order of the records (data/alignment.h); zeros: not stated */
+    unsigned char alignment[PN_DIGEST_BYTES];
+    /* which memory this party has of what it has released: new when it has none */
+    unsigned char session[PN_SESSION_BYTES];
     double feature_bound, label_bound; /* what it enforces */
 
     /* TERMS */
     pn_terms terms;
 
-    /* ROUND, DONE: x_k, its entries that are not 0, by rising index; ROUND: q.  FEATURE: J a_i + noise.  Owned by the message. */
+    /* ROUND, DONE: x_k, its entries that are not 0, by rising index; ROUND: q.  FEATURE: J a_i + noise.
+     * Owned by the message. */
     size_t count;
     uint32_t *index; /* [count] columns of the party, from 0 */
     double *value;   /* [count] */
@@ -64,8 +66,9 @@ typedef struct pn_message {
     /* CHOICE: 0 stays, +-(i + 1) moves toward +-r_k e_i.  FETCH, FEATURE: column i. */
     int64_t code;
     double score,
-        stay_score; /* released in PN_FEDERATED_BALL, NaN elsewhere: <vertex, ghat> of the choice and <x_k, ghat_k>, the smaller the
-                       better, in a unit that is the same at all parties of a round */
+        /* released in PN_FEDERATED_BALL, NaN elsewhere: <vertex, ghat> of the choice and <x_k, ghat_k>, the smaller the
+         * better, in a unit that is the same at all parties of a round */
+        stay_score;
     uint32_t column;
 
     /* REFUSED */
@@ -80,11 +83,12 @@ pn_status pn_message_reserve(pn_message *message, size_t count, size_t size, pn_
 /** Make `message` a REFUSED answer to `request` (NULL: to nobody) with the status and message of err. */
 void pn_message_refuse(pn_message *message, const pn_message *request, const pn_err *err);
 
-/** Whether `reply` is one to `request`: run, party, round and kind (REFUSED answers all), of FETCH also the column; and nothing answers NONE. */
+/** Whether `reply` is one to `request`: run, party, round and kind (REFUSED answers all), of FETCH also the column;
+ *  and nothing answers NONE. */
 bool pn_message_answers(const pn_message *request, const pn_message *reply);
 
-/** Numbers in it that speak of the run: 1 for a code, a score, the column of FETCH; 2 for each entry of x_k; `size` for a vector.  For the
- *  accounts of traffic. */
+/** Numbers in it that speak of the run: 1 for a code, a score, the column of FETCH; 2 for each entry of x_k; `size` for
+ *  a vector.  For the accounts of traffic. */
 size_t pn_message_scalars(const pn_message *message);
 
 #endif

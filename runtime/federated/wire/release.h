@@ -1,11 +1,13 @@
-/* release.h -- what a party releases and what that costs, from public numbers alone.  The plan prices a run and parties draw and charge
- * by the same functions, so that a run costs what its plan says to the last bit.
- *   selection  one of at most 2 tau + 1 candidates, by the exponential mechanism with epsilon0 (PN_FEDERATED_PAPER: Laplace noise)
+/* release.h -- what a party releases and what that costs, from public numbers alone.  The plan prices a run and parties
+ * draw and charge by the same functions, so that a run costs what its plan says to the last bit.
+ *   selection  one of at most 2 tau + 1 candidates, by the exponential mechanism with epsilon0
+ *              (PN_FEDERATED_PAPER: Laplace noise)
  *   feature    m numbers J a_i with Gaussian noise, once for each column
- *   score      (PN_FEDERATED_BALL) the best score in units of Delta_t, the round's sensitivity, with Gaussian noise; with `stay` also
- *              <ghat_k, x_k>
+ *   score      (PN_FEDERATED_BALL) the best score in units of Delta_t, the round's sensitivity, with Gaussian noise;
+ *              with `stay` also <ghat_k, x_k>
  * A charge names the run and the kind in its label, so that a ledger tells how many of a run it has paid for.
- * Depends on: terms.h, sketch.h, privacy.  Used by: party*.c, server_account.c, federated_frank_wolfe_plan*.c.  Spec: distributed-frank-wolfe.md section 3. */
+ * Depends on: terms.h, sketch.h, privacy.  Used by: party*.c, server_account.c, federated_frank_wolfe_plan*.c.  Spec:
+ * distributed-frank-wolfe.md section 3. */
 #ifndef PN_FEDERATED_RELEASE_H
 #define PN_FEDERATED_RELEASE_H
 
@@ -23,8 +25,8 @@ extern const char *const pn_release_names[PN_RELEASE_KINDS];
 
 #define PN_RELEASE_LABEL 96
 
-/** "federated RUN, party 2: selection"; party 0: of all of them, "federated RUN: selection".  RUN is half of the id, as hexadecimal
- *  digits. */
+/** "federated RUN, party 2: selection"; party 0: of all of them, "federated RUN: selection".  RUN is half of the id, as
+ *  hexadecimal digits. */
 void pn_release_label(char text[PN_RELEASE_LABEL], const unsigned char run[PN_RUN_ID], size_t party,
                       pn_release_kind kind);
 /** How many charges under this label the ledger holds. */
@@ -34,8 +36,9 @@ uint64_t pn_release_charges(const pn_ledger *ledger, const char *label);
 double pn_release_contributions(pn_neighbours neighbours);
 
 /**
- * Delta_t: what one record moves any candidate's score by, radius (contributions) X s/n, where every |slope of the loss| <= s: of the
- * squared loss margin + Y, of the logistic loss 1, whatever q.  Rounded up; the rounding of scores as they are computed comes on top.
+ * Delta_t: what one record moves any candidate's score by, radius (contributions) X s/n, where every |slope of the
+ * loss| <= s: of the squared loss margin + Y, of the logistic loss 1, whatever q.  Rounded up; the rounding of scores
+ * as they are computed comes on top.
  *   margin  public bound on every |(J^T q)_j|, or the level at which they are clipped.
  */
 double pn_release_score_sensitivity(const pn_terms *terms, double margin);
@@ -45,18 +48,20 @@ double pn_release_score_sensitivity(const pn_terms *terms, double margin);
  *  Errors: PN_EINVAL for epsilon0 below 2^-40; PN_ENOMEM. */
 pn_status pn_release_selection(pn_event **out, const pn_terms *terms, pn_err *err);
 
-/** s_J: what one record moves an uploaded column by in l2, (contributions) X max_j ||J e_j||, with the rounding of J a. */
+/** s_J: what one record moves an uploaded column by in l2, (contributions) X max_j ||J e_j||,
+ *  with the rounding of J a. */
 double pn_release_feature_sensitivity(const pn_terms *terms, const pn_sketch *sketch);
 
-/** Gaussian noise of sigma_feature on m numbers.  `sensitivity`: of the function above.  Errors: PN_EINVAL, PN_ENOMEM. */
+/** Gaussian noise of sigma_feature on m numbers.  `sensitivity`: of the function above.
+ *  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status pn_release_feature(pn_mechanism **out, const pn_terms *terms, double sensitivity, pn_err *err);
 
 /**
- * Gaussian noise of sigma_score on the best score and, with `stay`, on <ghat_k, x_k>, both divided by Delta_t (which then includes the
- * rounding of scores).
+ * Gaussian noise of sigma_score on the best score and, with `stay`, on <ghat_k, x_k>, both divided by Delta_t
+ * (which then includes the rounding of scores).
  *   weight  ||x_k||_1/r in [0, 1], public: the second number moves by that times Delta_t.  0 without `stay`.
- * Over all parties the weights of a round add up to at most 1, so that their releases cost most with 1/sqrt(K) each (the cost is
- * concave in the square of the weight): as much as K + 1 single scores.
+ * Over all parties the weights of a round add up to at most 1, so that their releases cost most with 1/sqrt(K) each
+ * (the cost is concave in the square of the weight): as much as K + 1 single scores.
  * Errors: PN_EINVAL, PN_ENOMEM.
  */
 pn_status pn_release_score(pn_mechanism **out, const pn_terms *terms, double weight, pn_err *err);

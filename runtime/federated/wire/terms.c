@@ -99,8 +99,8 @@ static pn_status check_bounds(const pn_terms *terms, pn_err *err)
     return status;
 }
 
-/* The vertex of a block is the best of those looked at only: without "stay" a party that looks at some of its columns goes astray, which
- * the ball cannot repair; where "stay" does not exist it must not be asked for. */
+/* The vertex of a block is the best of those looked at only: without "stay" a party that looks at some of its columns
+ * goes astray, which the ball cannot repair; where "stay" does not exist it must not be asked for. */
 static pn_status check_stay(const pn_terms *terms, pn_err *err)
 {
     if (terms->mode == PN_FEDERATED_PAPER && terms->stay)

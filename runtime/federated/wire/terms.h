@@ -1,6 +1,7 @@
 /* terms.h -- what a federated run is, in public numbers: the same at the server and at every party.
- * n records are split by columns over K parties; every party has the labels, too.  The server fixes the terms before anything is
- * released and sends them to each party, which checks them against its own data, its own ledger and its own limits.
+ * n records are split by columns over K parties; every party has the labels, too.  The server fixes the terms before
+ * anything is released and sends them to each party, which checks them against its own data,
+ * its own ledger and its own limits.
  * Depends on: core, objective (losses).  Used by: message.h, party.h, server.h, federated_frank_wolfe*.c.
  * Source: Lou, Cheung (2018), Algorithm 2, corrected. */
 #ifndef PN_FEDERATED_TERMS_H
@@ -48,7 +49,8 @@ typedef struct pn_terms {
     uint64_t sampled; /* tau_k columns are looked at in a round, 1 .. c_k */
     double radius;    /* r_k of the product, r of the ball */
 
-    /* The noise.  A selection is exponential with epsilon0 whatever its sensitivity, which each party computes in every round. */
+    /* The noise.  A selection is exponential with epsilon0 whatever its sensitivity,
+     * which each party computes in every round. */
     double epsilon0;      /* of one selection; 0 without privacy, and in PN_FEDERATED_PAPER, which has: */
     double laplace_scale; /* on each gradient entry, PN_FEDERATED_PAPER; else 0 */
     double sigma_feature; /* std of the noise on each entry of an uploaded feature */
@@ -57,14 +59,15 @@ typedef struct pn_terms {
     bool stay;   /* "stay" is among the candidates (product), or its score is released (ball with sampled < columns) */
 } pn_terms;
 
-/** What is wrong with them, before anybody's data is looked at.  Errors: PN_EINVAL, naming the term, its value and the range. */
+/** What is wrong with them, before anybody's data is looked at.  Errors: PN_EINVAL, naming the term,
+ *  its value and the range. */
 pn_status pn_terms_check(const pn_terms *terms, pn_err *err);
 
 /** c_k columns of d over K parties: d/K each, the first d mod K one more. */
 size_t pn_terms_columns(size_t d, size_t parties, size_t party);
 
-/** The columns that party `party` looks at in round `round`: indices[sampled] rising, of 0 .. columns - 1, by public randomness that
- *  depends on the sketch's seed, the party and the round only. */
+/** The columns that party `party` looks at in round `round`: indices[sampled] rising, of 0 .. columns - 1, by public
+ *  randomness that depends on the sketch's seed, the party and the round only. */
 pn_status pn_terms_sample(const pn_terms *terms, uint64_t round, uint32_t *indices, pn_err *err);
 
 #endif

@@ -1,10 +1,11 @@
-/* wire.c -- messages into bytes and back, by the Protocol Buffers of penumbra.proto.  Depends on: wire.h, wire_check.h, libprotobuf-c.
+/* wire.c -- messages into bytes and back, by the Protocol Buffers of penumbra.proto.  Depends on: wire.h,
+ * wire_check.h, libprotobuf-c.
  * Used by: transports.
  *
- * A reader meets bytes of somebody else.  The version is looked at before anything else.  The decoder takes its memory from a purse that
- * holds a small multiple of the message's length: bytes that would unfold into more are refused.  What it returns is encoded as long as the
- * bytes were, or the bytes held something that does not belong there: unknown fields, fields given twice, loose encodings.  Then the rules of
- * wire_check.c are gone through. */
+ * A reader meets bytes of somebody else.  The version is looked at before anything else.  The decoder takes its memory
+ * from a purse that holds a small multiple of the message's length: bytes that would unfold into more are refused.
+ * What it returns is encoded as long as the bytes were, or the bytes held something that does not belong there: unknown
+ * fields, fields given twice, loose encodings.  Then the rules of wire_check.c are gone through. */
 #include <math.h>
 #include <string.h>
 

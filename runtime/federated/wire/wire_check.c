@@ -1,4 +1,5 @@
-/* wire_check.c -- the rules of penumbra.proto that its grammar does not express, kind by kind.  Depends on: wire_check.h.
+/* wire_check.c -- the rules of penumbra.proto that its grammar does not express, kind by kind.
+ * Depends on: wire_check.h.
  * Used by: wire.c, which checks what it writes by the same rules as what it read. */
 #include <math.h>
 #include <string.h>

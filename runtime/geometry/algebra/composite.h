@@ -1,5 +1,5 @@
-/* composite.h -- what sets made of sets have in common: they keep their parts, and carry their own table of operations, which
- * offers what follows from the parts.  Depends on: set.h.  Used by: set_sum.c and its likes. */
+/* composite.h -- what sets made of sets have in common: they keep their parts, and carry their own table of operations,
+ * which offers what follows from the parts.  Depends on: set.h.  Used by: set_sum.c and its likes. */
 #ifndef PN_GEOMETRY_COMPOSITE_H
 #define PN_GEOMETRY_COMPOSITE_H
 
@@ -15,11 +15,12 @@ typedef struct pn_composite {
 } pn_composite;
 
 /**
- * A composite without operations but destroy, diameter (twice the radius), describe ("name(a, b)") and, where the parts are
- * supported, contains (by support points): the caller fills ops in and, on failure, frees the set.
+ * A composite without operations but destroy, diameter (twice the radius), describe ("name(a, b)") and, where the parts
+ * are supported, contains (by support points): the caller fills ops in and, on failure, frees the set.
  *   name     of ops, a literal     bytes   of the whole struct, zeroed past the head
  *   numbers  doubles to allocate, 0 for none
- * Errors: PN_ENOMEM; PN_EINVAL for a dim or numbers above 2^48, which callers make of sizes by size.h; PN_EINVAL for more than a
+ * Errors: PN_ENOMEM; PN_EINVAL for a dim or numbers above 2^48, which callers make of sizes by size.h;
+ * PN_EINVAL for more than a
  *         thousand sets inside one another, counted with repeats.
  */
 pn_status pn_composite_new(pn_composite **out, size_t bytes, const char *name, size_t dim, pn_set *a, pn_set *b,
@@ -34,8 +35,8 @@ pn_status pn_same_dim(const char *door, const pn_set *a, const pn_set *b, pn_err
 /** PN_EUNSUPPORTED for a set without a support function. */
 pn_status pn_need_support(const char *door, const pn_set *set, pn_err *err);
 
-/** The ball `name` of the table with the dim, rows and cols of `like`, and the exponent dual to its q.  Errors: as pn_set_from_args;
- *  PN_EUNSUPPORTED when it needs more than these. */
+/** The ball `name` of the table with the dim, rows and cols of `like`, and the exponent dual to its q.  Errors: as
+ *  pn_set_from_args; PN_EUNSUPPORTED when it needs more than these. */
 pn_status pn_set_ball_like(pn_set **out, const char *name, const pn_set *like, double radius, pn_err *err);
 
 /** "<a> <between> <b>" with brackets "<open>a, b)": the pieces written in place, truncated. */

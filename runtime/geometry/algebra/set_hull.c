@@ -1,5 +1,5 @@
-/* set_hull.c -- conv(C u D), and Q = conv(C u -C).  The support function is the larger of the two; where both parts list their
- * vertices the hull lists all of them, so private selection works on it.
+/* set_hull.c -- conv(C u D), and Q = conv(C u -C).  The support function is the larger of the two; where both parts
+ * list their vertices the hull lists all of them, so private selection works on it.
  * Depends on: composite.h, upper.h.  Used by: set_algebra.h. */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* set_image.c -- {A x : x in C}.  The support of g is that of A^T g; the image of a polytope is the polytope of the mapped vertices,
- * as long as they fit.  Radii come from the vertices, or from bounds of A between norms, rounded outward.
+/* set_image.c -- {A x : x in C}.  The support of g is that of A^T g; the image of a polytope is the polytope of the
+ * mapped vertices, as long as they fit.  Radii come from the vertices, or from bounds of A between norms,
+ * rounded outward.
  * Depends on: composite.h, upper.h, LAPACK (singular values).  Used by: set_algebra.h. */
 #include <float.h>
 #include <math.h>

@@ -1,13 +1,16 @@
 /* set_intersect.c -- C n D, for two sets that can be projected on.
- * Projection: Dykstra's alternation, which is a gradient method for the dual, with Nesterov's momentum and restarts: with
+ * Projection: Dykstra's alternation, which is a gradient method for the dual,
+ * with Nesterov's momentum and restarts: with
  *     x = P_C(z - q),  d = P_D(q + x),  p = q + x - d
- * z - q - x is normal to C at x and p is normal to D at d, so when x = d, x is the projection of z.  It stops at ||x - d|| <= 1e-13 of the
- * size of the set, and fails when it does not get below 1e-10 (1e-7 when a part is projected on by its support points): then x is in
- * C, and that near to D.
- * For w in both sets <z - d, w - x> <= <p, d - x>: that bounds what is missing, and where it cannot be, the sets are disjoint.
- * Support: x <- P(x + t g) with growing t, until the same inequality bounds max <g, .> within 1e-9 (1e-6) of ||g|| and the size.
+ * z - q - x is normal to C at x and p is normal to D at d, so when x = d, x is the projection of z.  It stops at ||x -
+ * d|| <= 1e-13 of the size of the set, and fails when it does not get below 1e-10
+ * (1e-7 when a part is projected on by its support points): then x is in C, and that near to D.
+ * For w in both sets <z - d, w - x> <= <p, d - x>: that bounds what is missing, and where it cannot be, the sets are
+ * disjoint.  Support: x <- P(x + t g) with growing t, until the same inequality bounds max <g,
+ * .> within 1e-9 (1e-6) of ||g|| and the size.
  * Depends on: composite.h.  Used by: set_algebra.h.
- * Source: Boyle & Dykstra (1986); Beck & Teboulle (2009); O'Donoghue & Candes (2015) for restarts; Rockafellar (1976). */
+ * Source: Boyle & Dykstra (1986); Beck & Teboulle (2009); O'Donoghue & Candes (2015) for restarts;
+ * Rockafellar (1976). */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -187,8 +190,8 @@ static pn_status intersect_project(const pn_set *self, double *x, pn_err *err)
     if (status == PN_OK && run.distance > accept_of(set) * size)
         status = pn_fail(
             err, PN_ENUMERIC,
-            "C:intersect: the projection was not found in %d alternations, which end %.3g apart; sets that meet "
-            "with an interior point in common converge faster",
+            "C:intersect: the projection was not found in %d alternations, which end %.3g apart; sets that meet with "
+            "an interior point in common converge faster",
             MOST_TURNS, run.distance);
     if (status == PN_OK)
         memcpy(x, run.best, self->dim * sizeof *x);
@@ -198,8 +201,8 @@ static pn_status intersect_project(const pn_set *self, double *x, pn_err *err)
 
 /* ---- support ---- */
 
-/* How far <g, best> can be below the maximum over the set, where z was start + t g.  An unbounded set is taken to be as large as
- * the points seen. */
+/* How far <g, best> can be below the maximum over the set, where z was start + t g.  An unbounded set is taken to be as
+ * large as the points seen. */
 static double support_gap(const dykstra *run, const double *start, double t, double radius)
 {
     double moved = distance_between(start, run->other, run->dim);
@@ -242,8 +245,8 @@ static pn_status climb(dykstra *run, const double *g, double *work, double radiu
             run->distance);
     return pn_fail(
         err, PN_ENUMERIC,
-        "C:intersect: the support function was not found to 1e-6 in %d steps (the gap stays at %.3g); C:project "
-        "works on this set where C:support does not",
+        "C:intersect: the support function was not found to 1e-6 in %d steps (the gap stays at %.3g); C:project works "
+        "on this set where C:support does not",
         MOST_STEPS, gap);
 }
 
@@ -272,7 +275,8 @@ static pn_status intersect_support(const pn_set *self, const double *g, double *
 
 /* ---- the rest ---- */
 
-/* The smaller of a size of C and one of D, which computed points exceed by what ACCEPT lets pass, and more in the l1 norm. */
+/* The smaller of a size of C and one of D, which computed points exceed by what ACCEPT lets pass,
+ * and more in the l1 norm. */
 static double smaller(const pn_set *self, pn_lp norm, double of_c, double of_d, double ends)
 {
     double slack = ends * accept_of(pn_as_composite(self)) * self->ops->radius(self, PN_L2);

@@ -1,6 +1,7 @@
-/* set_polar.c -- {y : <y, x> <= 1 for all x in C}, C with the origin inside.  Support function and gauge change places: the gauge of the polar
- * is the support function of C, and its support function the gauge of C, attained at the normal of C that has length 1
- * in the gauge.  Balls of the table give the ball of the dual norm; the polar of a polar is the set that it was made of.
+/* set_polar.c -- {y : <y, x> <= 1 for all x in C}, C with the origin inside.  Support function and gauge change places:
+ * the gauge of the polar is the support function of C, and its support function the gauge of C, attained at the normal
+ * of C that has length 1 in the gauge.  Balls of the table give the ball of the dual norm;
+ * the polar of a polar is the set that it was made of.
  * Depends on: composite.h, cone.h, upper.h.  Used by: set_algebra.h. */
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +75,8 @@ static pn_status normal_near(const pn_set *inner, const double *g, double gauge,
     return status;
 }
 
-/* point <- the best normal, of those that the gauge comes with and of those from a few distances, whose errors are of the second order. */
+/* point <- the best normal, of those that the gauge comes with and of those from a few distances,
+ * whose errors are of the second order. */
 static pn_status find_point(const pn_set *inner, const double *g, double gauge, double best, double *point,
                             double *value, pn_err *err)
 {

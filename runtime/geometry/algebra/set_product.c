@@ -1,5 +1,5 @@
-/* set_product.c -- C x D in dimension dim C + dim D: every operation block by block.  Squares of l2 radii add, gauges take the
- * larger, widths add.  Depends on: composite.h, upper.h.  Used by: set_algebra.h, block-coordinate solvers. */
+/* set_product.c -- C x D in dimension dim C + dim D: every operation block by block.  Squares of l2 radii add, gauges
+ * take the larger, widths add.  Depends on: composite.h, upper.h.  Used by: set_algebra.h, block-coordinate solvers. */
 #include <math.h>
 #include <string.h>
 
@@ -115,7 +115,8 @@ static pn_status product_sample(const pn_set *self, pn_rng *rng, double *x, pn_e
     return status == PN_OK ? set->b->ops->sample(set->b, rng, x + set->a->dim, err) : status;
 }
 
-/* Where a part is projected on by its support points, the point is in the set and not quite the nearest: iterations may not end. */
+/* Where a part is projected on by its support points, the point is in the set and not quite the nearest: iterations may
+ * not end. */
 static double product_shortfall(const pn_set *self)
 {
     if (!pn_as_composite(self)->a->ops->project || !pn_as_composite(self)->b->ops->project)

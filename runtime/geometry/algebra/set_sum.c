@@ -1,5 +1,5 @@
-/* set_sum.c -- the Minkowski sum C + D = {x + y : x in C, y in D}.  Support function, radius and width add; projection, gauge
- * and membership are found from the support.  Depends on: composite.h, upper.h.  Used by: set_algebra.h. */
+/* set_sum.c -- the Minkowski sum C + D = {x + y : x in C, y in D}.  Support function, radius and width add; projection,
+ * gauge and membership are found from the support.  Depends on: composite.h, upper.h.  Used by: set_algebra.h. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* affine.c -- factor * C + shift, for any set C: what pn_set_scale and pn_set_shift make.  A negative factor reflects C.
- * A scaled or shifted wrapper is folded into one, so wrappers never nest.  Each wrapper has its own table of operations,
- * because it offers what C offers.  Depends on: set.h, upper.h.  Used by: set.h's scale and shift, l1_ball.c. */
+/* affine.c -- factor * C + shift, for any set C: what pn_set_scale and pn_set_shift make.  A negative factor reflects
+ * C.  A scaled or shifted wrapper is folded into one, so wrappers never nest.  Each wrapper has its own table of
+ * operations, because it offers what C offers.  Depends on: set.h, upper.h.
+ * Used by: set.h's scale and shift, l1_ball.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* ball.h -- what bodies that are `radius` times a unit body have in common: the head, and the operations that follow from it.
+/* ball.h -- what bodies that are `radius` times a unit body have in common: the head,
+ * and the operations that follow from it.
  * Depends on: set.h.  Used by: the sets of vectors of this room. */
 #ifndef PN_GEOMETRY_BALL_H
 #define PN_GEOMETRY_BALL_H
@@ -37,9 +38,10 @@ void pn_ball_describe(const pn_set *self, char *text, size_t size);
 
 typedef pn_status (*pn_project_fn)(const pn_set *self, double *x, pn_err *err);
 
-/** A projection `once` that errs by a few roundings of the numbers in x, made one whose result is in the set to a few roundings of the
- *  set's size: far points are projected again, which brings them 15 digits closer each time.  The nearest point is met to a few
- *  roundings of the numbers in x as before (a projection takes no two points further apart). */
+/** A projection `once` that errs by a few roundings of the numbers in x, made one whose result is in the set to a few
+ *  roundings of the set's size: far points are projected again, which brings them 15 digits closer each time.  The
+ *  nearest point is met to a few roundings of the numbers in x as before (a projection takes no two points further
+ *  apart). */
 pn_status pn_project_from_far(const pn_set *self, double *x, pn_project_fn once, pn_err *err);
 
 /** PN_EINVAL unless k <= dim. */

@@ -1,4 +1,5 @@
-/* fallback.c -- projection, membership, gauge and sampling for sets that have only a support function or a membership test.
+/* fallback.c -- projection, membership, gauge and sampling for sets that have only a support function or a membership
+ * test.
  * Depends on: fallback.h, nearest.h.  Used by: set.c, composite.c. */
 #include <math.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #include "geometry/kernels/upper.h"
 #include "numeric/blas.h"
 
-/* What a projection by support points must reach, in units of the squared diameter and of the rounding of far points. */
+/* What a projection by support points must reach, in units of the squared diameter and of the rounding of far
+ * points. */
 #define GAP_OF_SIZE  1e-10
 #define GAP_OF_SCALE 1e-14
 
@@ -145,7 +147,8 @@ static pn_status origin_is_inside(const pn_set *set, double *point, pn_err *err)
     return status;
 }
 
-/* low < gauge <= high: low doubles until x / high is inside.  An unbounded set starts from 1 and may hold x / t for all t. */
+/* low < gauge <= high: low doubles until x / high is inside.  An unbounded set starts from 1 and may hold x / t for all
+ * t. */
 static pn_status bracket(const pn_set *set, const double *x, double *point, double *low, double *high, pn_err *err)
 {
     double size = pn_lp_norm(PN_L2, set->dim, x), radius = set->ops->radius(set, PN_L2);

@@ -58,8 +58,8 @@ static void remember(ray *r, double s)
     r->count++;
 }
 
-/* best <- the residual that reaches farthest along x when scaled to support value 1.  The last ones are the most exact, until rounding
- * shows; the support function may be dear. */
+/* best <- the residual that reaches farthest along x when scaled to support value 1.  The last ones are the most exact,
+ * until rounding shows; the support function may be dear. */
 static pn_status choose_normal(ray *r, double gauge, pn_err *err)
 {
     size_t dim = r->set->dim, looked = r->count < KEPT ? r->count : KEPT;

@@ -1,6 +1,6 @@
 /* set.h -- convex constraint sets: the interface.
- * A new set is one file that fills a pn_set_ops and one line in sets.c's table (geometry/sets); the binding, help and the conformance test
- * read the same table.  Depends on: core, numeric, random.  Used by: objective, solvers, bindings.
+ * A new set is one file that fills a pn_set_ops and one line in sets.c's table (geometry/sets); the binding, help and
+ * the conformance test read the same table.  Depends on: core, numeric, random.  Used by: objective, solvers, bindings.
  * Source: Talwar, Thakurta, Zhang (2014); Jaggi (2013) for the linear minimisation oracles. */
 #ifndef PN_GEOMETRY_SET_H
 #define PN_GEOMETRY_SET_H
@@ -38,12 +38,13 @@ typedef struct pn_set_ops {
     /* C = -C, whatever the parameters (a set that knows only when made has its own copy of the table). */
     bool symmetric;
     bool cone; /* tC = C for every t > 0, with a projection */
-    /* Its functions call back into a host and run on the caller's thread only.  A set made of parts: when any of them does. */
+    /* Its functions call back into a host and run on the caller's thread only.
+     * A set made of parts: when any of them does. */
     bool single_thread;
 
     /* Required.  A callback of a user's may fail, so what looks at numbers returns a status. */
-    /* max <g, x>; point [dim] or NULL.  +inf where g has no maximum: then point is left alone.  Ties: lowest index, sign(0) = +1.
-     * NULL only for a set that a user gave by its projection alone. */
+    /* max <g, x>; point [dim] or NULL.  +inf where g has no maximum: then point is left alone.  Ties: lowest index,
+     * sign(0) = +1.  NULL only for a set that a user gave by its projection alone. */
     pn_status (*support)(const pn_set *self, const double *g, double *point, double *value, pn_err *err);
     double (*radius)(const pn_set *self,
                      pn_lp norm); /* max ||x||, an upper bound within 1e-12 relative; +inf: unbounded */
@@ -65,27 +66,29 @@ typedef struct pn_set_ops {
 
     /* Polytopes with a list of vertices, given or implicit; all four or none. */
     size_t (*atom_count)(const pn_set *self);
-    /* scores[i] = <v_i - c, g>, with one point c common to all i (it changes no comparison).  O(dim) for implicit lists. */
+    /* scores[i] = <v_i - c, g>, with one point c common to all i (it changes no comparison).
+     * O(dim) for implicit lists. */
     void (*atom_scores)(const pn_set *self, const double *g, double *scores /* [atom_count] */);
     double (*atom_radius)(const pn_set *self, pn_lp norm); /* max_i ||v_i - c|| with the same c */
     void (*atom)(const pn_set *self, size_t i, pn_atom *out, double *scratch /* [dim] */);
 
-    /* A length: what the value of support may be below the maximum, in units of ||g||_2, and a projected point outside of the set, beyond
-     * the rounding of a formula.  For certificates that rest on both.  NULL: nothing; +inf: not known, or they
-     * may fail. */
+    /* A length: what the value of support may be below the maximum, in units of ||g||_2, and a projected point outside
+     * of the set, beyond the rounding of a formula.  For certificates that rest on both.  NULL: nothing; +inf: not
+     * known, or they may fail. */
     double (*shortfall)(const pn_set *self);
-    /* A length: how far, in l2, what project computes may be from the nearest point, for every x with ||x||_2 <= size.  Public: it depends on
-     * the set and the size only, and is proven where it is defined.  NULL: not known. */
+    /* A length: how far, in l2, what project computes may be from the nearest point, for every x with ||x||_2 <= size.
+     * Public: it depends on the set and the size only, and is proven where it is defined.  NULL: not known. */
     double (*projection_error)(const pn_set *self, double size);
 
-    /* max ||factor x + shift|| over the set, an upper bound within 1e-12 relative; shift [dim].  NULL: a shifted set takes
-     * its radius from the atoms, or from the triangle inequality when there are none either. */
+    /* max ||factor x + shift|| over the set, an upper bound within 1e-12 relative; shift [dim].  NULL: a shifted set
+     * takes its radius from the atoms, or from the triangle inequality when there are none either. */
     double (*image_radius)(const pn_set *self, double factor, const double *shift, pn_lp norm);
 
     /* The `radius` option of a body that is radius times a unit body (pn_set_is); NULL for others. */
     double (*scale)(const pn_set *self);
 
-    /* *value = the numeric parameter of that name, of those that scaling leaves alone ("k", "alpha", "rows"); NULL: none. */
+    /* *value = the numeric parameter of that name, of those that scaling leaves alone ("k", "alpha", "rows");
+     * NULL: none. */
     bool (*number)(const pn_set *self, const char *name, double *value);
 
     /* What pn_set_describe writes; NULL: name, dimension and l2 radius. */
@@ -101,8 +104,9 @@ struct pn_set {
 
 pn_set *pn_set_keep(pn_set *set);
 
-/* Checked doors: PN_EDIM when n is not the set's dimension (names both), PN_EDOMAIN for NaN or infinity (with its position),
- * PN_EUNSUPPORTED when the set has none (with the reason).  `value` and `point` may be NULL.  A failure leaves x as it was. */
+/* Checked doors: PN_EDIM when n is not the set's dimension (names both), PN_EDOMAIN for NaN or infinity
+ * (with its position), PN_EUNSUPPORTED when the set has none (with the reason).  `value` and `point` may be NULL.
+ * A failure leaves x as it was. */
 /** The row's shortfall, 0 without one. */
 double pn_set_shortfall(const pn_set *set);
 /** The row's projection_error, +inf without one. */

@@ -1,5 +1,6 @@
-/* active_set.c -- the dual active-set method of Goldfarb and Idnani for a Euclidean distance, and linear programs by it.
- * x = z - sum w_i a_i with w >= 0 on the active rows; the most violated row enters, and rows whose weight would turn negative
+/* active_set.c -- the dual active-set method of Goldfarb and Idnani for a Euclidean distance, and linear programs by
+ * it.  x = z - sum w_i a_i with w >= 0 on the active rows; the most violated row enters,
+ * and rows whose weight would turn negative
  * leave.  Active rows are kept as Q R, orthogonalised twice, and are rebuilt when one leaves.
  * Depends on: active_set.h, blas.h.  Used by: polyhedron.c, polytope.c. */
 #include <float.h>
@@ -36,7 +37,8 @@ static double right_side(const search *s, size_t i)
     return s->in.b ? s->in.b[i] : 0.0;
 }
 
-/* rest <- what is left of `rest` beside Q; along[count] <- its inner products with Q.  Returns the length of the rest. */
+/* rest <- what is left of `rest` beside Q; along[count] <- its inner products with Q.
+ * Returns the length of the rest. */
 static double orthogonalise(const search *s, size_t count, double *rest, double *along)
 {
     memset(along, 0, count * sizeof *along);
@@ -243,7 +245,8 @@ static pn_status has_maximum(bool *found, const double *c, double length, pn_ine
     return status;
 }
 
-/* x <- nearest to x + t c until it stays: then t c is a sum of active rows with weights >= 0, which proves the maximum. */
+/* x <- nearest to x + t c until it stays: then t c is a sum of active rows with weights >= 0,
+ * which proves the maximum. */
 static pn_status climb(double *x, double *weight, const double *c, double length, pn_inequalities in, double *before,
                        pn_err *err)
 {

@@ -27,8 +27,8 @@ pn_status pn_nearest_in(double *x, double *weight, bool *empty, pn_inequalities 
 /**
  * max <c, x> over A x <= b, from a point x[A.cols] of the set, which ends as a maximiser.
  *   weight  [A.rows] or NULL: out, w >= 0 with A^T w = c up to rounding: the dual solution.
- *   *value  +inf when there is no maximum: then x and weight are left alone.  Decided by the distance of c from the cone of
- *           the rows, to 1e-11 of ||c||.
+ *   *value  +inf when there is no maximum: then x and weight are left alone.  Decided by the distance of c from the
+ *           cone of the rows, to 1e-11 of ||c||.
  * Errors: as above.
  * Source: Rockafellar (1976), the proximal point method, which ends after finitely many steps on linear programs.
  */

@@ -1,5 +1,5 @@
-/* assignment.c -- rows enter one after the other; each takes a column by the shortest path of exchanges, measured in reduced
- * costs cost[i][j] - row_price[i] - column_price[j] >= 0 that are 0 on the columns taken.
+/* assignment.c -- rows enter one after the other; each takes a column by the shortest path of exchanges, measured in
+ * reduced costs cost[i][j] - row_price[i] - column_price[j] >= 0 that are 0 on the columns taken.
  * Depends on: assignment.h.  Used by: birkhoff.c. */
 #include <math.h>
 #include <stdbool.h>

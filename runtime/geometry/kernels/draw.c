@@ -1,4 +1,5 @@
-/* draw.c -- uniform points: exponentials over their sum are uniform on a simplex; with one more in the sum, in the filled simplex.
+/* draw.c -- uniform points: exponentials over their sum are uniform on a simplex; with one more in the sum,
+ * in the filled simplex.
  * Depends on: draw.h, numeric/simd/simd.h, numeric/blas.h.  Used by: the sets of vectors of this room. */
 #include <math.h>
 

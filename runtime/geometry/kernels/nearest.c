@@ -1,9 +1,10 @@
 /* nearest.c -- Wolfe's minimum-norm-point method over the differences P = v - x, for points v of a convex set.
- * It keeps a corral S of affinely independent points and their affine minimiser y; a point with <y, P> < <y, y> enters, and
- * points whose weight would turn negative leave.  Over a polytope each corral is visited once, so it ends; over a curved set
- * the duality gap <y, y - P> bounds the squared error, and falls with each point that enters.
- * The minimiser comes from a QR factorisation of the differences P_a - P_0, by Gram-Schmidt run twice: points of a curved set
- * crowd together, and their Gram matrix would lose half of the digits.  Columns are kept as long as their points are.
+ * It keeps a corral S of affinely independent points and their affine minimiser y; a point with <y, P> < <y, y> enters,
+ * and points whose weight would turn negative leave.  Over a polytope each corral is visited once, so it ends; over a
+ * curved set the duality gap <y, y - P> bounds the squared error, and falls with each point that enters.
+ * The minimiser comes from a QR factorisation of the differences P_a - P_0, by Gram-Schmidt run twice: points of a
+ * curved set crowd together, and their Gram matrix would lose half of the digits.
+ * Columns are kept as long as their points are.
  * Depends on: nearest.h, simd.h.  Used by: polytope.c, fallback.c. */
 #include <float.h>
 #include <math.h>
@@ -181,8 +182,8 @@ static double refresh_point(wolfe *w)
     return pn_dot(w->dim, w->y, w->y);
 }
 
-/* The same at the affine minimiser, and normal to the corral to all digits: when y is short, the rounding of the sum, which is
- * one of its terms', would turn it. */
+/* The same at the affine minimiser, and normal to the corral to all digits: when y is short, the rounding of the sum,
+ * which is one of its terms', would turn it. */
 static double refresh_minimiser(wolfe *w)
 {
     (void)refresh_point(w);

@@ -25,8 +25,8 @@ typedef struct pn_block {
     size_t count;
 } pn_block;
 
-/** Pool neighbours until the averages fall: the nearest v1 >= v2 >= .. to y[n] is constant on blocks[0 .. result), where it is
- *  sum / count.  blocks[n].  O(n).  Source: Barlow, Bartholomew, Bremner, Brunk (1972). */
+/** Pool neighbours until the averages fall: the nearest v1 >= v2 >= .. to y[n] is constant on blocks[0 .. result),
+ *  where it is sum / count.  blocks[n].  O(n).  Source: Barlow, Bartholomew, Bremner, Brunk (1972). */
 size_t pn_pool_down(pn_block *blocks, const double *y, size_t n);
 
 #endif

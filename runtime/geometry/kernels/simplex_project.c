@@ -1,5 +1,5 @@
-/* simplex_project.c -- Euclidean projection onto a simplex: x_j = max(z_j - tau, 0) with tau such that the sum is right; and onto the
- * sphere of the l1 norm, where that is so of the sizes.
+/* simplex_project.c -- Euclidean projection onto a simplex: x_j = max(z_j - tau, 0) with tau such that the sum is
+ * right; and onto the sphere of the l1 norm, where that is so of the sizes.
  * Entries <= any lower bound of tau cannot be positive.  The threshold of some of the entries is such a bound: a sample
  * drops most entries in the first pass, and repeated averages drop the rest.
  * Depends on: simplex_project.h.  Used by: simplex.c, l1_ball.c, group_ball.c. */

@@ -1,8 +1,9 @@
 /* smooth_descent.c -- accelerated projected gradients whose steps, restarts and end are decided by gradients alone.
- * A step from y to z of length s is taken when <grad f(z) - grad f(y), z - y> <= |z - y|^2 / (2s): by convexity that implies the usual
- * bound on f(z), and it does not cancel near the minimum.
+ * A step from y to z of length s is taken when <grad f(z) - grad f(y), z - y> <= |z - y|^2 / (2s): by convexity that
+ * implies the usual bound on f(z), and it does not cancel near the minimum.
  * Depends on: smooth_descent.h, numeric/blas.h.  Used by: numeric_step.c.
- * Source: Beck and Teboulle (2009); restarts of O'Donoghue and Candes (2015); growing steps of Scheinberg, Goldfarb and Bai (2014). */
+ * Source: Beck and Teboulle (2009); restarts of O'Donoghue and Candes (2015); growing steps of Scheinberg,
+ * Goldfarb and Bai (2014). */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -19,8 +19,8 @@ typedef struct pn_smooth_problem {
 } pn_smooth_problem;
 
 /**
- * x[n] in: a point of C with a gradient; out: the minimiser, once the gap max_v <grad Psi(x) - c, x - v> is below 1e-9 of the scale of
- * the terms (without a support function: once a step changes nothing at that scale).
+ * x[n] in: a point of C with a gradient; out: the minimiser, once the gap max_v <grad Psi(x) - c, x - v> is below 1e-9
+ * of the scale of the terms (without a support function: once a step changes nothing at that scale).
  * Errors: PN_ENUMERIC when it does not get there; PN_ENOMEM; what the functions return.
  */
 pn_status pn_smooth_descent(const pn_smooth_problem *problem, double *x, pn_err *err);

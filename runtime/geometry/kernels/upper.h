@@ -20,12 +20,13 @@ double pn_norm_upper(pn_lp norm, const double *x, size_t n);
 /** As pn_norm_upper of x - y; y may be NULL. */
 double pn_distance_upper(pn_lp norm, const double *x, const double *y, size_t n);
 
-/** The smallest double that is at least a * b and a + b respectively, for finite a, b >= 0 (a subnormal product: one of the two
- *  smallest). */
+/** The smallest double that is at least a * b and a + b respectively, for finite a, b >= 0
+ *  (a subnormal product: one of the two smallest). */
 double pn_times_up(double a, double b);
 double pn_plus_up(double a, double b);
 
-/** Whether squares of numbers of this size, and their rounding, are within the range of doubles: from 1e-120 to 1e120. */
+/** Whether squares of numbers of this size, and their rounding, are within the range of doubles: from 1e-120 to
+ *  1e120. */
 bool pn_square_fits(double size);
 
 #endif

@@ -1,5 +1,6 @@
-/* mixed_curve.c -- cubic interpolation of ln y between nodes, which is right to 1e-6, and one step of third order from there.
- * Left of the table y is tau^(1/e) and right of it tau, to the last digit.  Depends on: mixed_curve.h.  Used by: mixed_root.c. */
+/* mixed_curve.c -- cubic interpolation of ln y between nodes, which is right to 1e-6, and one step of third order from
+ * there.  Left of the table y is tau^(1/e) and right of it tau, to the last digit.  Depends on: mixed_curve.h.
+ * Used by: mixed_root.c. */
 #include <math.h>
 #include <stdbool.h>
 

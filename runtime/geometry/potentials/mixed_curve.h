@@ -23,7 +23,8 @@ typedef struct pn_mixed_curve {
 /** For one exponent 0.04 < e <= 0.11: 1 / ln n for n from 10^4 to 10^10. */
 void pn_mixed_curve_open(pn_mixed_curve *curve, double e);
 
-/** y[n], to about 1e-14 relatively, and slope[n] = dy/dtau, to 1e-5, at tau > 0 with its logarithms; n <= PN_POTENTIAL_PIECE.  All apart. */
+/** y[n], to about 1e-14 relatively, and slope[n] = dy/dtau, to 1e-5, at tau > 0 with its logarithms;
+ *  n <= PN_POTENTIAL_PIECE.  All apart. */
 void pn_mixed_curve_at(const pn_mixed_curve *curve, size_t n, const double *tau, const double *log_tau, double *y,
                        double *slope);
 

@@ -1,7 +1,7 @@
 /* mixed_root.c -- the roots of mixed_root.h, in pieces that stay in the first cache.
- * A long vector is solved on a sample first, by nested searches that cannot fail; from there Newton's method in both numbers at once needs
- * two passes over all of it as a rule, and the step six: the largest entry, the l2 norm, those two, the entries themselves, and the factor
- * that brings their size to its bound.
+ * A long vector is solved on a sample first, by nested searches that cannot fail; from there Newton's method in both
+ * numbers at once needs two passes over all of it as a rule, and the step six: the largest entry, the l2 norm, those
+ * two, the entries themselves, and the factor that brings their size to its bound.
  * Depends on: mixed_root.h, mixed_curve.h, numeric/.  Used by: potential_interpolation.c. */
 #include <math.h>
 #include <stdbool.h>
@@ -27,8 +27,8 @@ typedef struct sums {
     double b2;         /* sum b^2 */
 } sums;
 
-/* s[n] and h[n] for b > 0: Newton's method for ln s on a convex function, from a start to the right of the root where it is at most
- * twice b. */
+/* s[n] and h[n] for b > 0: Newton's method for ln s on a convex function, from a start to the right of the root where
+ * it is at most twice b. */
 static void roots_by_newton(const pn_mixed_problem *problem, double linear, size_t n, const double *b, double *s,
                             double *h)
 {
@@ -207,7 +207,8 @@ static pn_mixed_root nested(const pn_mixed_problem *problem, const pn_mixed_curv
     return at;
 }
 
-/* One step of Newton's method for ln N(s) and ln(w ||s|| / nu) as functions of ln(end - nu) and ln w, in which they bend little; its
+/* One step of Newton's method for ln N(s) and ln(w ||s|| / nu) as functions of ln(end - nu) and ln w,
+ * in which they bend little; its
  * length.  NAN when it leads nowhere. */
 static double log_step(const pn_mixed_problem *problem, double end, sums s, pn_mixed_root *at)
 {

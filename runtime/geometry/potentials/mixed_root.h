@@ -1,11 +1,13 @@
-/* mixed_root.h -- sums of roots s_j of power s^e + linear s = b_j, and the step over the ball of the mixed norm that they make.
+/* mixed_root.h -- sums of roots s_j of power s^e + linear s = b_j, and the step over the ball of the mixed norm that
+ * they make.
  * Depends on: numeric/.  Used by: potential_interpolation.c.  Spec: geometry.md section 3.3. */
 #ifndef PN_GEOMETRY_MIXED_ROOT_H
 #define PN_GEOMETRY_MIXED_ROOT_H
 
 #include <stddef.h>
 
-/* min over s >= 0 of sum power s^{e+1}/(e+1) + alpha s^2/2 - |c_j| s_j, with (1 - alpha) sum s + alpha ||s||_2 <= size. */
+/* min over s >= 0 of sum power s^{e+1}/(e+1) + alpha s^2/2 - |c_j| s_j,
+ * with (1 - alpha) sum s + alpha ||s||_2 <= size. */
 typedef struct pn_mixed_problem {
     const double *c; /* [n] */
     size_t n;

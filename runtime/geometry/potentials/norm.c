@@ -1,5 +1,6 @@
 /* norm.c -- the table of norms, reference counts, and the checked doors.
- * A norm is its unit ball: a row says which, the value is the ball's gauge and the dual norm's value its support function.
+ * A norm is its unit ball: a row says which, the value is the ball's gauge and the dual norm's value its support
+ * function.
  * Depends on: norm.h, set_algebra.h, numeric/blas.h.  Used by: potentials, bindings. */
 #include <math.h>
 #include <stdint.h>

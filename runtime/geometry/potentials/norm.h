@@ -25,7 +25,8 @@ typedef struct pn_norm_ops {
     const char *ball;
     /* N(x) without a ball; NULL: the gauge of the ball. */
     double (*value)(const double *x, size_t n);
-    /* The name of the row whose norm is the dual, and its arguments.  NULL: the dual is known by its ball alone, as "dual of". */
+    /* The name of the row whose norm is the dual, and its arguments.  NULL: the dual is known by its ball alone,
+     * as "dual of". */
     const char *(*dual)(const pn_arg *args, pn_arg *dual_args);
 } pn_norm_ops;
 

@@ -1,6 +1,6 @@
 /* numeric_step.c -- the mirror step by iteration: minimise f(x) = Psi(x) - <c, x> over C.
- * Values of f are never compared: close to the minimum their rounding hides the difference.  Step lengths, restarts and the end are
- * decided by gradients, which also say (PN_EDOMAIN) where Psi ends.
+ * Values of f are never compared: close to the minimum their rounding hides the difference.  Step lengths, restarts and
+ * the end are decided by gradients, which also say (PN_EDOMAIN) where Psi ends.
  * Depends on: numeric_step.h, smooth_descent.h.  Used by: potential.c. */
 #include <math.h>
 #include <string.h>

@@ -216,9 +216,10 @@ static bool move_against(const double *g, double eta, size_t n, double *c)
     return true;
 }
 
-/* Passes over the vector: x and g looked at (2), the gradient (1; lp 3: the largest entry, the powers, their factor), c - eta g (1), and
- * the step: 2 for entropy, 5 for group and lp where the bound binds (the largest entry, a pass of sums as a rule, the powers, their factor,
- * and parts of passes over samples), 7 for interpolation. */
+/* Passes over the vector: x and g looked at (2), the gradient (1; lp 3: the largest entry, the powers, their factor), c
+ * - eta g (1), and the step: 2 for entropy, 5 for group and lp where the bound binds
+ * (the largest entry, a pass of sums as a rule, the powers, their factor, and parts of passes over samples),
+ * 7 for interpolation. */
 pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double *x, const double *g, double eta,
                          size_t n, double *y, pn_err *err)
 {

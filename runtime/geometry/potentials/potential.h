@@ -1,6 +1,6 @@
 /* potential.h -- potentials (distance generating functions) of mirror descent, and the mirror step over a set.
- * A potential Psi is strongly convex with a known constant with respect to a known norm.  Bodies of radius r use r^2 Psi(x/r), which keeps
- * the constant, and a center shifts both: such rows take `radius` and `center`.
+ * A potential Psi is strongly convex with a known constant with respect to a known norm.  Bodies of radius r use r^2
+ * Psi(x/r), which keeps the constant, and a center shifts both: such rows take `radius` and `center`.
  * A new potential is one file that fills a pn_potential_ops and one line in potential.c's table.
  * Depends on: set.h, norm.h, expr (traced ones).  Used by: solvers, bindings.  Spec: geometry.md section 3. */
 #ifndef PN_GEOMETRY_POTENTIAL_H
@@ -23,13 +23,13 @@ typedef struct pn_potential_ops {
 
     /* Psi(x), +inf outside its domain; with the constant chosen so that formulas of the spec hold as written. */
     pn_status (*value)(const pn_potential *self, const double *x, size_t n, double *value, pn_err *err);
-    /* out[n] = grad Psi(x).  PN_EDOMAIN where there is none (says where).  Here and below out may be the array that is read; it holds
-     * nothing of use after a failure. */
+    /* out[n] = grad Psi(x).  PN_EDOMAIN where there is none (says where).  Here and below out may be the array that is
+     * read; it holds nothing of use after a failure. */
     pn_status (*gradient)(const pn_potential *self, const double *x, size_t n, double *out, pn_err *err);
     /* out[n] = argmax <u, x> - Psi(x) over the whole domain; NULL where none is known. */
     pn_status (*inverse_gradient)(const pn_potential *self, const double *u, size_t n, double *out, pn_err *err);
-    /* x[dim] = argmin over C of Psi(x) - <c, x>, in closed form or by scalar roots.  PN_EUNSUPPORTED for a set that the row does
-     * not know: the numeric step takes over.  c and x may be the same array. */
+    /* x[dim] = argmin over C of Psi(x) - <c, x>, in closed form or by scalar roots.  PN_EUNSUPPORTED for a set that the
+     * row does not know: the numeric step takes over.  c and x may be the same array. */
     pn_status (*step)(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err);
     /* An upper bound of max_C Psi - min_C Psi.  PN_EUNSUPPORTED: the vertices of a polytope are tried. */
     pn_status (*range)(const pn_potential *self, const pn_set *set, double *range, pn_err *err);
@@ -43,7 +43,8 @@ struct pn_potential {
     size_t dim;              /* of x; 0: any */
     double strong_convexity; /* with respect to `norm`: D(x, y) >= strong_convexity norm(x - y)^2 / 2 */
     pn_norm *norm;           /* owned */
-    /* Lifted (polytope): x are weights on vertices, theta = V^T x, and `norm` measures theta.  V is [dim x cols]; data NULL: not lifted. */
+    /* Lifted (polytope): x are weights on vertices, theta = V^T x, and `norm` measures theta.  V is [dim x cols];
+     * data NULL: not lifted. */
     pn_mat lift;
 };
 
@@ -59,11 +60,12 @@ pn_status pn_potential_bregman(const pn_potential *p, const double *a, const dou
                                pn_err *err);
 
 /**
- * y = argmin over C of Psi(y) - <c, y>: the row's own step, or else the numeric one (numeric_step.c): accelerated projected gradient with
- * backtracking until the Frank-Wolfe gap is below 1e-9 of the scale of the terms (C by pn_set_project).
- * For a lifted potential C must be the polytope that it was made for (its lift) and y are the weights.
- * Errors: PN_EDIM; PN_EUNSUPPORTED when neither works (says what is missing); PN_ENUMERIC when it does not converge; what a callback
- * returns.
+ * y = argmin over C of Psi(y) - <c, y>: the row's own step, or else the numeric one (numeric_step.c): accelerated
+ * projected gradient with backtracking until the Frank-Wolfe gap is below 1e-9 of the scale of the terms
+ * (C by pn_set_project).  For a lifted potential C must be the polytope that it was made for (its lift) and y are the
+ * weights.
+ * Errors: PN_EDIM; PN_EUNSUPPORTED when neither works (says what is missing); PN_ENUMERIC when it does not converge;
+ * what a callback returns.
  */
 pn_status pn_potential_step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_err *err);
 /** y from x: c = grad Psi(x) - eta g.  x, g, y [n]; y may be x or g. */
@@ -71,11 +73,14 @@ pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double 
                          size_t n, double *y, pn_err *err);
 /** argmin over C of Psi: where mirror descent starts. */
 pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x, pn_err *err);
-/** An upper bound of max_C Psi - min_C Psi (D2 of the spec when strong_convexity is 1); PN_EUNSUPPORTED when nothing bounds it. */
+/** An upper bound of max_C Psi - min_C Psi (D2 of the spec when strong_convexity is 1);
+ *  PN_EUNSUPPORTED when nothing bounds it. */
 pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *range, pn_err *err);
 
-/** x -> factor^2 Psi((x - shift) / factor), with the same constant in the same norm.  Keeps `potential`; shift[n] is copied, NULL for none.
- *  Errors: PN_EDIM (both sizes), PN_EINVAL for a factor that is 0 or not finite, PN_EUNSUPPORTED for a lifted one, PN_ENOMEM. */
+/** x -> factor^2 Psi((x - shift) / factor), with the same constant in the same norm.  Keeps `potential`;
+ *  shift[n] is copied, NULL for none.
+ *  Errors: PN_EDIM (both sizes), PN_EINVAL for a factor that is 0 or not finite,
+ *  PN_EUNSUPPORTED for a lifted one, PN_ENOMEM. */
 pn_status pn_potential_affine(pn_potential **out, pn_potential *potential, double factor, const double *shift, size_t n,
                               pn_err *err);
 

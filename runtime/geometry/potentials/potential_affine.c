@@ -1,5 +1,5 @@
-/* potential_affine.c -- factor^2 Psi((x - shift) / factor) for any potential Psi: what serves factor C + shift as Psi serves C.
- * The constant and the norm stay: D(x, y) = factor^2 D_Psi(x', y') >= constant ||factor (x' - y')||^2 / 2.
+/* potential_affine.c -- factor^2 Psi((x - shift) / factor) for any potential Psi: what serves factor C + shift as Psi
+ * serves C.  The constant and the norm stay: D(x, y) = factor^2 D_Psi(x', y') >= constant ||factor (x' - y')||^2 / 2.
  * Depends on: potential.h.  Used by: potential.h's affine, rows with a `center`, potential_for_set.c. */
 #include <float.h>
 #include <math.h>
@@ -65,8 +65,8 @@ static pn_status affine_value(const pn_potential *self, const double *x, size_t 
     return status;
 }
 
-/* Next to a shift, what is small drowns in rounding.  Where Psi ends at 0 such an entry counts as half of what is lost, so that a later
- * step can bring it back. */
+/* Next to a shift, what is small drowns in rounding.  Where Psi ends at 0 such an entry counts as half of what is lost,
+ * so that a later step can bring it back. */
 static void lift_lost_entries(const affine *of, size_t n, double *x)
 {
     for (size_t j = 0; of->shift && j < n; j++) {

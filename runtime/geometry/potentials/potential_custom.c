@@ -1,4 +1,5 @@
-/* potential_custom.c -- a potential given by functions.  Steps are numeric, except over all of space where the inverse gradient is known.
+/* potential_custom.c -- a potential given by functions.  Steps are numeric,
+ * except over all of space where the inverse gradient is known.
  * Depends on: custom_potential.h.  Used by: bindings, hosts. */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,9 @@
-/* potential_entropy.c -- Psi(x) = radius sum_j x_j ln(x_j / radius) on x >= 0: h' Hess h = radius sum h_j^2 / x_j >= ||h||_1^2 wherever
- * sum x <= radius (Cauchy-Schwarz), so it is 1-strongly convex in the l1 norm there.
- * Steps keep every entry at least at the smallest normal number (times radius), so that the gradient exists where they lead.
- * Depends on: potential.h, simd.h.  Used by: potential.c's table, potential_polytope.c.  Spec: geometry.md section 3. */
+/* potential_entropy.c -- Psi(x) = radius sum_j x_j ln(x_j / radius) on x >= 0: h' Hess h = radius sum h_j^2 / x_j >=
+ * ||h||_1^2 wherever sum x <= radius (Cauchy-Schwarz), so it is 1-strongly convex in the l1 norm there.
+ * Steps keep every entry at least at the smallest normal number (times radius),
+ * so that the gradient exists where they lead.
+ * Depends on: potential.h, simd.h.  Used by: potential.c's table, potential_polytope.c.
+ * Spec: geometry.md section 3. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -203,8 +205,8 @@ static double xlogx(double x)
     return x > 0.0 ? x * log(x) : 0.0;
 }
 
-/* Over {x >= 0, sum x = size}: largest at a vertex, least at the middle.  Where only sum x <= size is asked, every entry wants to be
- * radius / e, and the vertex at the origin has Psi = 0. */
+/* Over {x >= 0, sum x = size}: largest at a vertex, least at the middle.  Where only sum x <= size is asked, every
+ * entry wants to be radius / e, and the vertex at the origin has Psi = 0. */
 /* Refuses sets with points of negative sum: steps would silently stay in the rest of them. */
 static pn_status check_domain(const pn_set *set, pn_err *err)
 {
@@ -251,8 +253,7 @@ static void entropy_describe(const pn_potential *self, char *text, size_t size)
 const pn_potential_ops pn_potential_entropy = {
     .name = "entropy",
     .doc = "radius sum_j x_j ln(x_j / radius) for x >= 0: 1-strongly convex in the l1 norm where sum x <= radius; the "
-           "mirror "
-           "step over a simplex multiplies by exp(-eta g / radius) and normalises.",
+           "mirror step over a simplex multiplies by exp(-eta g / radius) and normalises.",
     .source = "Beck and Teboulle (2003), Mirror descent and nonlinear projected subgradient methods",
     .params = entropy_params,
     .create = entropy_create,

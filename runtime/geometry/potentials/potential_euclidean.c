@@ -117,7 +117,8 @@ static double reach(const pn_set *set, const double *back)
     return pn_plus_up(set->ops->radius(set, PN_L2), pn_norm_upper(PN_L2, back, set->dim));
 }
 
-/* An upper bound of min_C ||x - center||_2, 1e-12 above it at most; center NULL: the origin.  Without a projection: +inf. */
+/* An upper bound of min_C ||x - center||_2, 1e-12 above it at most; center NULL: the origin.
+ * Without a projection: +inf. */
 static pn_status distance_to(const pn_set *set, const double *center, double *scratch, double *distance, pn_err *err)
 {
     pn_status status;

@@ -1,5 +1,6 @@
-/* potential_for_set.c -- which potential fits a set.  Each rule is a row: the set's name, the potential's, and how the options of the one
- * come from the other.  Depends on: potential.h.  Used by: solvers, bindings.  Spec: geometry.md section 3. */
+/* potential_for_set.c -- which potential fits a set.  Each rule is a row: the set's name, the potential's, and how the
+ * options of the one come from the other.  Depends on: potential.h.  Used by: solvers, bindings.
+ * Spec: geometry.md section 3. */
 #include <string.h>
 
 #include "core/alloc.h"
@@ -11,8 +12,8 @@
 
 typedef struct rule {
     const char *set, *potential;
-    const char
-        *options[3]; /* numbers of the set that are options of the potential, besides dim and radius; NULL: no more */
+    /* numbers of the set that are options of the potential, besides dim and radius; NULL: no more */
+    const char *options[3];
     const char *why;
 } rule;
 

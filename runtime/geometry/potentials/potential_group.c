@@ -1,6 +1,7 @@
-/* potential_group.c -- Psi(x) = radius^2 / (M xi) sum_j (||x^(j)||_2 / radius)^M over m blocks of k coordinates, 1-strongly convex in the
- * block norm sum_j ||x^(j)||_2 where that is at most radius.  M = 2 for m <= 2, 1 + 1/ln m for m >= 3; xi = 1, 1/2, 1/(e ln m).
- * (The article prints ln(p/k) for ln m.)  Blocks of 1 serve the l1 ball and the simplex, with a smaller range than the q-norms.
+/* potential_group.c -- Psi(x) = radius^2 / (M xi) sum_j (||x^(j)||_2 / radius)^M over m blocks of k coordinates,
+ * 1-strongly convex in the block norm sum_j ||x^(j)||_2 where that is at most radius.  M = 2 for m <= 2, 1 + 1/ln m for
+ * m >= 3; xi = 1, 1/2, 1/(e ln m).  (The article prints ln(p/k) for ln m.)  Blocks of 1 serve the l1 ball and the
+ * simplex, with a smaller range than the q-norms.
  * Depends on: potential.h, power_root.h.  Used by: potential.c's table.  Spec: geometry.md section 3.2. */
 #include <math.h>
 #include <stdio.h>
@@ -163,7 +164,8 @@ static pn_status group_inverse(const pn_potential *self, const double *u, size_t
     return raise_blocks(of, u, of->radius / of->power.xi, of->power.t, of->radius, out, err);
 }
 
-/* Lengths radius (xi (||c^(j)|| / radius - nu)_+)^t that add up to at most `size`, or exactly where nu may have any sign. */
+/* Lengths radius (xi (||c^(j)|| / radius - nu)_+)^t that add up to at most `size`,
+ * or exactly where nu may have any sign. */
 static void lengths_of(const group *of, const double *sizes, bool magnitude, bool exact, double size, double *lengths)
 {
     pn_power_problem problem = {
@@ -249,8 +251,7 @@ static void group_describe(const pn_potential *self, char *text, size_t size)
 const pn_potential_ops pn_potential_group = {
     .name = "group",
     .doc = "radius^2 / (M xi) sum_j (||x^(j)||_2 / radius)^M over blocks of k coordinates: 1-strongly convex in the "
-           "sum of the block "
-           "norms where that is at most radius; k = 1 serves the l1 ball.",
+           "sum of the block norms where that is at most radius; k = 1 serves the l1 ball.",
     .source = "Talwar, Thakurta, Zhang (2014), section 3.3, with ln m blocks in place of ln(p/k)",
     .params = group_params,
     .create = group_create,

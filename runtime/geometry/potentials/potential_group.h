@@ -1,4 +1,5 @@
-/* potential_group.h -- the numbers of the block potential.  Depends on: libc.  Used by: potential_group.c, potential_interpolation.c. */
+/* potential_group.h -- the numbers of the block potential.  Depends on: libc.
+ * Used by: potential_group.c, potential_interpolation.c. */
 #ifndef PN_GEOMETRY_POTENTIAL_GROUP_H
 #define PN_GEOMETRY_POTENTIAL_GROUP_H
 

@@ -1,8 +1,10 @@
-/* potential_interpolation.c -- for N(x) = (1 - alpha) ||x||_1 + alpha ||x||_2: with B = 1 / ((1 - alpha) + alpha / sqrt dim), the largest l1 norm
- * in the unit ball, and w the block potential of single coordinates,
+/* potential_interpolation.c -- for N(x) = (1 - alpha) ||x||_1 + alpha ||x||_2: with B = 1 /
+ * ((1 - alpha) + alpha / sqrt dim), the largest l1 norm in the unit ball,
+ * and w the block potential of single coordinates,
  *     Psi(x) = radius^2 ((1 - alpha) B^2 w(y / B) + alpha ||y||_2^2 / 2),   y = x / radius:
- * 1-strongly convex in N where N <= radius, since N^2 <= (1 - alpha) ||.||_1^2 + alpha ||.||_2^2.  (The article asserts a range of O(1), which
- * alpha = 0 rules out.)  Depends on: potential.h, mixed_root.h.  Used by: potential.c's table.  Spec: geometry.md section 3.3. */
+ * 1-strongly convex in N where N <= radius, since N^2 <= (1 - alpha) ||.||_1^2 + alpha ||.||_2^2.
+ * (The article asserts a range of O(1), which alpha = 0 rules out.)  Depends on: potential.h, mixed_root.h.  Used by:
+ * potential.c's table.  Spec: geometry.md section 3.3. */
 #include <math.h>
 #include <stdio.h>
 
@@ -128,9 +130,9 @@ static pn_status interpolation_step(const pn_potential *self, const pn_set *set,
     return status == PN_OK && pn_set_is_a_box(set) ? pn_set_project(set, x, set->dim, err) : status;
 }
 
-/* An upper bound of sum |y_i|^M over N(y) <= 1.  With t = ||y||_1 and s = ||y||_2 the sum is at most t^{2-M} s^{2(M-1)} (Hoelder); on
- * (1 - alpha) t + alpha s = 1, s <= t, that is largest at s = min(2(M-1) / (M alpha), 1).  Nor is the sum above that of one
- * coordinate of the largest l1 norm, B^M. */
+/* An upper bound of sum |y_i|^M over N(y) <= 1.  With t = ||y||_1 and s = ||y||_2 the sum is at most t^{2-M} s^{2(M-1)}
+ * (Hoelder); on (1 - alpha) t + alpha s = 1, s <= t, that is largest at s = min(2(M-1) / (M alpha), 1).  Nor is the sum
+ * above that of one coordinate of the largest l1 norm, B^M. */
 static double largest_power_sum(const interpolation *of)
 {
     double M = of->power.exponent, a = of->alpha, of_l1 = 2.0 - M, of_l2 = 2.0 * (M - 1.0), most = pow(of->reach, M);
@@ -168,8 +170,8 @@ static void interpolation_describe(const pn_potential *self, char *text, size_t 
 
 const pn_potential_ops pn_potential_interpolation = {
     .name = "interpolation",
-    .doc = "A mixture of the single-coordinate powers and the squared l2 norm: 1-strongly convex in "
-           "(1 - alpha) ||x||_1 + alpha ||x||_2 where that is at most radius.",
+    .doc = "A mixture of the single-coordinate powers and the squared l2 norm: 1-strongly convex in (1 - alpha) "
+           "||x||_1 + alpha ||x||_2 where that is at most radius.",
     .source = "Talwar, Thakurta, Zhang (2014), section 3.3, with a potential in place of the one asserted there",
     .params = interpolation_params,
     .create = interpolation_create,

@@ -1,6 +1,7 @@
 /* potential_lp.c -- Psi(x) = ||x||_q^2 / (2 (q - 1)), 1 < q <= 2: exactly 1-strongly convex in the lq norm.
- * With `dim` it is multiplied by dim^(2 - 2/q) and measured in the l1 norm, which is at most dim^(1 - 1/q) times the lq norm: that is
- * e^2 at q = ln dim / (ln dim - 1), and dim at q = 2.  (The article has 1/(4 (q - 1)), which is 1/2-strongly convex only.)
+ * With `dim` it is multiplied by dim^(2 - 2/q) and measured in the l1 norm, which is at most dim^(1 - 1/q) times the lq
+ * norm: that is e^2 at q = ln dim / (ln dim - 1), and dim at q = 2.  (The article has 1/(4 (q - 1)), which is
+ * 1/2-strongly convex only.)
  * Depends on: potential.h, power_root.h.  Used by: potential.c's table.  Spec: geometry.md section 3.1. */
 #include <math.h>
 #include <stdio.h>
@@ -205,8 +206,8 @@ static pn_status lp_step(const pn_potential *self, const pn_set *set, const doub
     return PN_OK;
 }
 
-/* ||x||_q is largest at a vertex of the l1 ball and the simplex, and least at the middle of the simplex.  Other sets: the lq norm is at
- * most the l1 norm, and at most dim^{1/q - 1/2} times the l2 norm. */
+/* ||x||_q is largest at a vertex of the l1 ball and the simplex, and least at the middle of the simplex.  Other sets:
+ * the lq norm is at most the l1 norm, and at most dim^{1/q - 1/2} times the l2 norm. */
 static pn_status lp_range(const pn_potential *self, const pn_set *set, double *range, pn_err *err)
 {
     double q = as_lp(self)->q, p = (double)set->dim, most, least = 0.0;
@@ -234,8 +235,7 @@ static void lp_describe(const pn_potential *self, char *text, size_t size)
 const pn_potential_ops pn_potential_lp = {
     .name = "lp",
     .doc = "||x||_q^2 / (2 (q - 1)), 1-strongly convex in the lq norm; with `dim` scaled by dim^(2 - 2/q) (e^2 at the "
-           "default q), "
-           "so that it is 1-strongly convex in the l1 norm.",
+           "default q), so that it is 1-strongly convex in the l1 norm.",
     .source = "Ball, Carlen, Lieb (1994); Talwar, Thakurta, Zhang (2014), section 3, with the constant corrected",
     .params = lp_params,
     .create = lp_create,

@@ -1,4 +1,5 @@
-/* potential_parts.c -- what the rows of the table of potentials share.  Depends on: potential_parts.h.  Used by: potential_*.c. */
+/* potential_parts.c -- what the rows of the table of potentials share.  Depends on: potential_parts.h.
+ * Used by: potential_*.c. */
 #include <math.h>
 #include <string.h>
 

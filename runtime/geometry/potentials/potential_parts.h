@@ -13,11 +13,13 @@
 /* A list of vertices that holds more numbers than this is not walked through. */
 #define PN_POTENTIAL_MOST_VERTEX_NUMBERS 1e8
 
-/** A box of the table, scaled and shifted as may be: there a separable potential's step clips what it does without the set. */
+/** A box of the table, scaled and shifted as may be: there a separable potential's step clips what it does without the
+ *  set. */
 bool pn_set_is_a_box(const pn_set *set);
 
 /**
- * Whether the l1 norm (or what `reach` is measured in) stays in the part of space where the constant of a potential holds.
+ * Whether the l1 norm (or what `reach` is measured in) stays in the part of space where the constant of a potential
+ * holds.
  * Errors: PN_EINVAL, which says the radius that would do.
  */
 pn_status pn_potential_reach(const char *owner, double radius, double reach, const char *norm, pn_err *err);
@@ -37,8 +39,8 @@ double pn_potential_magnitude(const double *x, size_t n);
 /** All of space. */
 bool pn_set_is_free(const pn_set *set);
 
-/** For rows with a `center` option: *out = the potential shifted there, or itself when none is given.  Takes over the caller's reference,
- *  also on failure.  Errors: PN_EDIM (both sizes), PN_ENOMEM. */
+/** For rows with a `center` option: *out = the potential shifted there, or itself when none is given.  Takes over the
+ *  caller's reference, also on failure.  Errors: PN_EDIM (both sizes), PN_ENOMEM. */
 pn_status pn_potential_center_at(pn_potential **out, pn_potential *potential, const char *owner, const pn_arg *center,
                                  pn_err *err);
 

@@ -1,7 +1,8 @@
-/* potential_polytope.c -- the lifted entropy of a polytope: points are weights a on the k vertices, a in the simplex, theta = V^T a.
- * Psi(a) = sum a ln a is 1-strongly convex in the l1 norm of the weights, and ||V^T a||_Q <= ||a||_1 with Q = conv(C u -C): mirror descent
- * on the weights with gradients V grad has the bound that a potential of theta would have, at range ln k, and needs one product by V
- * each way.  The norm that a lifted potential carries is that of Q.
+/* potential_polytope.c -- the lifted entropy of a polytope: points are weights a on the k vertices, a in the simplex,
+ * theta = V^T a.  Psi(a) = sum a ln a is 1-strongly convex in the l1 norm of the weights, and ||V^T a||_Q <= ||a||_1
+ * with Q = conv(C u -C): mirror descent on the weights with gradients V grad has the bound that a potential of theta
+ * would have, at range ln k, and needs one product by V each way.  The norm that a lifted potential carries is that of
+ * Q.
  * Depends on: potential.h, potential_entropy.h.  Used by: potential.c's table.  Spec: geometry.md section 3.1. */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* potential_quadratic.c -- Psi(x) = x' A x / 2 for a symmetric positive definite A; its constant in the l2 norm is A's least eigenvalue.
- * Steps over sets are numeric.  Depends on: potential.h, lapack.h, blas.h.  Used by: potential.c's table. */
+/* potential_quadratic.c -- Psi(x) = x' A x / 2 for a symmetric positive definite A; its constant in the l2 norm is A's
+ * least eigenvalue.  Steps over sets are numeric.  Depends on: potential.h, lapack.h, blas.h.
+ * Used by: potential.c's table. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -180,8 +181,7 @@ static void quadratic_describe(const pn_potential *self, char *text, size_t size
 const pn_potential_ops pn_potential_quadratic = {
     .name = "quadratic",
     .doc = "x' A x / 2 for a symmetric positive definite A: strongly convex in the l2 norm with A's least eigenvalue; "
-           "steps over sets are "
-           "numeric.",
+           "steps over sets are numeric.",
     .source = "Nemirovski and Yudin (1983)",
     .params = quadratic_params,
     .create = quadratic_create,

@@ -1,7 +1,7 @@
 /* potential_schatten.c -- for rows x cols matrices, row-major, with singular values s and m = min(rows, cols):
  *     Psi(X) = radius^2 c / (1 + q) sum (s_i / radius)^{1+q},   q = 1 / (2 ln 2m),   c = 4 sqrt(e) ln(2m) / 2^q,
- * 1-strongly convex in the nuclear norm where that is at most radius.  (The article's constant is read as (4 sqrt e) ln 2m.)
- * Steps change the singular values of the linear term and keep its vectors (von Neumann's trace inequality).
+ * 1-strongly convex in the nuclear norm where that is at most radius.  (The article's constant is read as (4 sqrt e) ln
+ * 2m.) Steps change the singular values of the linear term and keep its vectors (von Neumann's trace inequality).
  * Depends on: potential.h, power_root.h, lapack.h.  Used by: potential.c's table.  Spec: geometry.md section 3.4. */
 #include <math.h>
 #include <stdio.h>
@@ -254,8 +254,7 @@ static void schatten_describe(const pn_potential *self, char *text, size_t size)
 const pn_potential_ops pn_potential_schatten = {
     .name = "schatten",
     .doc = "radius^2 c / (1 + q) sum (s_i / radius)^(1 + q) of the singular values s, with q = 1 / (2 ln 2m) for m = "
-           "min(rows, cols): "
-           "1-strongly convex in the nuclear norm where that is at most radius.",
+           "min(rows, cols): 1-strongly convex in the nuclear norm where that is at most radius.",
     .source = "Baes, Buergisser, Nemirovski (2013); Talwar, Thakurta, Zhang (2014), section 3",
     .params = schatten_params,
     .create = schatten_create,

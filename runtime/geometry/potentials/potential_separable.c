@@ -1,5 +1,7 @@
-/* potential_separable.c -- Psi(x) = sum_j psi(x_j) for a formula psi: compiled with its derivatives, its strong convexity certified by
- * intervals.  Inverse slopes by Newton's method inside brackets, a piece of the vector at a time; the simplex by one dual number.
+/* potential_separable.c -- Psi(x) = sum_j psi(x_j) for a formula psi: compiled with its derivatives,
+ * its strong convexity certified by
+ * intervals.  Inverse slopes by Newton's method inside brackets, a piece of the vector at a time;
+ * the simplex by one dual number.
  * Depends on: custom_potential.h, expr/.  Used by: bindings, hosts. */
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +87,8 @@ static pn_status separable_gradient(const pn_potential *self, const double *x, s
 
 /* ---- inverse slopes ---- */
 
-/* Where psi'(x) = u is searched: psi' rises by at least strong_convexity per unit, so |x - inside| <= |u - psi'(inside)| / constant. */
+/* Where psi'(x) = u is searched: psi' rises by at least strong_convexity per unit,
+ * so |x - inside| <= |u - psi'(inside)| / constant. */
 static void bracket(const separable *of, double u, double *low, double *high)
 {
     double away = (u - of->slope_inside) / of->base.strong_convexity;
@@ -98,7 +101,8 @@ static void bracket(const separable *of, double u, double *low, double *high)
         *low = *high = of->domain.high;
 }
 
-/* x[n] <- where psi' = u[n], or the end of the domain that comes nearest; curvature[n] there, inf at such an end.  n <= PIECE. */
+/* x[n] <- where psi' = u[n], or the end of the domain that comes nearest; curvature[n] there, inf at such an end.
+ * n <= PIECE. */
 static void invert_piece(const separable *of, const double *u, size_t n, double *x, double *curvature)
 {
     double low[PIECE], high[PIECE], slope[PIECE];
@@ -357,8 +361,8 @@ static pn_status certify(pn_graph *graph, pn_node root, pn_interval domain, doub
     if (!(shape.curvature.low > 0.0))
         return pn_fail(
             err, PN_EINVAL,
-            "potential.separable: the second derivative must be at least a positive number on the domain from %g "
-            "to %g; the bound found is %g",
+            "potential.separable: the second derivative must be at least a positive number on the domain from %g to "
+            "%g; the bound found is %g",
             domain.low, domain.high, shape.curvature.low);
     *constant = shape.curvature.low;
     return PN_OK;

@@ -1,7 +1,8 @@
 /* power_root.c -- sums of powers and the root of their size.
- * Each pass works in pieces that stay in the first cache, and drops the entries at or below nu before it takes logarithms.  A solve and
- * its write pass over a long vector five times: the largest entry, one or two sums of powers from a start that a sample gives, the
- * powers themselves, and the factor that makes them add up.  Depends on: power_root.h, numeric/.  Used by: potentials. */
+ * Each pass works in pieces that stay in the first cache, and drops the entries at or below nu before it takes
+ * logarithms.  A solve and its write pass over a long vector five times: the largest entry, one or two sums of powers
+ * from a start that a sample gives, the powers themselves, and the factor that makes them add up.  Depends on:
+ * power_root.h, numeric/.  Used by: potentials. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ typedef struct sums {
     double below, at, above; /* s_{t-1}, s_t, s_{t+1} */
 } sums;
 
-/* Differences to the largest entry keep their digits however large the entries are; with nu = 0 there is nothing to subtract. */
+/* Differences to the largest entry keep their digits however large the entries are;
+ * with nu = 0 there is nothing to subtract. */
 typedef struct place {
     double base, add, mu;
 } place;
@@ -87,7 +89,8 @@ double pn_power_size(const pn_power_problem *problem, const pn_power_root *at)
 
 /* ---- the root ---- */
 
-/* Newton's method for ln size as a function of ln mu, with the second derivative `bend` where one is known, between bounds. */
+/* Newton's method for ln size as a function of ln mu, with the second derivative `bend` where one is known,
+ * between bounds. */
 typedef struct search {
     double target;
     double low, high; /* of mu */
@@ -156,8 +159,8 @@ static double left(const search *by)
     return gap * gap * (0.125 * fabs(by->bend) / by->steep + gap);
 }
 
-/* The root in (low, high], or high where the size is below the target there; the last step, to the mu that is returned, is so short that
- * nothing of what it leaves shows. */
+/* The root in (low, high], or high where the size is below the target there; the last step, to the mu that is returned,
+ * is so short that nothing of what it leaves shows. */
 static double solve(const pn_power_problem *problem, search *by, double mu)
 {
     double first = 0.0, last = INFINITY;

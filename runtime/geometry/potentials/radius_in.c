@@ -1,5 +1,6 @@
-/* radius_in.c -- max N(x) over C: over the vertices, by one shape being the other's, or bounded through l1, l2 and linf.
- * max {N(x) : ||x||_lp <= 1} is the radius, in the dual lp norm, of the dual unit ball; of l1 it is max_j N(e_j).
+/* radius_in.c -- max N(x) over C: over the vertices, by one shape being the other's, or bounded through l1, l2 and
+ * linf.  max {N(x) : ||x||_lp <= 1} is the radius, in the dual lp norm, of the dual unit ball;
+ * of l1 it is max_j N(e_j).
  * Depends on: radius_in.h, upper.h.  Used by: bindings. */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* prox.c -- the table of proximal operators, reference counts, the checked doors, and operators made of others or of a user's
+/* prox.c -- the table of proximal operators, reference counts, the checked doors,
+ * and operators made of others or of a user's
  * functions.  Depends on: prox.h.  Used by: solvers, bindings. */
 #include <math.h>
 #include <stdio.h>

@@ -53,10 +53,12 @@ const pn_prox_ops *const *pn_prox_table(void);
 /** pn_prox_new with its arguments, one for each row of its table. */
 pn_status pn_prox_from_args(pn_prox **out, const char *name, pn_arg *args, pn_err *err);
 
-/** The operator of the conjugate f*, by Moreau's identity; that of f again for a conjugate.  Keeps `prox`.  Errors: PN_ENOMEM. */
+/** The operator of the conjugate f*, by Moreau's identity; that of f again for a conjugate.  Keeps `prox`.
+ *  Errors: PN_ENOMEM. */
 pn_status pn_prox_conjugate(pn_prox **out, pn_prox *prox, pn_err *err);
 
-/* lambda sum_g weight_g ||x_g||_2 over groups of coordinates that may share some; those in no group are free.  Borrowed. */
+/* lambda sum_g weight_g ||x_g||_2 over groups of coordinates that may share some;
+ * those in no group are free.  Borrowed. */
 typedef struct pn_group_list {
     double lambda;
     size_t count;         /* of groups */
@@ -65,13 +67,14 @@ typedef struct pn_group_list {
     const double *weight; /* [count], or NULL for the root of each group's size */
     size_t dim;           /* 0: any that holds the members */
 } pn_group_list;
-/** Disjoint groups in closed form, others as a pn_prox_sum of as few sets of disjoint ones as the order of the list gives.
- *  Errors: PN_EINVAL for no or an empty group, a coordinate twice in one, a lambda or weight that is no positive number; PN_EDIM for
- *  a coordinate from dim on; PN_ENOMEM. */
+/** Disjoint groups in closed form, others as a pn_prox_sum of as few sets of disjoint ones as the order of the list
+ *  gives.
+ *  Errors: PN_EINVAL for no or an empty group, a coordinate twice in one, a lambda or weight that is no positive
+ *  number; PN_EDIM for a coordinate from dim on; PN_ENOMEM. */
 pn_status pn_prox_groups(pn_prox **out, const pn_group_list *groups, pn_err *err);
 
-/* f(x) = l1 ||x||_1 + l2/2 ||x||^2 + the indicator of a product of intervals, whose operator takes each coordinate by itself: the soft
- * threshold step l1, the factor 1/(1 + step l2), and then the nearest point of the interval. */
+/* f(x) = l1 ||x||_1 + l2/2 ||x||^2 + the indicator of a product of intervals, whose operator takes each coordinate by
+ * itself: the soft threshold step l1, the factor 1/(1 + step l2), and then the nearest point of the interval. */
 typedef struct pn_prox_net {
     double l1, l2;
     const pn_prox *clip; /* borrowed from the operator; NULL: no intervals */

@@ -1,8 +1,8 @@
-/* prox_groups.c -- f(x) = lambda sum_g weight_g ||x_g||_2 over listed groups of coordinates.  Disjoint groups shrink one by one;
- * groups that share coordinates are dealt into layers of disjoint ones, and f is the sum of the layers.
+/* prox_groups.c -- f(x) = lambda sum_g weight_g ||x_g||_2 over listed groups of coordinates.  Disjoint groups shrink
+ * one by one; groups that share coordinates are dealt into layers of disjoint ones, and f is the sum of the layers.
  * Depends on: prox.h, numeric/blas.h.  Used by: the group regulariser, bindings.
- * Source: Yuan, Lin (2006), Model selection and estimation in regression with grouped variables; Jenatton, Audibert, Bach (2011),
- * Structured variable selection, for overlapping groups. */
+ * Source: Yuan, Lin (2006), Model selection and estimation in regression with grouped variables; Jenatton, Audibert,
+ * Bach (2011), Structured variable selection, for overlapping groups. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* prox_set.c -- proximal operators of indicators: the projections on a set, whatever the step.
- * Depends on: prox.h, set.h.  Used by: prox.c's table.  Source: Parikh, Boyd (2014), Proximal algorithms, section 1.2. */
+ * Depends on: prox.h, set.h.  Used by: prox.c's table.  Source: Parikh, Boyd (2014), Proximal algorithms,
+ * section 1.2. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

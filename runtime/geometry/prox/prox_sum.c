@@ -1,20 +1,25 @@
-/* prox_sum.c -- the proximal operator of a sum of functions whose operators are known: closed forms, else Dykstra's iteration.
+/* prox_sum.c -- the proximal operator of a sum of functions whose operators are known: closed forms,
+ * else Dykstra's iteration.
  *
- * A square joins any f:  prox_{t (f + c/2 ||.||^2)}(y) = prox_{t/(1 + tc) f}(y/(1 + tc)), as the two minimise the same function up to
- * the factor 1 + tc and a constant.
+ * A square joins any f:  prox_{t (f + c/2 ||.||^2)}(y) = prox_{t/(1 + tc) f}(y/(1 + tc)), as the two minimise the same
+ * function up to the factor 1 + tc and a constant.
  *
- * prox2(prox1(y)) is the operator of f1 + f2 for these pairs only.  With u = prox1(y) and x = prox2(u), y - u is in t df1(u) and
- * u - x in t df2(x); so y - x is in t (df1 + df2)(x), which makes x the minimum, as soon as df1(u) lies in df1(x).
- *   separable and finite, intervals.  Coordinate by coordinate: a convex function of one variable rises away from its minimum u_j on either
+ * prox2(prox1(y)) is the operator of f1 + f2 for these pairs only.  With u = prox1(y) and x = prox2(u), y - u is in t
+ * df1(u) and u - x in t df2(x); so y - x is in t (df1 + df2)(x), which makes x the minimum,
+ * as soon as df1(u) lies in df1(x).
+ *   separable and finite, intervals.  Coordinate by coordinate: a convex function of one variable rises away from its
+ *       minimum u_j on either
  *       side, hence its minimum over [a, b] is the point of [a, b] nearest to u_j.
- *   homogeneous, radial.  x = s u with 0 <= s <= 1.  df1(u) = {v in df1(0): <v, u> = f1(u)} is the same at s u for s > 0, and part of
+ *   homogeneous, radial.  x = s u with 0 <= s <= 1.  df1(u) = {v in df1(0): <v,
+ *                         u> = f1(u)} is the same at s u for s > 0, and part of
  *       df1(0) for s = 0.
- *   homogeneous and separable, blocks.  f1 is a sum of homogeneous functions of the blocks and of what is in no block, where f2 is
+ *   homogeneous and separable, blocks.  f1 is a sum of homogeneous functions of the blocks and of what is in no block,
+ *       where f2 is
  *       0: the pair above for each block.
  *
  * Depends on: prox.h, numeric/blas.h.  Used by: solvers, bindings.
- * Source: Bauschke, Combettes (2008), A Dykstra-like algorithm for two monotone operators; Tseng (1993), Dual coordinate ascent, for
- * more than two; Yu (2013), On decomposing the proximal map. */
+ * Source: Bauschke, Combettes (2008), A Dykstra-like algorithm for two monotone operators; Tseng (1993), Dual
+ * coordinate ascent, for more than two; Yu (2013), On decomposing the proximal map. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -74,8 +79,8 @@ static pn_status sum_value(const pn_prox *prox, const double *x, size_t n, doubl
     return PN_OK;
 }
 
-/* One round: x <- prox_i(x + q_i) and q_i takes what that left, for each part.  *apart is the largest step but the first, which leads
- * from the round before. */
+/* One round: x <- prox_i(x + q_i) and q_i takes what that left, for each part.  *apart is the largest step but the
+ * first, which leads from the round before. */
 static pn_status round_of(const sum *self, double *x, double *q, double *before, size_t n, double step, double *apart,
                           pn_err *err)
 {

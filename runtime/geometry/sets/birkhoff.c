@@ -1,5 +1,5 @@
-/* birkhoff.c -- the doubly stochastic matrices {X in R^(n x n) : X >= 0, rows and columns sum to 1}, as row-major vectors of
- * n^2 entries: the hull of the n! permutation matrices.
+/* birkhoff.c -- the doubly stochastic matrices {X in R^(n x n) : X >= 0, rows and columns sum to 1}, as row-major
+ * vectors of n^2 entries: the hull of the n! permutation matrices.
  *
  * Projection of Z: X = max(Z - a 1^T - 1 b^T, 0), where the prices (a, b) minimise the convex
  *     f(a, b) = ||X||^2/2 + sum a + sum b,    grad f = (1 - X 1, 1 - X^T 1).
@@ -322,7 +322,8 @@ static pn_status start(dual *d, pn_err *err)
     return status;
 }
 
-/* Evaluates at the prices; whether the sums are right to `enough`: then <z - x, s - x> <= enough sum |price| for all s of the set. */
+/* Evaluates at the prices; whether the sums are right to `enough`: then <z - x,
+ * s - x> <= enough sum |price| for all s of the set. */
 static bool settled(dual *d, double *value, double *error)
 {
     double enough = 8.0 * DBL_EPSILON * (double)(d->n + 8) * d->size;
@@ -378,8 +379,7 @@ static double shortfall(const pn_set *self)
 const pn_set_ops pn_set_birkhoff = {
     .name = "birkhoff",
     .doc = "The doubly stochastic matrices {X in R^(n x n) : X >= 0, rows and columns sum to 1}, X as a row-major "
-           "vector of n^2 "
-           "entries: rankings and matchings; the hull of the n! permutation matrices.",
+           "vector of n^2 entries: rankings and matchings; the hull of the n! permutation matrices.",
     .source =
         "Jonker, Volgenant (1987) for the support; Li, Sun, Toh (2020), On the efficient computation of a generalized "
         "Jacobian of the projector over the Birkhoff polytope",

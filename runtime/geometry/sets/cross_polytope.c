@@ -1,6 +1,6 @@
-/* cross_polytope.c -- {x : sum_j |x_j| / reach_j <= 1}, the hull of the 2 dim points +-reach_j e_j: weighted_l1_ball (reach = radius /
- * weight) and diamond (reach = half of upper - lower, moved to the middle of the bounds; a reach of 0 fixes the coordinate).
- * Atom 2j is +reach_j e_j, atom 2j+1 is -reach_j e_j (j from 0).
+/* cross_polytope.c -- {x : sum_j |x_j| / reach_j <= 1}, the hull of the 2 dim points +-reach_j e_j: weighted_l1_ball
+ * (reach = radius / weight) and diamond (reach = half of upper - lower, moved to the middle of the bounds; a reach of 0
+ * fixes the coordinate).  Atom 2j is +reach_j e_j, atom 2j+1 is -reach_j e_j (j from 0).
  * Depends on: set.h, numeric/root.h, width_quadrature.h.  Used by: set.c's table. */
 #include <math.h>
 #include <stdio.h>
@@ -217,7 +217,8 @@ static pn_status cross_gauge(const pn_set *self, const double *x, double *value,
     return PN_OK;
 }
 
-/* ---- projection: |x_j| = max(|z_j| - tau / reach_j, 0) with tau such that the norm is 1, in units of the largest reach ---- */
+/* ---- projection: |x_j| = max(|z_j| - tau / reach_j, 0) with tau such that the norm is 1,
+ * in units of the largest reach ---- */
 
 typedef struct shrunk {
     const cross_polytope *set;
@@ -347,8 +348,7 @@ const pn_set_ops pn_set_weighted_l1_ball = {
 const pn_set_ops pn_set_diamond = {
     .name = "diamond",
     .doc = "The diamond in a box {x : sum_j |x_j - m_j| / h_j <= 1} with m = (lower + upper)/2, h = (upper - lower)/2: "
-           "its "
-           "2 dim vertices are the middles of the box's faces.",
+           "its 2 dim vertices are the middles of the box's faces.",
     .source = "Besancon, Carderera, Pokutta (2022), FrankWolfe.jl, section 3 (ScaledBoundL1NormBall)",
     .params = diamond_params,
     .create = diamond_create,

@@ -1,5 +1,5 @@
-/* custom_set.c -- a set that is given by functions: a support function, a projection, or both, and perhaps a membership test.
- * What is returned is looked at every time: finite, and within the declared radius.
+/* custom_set.c -- a set that is given by functions: a support function, a projection, or both, and perhaps a membership
+ * test.  What is returned is looked at every time: finite, and within the declared radius.
  * Depends on: set.h, fallback.h, support_by_project.h, upper.h.  Used by: bindings, hosts. */
 #include <math.h>
 #include <stdio.h>
@@ -225,8 +225,7 @@ static pn_status probe_stays(const custom_set *set, const double *x, const char 
     status = custom_project(&set->base, at, err);
     if (status == PN_OK && !same_point(at, x, set->base.dim))
         return pn_fail(err, PN_EINVAL,
-                       "set.custom: project must leave points of the set where they are; it moves one "
-                       "that %s returned",
+                       "set.custom: project must leave points of the set where they are; it moves one that %s returned",
                        whence);
     return status;
 }
@@ -258,12 +257,11 @@ static pn_status probe_support(const custom_set *set, double *x, double *at, dou
         return status;
     if (there + back < -1e-9 * (fabs(there) + fabs(back)))
         return pn_fail(err, PN_EINVAL,
-                       "set.custom: support must return the point with the largest <g, x>; the point "
-                       "for -g does better for g (is it the smallest?)");
+                       "set.custom: support must return the point with the largest <g, x>; the point for -g does "
+                       "better for g (is it the smallest?)");
     if (set->parts.symmetric && fabs(there - back) > 1e-6 * (fabs(there) + fabs(back)))
         return pn_fail(err, PN_EINVAL,
-                       "set.custom: symmetric says that C = -C, but max <g, x> is %.10g and %.10g for "
-                       "one g and -g",
+                       "set.custom: symmetric says that C = -C, but max <g, x> is %.10g and %.10g for one g and -g",
                        there, back);
     /* between two points of the set: a center, should none be known */
     for (size_t j = 0; j < set->base.dim; j++)
@@ -336,8 +334,7 @@ static pn_status check_parts(const pn_custom_set *parts, pn_err *err)
         return pn_fail(err, PN_EINVAL, "set.custom: radius must be a number >= 0, got %g", parts->radius);
     if (!parts->support && !parts->project)
         return pn_fail(err, PN_EINVAL,
-                       "set.custom: give support=function(g) -> point, project=function(v) -> point, or "
-                       "both");
+                       "set.custom: give support=function(g) -> point, project=function(v) -> point, or both");
     bad = parts->center ? pn_first_nonfinite(parts->center, parts->dim) : parts->dim;
     if (bad < parts->dim)
         return pn_fail(err, PN_EDOMAIN, "set.custom: center must hold finite numbers, got %g at entry %zu",

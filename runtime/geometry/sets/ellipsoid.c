@@ -1,5 +1,6 @@
-/* ellipsoid.c -- { center + U diag(s) u : ||u||_2 <= 1 } with orthonormal columns U: the identity when semi-axes are given, and
- * the left singular vectors when a matrix is.  Axes of length 0 make it flat.  A center makes a shifted ellipsoid.
+/* ellipsoid.c -- { center + U diag(s) u : ||u||_2 <= 1 } with orthonormal columns U: the identity when semi-axes are
+ * given, and the left singular vectors when a matrix is.  Axes of length 0 make it flat.
+ * A center makes a shifted ellipsoid.
  * Depends on: set.h, upper.h, blas.h, lapack.h.  Used by: set.c's table.
  * Source: More, Sorensen (1983) for the root of the secular equation. */
 #include <float.h>
@@ -73,8 +74,8 @@ static pn_status from_axes(ellipsoid *self, pn_vec axes, pn_err *err)
     return PN_OK;
 }
 
-/* The l2 radius is the largest singular value, raised past its rounding; the linf radius the longest row.  The l1 radius is
- * hard to find: the smaller of the sum of the rows' lengths and sqrt(dim) times the l2 radius bounds it. */
+/* The l2 radius is the largest singular value, raised past its rounding; the linf radius the longest row.  The l1
+ * radius is hard to find: the smaller of the sum of the rows' lengths and sqrt(dim) times the l2 radius bounds it. */
 static void bound_matrix(ellipsoid *self, pn_mat A)
 {
     double longest = 0.0, total = 0.0, size = (double)(A.rows + A.cols);
@@ -203,7 +204,8 @@ static double relative_size(const ellipsoid *set, double *z)
     return pn_lp_norm(PN_L2, set->count, z + set->count);
 }
 
-/* *size = ||w||, w_i = s_i z_i / (s_i^2 + lambda), and *slope = -d||w||/dlambda / ||w||, s and z in units of the largest axis. */
+/* *size = ||w||, w_i = s_i z_i / (s_i^2 + lambda), and *slope = -d||w||/dlambda / ||w||,
+ * s and z in units of the largest axis. */
 static void secular(const ellipsoid *set, const double *z, double unit, double lambda, double *size, double *slope)
 {
     double squares = 0.0, bent = 0.0;
@@ -218,7 +220,8 @@ static void secular(const ellipsoid *set, const double *z, double unit, double l
     *slope = bent / squares;
 }
 
-/* ||w|| = 1: 1/||w|| is concave in lambda and nearly straight, so Newton's steps on it rise to the root without passing it. */
+/* ||w|| = 1: 1/||w|| is concave in lambda and nearly straight, so Newton's steps on it rise to the root without passing
+ * it. */
 static double find_lambda(const ellipsoid *set, const double *z, double unit)
 {
     double lambda = 0.0;
@@ -348,8 +351,8 @@ static void ellipsoid_center(const pn_set *self, double *x)
 const pn_set_ops pn_set_ellipsoid = {
     .name = "ellipsoid",
     .doc = "The ellipsoid {center + A u : ||u||_2 <= 1}, A = diag(axes) or a matrix.  Axes of length 0 make it flat.  "
-           "The l1 "
-           "radius of a matrix is an upper bound, others are exact; with a center away from the origin all are bounds.",
+           "The l1 radius of a matrix is an upper bound, others are exact; with a center away from the origin all are "
+           "bounds.",
     .source = "More, Sorensen (1983), Computing a trust region step, section 3",
     .params = ellipsoid_params,
     .create = ellipsoid_create,

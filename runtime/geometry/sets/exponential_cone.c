@@ -1,5 +1,6 @@
 /* exponential_cone.c -- the closure of { (x, y, z) : y exp(x/y) <= z, y > 0 }.
- * Off the cone, its polar and the flat face, v = a (q, 1, e^q) + b (1, 1 - q, -e^-q) with a, b > 0: the first part is the
+ * Off the cone, its polar and the flat face, v = a (q, 1, e^q) + b (1, 1 - q, -e^-q) with a,
+ * b > 0: the first part is the
  * projection.  x and y give a and b as functions of q, and z an equation that increases in q, solved to the last bit.
  * Depends on: cone.h, root.h.  Used by: set.c's table.
  * Source: Friberg (2023), Projection onto the exponential cone: a univariate root-finding problem. */

@@ -1,4 +1,5 @@
-/* group_ball.c -- {x in R^dim : sum_j ||x^(j) - center^(j)||_2 <= radius}, x^(j) consecutive blocks of k entries; the last may be
+/* group_ball.c -- {x in R^dim : sum_j ||x^(j) - center^(j)||_2 <= radius}, x^(j) consecutive blocks of k entries;
+ * the last may be
  * shorter.  Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h.  Used by: set.c's table.
  * Spec: geometry.md section 2.5. */
 #include <math.h>
@@ -169,8 +170,8 @@ static pn_status group_ball_width(const pn_set *self, const pn_width_options *ho
     return PN_OK;
 }
 
-/* The norms of the blocks are Dirichlet with the sizes as parameters, and one more for what is left of the radius: gamma variates of
- * the sizes over the sum of all; directions are uniform. */
+/* The norms of the blocks are Dirichlet with the sizes as parameters, and one more for what is left of the radius:
+ * gamma variates of the sizes over the sum of all; directions are uniform. */
 static pn_status group_ball_sample(const pn_set *self, pn_rng *rng, double *x, pn_err *err)
 {
     const group_ball *set = as_group(self);

@@ -1,7 +1,7 @@
-/* hypersimplex.c -- the simplices with several ones: hypersimplex {0 <= x <= radius, sum x = k radius}, unit_hypersimplex
- * {0 <= x <= radius, sum x <= k radius}, and with signs ksparse_polytope {|x_j| <= radius, ||x||_1 <= k radius}.
- * Their vertices have k entries (at most k) of size radius; there are too many for a list.
- * The projection is x_j = clip(z_j - tau, 0, radius) with the tau that makes the sum right.
+/* hypersimplex.c -- the simplices with several ones: hypersimplex {0 <= x <= radius, sum x = k radius},
+ * unit_hypersimplex {0 <= x <= radius, sum x <= k radius}, and with signs ksparse_polytope
+ * {|x_j| <= radius, ||x||_1 <= k radius}.  Their vertices have k entries (at most k) of size radius; there are too many
+ * for a list.  The projection is x_j = clip(z_j - tau, 0, radius) with the tau that makes the sum right.
  * Depends on: ball.h, order.h, numeric/root.h.  Used by: set.c's table. */
 #include <float.h>
 #include <math.h>
@@ -150,7 +150,8 @@ static void hypersimplex_center(const pn_set *self, double *x)
         x[j] = set->has_signs ? 0.0 : set->whole ? share : 0.5 * share;
 }
 
-/* The cone over the set needs x >= 0 (but for signs); where the sum is fixed it fixes t, which the largest entry must allow. */
+/* The cone over the set needs x >= 0 (but for signs); where the sum is fixed it fixes t,
+ * which the largest entry must allow. */
 static pn_status hypersimplex_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     const hypersimplex *set = as_hyper(self);

@@ -1,6 +1,8 @@
-/* interpolation_ball.c -- {x in R^dim : (1 - alpha) ||x - center||_1 + alpha ||x - center||_2 <= radius}: between the l1 and the l2 ball,
- * which are what alpha = 0 and alpha = 1 make.  Both its dual norm and its projection are roots of functions of a soft threshold.
- * Depends on: ball.h, upper.h, numeric/root.h, numeric/blas.h.  Used by: set.c's table.  Spec: geometry.md section 2.6. */
+/* interpolation_ball.c -- {x in R^dim : (1 - alpha) ||x - center||_1 + alpha ||x - center||_2 <= radius}: between the
+ * l1 and the l2 ball, which are what alpha = 0 and alpha = 1 make.  Both its dual norm and its projection are roots of
+ * functions of a soft threshold.
+ * Depends on: ball.h, upper.h, numeric/root.h, numeric/blas.h.  Used by: set.c's table.
+ * Spec: geometry.md section 2.6. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -176,7 +178,8 @@ static pn_status interpolation_ball_contains(const pn_set *self, const double *x
     return PN_OK;
 }
 
-/* ---- projection: (1 - t alpha/||u||_2) u with u = S_{t(1-alpha)}(x), for the t at which its norm is the radius ---- */
+/* ---- projection: (1 - t alpha/||u||_2) u with u = S_{t(1-alpha)}(x),
+ * for the t at which its norm is the radius ---- */
 
 /* In units of p->unit; *factor is what u is multiplied with. */
 static double prox_norm(const problem *p, double t, double *factor, double *slope)
@@ -250,8 +253,7 @@ static bool interpolation_number(const pn_set *self, const char *name, double *v
 const pn_set_ops pn_set_interpolation_ball = {
     .name = "interpolation_ball",
     .doc = "The ball {x in R^dim : (1 - alpha) ||x - center||_1 + alpha ||x - center||_2 <= radius} between l1 and l2; "
-           "alpha = 0 "
-           "and 1 give these.",
+           "alpha = 0 and 1 give these.",
     .source = "Talwar, Thakurta, Zhang (2014), section 3; Zou, Hastie (2005), the elastic net",
     .params = interpolation_ball_params,
     .create = interpolation_ball_create,

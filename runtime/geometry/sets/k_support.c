@@ -1,6 +1,6 @@
-/* k_support.c -- the ball of the k-support norm: the hull of the vectors with at most k entries and l2 norm radius.  k = 1 makes the
- * l1 ball, k = dim the l2 ball.  The norm is also (min sum_i x_i^2 / theta_i)^(1/2) over 0 < theta <= 1, sum theta <= k, from
- * which the projection follows: see project_sorted.
+/* k_support.c -- the ball of the k-support norm: the hull of the vectors with at most k entries and l2 norm radius.  k
+ * = 1 makes the l1 ball, k = dim the l2 ball.  The norm is also (min sum_i x_i^2 / theta_i)^(1/2) over 0 < theta <= 1,
+ * sum theta <= k, from which the projection follows: see project_sorted.
  * Depends on: ball.h, order.h, numeric/root.h, numeric/blas.h.  Used by: set.c's table. */
 #include <math.h>
 #include <stdio.h>
@@ -85,8 +85,8 @@ static double k_support_radius(const pn_set *self, pn_lp norm)
     return nextafter(nextafter(sqrt((double)k_of(self)) * pn_ball_scale(self), INFINITY), INFINITY);
 }
 
-/* With T_r the sum of all sizes but the k - r - 1 largest: the squares of these, and T_r^2 / (r + 1), for the first r at which the
- * smallest of these is above T_r / (r + 1). */
+/* With T_r the sum of all sizes but the k - r - 1 largest: the squares of these, and T_r^2 / (r + 1), for the first r
+ * at which the smallest of these is above T_r / (r + 1). */
 static pn_status k_support_norm(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     size_t n = self->dim, k = k_of(self), r = 0;
@@ -184,8 +184,8 @@ static double norm_gap(void *self, double mu, double *slope)
 }
 
 /* min ||x - z||^2/2 + (mu/2) sum x_i^2/theta_i has x_i = theta_i z_i / (theta_i + mu) and then, over theta, theta_i =
- * clip(c z_i - mu, 0, 1) with the c at which they sum to k: large entries are divided by 1 + mu, others lose mu / c.  mu is what
- * makes the norm the radius; the norm is at most N*(z) / mu. */
+ * clip(c z_i - mu, 0, 1) with the c at which they sum to k: large entries are divided by 1 + mu, others lose mu / c.
+ * mu is what makes the norm the radius; the norm is at most N*(z) / mu. */
 static void project_sorted(shares *p, double dual, double *x)
 {
     double mu = pn_newton(norm_gap, p, 0.0, dual / p->radius * (1.0 + 1e-12)), slope;
@@ -261,8 +261,7 @@ static void k_support_describe(const pn_set *self, char *text, size_t size)
 const pn_set_ops pn_set_k_support = {
     .name = "k_support",
     .doc = "The hull of the vectors with at most k entries that are not 0 and l2 norm <= radius (about center): "
-           "sparse, less "
-           "biased than the l1 ball.",
+           "sparse, less biased than the l1 ball.",
     .source =
         "Argyriou, Foygel, Srebro (2012), Sparse prediction with the k-support norm; McDonald, Pontil, Stamos (2016)",
     .params = k_support_params,

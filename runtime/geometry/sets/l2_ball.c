@@ -1,5 +1,6 @@
 /* l2_ball.c -- { x in R^dim : ||x - center||_2 <= radius }.  A center makes a shifted ball.
- * Depends on: set.h, width_quadrature.h, numeric/blas.h, random/sample.h.  Used by: set.c's table.  Spec: geometry.md section 2.1. */
+ * Depends on: set.h, width_quadrature.h, numeric/blas.h, random/sample.h.  Used by: set.c's table.
+ * Spec: geometry.md section 2.1. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -98,8 +99,8 @@ static pn_status l2_ball_project(const pn_set *self, double *x, pn_err *err)
     return PN_OK;
 }
 
-/* The norm is off by (dim/2 + 2) 2^-53 of it, the factor and its product with x by two more roundings of what has the size of the
- * radius; a point that is left alone is outside by the norm's error. */
+/* The norm is off by (dim/2 + 2) 2^-53 of it, the factor and its product with x by two more roundings of what has the
+ * size of the radius; a point that is left alone is outside by the norm's error. */
 static double l2_ball_projection_error(const pn_set *self, double size)
 {
     (void)size;

@@ -1,4 +1,5 @@
-/* lp_ball.c -- {x in R^dim : ||x - center||_q <= radius}, 1 <= q <= inf; q = 1, 2 and inf make the l1, l2 and linf balls.
+/* lp_ball.c -- {x in R^dim : ||x - center||_q <= radius}, 1 <= q <= inf; q = 1, 2 and inf make the l1,
+ * l2 and linf balls.
  * Depends on: ball.h, draw.h, upper.h, numeric/root.h, numeric/simd/simd.h, numeric/blas.h.  Used by: set.c's table. */
 #include <float.h>
 #include <math.h>
@@ -126,10 +127,11 @@ static pn_status lp_ball_gauge(const pn_set *self, const double *x, double *valu
     return PN_OK;
 }
 
-/* ---- projection: |x_j| + lambda |x_j|^(q-1) = |z_j|, for the lambda at which the norm is the radius; in its units ---- */
+/* ---- projection: |x_j| + lambda |x_j|^(q-1) = |z_j|, for the lambda at which the norm is the radius;
+ * in its units ---- */
 
-/* x + lambda x^p = z for each of z[n] >= 0, p > 1, lambda > 0, by Newton's steps from above, which fall to the root of a convex
- * function. */
+/* x + lambda x^p = z for each of z[n] >= 0, p > 1, lambda > 0, by Newton's steps from above, which fall to the root of
+ * a convex function. */
 static void solve_batch(size_t n, const double *z, double lambda, double p, double *x)
 {
     const pn_simd *simd = pn_simd_best();
@@ -282,8 +284,7 @@ static bool lp_number(const pn_set *self, const char *name, double *value)
 const pn_set_ops pn_set_lp_ball = {
     .name = "lp_ball",
     .doc = "The ball {x in R^dim : ||x - center||_q <= radius}, 1 <= q <= math.huge; q = 1, 2 and math.huge give the "
-           "l1, l2 and linf "
-           "balls.",
+           "l1, l2 and linf balls.",
     .source = "Boyd, Vandenberghe (2004), Convex Optimization, section 2.2; Liu, Ye (2010), Efficient l1/lq norm "
               "regularization",
     .params = lp_ball_params,

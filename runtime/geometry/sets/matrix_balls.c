@@ -1,6 +1,6 @@
-/* matrix_balls.c -- balls of rows x cols matrices X, row-major vectors of rows * cols entries, by their singular values s:
- * the nuclear ball {sum s <= radius}, the hull of the radius u v^T with unit u, v, and the spectral ball {max s <= radius}.
- * Each is the polar of the other.  A center makes a shifted ball.
+/* matrix_balls.c -- balls of rows x cols matrices X, row-major vectors of rows * cols entries, by their singular values
+ * s: the nuclear ball {sum s <= radius}, the hull of the radius u v^T with unit u, v, and the spectral ball
+ * {max s <= radius}.  Each is the polar of the other.  A center makes a shifted ball.
  * Depends on: set.h, upper.h, simplex_project.h, lanczos.h, lapack.h, blas.h.  Used by: set.c's table.
  * Spec: geometry.md section 2.7. */
 #include <math.h>
@@ -300,8 +300,8 @@ static pn_status spectral_support(const pn_set *self, const double *g, double *p
     return status;
 }
 
-/* l2: sqrt(rank) at a partial isometry.  l1: the largest nuclear norm of a matrix of signs, at most sqrt(rank) times its
- * Frobenius norm, with equality where there is a Hadamard matrix. */
+/* l2: sqrt(rank) at a partial isometry.  l1: the largest nuclear norm of a matrix of signs, at most sqrt(rank) times
+ * its Frobenius norm, with equality where there is a Hadamard matrix. */
 static double spectral_radius(const pn_set *self, pn_lp norm)
 {
     const matrix_ball *ball = as_ball(self);
@@ -356,9 +356,8 @@ static pn_status spectral_gauge(const pn_set *self, const double *x, double *val
 const pn_set_ops pn_set_nuclear_ball = {
     .name = "nuclear_ball",
     .doc = "The nuclear ball {X in R^(rows x cols) : sum of singular values of X - center <= radius}, X as a row-major "
-           "vector: "
-           "matrices of low rank.  Its support comes from one singular pair; its width is at most radius (sqrt rows + "
-           "sqrt cols).",
+           "vector: matrices of low rank.  Its support comes from one singular pair; its width is at most radius (sqrt "
+           "rows + sqrt cols).",
     .source = "Jaggi (2013), Revisiting Frank-Wolfe, section 4; Cai, Candes, Shen (2010) for the projection",
     .params = nuclear_params,
     .create = nuclear_create,

@@ -1,6 +1,7 @@
-/* ordered_l1_ball.c -- {x in R^dim : sum_i w_i |x|_(i) <= radius}, |x|_(1) >= |x|_(2) >= .. the sorted sizes and w_1 >= w_2 >= .. >= 0; and
- * top_k_ball, whose weights are k ones: the sum of the k largest sizes.
- * With W_i = w_1 + .. + w_i the vertices have i entries of size radius/W_i; the dual norm is max_i (|g|_(1) + .. + |g|_(i)) / W_i.
+/* ordered_l1_ball.c -- {x in R^dim : sum_i w_i |x|_(i) <= radius}, |x|_(1) >= |x|_(2) >= .. the sorted sizes and w_1 >=
+ * w_2 >= .. >= 0; and top_k_ball, whose weights are k ones: the sum of the k largest sizes.
+ * With W_i = w_1 + .. + w_i the vertices have i entries of size radius/W_i;
+ * the dual norm is max_i (|g|_(1) + .. + |g|_(i)) / W_i.
  * Depends on: ball.h, order.h, upper.h, numeric/root.h.  Used by: set.c's table. */
 #include <math.h>
 #include <stdio.h>
@@ -207,7 +208,8 @@ static pn_status ordered_gauge(const pn_set *self, const double *x, double *valu
     return status;
 }
 
-/* ---- projection: the sorted sizes minus t w, pooled until they fall and cut at 0, for the t that gives the norm ---- */
+/* ---- projection: the sorted sizes minus t w, pooled until they fall and cut at 0,
+ * for the t that gives the norm ---- */
 
 typedef struct sorted_prox {
     const ordered_l1_ball *set;
@@ -218,8 +220,8 @@ typedef struct sorted_prox {
     size_t used;
 } sorted_prox;
 
-/* The norm of the prox at t less the radius, in units of `unit`.  The prox falls by sum w over each of its blocks, the norm by its
- * square. */
+/* The norm of the prox at t less the radius, in units of `unit`.  The prox falls by sum w over each of its blocks, the
+ * norm by its square. */
 static double sorted_prox_gap(void *self, double t, double *slope)
 {
     sorted_prox *p = self;

@@ -1,5 +1,6 @@
-/* permutahedron.c -- the hull of all permutations of a vector w: {x : sum x = sum w, the k largest entries of x have at most the sum of
- * the k largest of w, for each k}.  Sorting gives its support, sorting and monotone regression its projection.
+/* permutahedron.c -- the hull of all permutations of a vector w: {x : sum x = sum w, the k largest entries of x have at
+ * most the sum of the k largest of w, for each k}.  Sorting gives its support,
+ * sorting and monotone regression its projection.
  * Depends on: ball.h, order.h, upper.h.  Used by: set.c's table. */
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +38,8 @@ static void permutahedron_destroy(pn_set *self)
     pn_free(self);
 }
 
-/* All vertices have the same norms.  Two are farthest apart, in every norm, when their entries are in opposite order. */
+/* All vertices have the same norms.  Two are farthest apart, in every norm,
+ * when their entries are in opposite order. */
 static void find_sizes(permutahedron *self, const double *reversed)
 {
     for (int norm = 0; norm < PN_LP_COUNT; norm++) {

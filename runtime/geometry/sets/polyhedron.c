@@ -1,6 +1,6 @@
 /* polyhedron.c -- { x in R^dim : A x <= b }, kept with rows of length 1, so that a violation is a distance.
- * Projection, emptiness and linear programs by the active-set method.  Small ones are enclosed in a box when they are made, which
- * tells whether they are bounded; the box holds for certain, by the dual solutions.
+ * Projection, emptiness and linear programs by the active-set method.  Small ones are enclosed in a box when they are
+ * made, which tells whether they are bounded; the box holds for certain, by the dual solutions.
  * Depends on: active_set.h, cone.h, upper.h, blas.h.  Used by: set.c's table. */
 #include <float.h>
 #include <math.h>
@@ -295,10 +295,8 @@ static double polyhedron_shortfall(const pn_set *self)
 const pn_set_ops pn_set_polyhedron = {
     .name = "polyhedron",
     .doc = "The polyhedron {x : A x <= b} for small dense systems; an empty one is refused.  Radius and diameter are "
-           "those of "
-           "a box around it, computed when it is made; +inf where it is unbounded, or too large for that (10 dim^3 "
-           "(rows + "
-           "dim^2) above 1e9).",
+           "those of a box around it, computed when it is made; +inf where it is unbounded, or too large for that (10 "
+           "dim^3 (rows + dim^2) above 1e9).",
     .source = "Goldfarb, Idnani (1983), A numerically stable dual method for strictly convex quadratic programs",
     .params = polyhedron_params,
     .create = polyhedron_create,

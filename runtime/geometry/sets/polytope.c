@@ -1,6 +1,7 @@
 /* polytope.c -- conv{v_1, .., v_k}, the rows of a k x dim matrix.  Vertices may repeat or lie inside the hull.
  * Scores are taken about the middle c of the bounding box when that makes the vertices smaller, else about the origin.
- * Depends on: set.h, active_set.h, nearest.h, upper.h, blas.h, simd.h.  Used by: set.c's table.  Spec: geometry.md section 2.8. */
+ * Depends on: set.h, active_set.h, nearest.h, upper.h, blas.h, simd.h.  Used by: set.c's table.
+ * Spec: geometry.md section 2.8. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,8 +222,8 @@ static pn_status polytope_project(const pn_set *self, double *x, pn_err *err)
     return status;
 }
 
-/* min sum alpha with alpha >= 0 and sum alpha_i v_i = x is, by duality, max <x, y> with <v_i, y> <= 1 for all i; both signs of
- * v_i give the gauge of conv(C u -C).  Rows are brought to length 1. */
+/* min sum alpha with alpha >= 0 and sum alpha_i v_i = x is, by duality, max <x, y> with <v_i, y> <= 1 for all i; both
+ * signs of v_i give the gauge of conv(C u -C).  Rows are brought to length 1. */
 static pn_status gauge_by_program(const polytope *set, bool both, const double *x, double *value, pn_err *err)
 {
     size_t count = set->vertices.rows, cols = set->vertices.cols, rows = both ? 2 * count : count;

@@ -8,7 +8,8 @@
 
 /** The table, ended by NULL. */
 const pn_set_ops *const *pn_set_table(void);
-/** The row of a name, or NULL: its params say where each option goes in the args of pn_set_from_args (pn_param_find). */
+/** The row of a name, or NULL: its params say where each option goes in the args of pn_set_from_args
+ *  (pn_param_find). */
 const pn_set_ops *pn_set_find(const char *name);
 
 /** pn_set_new with its arguments, one for each row of its table. */

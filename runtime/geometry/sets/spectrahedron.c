@@ -1,6 +1,6 @@
 /* spectrahedron.c -- sets of symmetric n x n matrices X by their eigenvalues, as row-major vectors of n^2 entries:
- * the spectrahedron {X >= 0, trace X = radius}, the hull of the radius x x^T with unit x, the same with trace X <= radius,
- * and the cone {X >= 0} of all positive semidefinite matrices.
+ * the spectrahedron {X >= 0, trace X = radius}, the hull of the radius x x^T with unit x, the same with trace X <=
+ * radius, and the cone {X >= 0} of all positive semidefinite matrices.
  * Depends on: set.h, upper.h, simplex_project.h, lanczos.h, lapack.h, blas.h.  Used by: set.c's table. */
 #include <float.h>
 #include <math.h>
@@ -207,8 +207,9 @@ static double radius(const pn_set *self, pn_lp norm)
     return norm == PN_L1 ? pn_times_up(radius_of(self), (double)as_psd(self)->n) : radius_of(self);
 }
 
-/* l2: orthogonal x and y.  linf: entries of the diagonal differ by at most radius, others by 2 radius/2.  l1: radius times the
- * difference of the extreme eigenvalues of a symmetric matrix of signs, whose squares sum to at most n^2 (exact for even n). */
+/* l2: orthogonal x and y.  linf: entries of the diagonal differ by at most radius, others by 2 radius/2.  l1: radius
+ * times the difference of the extreme eigenvalues of a symmetric matrix of signs,
+ * whose squares sum to at most n^2 (exact for even n). */
 static double diameter(const pn_set *self, pn_lp norm)
 {
     double root2 = nextafter(sqrt(2.0), INFINITY), r = radius_of(self);
@@ -381,8 +382,7 @@ static pn_status hull_gauge(const pn_set *self, const double *x, double *value, 
 const pn_set_ops pn_set_spectrahedron = {
     .name = "spectrahedron",
     .doc = "The spectrahedron {X symmetric n x n, positive semidefinite, trace X = radius}, X as a row-major vector of "
-           "n^2 "
-           "entries: covariances and density matrices.  Its width is at most radius sqrt(2 n).",
+           "n^2 entries: covariances and density matrices.  Its width is at most radius sqrt(2 n).",
     .source = "Hazan (2008), Sparse approximate solutions to semidefinite programs; Jaggi (2013), section 4",
     .params = spectrahedron_params,
     .create = spectrahedron_create,
@@ -404,8 +404,7 @@ const pn_set_ops pn_set_spectrahedron = {
 const pn_set_ops pn_set_unit_spectrahedron = {
     .name = "unit_spectrahedron",
     .doc = "The filled spectrahedron {X symmetric n x n, positive semidefinite, trace X <= radius}, X as a row-major "
-           "vector of "
-           "n^2 entries.",
+           "vector of n^2 entries.",
     .source = "Jaggi (2013), Revisiting Frank-Wolfe, section 4",
     .params = unit_params,
     .create = unit_create,

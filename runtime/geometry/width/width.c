@@ -1,9 +1,12 @@
-/* width.c -- the Gaussian width of a set: its own formula where it has one, else the mean of draws with a certified interval.
+/* width.c -- the Gaussian width of a set: its own formula where it has one,
+ * else the mean of draws with a certified interval.
  *
- * The interval.  w(b) = max <b, v> is a Lipschitz function of b with constant max ||v||, and so is the mean of w(b) and w(-b),
- * the support of (C - C)/2, with half the diameter; both have mean G_C.  For symmetric sets they are the same function.
+ * The interval.  w(b) = max <b, v> is a Lipschitz function of b with constant max ||v||, and so is the mean of w(b) and
+ * w(-b), the support of (C - C)/2, with half the diameter; both have mean G_C.
+ * For symmetric sets they are the same function.
  *
- * Depends on: width_draws.h, set.h.  Used by: set.h's users.  Source: geometry.md section 1; Talwar, Thakurta, Zhang (2014). */
+ * Depends on: width_draws.h, set.h.  Used by: set.h's users.  Source: geometry.md section 1; Talwar, Thakurta,
+ * Zhang (2014). */
 #include <math.h>
 
 #include "geometry/convex/set.h"

@@ -1,5 +1,5 @@
-/* width_draws.c -- draws of max_{v in C} <b, v>, in blocks over the threads of a task; for lists of vertices that lie in memory,
- * one matrix product for many draws.  Depends on: width_draws.h, numeric/.  Used by: width.c. */
+/* width_draws.c -- draws of max_{v in C} <b, v>, in blocks over the threads of a task; for lists of vertices that lie
+ * in memory, one matrix product for many draws.  Depends on: width_draws.h, numeric/.  Used by: width.c. */
 #include <math.h>
 
 #include "core/alloc.h"

@@ -11,8 +11,8 @@ typedef struct pn_draws_mean {
 } pn_draws_mean;
 
 /**
- * Add `draws` draws to *of.  Each block of draws has its own stream split from `rng`, which itself gives one number, so that the
- * result depends on the seed and not on the threads.
+ * Add `draws` draws to *of.  Each block of draws has its own stream split from `rng`, which itself gives one number, so
+ * that the result depends on the seed and not on the threads.
  *   both  average each draw with that of -b.
  * Errors: what the support fails with; PN_ECANCELLED; PN_ENOMEM.
  */

@@ -1,6 +1,7 @@
-/* simd.h -- the inner loops of the runtime, in the fastest form that this processor has.  The table is chosen at run time
- * (x86-64: AVX-512, AVX2+FMA, baseline; arm64: NEON); results may differ in the last bits between tables, never between
- * thread counts.  Vector functions come from SLEEF.  Depends on: core/, SLEEF.  Used by: numeric, data, objective. */
+/* simd.h -- the inner loops of the runtime, in the fastest form that this processor has.  The table is chosen at run
+ * time (x86-64: AVX-512, AVX2+FMA, baseline; arm64: NEON); results may differ in the last bits between tables, never
+ * between thread counts.  Vector functions come from SLEEF.  Depends on: core/, SLEEF.  Used by: numeric,
+ * data, objective. */
 #ifndef PN_NUMERIC_SIMD_H
 #define PN_NUMERIC_SIMD_H
 
@@ -30,8 +31,8 @@ typedef struct pn_simd {
     void (*dense_times_single)(const float *X, size_t rows, size_t cols, const double *w, double *z);
     void (*dense_add_transposed_single)(const float *X, size_t rows, size_t cols, const double *a, double *g);
 
-    /* Element-wise, in and out may be the same array; <= 1.0 ulp unless said, but infinite within 2e-6 of DBL_MAX, relatively;
-     * log1p is infinite from 1e307. */
+    /* Element-wise, in and out may be the same array; <= 1.0 ulp unless said, but infinite within 2e-6 of DBL_MAX,
+     * relatively; log1p is infinite from 1e307. */
     void (*exp)(size_t n, const double *x, double *out);
     void (*log)(size_t n, const double *x, double *out);
     void (*log1p)(size_t n, const double *x, double *out);
@@ -62,8 +63,8 @@ typedef struct pn_simd {
                   double *out);
     /* sums[0..2] += the sums of u^exponent, u^(exponent + 1), u^(exponent + 2) over u > 0. */
     void (*power_sums)(size_t n, const double *x, const pn_powers *of, double *sums);
-    /* out[i] = factor u^exponent, 0 for u = 0 (exponent > 0), with the sign of x[i] when `magnitude`; sums[0..1] as above.
-     * Powers here are e^(exponent ln u): within exponent |ln u| units.  x finite; out may be x. */
+    /* out[i] = factor u^exponent, 0 for u = 0 (exponent > 0), with the sign of x[i] when `magnitude`; sums[0..1] as
+     * above.  Powers here are e^(exponent ln u): within exponent |ln u| units.  x finite; out may be x. */
     void (*powers)(size_t n, const double *x, const pn_powers *of, double factor, double *out, double *sums);
     /* Two operations, each rounded: t = a + b, a - b, a * b (row), then t + c, t - c, c - t, t * c (column). */
     pn_chain_fn chain[3][4];

@@ -1,8 +1,9 @@
-/* simd_arithmetic.h -- the arithmetic of one simd table: one operation a kernel, nothing fused, so every lane is IEEE's result.
- * Included by simd_body.h, whose header says what is defined before; this part takes besides
+/* simd_arithmetic.h -- the arithmetic of one simd table: one operation a kernel, nothing fused, so every lane is IEEE's
+ * result.  Included by simd_body.h, whose header says what is defined before; this part takes besides
  *
  *   PN_SUB PN_SQRT PN_NEG PN_ABS                          of the sign bit alone, the last two
- *   PN_IF_LT PN_IF_LE PN_IF_NE(a, b, x, y)                lanes of x where a < b (<=, !=), else of y; NaN is != everything
+ *   PN_IF_LT PN_IF_LE PN_IF_NE(a, b, x, y)                lanes of x where a < b (<=, !=), else of y;
+ *       NaN is != everything
  *   PN_POW                                                SLEEF's, within 1 ulp
  *
  * Depends on: simd.h. */

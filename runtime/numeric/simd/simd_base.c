@@ -1,4 +1,5 @@
-/* simd_base.c -- the simd table that every machine can run: SSE2 on x86-64, NEON on arm64, one double at a time elsewhere.
+/* simd_base.c -- the simd table that every machine can run: SSE2 on x86-64, NEON on arm64,
+ * one double at a time elsewhere.
  * Depends on: simd_body.h, SLEEF (libm elsewhere).  Used by: simd.c. */
 #include "numeric/simd/simd_tables.h"
 

@@ -67,7 +67,8 @@ PN_INLINE PN_V sigmoid_v(PN_V x)
     return sigmoid_of_v(x, decay_v(x));
 }
 
-/* Below 2^-27 the cubic term of tanh x = x - x^3/3 + ... rounds away, and SLEEF's last bit there is better not asked for. */
+/* Below 2^-27 the cubic term of tanh x = x - x^3/3 + ... rounds away,
+ * and SLEEF's last bit there is better not asked for. */
 PN_INLINE PN_V tanh_v(PN_V x)
 {
     return PN_IF_NEGATIVE(PN_ADD(PN_NEGABS(x), PN_SET1(0x1p-27)), PN_TANH(x), x);
@@ -92,8 +93,9 @@ PN_INLINE PN_V softplus_v(PN_V x)
     return softplus_of_v(x, decay_v(x));
 }
 
-/* SLEEF reduces all angles of a vector by the way that the largest of them needs: below 15 any way is the same for all.  Beyond that each goes
- * alone, so that no entry depends on its neighbours: what one record does to the values of others is paid for by nobody. */
+/* SLEEF reduces all angles of a vector by the way that the largest of them needs: below 15 any way is the same for all.
+ * Beyond that each goes alone, so that no entry depends on its neighbours: what one record does to the values of others
+ * is paid for by nobody. */
 #define PN_ANGLE 14.0
 
 PN_INLINE int all_angles_near_v(PN_V x)

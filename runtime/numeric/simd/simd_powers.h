@@ -1,8 +1,10 @@
 /* simd_powers.h -- powers of shifted entries and their sums in one pass: what mirror steps spend their time on.
  * Included by simd_body.h, whose header says what is defined before; this part takes besides
  *
- *   PN_PACK(p, v)   stores the lanes of v that are above 0 at p, in order, and gives their number; p has room for PN_WIDTH.
- *   PN_UNPACK(&p, v) a vector with the numbers at p, in order, in the lanes where v is above 0, and 0 elsewhere; p moves past them.
+ *   PN_PACK(p, v)   stores the lanes of v that are above 0 at p, in order, and gives their number;
+ *                   p has room for PN_WIDTH.
+ *   PN_UNPACK(&p, v) a vector with the numbers at p, in order, in the lanes where v is above 0, and 0 elsewhere;
+ *       p moves past them.
  *   Both are optional.
  *
  * Depends on: simd.h. */
@@ -84,8 +86,8 @@ PN_INLINE size_t pack_n(size_t n, const double *x, const powers_v *by, double *u
     return count;
 }
 
-/* w = u^exponent of count packed numbers and of the 0 behind them.  In two loops, since a logarithm and its exponential in one would
- * wait for each other. */
+/* w = u^exponent of count packed numbers and of the 0 behind them.  In two loops, since a logarithm and its exponential
+ * in one would wait for each other. */
 PN_INLINE void raise_n(size_t count, const double *u, double exponent, double *w)
 {
     PN_V zero = PN_ZERO(), by = PN_SET1(exponent);

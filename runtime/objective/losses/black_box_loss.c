@@ -1,4 +1,5 @@
-/* black_box_loss.c -- l(theta, x, y) as a callback: nothing is known of its inside, so it has values and no derivatives.
+/* black_box_loss.c -- l(theta, x, y) as a callback: nothing is known of its inside,
+ * so it has values and no derivatives.
  * Depends on: loss.h.  Used by: objective.c, bindings. */
 #include <math.h>
 

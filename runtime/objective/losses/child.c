@@ -97,8 +97,8 @@ bool pn_child_ours(const pn_child *child)
 
 /* ---- write ---- */
 
-/* A library must not change how its host treats SIGPIPE: it is blocked on this thread for the length of the write, and one that the
- * write itself has raised is taken away again. */
+/* A library must not change how its host treats SIGPIPE: it is blocked on this thread for the length of the write, and
+ * one that the write itself has raised is taken away again. */
 ssize_t pn_child_write(const pn_child *child, const void *bytes, size_t count)
 {
     const struct timespec at_once = { 0, 0 };
@@ -127,7 +127,8 @@ ssize_t pn_child_write(const pn_child *child, const void *bytes, size_t count)
 
 typedef enum state { RUNS, ENDED, GONE } state;
 
-/* Looked for every millisecond.  ENDED: a zombie still, so that its number stays its own; GONE: our host has reaped it. */
+/* Looked for every millisecond.  ENDED: a zombie still, so that its number stays its own;
+ * GONE: our host has reaped it. */
 static state wait_for_end(pid_t pid, double patience)
 {
     const struct timespec pause = { 0, 1000000 };

@@ -1,5 +1,5 @@
-/* formula_loss.c -- losses that are an expression in z and y: compiled, differentiated and bounded by the machinery of expr/.
- * What the table builds and what a user types take the same way, so they cost and bound the same.
+/* formula_loss.c -- losses that are an expression in z and y: compiled, differentiated and bounded by the machinery of
+ * expr/.  What the table builds and what a user types take the same way, so they cost and bound the same.
  * Depends on: formula_loss.h, expr.  Used by: loss.c, bindings. */
 #include <math.h>
 #include <string.h>

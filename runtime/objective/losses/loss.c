@@ -1,4 +1,5 @@
-/* loss.c -- the table of losses, their reference counts and their labels.  Depends on: loss.h.  Used by: objective.c, bindings. */
+/* loss.c -- the table of losses, their reference counts and their labels.  Depends on: loss.h.
+ * Used by: objective.c, bindings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

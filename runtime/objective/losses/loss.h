@@ -1,7 +1,7 @@
 /* loss.h -- losses of one record: the interface and the table of known losses.
- * A new loss l(z, y) of a linear predictor z = <x, theta> is one formula and one line in loss.c's table: derivatives, bounds and
- * evaluation come from the expression (formula_loss.c), for built-in and typed losses alike.  A loss of several margins
- * (softmax) or of the whole record (black_box) fills the functions itself.
+ * A new loss l(z, y) of a linear predictor z = <x, theta> is one formula and one line in loss.c's table: derivatives,
+ * bounds and evaluation come from the expression (formula_loss.c), for built-in and typed losses alike.  A loss of
+ * several margins (softmax) or of the whole record (black_box) fills the functions itself.
  * Depends on: core, expr.  Used by: objective.c, bindings. */
 #ifndef PN_OBJECTIVE_LOSS_H
 #define PN_OBJECTIVE_LOSS_H
@@ -40,10 +40,12 @@ void pn_labels_describe(const pn_labels *labels, char *text, size_t size);
 
 /* ---- what is certified of a loss over a range of margins ---- */
 
-/* All admissible labels, every margin in the range.  Infinite where unbounded: `missing` says which sub-expression where. */
+/* All admissible labels, every margin in the range.  Infinite where unbounded: `missing` says which sub-expression
+ * where. */
 typedef struct pn_loss_bounds {
-    pn_interval value, slope, curvature, third; /* l and its derivatives in one margin; softmax: of every entry of the
-                                                   gradient, eigenvalues of the Hessian, third derivative along unit vectors */
+    /* l and its derivatives in one margin; softmax: of every entry of the gradient, eigenvalues of the Hessian,
+     * third derivative along unit vectors */
+    pn_interval value, slope, curvature, third;
     double slope_norm[PN_LP_COUNT]; /* largest norm of the gradient in the margins; all equal for one margin */
     double curvature_norm;          /* Frobenius norm of the Hessian in the margins */
     bool continuous;   /* l does not jump: slope bounds its Lipschitz constant.  When false, slope still bounds
@@ -69,14 +71,15 @@ typedef struct pn_loss_ops {
     pn_status (*create)(pn_loss **out, const pn_arg *args, pn_err *err);
     void (*destroy)(pn_loss *self);
 
-    /* A block of `count` <= PN_LOSS_BLOCK records; z, slope, along and out are [margins][count], y and value [count].  value or slope may be
+    /* A block of `count` <= PN_LOSS_BLOCK records; z, slope, along and out are [margins][count],
+     * y and value [count].  value or slope may be
      * NULL.  Thread-safe, allocates nothing. */
     void (*evaluate)(const pn_loss *self, size_t count, const double *z, const double *y, double *value, double *slope);
     /* out = (Hessian in the margins) along */
     void (*curve)(const pn_loss *self, size_t count, const double *z, const double *y, const double *along,
                   double *out);
-    /* margin: range of every margin, ends may be infinite; y: enforced range of the labels, of which those that the loss
-     * admits count (classes: all of them). */
+    /* margin: range of every margin, ends may be infinite; y: enforced range of the labels, of which those that the
+     * loss admits count (classes: all of them). */
     pn_status (*certify)(pn_loss *self, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err);
 } pn_loss_ops;
 
@@ -116,14 +119,16 @@ pn_status pn_loss_rename(pn_loss *loss, const char *name, pn_err *err);
 pn_graph *pn_loss_graph(const pn_loss *loss, pn_node *root);
 
 /**
- * *out >= |dl/dz as computed - dl/dz| over the same ranges: of the formula's program, certified (expr/rounding.h; a bound of at
- * most `enough` is not improved on), +inf where rounding cannot be bounded.  Losses that are no formula state `enough`, their own claim.
+ * *out >= |dl/dz as computed - dl/dz| over the same ranges: of the formula's program, certified
+ * (expr/rounding.h; a bound of at most `enough` is not improved on), +inf where rounding cannot be bounded.  Losses
+ * that are no formula state `enough`, their own claim.
  * Errors: as pn_loss_certify.
  */
 pn_status pn_loss_rounding(pn_loss *loss, pn_interval margin, pn_interval y, double enough, double *out, pn_err *err);
 
-/** As ops->certify after checks: PN_EINVAL when an interval has low > high or NaN, or when no admissible label lies in y;
- *  PN_EUNSUPPORTED for a black box; PN_EDOMAIN when the loss is undefined on part of it.  Unbounded is no error: see `missing`. */
+/** As ops->certify after checks: PN_EINVAL when an interval has low > high or NaN, or when no admissible label lies in
+ *  y; PN_EUNSUPPORTED for a black box; PN_EDOMAIN when the loss is undefined on part of it.
+ *  Unbounded is no error: see `missing`. */
 pn_status pn_loss_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err);
 
 /* ---- black boxes ---- */

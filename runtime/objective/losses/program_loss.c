@@ -1,5 +1,5 @@
-/* program_loss.c -- the protocol of program_loss.h: requests are written and answers read in one loop that waits for whichever pipe is
- * ready, so that neither side ever waits for the other in a ring.
+/* program_loss.c -- the protocol of program_loss.h: requests are written and answers read in one loop that waits for
+ * whichever pipe is ready, so that neither side ever waits for the other in a ring.
  * Depends on: program_loss.h, child.h, data/number.h, numeric/decimal.h.  Used by: bindings. */
 #define _GNU_SOURCE /* newlocale */
 #include <ctype.h>
@@ -183,7 +183,8 @@ static double now(void)
     return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
-/* What the pipe takes of `send`.  When nobody reads it any more the rest is dropped: the last answers, or their end, tell why. */
+/* What the pipe takes of `send`.  When nobody reads it any more the rest is dropped: the last answers,
+ * or their end, tell why. */
 static void write_some(program *self)
 {
     ssize_t written;
@@ -245,8 +246,8 @@ static pn_status wait_for_pipes(const exchange *call, double left, pn_err *err)
     return pn_fail_in(err, pn_task_stopped(call->task, self->command[0], err), "loss.program");
 }
 
-/* The next line that it answers; valid until the next call.  It is late when there is none in what is read after the deadline: one that
- * came in time counts, even if it was us who could not look. */
+/* The next line that it answers; valid until the next call.  It is late when there is none in what is read after the
+ * deadline: one that came in time counts, even if it was us who could not look. */
 static pn_status next_line(exchange *call, char **line, pn_err *err)
 {
     program *self = call->self;

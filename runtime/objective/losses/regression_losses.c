@@ -1,5 +1,6 @@
 /* regression_losses.c -- losses of the residual r = z - y for real labels, and the Poisson loss.
- * Depends on: loss.h, expr/formula.h.  Used by: loss.c's table.  Spec: frank-wolfe.md section 5 for the squared loss. */
+ * Depends on: loss.h, expr/formula.h.  Used by: loss.c's table.  Spec: frank-wolfe.md section 5 for the squared
+ * loss. */
 #include "expr/formula.h"
 #include "objective/losses/loss.h"
 
@@ -33,9 +34,8 @@ static pn_node squared(pn_graph *g, const pn_arg *args)
 const pn_loss_ops pn_loss_squared = {
     .name = "squared",
     .doc = "Squared error l(z, y) = (z - y)^2 / 2 for real labels; slope z - y, curvature 1.  Private regression: clip "
-           "the "
-           "labels, d:clip_labels(-1, 1), and give the objective clip=1 with solve.newton; a set wide enough for the "
-           "answer lets slopes, and noise, be as large as it is wide.",
+           "the labels, d:clip_labels(-1, 1), and give the objective clip=1 with solve.newton; a set wide enough for "
+           "the answer lets slopes, and noise, be as large as it is wide.",
     .source = "Talwar, Thakurta, Zhang (2014), the LASSO objective",
     .formula = squared,
 };
@@ -115,8 +115,7 @@ static pn_node cauchy(pn_graph *g, const pn_arg *args)
 const pn_loss_ops pn_loss_cauchy = {
     .name = "cauchy",
     .doc = "Cauchy (Lorentzian) loss (c^2/2) log(1 + (r/c)^2), c = scale, r = z - y; |slope| <= c/2, curvature in "
-           "[-1/8, 1]; "
-           "not convex.",
+           "[-1/8, 1]; not convex.",
     .source = "Black, Anandan (1996), The robust estimation of multiple motions",
     .params = cauchy_params,
     .formula = cauchy,

@@ -107,11 +107,12 @@ static void softmax_curve(const pn_loss *self, size_t count, const double *z, co
     }
 }
 
-/* With all margins in an interval of width w every probability is at least 1/(1 + (K-1) e^w): entries of the gradient lie in
- * [-(1 - least), most].  ||p - e_y||_1 = 2 (1 - p_y), ||p - e_y||_2 <= sqrt(2) (1 - p_y).  The Hessian is the covariance of a
- * variable on the unit vectors: along a unit vector its range is at most sqrt(2), so the variance is at most 1/2 and the third
- * central moment at most sqrt(2)^3 / (6 sqrt(3)).  Its Frobenius norm is at most 1/2 as well: with s_m = sum_k p_k^m it is
- * s_2 - 2 s_3 + s_2^2, and s_3 >= s_2^2 by Cauchy and Schwarz, so at most s_2 (1 - s_2) <= 1/4. */
+/* With all margins in an interval of width w every probability is at least 1/(1 + (K-1) e^w): entries of the gradient
+ * lie in [-(1 - least), most].  ||p - e_y||_1 = 2 (1 - p_y), ||p - e_y||_2 <= sqrt(2) (1 - p_y).  The Hessian is the
+ * covariance of a variable on the unit vectors: along a unit vector its range is at most sqrt(2), so the variance is at
+ * most 1/2 and the third central moment at most sqrt(2)^3 / (6 sqrt(3)).  Its Frobenius norm is at most 1/2 as well:
+ * with s_m = sum_k p_k^m it is s_2 - 2 s_3 + s_2^2, and s_3 >= s_2^2 by Cauchy and Schwarz,
+ * so at most s_2 (1 - s_2) <= 1/4. */
 static pn_status softmax_certify(pn_loss *self, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err)
 {
     const double outward = 1.0 + ((double)self->margins + 16.0) * 0x1p-50, third = 0.2721655269759087 * outward;

@@ -1,6 +1,8 @@
 /* block_structure.c -- what blocks a set is a product of.
- * x = F C + S is carried down through scaled and shifted products, so that a block is the factor that the whole set shows there.
- * Depends on: expected_curvature_impl.h, geometry/algebra/set_algebra.h.  Used by: expected_curvature*.c, solvers/block_frank_wolfe*.c. */
+ * x = F C + S is carried down through scaled and shifted products, so that a block is the factor that the whole set
+ * shows there.
+ * Depends on: expected_curvature_impl.h, geometry/algebra/set_algebra.h.
+ * Used by: expected_curvature*.c, solvers/block_frank_wolfe*.c. */
 #include <math.h>
 #include <string.h>
 

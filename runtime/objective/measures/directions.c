@@ -54,8 +54,8 @@ double pn_direction_rounding(const pn_direction_kind *kind)
 
 /* ---- reflections ---- */
 
-/* numbers: Gaussian vectors of d, d - 1 ... 2 entries and one sign, one after the other.  Vector k becomes the h of H_k = I - scale[k] h h^T
- * with H_k v = -+||v|| e_1; sign[] are those that make the diagonal of R positive. */
+/* numbers: Gaussian vectors of d, d - 1 ... 2 entries and one sign, one after the other.  Vector k becomes the h of H_k
+ * = I - scale[k] h h^T with H_k v = -+||v|| e_1; sign[] are those that make the diagonal of R positive. */
 static void make_reflections(size_t dim, double *v, double *scale, double *sign)
 {
     for (size_t k = 0; k + 1 < dim; v += dim - k, k++) {
@@ -144,8 +144,9 @@ static void normalise(size_t rows, size_t dim, double *matrix)
     }
 }
 
-/* Whether the largest singular value of U is at most `level`, surely: level^2 I - U U^T has a Cholesky factor.  It is off by d^2 u for the
- * products and d (d + 2) u level^2 for the factor, and so the level that is tried is a little smaller. */
+/* Whether the largest singular value of U is at most `level`, surely: level^2 I - U U^T has a Cholesky factor.  It is
+ * off by d^2 u for the products and d (d + 2) u level^2 for the factor,
+ * and so the level that is tried is a little smaller. */
 static bool within(size_t dim, const double *matrix, double level, double *work)
 {
     double d = (double)dim, square = level * level * (1.0 - 4.0 * d * (d + 2.0) * 0x1p-53);

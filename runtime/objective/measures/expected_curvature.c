@@ -1,5 +1,6 @@
-/* expected_curvature.c -- the expected curvature of an objective's own records: exactly where extreme points can be listed, else the least of
- * the propositions' bounds.  Depends on: expected_curvature_impl.h, objective_impl.h, numeric/lapack.h.  Used by: bindings. */
+/* expected_curvature.c -- the expected curvature of an objective's own records: exactly where extreme points can be
+ * listed, else the least of the propositions' bounds.  Depends on: expected_curvature_impl.h, objective_impl.h,
+ * numeric/lapack.h.  Used by: bindings. */
 #include <math.h>
 #include <string.h>
 
@@ -88,7 +89,8 @@ static double pair_at_most(const pn_block_sampling *sampling, size_t i, size_t j
     return isnan(pair) ? fmin(sampling->ops->inclusion(sampling, i), sampling->ops->inclusion(sampling, j)) : pair;
 }
 
-/* sum_ij P_ij max <A_i z_i, A_j z_j>; *apart: no two blocks are ever drawn together, so that the maxima are taken one by one. */
+/* sum_ij P_ij max <A_i z_i, A_j z_j>; *apart: no two blocks are ever drawn together,
+ * so that the maxima are taken one by one. */
 static double bound_entries(const pn_bent_blocks *bent, const pn_block_sampling *sampling, bool *apart)
 {
     double sum = 0.0, off = 0.0;

@@ -1,5 +1,5 @@
-/* expected_curvature_corners.c -- the largest value of a convex quadratic form over all combinations of extreme points: signs by a Gray code,
- * one column a step, other points by depth-first search, one row a node.
+/* expected_curvature_corners.c -- the largest value of a convex quadratic form over all combinations of extreme points:
+ * signs by a Gray code, one column a step, other points by depth-first search, one row a node.
  * Depends on: expected_curvature_impl.h, BLAS.  Used by: expected_curvature.c, expected_curvature_blocks.c. */
 #include <cblas.h>
 #include <math.h>

@@ -9,7 +9,8 @@
 
 /** box and linf_ball, scaled and shifted ones as well: a product of intervals. */
 bool pn_set_is_intervals(const pn_set *set);
-/** low[dim] and high[dim] of such a set, or of any bounded set in one dimension.  Errors: PN_ENOMEM; what its support function returns. */
+/** low[dim] and high[dim] of such a set, or of any bounded set in one dimension.  Errors: PN_ENOMEM;
+ *  what its support function returns. */
 pn_status pn_set_ends(double *low, double *high, const pn_set *set, pn_err *err);
 
 /* ---- expected_curvature_blocks.c, expected_curvature_corners.c ---- */
@@ -25,13 +26,14 @@ typedef struct pn_bent_blocks {
     const pn_blocks *blocks;
     size_t dim;
     double *hessian; /* [dim * dim], owned; of intervals scaled by their lengths */
-    double *
-        reach; /* [count * count], owned: upper bounds of <A_i z_i, A_j z_j>; of intervals the same as |hessian|, and NULL */
+    /* [count * count], owned: upper bounds of <A_i z_i, A_j z_j>; of intervals the same as |hessian|, and NULL */
+    double *reach;
     pn_differences *all; /* [count], owned; NULL for intervals */
     bool sharp;          /* the diagonal of reach is reached */
 } pn_bent_blocks;
 
-/** Takes over hessian[dim * dim], also on failure.  Errors: PN_ENOMEM, PN_ENUMERIC, PN_ECANCELLED, what support functions return. */
+/** Takes over hessian[dim * dim], also on failure.  Errors: PN_ENOMEM, PN_ENUMERIC, PN_ECANCELLED,
+ *  what support functions return. */
 pn_status pn_bent_blocks_init(pn_bent_blocks *out, const pn_blocks *blocks, double *hessian, pn_task *task,
                               pn_err *err);
 void pn_bent_blocks_clear(pn_bent_blocks *bent);

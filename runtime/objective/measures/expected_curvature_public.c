@@ -1,16 +1,18 @@
 /* expected_curvature_public.c -- the expected curvature from enforced bounds alone: no record is read.
- * Of one margin E sum_ij P_ij <A_i z_i, A_j z_j> is a mean over records of E (sum over T of a_i)^2, a_i = <x_i, z_i>, times a bound on l'':
- * at most lambda'(P) sum_i p_i a_i^2, where |a_i| <= ||x_i||_* ||z_i||.  The blocks of a record share its l2 or l1 norm, so that the largest
- * p_i diameter_i^2 takes the place of their sum; and E |<x, z_T>|^2 <= ||x||_2^2 E ||z_T||^2 needs no lambda'.
- * Depends on: objective_impl.h, expected_curvature.h.  Used by: expected_curvature.c, solvers/frank_wolfe/block_frank_wolfe_plan.c. */
+ * Of one margin E sum_ij P_ij <A_i z_i, A_j z_j> is a mean over records of E (sum over T of a_i)^2, a_i = <x_i, z_i>,
+ * times a bound on l'': at most lambda'(P) sum_i p_i a_i^2, where |a_i| <= ||x_i||_* ||z_i||.  The blocks of a record
+ * share its l2 or l1 norm, so that the largest p_i diameter_i^2 takes the place of their sum; and E |<x, z_T>|^2 <=
+ * ||x||_2^2 E ||z_T||^2 needs no lambda'.
+ * Depends on: objective_impl.h, expected_curvature.h.  Used by: expected_curvature.c,
+ * solvers/frank_wolfe/block_frank_wolfe_plan.c. */
 #include <math.h>
 
 #include "core/alloc.h"
 #include "objective/measures/expected_curvature.h"
 #include "objective/passes/objective_impl.h"
 
-/* A bound on sup sum_i w_i |a_i|^2 and the like in one norm, per unit of l''; for K margins a_i has K entries, of which rows of theta share
- * the l1 and the l2 norm, not the largest entry. */
+/* A bound on sup sum_i w_i |a_i|^2 and the like in one norm, per unit of l''; for K margins a_i has K entries, of which
+ * rows of theta share the l1 and the l2 norm, not the largest entry. */
 static double in_norm(const pn_objective *objective, const pn_blocks *blocks, const double *weights, double top,
                       pn_lp norm)
 {

@@ -1,5 +1,5 @@
-/* nearest_in_hull.c -- the point of least norm in the convex hull of many points: Wolfe's method of geometry/kernels/nearest.h, for points of
- * any scale, on the task's threads, stoppable, with a certificate.
+/* nearest_in_hull.c -- the point of least norm in the convex hull of many points: Wolfe's method of
+ * geometry/kernels/nearest.h, for points of any scale, on the task's threads, stoppable, with a certificate.
  * Depends on: geometry/kernels/nearest.h, numeric/.  Used by: stationarity.c. */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,8 @@
 #define BLOCK_WORK    ((size_t)1 << 18) /* multiplications a thread is given at a time */
 #define MOST_EXPONENT 1020
 
-/* Points are used as they stand; y and the points that the method sees are in units of 2^exponent, which is about the largest norm. */
+/* Points are used as they stand; y and the points that the method sees are in units of 2^exponent,
+ * which is about the largest norm. */
 typedef struct hull {
     const double *points;
     size_t m, dim;

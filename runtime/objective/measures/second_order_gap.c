@@ -67,7 +67,8 @@ static pn_status fill_start(double *start, size_t dim, pn_err *err)
     return status;
 }
 
-/* Products also come from losses whose slopes jump, as if they were flat there: those are refused as pn_objective_quadratic would. */
+/* Products also come from losses whose slopes jump, as if they were flat there: those are refused as
+ * pn_objective_quadratic would. */
 static pn_status check_loss(pn_objective *objective, pn_err *err)
 {
     pn_hessian_bounds ignored;

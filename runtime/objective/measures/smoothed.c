@@ -1,4 +1,5 @@
-/* smoothed.c -- gradients of a smoothed loss from values: the partition of a call, its directions' addresses, the clip and the mean.
+/* smoothed.c -- gradients of a smoothed loss from values: the partition of a call, its directions' addresses,
+ * the clip and the mean.
  * Depends on: smoothed_impl.h, random/address.h.  Used by: smoothed.h's callers.  Bounds: smoothed_bounds.c. */
 #include <float.h>
 #include <limits.h>
@@ -24,7 +25,8 @@ size_t pn_smoothed_chunk_end(const pn_smoothed_run *run, size_t chunk)
 
 /* ---- directions ---- */
 
-/* A unit's memory: the numbers of every set one after the other, since they are drawn at once, then the room of every set. */
+/* A unit's memory: the numbers of every set one after the other, since they are drawn at once,
+ * then the room of every set. */
 static size_t sets_of(const pn_smoothed_run *run, size_t count)
 {
     return run->shared ? 1 : count;
@@ -64,7 +66,8 @@ static inline bool is_number(double value)
     return fabs(value) <= DBL_MAX;
 }
 
-/* Half of each value first, so that no difference of two overflows; that of two differences may be infinite, which the clip takes. */
+/* Half of each value first, so that no difference of two overflows; that of two differences may be infinite,
+ * which the clip takes. */
 double pn_smoothed_coefficient(const pn_smoothed_run *run, const double *values, size_t stride, uint64_t *bad)
 {
     double ahead = values[0], behind = values[stride], c = 0.5 * ahead - 0.5 * behind;

@@ -1,21 +1,27 @@
-/* smoothed_bounds.c -- what is known of a smoothed gradient before any data is seen: norms, rounding, variances, curvature.
- * Depends on: smoothed_impl.h, numeric/special.h.  Used by: smoothed.h's callers.  Source: zeroth-order.md sections 2 and 3.
+/* smoothed_bounds.c -- what is known of a smoothed gradient before any data is seen: norms, rounding,
+ * variances, curvature.
+ * Depends on: smoothed_impl.h, numeric/special.h.  Used by: smoothed.h's callers.
+ * Source: zeroth-order.md sections 2 and 3.
  *
- * Variance.  c(u) = (f(x + mu u) - f(x - mu u)) / (2 mu) is odd and L-Lipschitz on the sphere, so E c^2 <= L^2 / (d - 1) (Poincare), and
- * d E c^2 <= kappa^2 L^2 for the largest norm kappa L of the coefficients of d orthonormal directions, since each is uniform:
- * |c_i| + |c_j| <= sqrt(2) L, from which kappa^2 = 1, 8 - 4 sqrt(2) half of it, d / 2 for d = 1, 2, >= 3.  In differences q = c(x) - c(y) is
- * 2 L-Lipschitz and at most L min(r / mu, 2).  Let Q bound d E c^2 or d E q^2.  With the gradient g = d E c u of the record's own loss:
+ * Variance.  c(u) = (f(x + mu u) - f(x - mu u)) / (2 mu) is odd and L-Lipschitz on the sphere, so E c^2 <= L^2 /
+ * (d - 1) (Poincare), and d E c^2 <= kappa^2 L^2 for the largest norm kappa L of the coefficients of d orthonormal
+ * directions, since each is uniform: |c_i| + |c_j| <= sqrt(2) L, from which kappa^2 = 1, 8 - 4 sqrt(2) half of it, d /
+ * 2 for d = 1, 2, >= 3.  In differences q = c(x) - c(y) is 2 L-Lipschitz and at most L min(r / mu, 2).  Let Q bound d E
+ * c^2 or d E q^2.  With the gradient g = d E c u of the record's own loss:
  *   orthogonal  E ||X||^2 = d E c^2 <= Q
  *   iid         E ||X||^2 = d E c^2 + (1 - 1/d) ||g||^2, and ||g||^2 <= min(L^2, Q), of differences <= Q
  *   one         E ||X||^2 = d^2 E c^2 <= d Q
  *   iid, level  E ||X||^2 <= level^2 E ||c||^2 <= level^2 Q, since accepted rows are uniform still
  * and records that are drawn independently with directions of their own divide it by their number B.
  *
- * Records that share U.  Given U the terms X_i of a group of m are independent with mean M(U), which is the estimate for the ONE
- * function F = E f, itself L-Lipschitz.  So Var(sum) = m E Var(X | U) + m^2 Var M = m Var X + m (m - 1) Var M, and over all groups
- *   E || mean - E ||^2 <= V / B + W sum m (m - 1) / B^2,   V as above, W a bound on Var M: for one function, of which less is random.
- * c is odd: harmonics of degree 1, which make g and ||g||^2 / d of E c^2, and of degrees k >= 3.  The Laplacian's eigenvalues are
- * k (k + d - 2), so 3 (d + 1) E c_3+^2 <= L^2 (differences: 4 L^2).  With R = min(Q, L^2 d / (3 (d + 1))), 4 L^2 for differences:
+ * Records that share U.  Given U the terms X_i of a group of m are independent with mean M(U), which is the estimate
+ * for the ONE function F = E f, itself L-Lipschitz.  So Var(sum) = m E Var(X | U) + m^2 Var M = m Var X + m (m - 1) Var
+ * M, and over all groups
+ *   E || mean - E ||^2 <= V / B + W sum m (m - 1) / B^2,   V as above, W a bound on Var M: for one function,
+ *       of which less is random.
+ * c is odd: harmonics of degree 1, which make g and ||g||^2 / d of E c^2, and of degrees k >= 3.  The Laplacian's
+ * eigenvalues are k (k + d - 2), so 3 (d + 1) E c_3+^2 <= L^2 (differences: 4 L^2).  With R =
+ * min(Q, L^2 d / (3 (d + 1))), 4 L^2 for differences:
  *   orthogonal  E ||M||^2 - ||g||^2 = d E c_3+^2 <= R
  *   iid         d E c^2 + (1 - 1/d) ||g||^2 - ||g||^2 <= Q
  *   one         d^2 E c^2 - ||g||^2 <= d Q
@@ -81,9 +87,9 @@ double pn_smoothed_difference_norm(const pn_smoothing *how, size_t dim, double d
     return pn_times_up(norm_factor(how, dim), pn_smoothed_limit(how, distance));
 }
 
-/* A record's term goes through the additions of its chunk and of the chunks, each of which takes in a new record or chunk, and a
- * division: relative to the sum of all norms.  Groups add up coefficients, `unit` of them, and then make one product with U, whose rounding
- * is not in the norm. */
+/* A record's term goes through the additions of its chunk and of the chunks, each of which takes in a new record or
+ * chunk, and a division: relative to the sum of all norms.  Groups add up coefficients, `unit` of them, and then make
+ * one product with U, whose rounding is not in the norm. */
 double pn_smoothed_error(const pn_smoothing *how, size_t dim, size_t count, double norm)
 {
     pn_direction_kind kind = { how->directions, dim, how->level, false };

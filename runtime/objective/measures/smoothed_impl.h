@@ -1,8 +1,10 @@
-/* smoothed_impl.h -- what the files of smoothed.h share: how a call is cut into units and chunks, and one worker's directions.
+/* smoothed_impl.h -- what the files of smoothed.h share: how a call is cut into units and chunks,
+ * and one worker's directions.
  *
- * A unit is a run of consecutive positions that are drawn from one address: the records of a group, or so many records that a hash
- * and a vector function are worth it.  A chunk is a run of units with a sum of its own; chunks are added in order.  Both depend on
- * count, dim and the options only, so that neither directions nor sums depend on threads or on the kind of loss.
+ * A unit is a run of consecutive positions that are drawn from one address: the records of a group, or so many records
+ * that a hash and a vector function are worth it.  A chunk is a run of units with a sum of its own; chunks are added in
+ * order.  Both depend on count, dim and the options only, so that neither directions nor sums depend on threads or on
+ * the kind of loss.
  * Depends on: directions.h, objective_impl.h.  Used by: smoothed*.c only. */
 #ifndef PN_OBJECTIVE_SMOOTHED_IMPL_H
 #define PN_OBJECTIVE_SMOOTHED_IMPL_H
@@ -51,7 +53,8 @@ pn_direction_set pn_smoothed_set(const pn_smoothed_run *run, size_t count, size_
 /* Positions first..end-1 of a chunk. */
 size_t pn_smoothed_chunk_end(const pn_smoothed_run *run, size_t chunk);
 
-/* c = the coefficient of values at theta + mu u, theta - mu u, and those at the other point, clipped; 0 when one of them is no number. */
+/* c = the coefficient of values at theta + mu u, theta - mu u, and those at the other point, clipped;
+ * 0 when one of them is no number. */
 double pn_smoothed_coefficient(const pn_smoothed_run *run, const double *values, size_t stride, uint64_t *bad);
 
 /* smoothed_margins.c */

@@ -1,6 +1,6 @@
-/* smoothed_margins.c -- differences along random directions for losses of margins: record i moved by mu u has the margins
- * z_i + mu <x_i, u_k>, so that U x_i is all that is needed of the directions, and the loss is evaluated for many pairs of a record and
- * a direction at once.
+/* smoothed_margins.c -- differences along random directions for losses of margins: record i moved by mu u has the
+ * margins z_i + mu <x_i, u_k>, so that U x_i is all that is needed of the directions, and the loss is evaluated for
+ * many pairs of a record and a direction at once.
  * Depends on: smoothed_impl.h, numeric/blas.h.  Used by: smoothed.c. */
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* smoothed_records.c -- differences along random directions for black boxes: a record's points are formed and asked for in one call.
+/* smoothed_records.c -- differences along random directions for black boxes: a record's points are formed and asked for
+ * in one call.
  * Depends on: smoothed_impl.h, numeric/blas.h.  Used by: smoothed.c. */
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* stationarity.c -- gradients at random points of a ball, their mean, an interval for what it estimates, and the least norm of
- * their hull.  Not private.
+/* stationarity.c -- gradients at random points of a ball, their mean, an interval for what it estimates, and the least
+ * norm of their hull.  Not private.
  * Depends on: objective.h, smoothed.h, random/sample.h.  Used by: stationarity.h's callers. */
 #include <math.h>
 #include <string.h>
@@ -55,8 +55,8 @@ static pn_status check_step(const probe *self, const char *what, double step, pn
         return pn_fail(err, PN_EINVAL, OWNER ": %s must be a positive number, got %g", what, step);
     if (!(step > DISTINCT * largest) || !isfinite(largest + step))
         return pn_fail(err, PN_EINVAL,
-                       OWNER ": %s = %g cannot be told from rounding beside a theta with entries up to %g; it must "
-                             "be above %g",
+                       OWNER ": %s = %g cannot be told from rounding beside a theta with entries up to %g; it must be "
+                             "above %g",
                        what, step, largest, DISTINCT * largest);
     return PN_OK;
 }
@@ -105,8 +105,8 @@ static pn_status settle_options(probe *self, const pn_stationarity_options *opti
 
 /* ---- the objective about theta ---- */
 
-/* f over { ||w|| <= ||theta|| + radius }: the bounds of the objective hold in its own set only, and gradients outside of that are
- * clamped to them. */
+/* f over { ||w|| <= ||theta|| + radius }: the bounds of the objective hold in its own set only, and gradients outside
+ * of that are clamped to them. */
 static pn_status make_local(probe *self, const pn_objective *objective, pn_err *err)
 {
     double reach = (pn_lp_norm(PN_L2, self->dim, self->theta) + self->how.radius) * (1.0 + 1e-9);

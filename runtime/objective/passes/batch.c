@@ -1,9 +1,10 @@
-/* batch.c -- gradients and differences of gradients over small batches, as stochastic solvers want them by the million: one thread
- * and no allocation where the work is small, rows that are picked by number asked for ahead of their use.
- * Depends on: objective_impl.h, numeric/simd/simd.h.  Used by: objective.h's callers.  Spec: variance-reduced.md section 2.
+/* batch.c -- gradients and differences of gradients over small batches, as stochastic solvers want them by the million:
+ * one thread and no allocation where the work is small, rows that are picked by number asked for ahead of their use.
+ * Depends on: objective_impl.h, numeric/simd/simd.h.  Used by: objective.h's callers.
+ * Spec: variance-reduced.md section 2.
  *
- * The sum over a batch is cut into chunks by public numbers.  Chunk 0 adds into the output itself, the others into partial sums,
- * which are added in chunk order: the result is the same for any number of threads. */
+ * The sum over a batch is cut into chunks by public numbers.  Chunk 0 adds into the output itself, the others into
+ * partial sums, which are added in chunk order: the result is the same for any number of threads. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -48,8 +49,8 @@ typedef struct run {
 
 /* ---- partition ---- */
 
-/* Records that make a chunk as long as there are fewer than PN_CHUNKS_MAX.  Not by the number of entries: a record that is not in
- * the batch must not change a bit of its sum, for that is not what sampling hides. */
+/* Records that make a chunk as long as there are fewer than PN_CHUNKS_MAX.  Not by the number of entries: a record that
+ * is not in the batch must not change a bit of its sum, for that is not what sampling hides. */
 static double records_per_chunk(const pn_objective *objective)
 {
     double dim = (double)objective->dim;
@@ -70,9 +71,10 @@ static pn_partition partition(const pn_objective *objective, size_t records)
     return out;
 }
 
-/* Additions that a record's part in a sum goes through: as many as its chunk has records and the batch chunks, but each takes in a
- * new record.  Chunks: q = count / R rounded down, between 1 and 64.  With q < 64 a chunk has at most 2 R records (+ 1 for
- * rounding up), else at most count / 64 + 1.  Grows with count, so that it holds for all smaller batches. */
+/* Additions that a record's part in a sum goes through: as many as its chunk has records and the batch chunks, but each
+ * takes in a new record.  Chunks: q = count / R rounded down, between 1 and 64.  With q < 64 a chunk has at most 2 R
+ * records (+ 1 for rounding up), else at most count / 64 + 1.  Grows with count,
+ * so that it holds for all smaller batches. */
 static double depth(const pn_objective *objective, double count)
 {
     double chunk = fmax(2.0 * records_per_chunk(objective), count / PN_CHUNKS_MAX) + 1.0;
@@ -80,9 +82,9 @@ static double depth(const pn_objective *objective, double count)
     return fmin(count, chunk + PN_CHUNKS_MAX);
 }
 
-/* Each coordinate of the sum is made of `count` products of at most `contribution` in size.  A product, the additions that it
- * goes through and the division are depth + 2 roundings, each of at most 2^-53 relative: their second order is in the 1.01 as
- * long as depth < 2^46.  Sums lose nothing below 2^-1022, products there at most 2^-1075 each. */
+/* Each coordinate of the sum is made of `count` products of at most `contribution` in size.  A product, the additions
+ * that it goes through and the division are depth + 2 roundings, each of at most 2^-53 relative: their second order is
+ * in the 1.01 as long as depth < 2^46.  Sums lose nothing below 2^-1022, products there at most 2^-1075 each. */
 double pn_objective_batch_error(const pn_objective *objective, size_t count, double contribution)
 {
     double records = (double)count;
@@ -239,8 +241,8 @@ static inline bool writes(const run *self)
     return self->batch->count == 1 && self->objective->data->dense;
 }
 
-/* One row that was picked at random.  The kernel asks for what follows its rows in memory; for a row cut into pieces that is the next
- * piece. */
+/* One row that was picked at random.  The kernel asks for what follows its rows in memory; for a row cut into pieces
+ * that is the next piece. */
 static void add_row(const pn_block *block, double weight, double *g)
 {
     const pn_dataset *data = block->data;
@@ -439,8 +441,8 @@ static pn_status check_tau(const pn_objective *objective, double tau, pn_err *er
     if (tau < INFINITY && !objective->norms && !pn_is_enforced(objective->data->bounds.norm[PN_L2]))
         return pn_fail(
             err, PN_EPRIVACY,
-            "objective: tau=%g needs a bound on the records; clip them first, e.g. data:clip_rows(\"l2\", 1), "
-            "or give clip= to pn.objective",
+            "objective: tau=%g needs a bound on the records; clip them first, e.g. data:clip_rows(\"l2\", 1), or give "
+            "clip= to pn.objective",
             tau);
     return PN_OK;
 }

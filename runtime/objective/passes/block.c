@@ -1,5 +1,6 @@
 /* block.c -- the two products of a block of records, dense or sparse, double or float, in place or picked by number.
- * Depends on: objective_impl.h, data/rows.h, numeric/simd/simd.h.  Used by: pass.c, batch.c, differences.c, smoothed*.c, record_pass.c. */
+ * Depends on: objective_impl.h, data/rows.h, numeric/simd/simd.h.  Used by: pass.c, batch.c,
+ * differences.c, smoothed*.c, record_pass.c. */
 #include <string.h>
 
 #include "data/rows.h"

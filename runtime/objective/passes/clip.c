@@ -1,5 +1,5 @@
-/* clip.c -- what is enforced of each record's part in a sum: slopes stay in the certified range, l2 norms below a clip or a tau.
- * Privacy rests on it, so it holds in real arithmetic, the rounding of products included.
+/* clip.c -- what is enforced of each record's part in a sum: slopes stay in the certified range, l2 norms below a clip
+ * or a tau.  Privacy rests on it, so it holds in real arithmetic, the rounding of products included.
  * Depends on: objective_impl.h.  Used by: pass.c, batch.c.  Source: noise.md section 3. */
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #define FACTOR_LEAST 0x1p-1000 /* smaller ones would lose digits when they are scaled */
 #define FACTOR_MOST  0x1p500
 
-/* A slope that is no number, such as 0 inf where exact ones are finite, counts as 0, brought into the range: no vote for either end, and
- * within what the sensitivity is made of. */
+/* A slope that is no number, such as 0 inf where exact ones are finite, counts as 0, brought into the range: no vote
+ * for either end, and within what the sensitivity is made of. */
 static inline double of_no_number(double low, double high)
 {
     return low > 0.0 ? low : high < 0.0 ? high : 0.0;
@@ -76,7 +76,8 @@ static inline double tame(double factor)
                                            : factor;
 }
 
-/* The largest factor of a record of that norm; the quotient's rounding is in the norm's room.  0 where it would lose digits. */
+/* The largest factor of a record of that norm; the quotient's rounding is in the norm's room.
+ * 0 where it would lose digits. */
 static inline double cap_of(double most, double norm)
 {
     double cap = most / norm;
@@ -91,9 +92,9 @@ static inline double capped(double factor, double cap)
     return factor > cap ? cap : factor < -cap ? -cap : factor;
 }
 
-/* Scale a record's factors, `stride` apart, so that ||factors||_2 ||x||_2 <= most.  most, norm and factors lie in ranges where the
- * product loses digits only far below `most` and overflows to nothing but inf; a factor that would have to be scaled by less
- * than 2^-900 becomes 0 before it loses digits. */
+/* Scale a record's factors, `stride` apart, so that ||factors||_2 ||x||_2 <= most.  most, norm and factors lie in
+ * ranges where the product loses digits only far below `most` and overflows to nothing but inf; a factor that would
+ * have to be scaled by less than 2^-900 becomes 0 before it loses digits. */
 static void scale_record(size_t margins, size_t stride, double *factor, double norm, double most)
 {
     double largest = 0.0, sum = 0.0, limit;
@@ -113,8 +114,8 @@ static void scale_record(size_t margins, size_t stride, double *factor, double n
         factor[k * stride] = limit > 0x1p-900 ? tame(factor[k * stride] * limit) : 0.0;
 }
 
-/* A norm below 2^-960 has lost digits, and will lose more in products: the larger one bounds it as well.  A row of zeros has no
- * part in a sum, whatever its factor. */
+/* A norm below 2^-960 has lost digits, and will lose more in products: the larger one bounds it as well.  A row of
+ * zeros has no part in a sum, whatever its factor. */
 static inline double norm_of(const pn_objective *objective, const pn_block *block, size_t r)
 {
     double norm = objective->norms[block->rows ? block->rows[r] : block->first + r];

@@ -1,5 +1,5 @@
-/* gram.c -- the quadratic loss through its Gram matrix: f(theta) = theta^T H theta / 2 - b^T theta + f(0) with H = X^T X / n,
- * b = X^T y / n; a gradient then costs O(p^2) whatever n is.
+/* gram.c -- the quadratic loss through its Gram matrix: f(theta) = theta^T H theta / 2 - b^T theta + f(0) with H = X^T
+ * X / n, b = X^T y / n; a gradient then costs O(p^2) whatever n is.
  * Depends on: objective_impl.h, data/rows.h, BLAS.  Used by: objective.c, pass.c, expected_curvature.c. */
 #include <cblas.h>
 #include <math.h>
@@ -184,8 +184,9 @@ pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *
     return pn_gram_form(objective, task, err);
 }
 
-/* Nothing clamps slopes here, so the certified sensitivity rests on the margins, and the bound on rounding on the l1 norm: on
- * where theta is.  Solvers may be a rounding outside of the set, or more, as far as a user's functions allow. */
+/* Nothing clamps slopes here, so the certified sensitivity rests on the margins, and the bound on rounding on the l1
+ * norm: on where theta is.  Solvers may be a rounding outside of the set, or more,
+ * as far as a user's functions allow. */
 bool pn_gram_serves(const pn_objective *objective, const double *theta)
 {
     const pn_bounds *bounds = &objective->bounds;
@@ -206,8 +207,8 @@ bool pn_gram_serves(const pn_objective *objective, const double *theta)
            (!set || pn_lp_norm(PN_L1, objective->dim, theta) <= set->ops->radius(set, PN_L1) * PN_ASIDE);
 }
 
-/* Our own kernel on the caller's thread: a threaded BLAS call on so small a matrix waits longer than it works, and for ages
- * when the processors are busy elsewhere. */
+/* Our own kernel on the caller's thread: a threaded BLAS call on so small a matrix waits longer than it works, and for
+ * ages when the processors are busy elsewhere. */
 void pn_gram_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient)
 {
     const pn_gram *gram = &objective->gram;

@@ -1,12 +1,16 @@
-/* hessian.c -- value, gradient and the packed Hessian of the mean loss, X^T D X / n with D the losses' second derivatives, in one pass.
- * Depends on: objective_impl.h, second_order.h, data/rows.h, BLAS.  Used by: objective.h's and second_order.h's callers.
+/* hessian.c -- value, gradient and the packed Hessian of the mean loss,
+ * X^T D X / n with D the losses' second derivatives, in one pass.
+ * Depends on: objective_impl.h, second_order.h, data/rows.h, BLAS.  Used by: objective.h's and second_order.h's
+ * callers.
  *
- * A block of rows is read from memory once: margins, slopes and second derivatives, the gradient's sum, and the rows times the roots of their
- * second derivatives, to a panel of rows that stays in the second-level cache; a full panel goes through BLAS, rows of negative second
- * derivatives with the other sign.  Records belong to the chunks of an ordinary pass, so value and gradient have its bits, and chunks to a
- * fixed number of groups, each with a packed matrix of its own.  These are added in order: the result is the same for any number of
- * threads.  Of many features there is one group, and threads share the tiles of its matrix.  A loss of several margins has a Hessian S in them:
- * the block of classes k and l is X^T diag(S_kl) X / n, formed like that of one margin from the rows of a panel. */
+ * A block of rows is read from memory once: margins, slopes and second derivatives, the gradient's sum, and the rows
+ * times the roots of their second derivatives, to a panel of rows that stays in the second-level cache; a full panel
+ * goes through BLAS, rows of negative second derivatives with the other sign.  Records belong to the chunks of an
+ * ordinary pass, so value and gradient have its bits, and chunks to a fixed number of groups, each with a packed matrix
+ * of its own.  These are added in order: the result is the same for any number of
+ * threads.  Of many features there is one group, and threads share the tiles of its matrix.  A loss of several margins
+ * has a Hessian S in them: the block of classes k and l is X^T diag(S_kl) X / n,
+ * formed like that of one margin from the rows of a panel. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -175,8 +179,8 @@ static void add_sparse(const pn_block *block, size_t k, size_t l, const double *
     }
 }
 
-/* Add a tile of the pair (k, l), from row i and column j of its block on.  Off the diagonal a block is symmetric, too, and all of it is in the
- * upper triangle. */
+/* Add a tile of the pair (k, l), from row i and column j of its block on.  Off the diagonal a block is symmetric, too,
+ * and all of it is in the upper triangle. */
 static void add_tile(const pressing *press, const double *tile, size_t i, size_t j, size_t rows, size_t columns)
 {
     size_t p = press->self->objective->data->p, side = press->self->side, from = press->k * p, to = press->l * p;
@@ -372,8 +376,8 @@ size_t pn_hessian_groups(const pn_objective *objective)
     return groups < 1 ? 1 : groups > PN_HESSIAN_GROUPS ? PN_HESSIAN_GROUPS : groups;
 }
 
-/* All records: the chunks of an ordinary pass.  A batch: by public numbers alone, since no bit of what a batch gives may depend on records
- * outside of it. */
+/* All records: the chunks of an ordinary pass.  A batch: by public numbers alone, since no bit of what a batch gives
+ * may depend on records outside of it. */
 static void cut(forming *self)
 {
     size_t records = pn_batch_records(self->objective, self->batch), rows = self->objective->block_rows;

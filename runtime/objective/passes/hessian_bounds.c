@@ -1,6 +1,7 @@
-/* hessian_bounds.c -- what a record can move of the sum of Hessians, how far a computed sum is from the exact one, and whether there is a
- * Hessian at all.
- * Depends on: hessian_impl.h, second_order.h.  Used by: second_order.h's callers, hessian.c.  Spec: second-order.md sections 1 and 9. */
+/* hessian_bounds.c -- what a record can move of the sum of Hessians, how far a computed sum is from the exact one, and
+ * whether there is a Hessian at all.
+ * Depends on: hessian_impl.h, second_order.h.  Used by: second_order.h's callers, hessian.c.
+ * Spec: second-order.md sections 1 and 9. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 #include "objective/passes/hessian_impl.h"
 #include "objective/passes/second_order.h"
 
-/* No product of parts of a record's Hessian is then lost below the range of doubles: where bounds are smaller, this stands for them. */
+/* No product of parts of a record's Hessian is then lost below the range of doubles: where bounds are smaller,
+ * this stands for them. */
 #define LEAST           0x1p-900
 #define MARGINS_OUTWARD (1.0 + 1e-10) /* of at most 1024 margins: the rounding of their sum of squares */
 
@@ -17,7 +19,8 @@ size_t pn_hessian_size(size_t dim)
     return dim < (size_t)1 << 31 ? dim * (dim + 1) / 2 : 0;
 }
 
-/* Of a loss that is continuous what is missing first may be a bound on its values, which no Hessian needs: its kink is the reason. */
+/* Of a loss that is continuous what is missing first may be a bound on its values,
+ * which no Hessian needs: its kink is the reason. */
 static pn_status is_rough(const pn_objective *objective, pn_err *err)
 {
     const char *why = objective->bounds.loss.missing;
@@ -49,8 +52,8 @@ pn_status pn_need_hessian(const pn_objective *objective, pn_err *err)
     if (objective->clip > 0.0 && loss->margins > 1)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "objective: gradients of %s, a loss of %zu margins, have no Hessian when they are clipped to norm "
-            "%g: leave out clip=, which records of bounded norm allow",
+            "objective: gradients of %s, a loss of %zu margins, have no Hessian when they are clipped to norm %g: "
+            "leave out clip=, which records of bounded norm allow",
             loss->name, loss->margins, objective->clip);
     if (objective->clip > 0.0 && !objective->bounds.loss.convex)
         return pn_fail(err, PN_EUNSUPPORTED,
@@ -84,11 +87,12 @@ static pn_status check_bounded(const pn_objective *objective, pn_err *err)
     return PN_OK;
 }
 
-/* A record's Hessian is a s s^T with a = -1 or 1 and s = x times the root of |l''|, as rounded: four roundings of its squared norm.  With
- * A = l'' |x|^2 in [low, high], ||A u u^T - B v v^T||_F^2 = A^2 + B^2 - 2 A B <u, v>^2 over unit vectors u, v: largest for u = v where signs
- * differ, (|A| + |B|)^2, and for orthogonal ones where they do not, 2 max(A, B)^2.
- * Several margins: S x x^T, of Frobenius norm ||S||_F |x|^2; of two that have no negative eigenvalue the product is not negative (but for the
- * rounding of S, (margins + 16) 2^-50), so that the square of their distance is at most the sum of their squares. */
+/* A record's Hessian is a s s^T with a = -1 or 1 and s = x times the root of |l''|, as rounded: four roundings of its
+ * squared norm.  With A = l'' |x|^2 in [low, high], ||A u u^T - B v v^T||_F^2 = A^2 + B^2 - 2 A B <u, v>^2 over unit
+ * vectors u, v: largest for u = v where signs differ, (|A| + |B|)^2, and for orthogonal ones where they do not, 2
+ * max(A, B)^2.  Several margins: S x x^T, of Frobenius norm ||S||_F |x|^2; of two that have no negative eigenvalue the
+ * product is not negative (but for the rounding of S, (margins + 16) 2^-50),
+ * so that the square of their distance is at most the sum of their squares. */
 pn_status pn_objective_hessian_bounds(const pn_objective *objective, pn_hessian_bounds *out, pn_err *err)
 {
     const pn_bounds *bounds = &objective->bounds;
@@ -125,7 +129,8 @@ pn_status pn_objective_hessian_bounds(const pn_objective *objective, pn_hessian_
 /* ---- rounding ---- */
 
 /* Additions that a record's part in an entry goes through.  Groups of records: the longest has at most so many.
- * Dense: a panel is one product of at most PN_HESSIAN_ROWS records, of both signs, and holds more than half as many, or is the last of its
+ * Dense: a panel is one product of at most PN_HESSIAN_ROWS records, of both signs, and holds more than half as many,
+ * or is the last of its
  * group.  Sparse: one record after the other. */
 static double depth(const pn_objective *objective, size_t count)
 {

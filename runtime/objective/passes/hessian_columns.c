@@ -1,8 +1,12 @@
-/* hessian_columns.c -- the block of the mean loss's Hessian that belongs to some of the features, X_C^T D X_C / n, in one pass.
- * Depends on: objective_impl.h, hessian_impl.h, second_order.h, numeric/symmetric.h.  Used by: second_order.h's callers.
+/* hessian_columns.c -- the block of the mean loss's Hessian that belongs to some of the features, X_C^T D X_C / n,
+ * in one pass.
+ * Depends on: objective_impl.h, hessian_impl.h, second_order.h, numeric/symmetric.h.
+ * Used by: second_order.h's callers.
  *
- * As in hessian.c, chunks of an ordinary pass belong to a fixed number of groups, each with a packed matrix of its own, which are added in
- * order.  A record adds the products of those of its entries that are in C: few, where C is a small part of many features. */
+ * As in hessian.c, chunks of an ordinary pass belong to a fixed number of groups,
+ * each with a packed matrix of its own, which are added in
+ * order.  A record adds the products of those of its entries that are in C: few,
+ * where C is a small part of many features. */
 #include <string.h>
 
 #include "core/alloc.h"

@@ -14,16 +14,19 @@ size_t pn_hessian_groups(const pn_objective *objective);
 /* dim (dim + 1)/2, or 0 where that is no size. */
 size_t pn_hessian_size(size_t dim);
 
-/* PN_EUNSUPPORTED, with what to use instead, for losses without second derivatives and for what is clipped and not convex. */
+/* PN_EUNSUPPORTED, with what to use instead, for losses without second derivatives and for what is clipped and not
+ * convex. */
 pn_status pn_need_hessian(const pn_objective *objective, pn_err *err);
 
-/* bend[count] = l'' at the margins z, clamped and 0 where slope[count] is clipped; along[count]: scratch.  Losses of one margin. */
+/* bend[count] = l'' at the margins z, clamped and 0 where slope[count] is clipped; along[count]: scratch.
+ * Losses of one margin. */
 void pn_bend_one(const pn_objective *objective, const pn_block *block, const double *z, const double *y,
                  const double *slope, double *along, double *bend);
 /* bend[pair][count] = the Hessian in the margins, column after column; along, column: [margins][count], scratch. */
 void pn_bend_margins(const pn_objective *objective, size_t count, const double *z, const double *y, double *along,
                      double *column, double *bend);
-/* weight[count], l'' at the margins z, is raised to the majorant's, which are in [0, B]; slope[count] is enforced.  Losses of one margin. */
+/* weight[count], l'' at the margins z, is raised to the majorant's, which are in [0, B];
+ * slope[count] is enforced.  Losses of one margin. */
 void pn_majorant_weights(const pn_objective *objective, const pn_block *block, const double *z, const double *y,
                          double *slope, double *weight);
 

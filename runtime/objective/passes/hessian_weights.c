@@ -1,16 +1,19 @@
-/* hessian_weights.c -- the second derivatives of a block's losses, and weights of a quadratic that stays about above a record's loss while its margin
- * goes to where the loss is least.
+/* hessian_weights.c -- the second derivatives of a block's losses, and weights of a quadratic that stays about above a
+ * record's loss while its margin goes to where the loss is least.
  * Depends on: hessian_impl.h.  Used by: hessian.c.
- * Source: de Leeuw, Lange (2009), Sharp quadratic majorization in one dimension; Huber (1981), section 7.8, the weights psi(r)/r.
+ * Source: de Leeuw, Lange (2009), Sharp quadratic majorization in one dimension; Huber (1981), section 7.8,
+ * the weights psi(r)/r.
  *
- * A second derivative says how a loss bends at z, and nothing of what follows: that of huber is 0 where a residual is beyond delta, yet a step
- * may end within it.  With s = |l'(z)|, and s(h) what is left of it at distance h on the way down,
+ * A second derivative says how a loss bends at z, and nothing of what follows: that of huber is 0 where a residual is
+ * beyond delta, yet a step may end within it.  With s = |l'(z)|, and s(h) what is left of it at distance h on the way
+ * down,
  *     w = sup over h of (s - s(h))/h, s(h) >= 0,
- * is a weight with l <= l(z) - s h + w h^2/2 all the way to the minimum, and l''(z) or more: psi(r)/r of huber, and more than l'' of a
- * logistic loss whose margin has the wrong sign.  It is looked for at few distances: since l'' <= B, s(h) > 0 before h = s/B; from there
- * h is doubled until the slope changes sign, and then halved toward that place, for as long as s/h, which bounds what is still to come,
- * is above w.  So huber's is found to a twentieth, and that of a logistic loss at z y = -1 is .206 where .231 is needed.  Privacy does
- * not rest on it: a weight is in [0, B] whatever the search finds. */
+ * is a weight with l <= l(z) - s h + w h^2/2 all the way to the minimum, and l''(z) or more: psi(r)/r of huber, and
+ * more than l'' of a logistic loss whose margin has the wrong sign.  It is looked for at few distances: since l'' <= B,
+ * s(h) > 0 before h = s/B; from there h is doubled until the slope changes sign, and then halved toward that place, for
+ * as long as s/h, which bounds what is still to come, is above w.  So huber's is found to a twentieth, and that of a
+ * logistic loss at z y = -1 is .206 where .231 is needed.  Privacy does not rest on it: a weight is in [0,
+ * B] whatever the search finds. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* line.c -- how far the mean loss falls along a line, for many steps at once: one pass over the records, two inner products each, and then
- * losses of margins alone.
- * Depends on: objective_impl.h, second_order.h, numeric/simd/simd.h.  Used by: second_order.h's callers.  Spec: second-order.md section 4. */
+/* line.c -- how far the mean loss falls along a line, for many steps at once: one pass over the records, two inner
+ * products each, and then losses of margins alone.
+ * Depends on: objective_impl.h, second_order.h, numeric/simd/simd.h.  Used by: second_order.h's callers.
+ * Spec: second-order.md section 4. */
 #include <math.h>
 #include <string.h>
 
@@ -47,7 +48,8 @@ static desk desk_of(const line *self, unsigned worker)
     };
 }
 
-/* z and along [margins][count] of the block's records, some rows at a time, which the cache keeps for the second product. */
+/* z and along [margins][count] of the block's records, some rows at a time,
+ * which the cache keeps for the second product. */
 static void find_margins(const line *self, const pn_block *block, const desk *at)
 {
     const pn_objective *objective = self->objective;
@@ -252,7 +254,8 @@ pn_status pn_objective_line(pn_objective *objective, const pn_batch *batch, cons
     return status;
 }
 
-/* A record's difference is a number; it goes through the sums of its block, of its chunk and of the chunks, and the division. */
+/* A record's difference is a number; it goes through the sums of its block, of its chunk and of the chunks,
+ * and the division. */
 double pn_objective_line_error(const pn_objective *objective, size_t records)
 {
     double count = (double)records, chunk = ceil(count / (PN_LOSS_BLOCK * PN_CHUNKS_MAX));

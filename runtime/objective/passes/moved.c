@@ -1,5 +1,5 @@
-/* moved.c -- losses of records that are moved along directions, forth and back: many pairs of a record and a direction at once, of which
- * only margins are needed.
+/* moved.c -- losses of records that are moved along directions, forth and back: many pairs of a record and a direction
+ * at once, of which only margins are needed.
  * Depends on: objective_impl.h, numeric/simd/simd.h.  Used by: differences.c, smoothed_margins.c. */
 #include <string.h>
 

@@ -31,8 +31,8 @@ static size_t fewest_chunks(const pn_objective *objective, size_t records)
     return objective->data->sparse ? clamp_size(records / objective->dim, 1, PN_CHUNKS_MAX) : PN_CHUNKS_MAX;
 }
 
-/* The partition depends on the data alone, so results do not depend on the machine.  A sparse pass writes one gradient per
- * chunk: few enough that this stays below the entries read. */
+/* The partition depends on the data alone, so results do not depend on the machine.  A sparse pass writes one gradient
+ * per chunk: few enough that this stays below the entries read. */
 pn_partition pn_objective_partition(const pn_objective *objective, size_t records)
 {
     const pn_dataset *data = objective->data;
@@ -139,9 +139,9 @@ static pn_status check_parts(const pn_objective_parts *parts, size_t *dim, pn_er
     return check_sizes(parts, dim, err);
 }
 
-/* Upper bounds of the rows' l2 norms, with room for `roundings` more of 2^-53 that follow.  Scaled by the largest entry, so that
- * squares neither over- nor underflow.  Denormal norms lose digits: no factor takes those rows near a clip.
- * Here: the division, the square and the sum count at most (3 + count) / 2, root, product and factor 4. */
+/* Upper bounds of the rows' l2 norms, with room for `roundings` more of 2^-53 that follow.  Scaled by the largest
+ * entry, so that squares neither over- nor underflow.  Denormal norms lose digits: no factor takes those rows near a
+ * clip.  Here: the division, the square and the sum count at most (3 + count) / 2, root, product and factor 4. */
 static double norm_above(const double *x, size_t count, double roundings)
 {
     double largest = 0.0, sum = 0.0;
@@ -157,8 +157,8 @@ static double norm_above(const double *x, size_t count, double roundings)
 
 static pn_status measure_rows(pn_objective *objective, pn_err *err)
 {
-    /* In clip_record the norm of the factors takes (3 + margins) / 2 + 2, product, quotient and scaling 3; what they are
-     * multiplied by in a gradient 1. */
+    /* In clip_record the norm of the factors takes (3 + margins) / 2 + 2, product, quotient and scaling 3; what they
+     * are multiplied by in a gradient 1. */
     double roundings = 0.5 * (double)objective->loss->margins + 8.0;
     pn_rows rows;
     pn_status status = pn_rows_open_held(&rows, objective->data, err);
@@ -262,8 +262,8 @@ size_t pn_objective_dim(const pn_objective *objective)
 
 /* ---- rounding ---- */
 
-/* gamma = depth * 2^-53 bounds the relative error of a sum of that depth, products and division included.  The depth is that
- * of the coarsest partition: the real one may depend on the number of entries, which is not public. */
+/* gamma = depth * 2^-53 bounds the relative error of a sum of that depth, products and division included.  The depth is
+ * that of the coarsest partition: the real one may depend on the number of entries, which is not public. */
 static double pass_error(const pn_objective *objective)
 {
     double depth = (double)pn_objective_longest_chunk(objective) + PN_CHUNKS_MAX + 8.0;

@@ -1,7 +1,8 @@
 /* objective_bounds.c -- what is certified of an objective.
- * One chain: |<x, theta>| <= radius of the set in a norm times the record bound in the dual norm gives the margin interval; the
- * loss's expression over that interval and the labels gives slope, curvature and third derivative; their products with the
- * record bounds give Lipschitz constants, smoothness, the Frank-Wolfe curvature and the Lipschitz constant of the Hessian.
+ * One chain: |<x, theta>| <= radius of the set in a norm times the record bound in the dual norm gives the margin
+ * interval; the loss's expression over that interval and the labels gives slope, curvature and third derivative; their
+ * products with the record bounds give Lipschitz constants, smoothness,
+ * the Frank-Wolfe curvature and the Lipschitz constant of the Hessian.
  * Depends on: objective_impl.h.  Used by: objective.c.  Spec: frank-wolfe.md section 1, second-order.md section 9. */
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +12,9 @@
 
 const char *const pn_bound_source_names[] = { "none", "certified", "clipped", "declared", NULL };
 
-/* min over norms of size(norm) * record bound in the dual norm; +inf when no record bound is enforced.  For K margins it bounds
- * the l2 norm of (<x, theta_1>, ..., <x, theta_K>): rows of a matrix share its l1 and l2 norm, not its largest entry. */
+/* min over norms of size(norm) * record bound in the dual norm; +inf when no record bound is enforced.  For K margins
+ * it bounds the l2 norm of (<x, theta_1>, ..., <x, theta_K>): rows of a matrix share its l1 and l2 norm,
+ * not its largest entry. */
 static double dual_product(const pn_objective *objective, double (*size)(const pn_set *, pn_lp), double margins)
 {
     double best = INFINITY;
@@ -94,10 +96,10 @@ static void explain_no_set(const pn_objective *objective, pn_bounds *bounds)
     (void)snprintf(
         text, sizeof text,
         clip > 0.0 && isfinite(clip)
-            ? "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, which is "
-              "what a record's gradient can be at theta = 0, or a set=, e.g. pn.set.l2_ball{dim=p, radius=1}"
-            : "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, say, or "
-              "a set=, e.g. pn.set.l2_ball{dim=p, radius=1}",
+            ? "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, which is what a "
+              "record's gradient can be at theta = 0, or a set=, e.g. pn.set.l2_ball{dim=p, radius=1}"
+            : "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, say, or a set=, "
+              "e.g. pn.set.l2_ball{dim=p, radius=1}",
         clip > 0.0 && isfinite(clip) ? clip : 1.0);
     missing(bounds, text);
 }
@@ -148,9 +150,9 @@ static void derive_lipschitz(const pn_objective *objective, pn_bounds *bounds)
 }
 
 /* Clipping bounds the l2 norm of each record's gradient, hence its linf norm, and its l1 norm up to sqrt(dim).
- * It projects each record's gradient onto a ball, which moves no two further apart: smoothness stays.  With one margin it clamps
- * the slope, so that what was monotone stays so; with several the result need not be a gradient of anything, and what is left is
- * that it changes no faster than its smoothness. */
+ * It projects each record's gradient onto a ball, which moves no two further apart: smoothness stays.  With one margin
+ * it clamps the slope, so that what was monotone stays so; with several the result need not be a gradient of anything,
+ * and what is left is that it changes no faster than its smoothness. */
 static void derive_clipped(const pn_objective *objective, pn_bounds *bounds)
 {
     bounds->source = PN_BOUND_CLIPPED;
@@ -267,7 +269,8 @@ pn_status pn_objective_undefined(const pn_objective *objective, const char *owne
     return pn_fail(err, PN_EDOMAIN, "%s: the objective is not a number here%s%s", owner, why[0] ? ": " : "", why);
 }
 
-/* In the norm whose unit ball is the set: by the best of the norms that are known.  Outward: a radius is an upper bound. */
+/* In the norm whose unit ball is the set: by the best of the norms that are known.
+ * Outward: a radius is an upper bound. */
 static void derive_own_norm(const pn_objective *objective, pn_bounds *bounds)
 {
     for (int norm = 0; objective->set && norm < PN_LP_COUNT; norm++) {

@@ -33,7 +33,8 @@ struct pn_objective {
 #define PN_CLIP_LEAST     0x1p-400 /* so that no product of a clipped factor and a row over- or underflows to harm */
 #define PN_CLIP_MOST      0x1p400
 #define PN_OUTWARD        (1.0 + 1e-14) /* covers the rounding of a few products */
-#define PN_ASIDE          (1.0 + 1e-12) /* how far outside of its set, in l1, theta may be where the Gram matrix is used */
+/* how far outside of its set, in l1, theta may be where the Gram matrix is used */
+#define PN_ASIDE (1.0 + 1e-12)
 
 /* ---- objective_bounds.c ---- */
 
@@ -59,8 +60,8 @@ size_t pn_objective_longest_chunk(const pn_objective *objective);
 typedef struct pn_shared {
     size_t chunks;
     size_t chunk_rows; /* chunk c reads records c * chunk_rows .. (c + 1) * chunk_rows - 1 at most; 0: any */
-    pn_block_fn
-        body; /* as for pn_parallel; or `run`, for what calls back and can fail: chunks begin .. end - 1 on this thread */
+    /* as for pn_parallel; or `run`, for what calls back and can fail: chunks begin .. end - 1 on this thread */
+    pn_block_fn body;
     pn_status (*run)(void *self, size_t begin, size_t end, pn_task *task, pn_err *err);
     void *self;
     const pn_ranks_part *parts; /* [part_count] what chunks leave behind */
@@ -69,11 +70,11 @@ typedef struct pn_shared {
     const pn_batch *batch;       /* or NULL */
 } pn_shared;
 
-/* Run all chunks; with ranks this rank's share, and the others' parts are there afterwards.  `before`: what the caller has failed with
- * already (memory), since with ranks the failure of one is that of all.  One chunk, and what a callback of a shared pass asks for, every
- * rank computes by itself, for which it has to have all records.
- * Errors: `before`; PN_EUNSUPPORTED for records that this rank would read and does not hold; those of `run`; PN_ECANCELLED; with ranks
- * pn_ranks_complete's. */
+/* Run all chunks; with ranks this rank's share, and the others' parts are there afterwards.  `before`: what the caller
+ * has failed with already (memory), since with ranks the failure of one is that of all.  One chunk, and what a callback
+ * of a shared pass asks for, every rank computes by itself, for which it has to have all records.
+ * Errors: `before`; PN_EUNSUPPORTED for records that this rank would read and does not hold; those of `run`;
+ * PN_ECANCELLED; with ranks pn_ranks_complete's. */
 pn_status pn_share_chunks(const pn_objective *objective, const pn_shared *work, pn_status before, pn_task *task,
                           pn_err *err);
 
@@ -122,7 +123,8 @@ typedef struct pn_moved {
     const double *y;     /* [records] */
 } pn_moved;
 
-/* values[side][count] of the pairs (r, j) = begin, begin + 1 ..., r * lines + j, of which at most PN_LOSS_BLOCK / sides: returns how
+/* values[side][count] of the pairs (r, j) = begin, begin + 1 ..., r * lines + j,
+ * of which at most PN_LOSS_BLOCK / sides: returns how
  * many.  room: PN_MOVED_ROOM(margins) doubles. */
 size_t pn_moved_losses(const pn_moved *of, size_t begin, double *room, double *values);
 #define PN_MOVED_ROOM(margins) (((margins) + 1) * PN_LOSS_BLOCK)
@@ -133,12 +135,14 @@ size_t pn_moved_losses(const pn_moved *of, size_t begin, double *room, double *v
 
 /* Clamp a block's slopes [margins][count] to the certified range, and clip them. */
 void pn_block_enforce(const pn_objective *objective, const pn_block *block, double *slope);
-/* Scale each record's slopes so that ||slopes||_2 ||x||_2 <= most in real arithmetic, most >= PN_TAU_LEAST.  `record` bounds ||x||_2
- * where the objective has no norms; like them it has room for (margins / 2 + 8) roundings of 2^-53 that follow.  NaN counts as 0. */
+/* Scale each record's slopes so that ||slopes||_2 ||x||_2 <= most in real arithmetic, most >= PN_TAU_LEAST.  `record`
+ * bounds ||x||_2 where the objective has no norms; like them it has room for (margins / 2 + 8) roundings of 2^-53 that
+ * follow.  NaN counts as 0. */
 void pn_block_scale(const pn_objective *objective, const pn_block *block, double record, double most, double *slope);
 /* A Hessian's weights of one margin: clamped to the certified curvature * along, rounded monotonely. */
 void pn_clamp_bends(const pn_bounds *bounds, size_t count, const double *along, double *weight);
-/* Of several margins, weight[pair][count], pair l (l + 1)/2 + k: scaled down to the certified Frobenius norm, and 0 where it is no number. */
+/* Of several margins, weight[pair][count], pair l (l + 1)/2 + k: scaled down to the certified Frobenius norm,
+ * and 0 where it is no number. */
 void pn_clamp_pairs(const pn_bounds *bounds, size_t margins, size_t count, double *weight);
 
 /* ---- batch.c ---- */
@@ -154,7 +158,8 @@ bool pn_objective_uses_gram(const pn_objective *objective);
 pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err);
 /* X^T X / n and X^T y / n of any data, for the caller, who clears it; the constant is 0. */
 pn_status pn_gram_make(pn_gram *out, const pn_objective *objective, pn_task *task, pn_err *err);
-/* Whether the matrix is there and theta within the certified margins; else the pass, which clamps slopes, is to be taken. */
+/* Whether the matrix is there and theta within the certified margins; else the pass, which clamps slopes,
+ * is to be taken. */
 bool pn_gram_serves(const pn_objective *objective, const double *theta);
 void pn_gram_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient);
 void pn_gram_clear(pn_gram *gram);
@@ -163,8 +168,8 @@ size_t pn_gram_depth(const pn_objective *objective);
 
 /* ---- record_pass.c: black boxes ---- */
 
-/* means[count] = means over the batch at thetas[count][dim], all points of a record in one call; of one point values[records],
- * each record's loss, unless NULL.  Untouched on failure, but for values. */
+/* means[count] = means over the batch at thetas[count][dim], all points of a record in one call; of one point
+ * values[records], each record's loss, unless NULL.  Untouched on failure, but for values. */
 pn_status pn_record_means(pn_objective *objective, const pn_batch *batch, const double *thetas, size_t count,
                           double *means, double *values, pn_task *task, pn_err *err);
 
@@ -179,8 +184,8 @@ void pn_pass_combine(const double *partial, size_t chunks, size_t dim, double de
                      double *vector);
 /* The sum of x[n], eight interleaved sums. */
 double pn_block_sum(const double *x, size_t n);
-/* What every look at the records begins with: PN_EUNSUPPORTED when they are not here, PN_EINVAL for a batch that does not make sense;
- * NULL is fine. */
+/* What every look at the records begins with: PN_EUNSUPPORTED when they are not here, PN_EINVAL for a batch that does
+ * not make sense; NULL is fine. */
 pn_status pn_check_batch(const pn_objective *objective, const pn_batch *batch, pn_err *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* pass.c -- one pass over the records: value, gradient, Hessian-vector product, factors.
  * Depends on: objective_impl.h, numeric/simd/simd.h.  Used by: objective.h's callers.
  *
- * A block of rows is read from memory once: its margins are computed, the loss turns them into one weight per record (and
- * margin), and the weighted sum of the rows is added while the block is still in the first-level cache.  Blocks belong to
- * chunks, each chunk has its own partial sum, and partial sums are added in chunk order: the result is the same for any number
- * of threads. */
+ * A block of rows is read from memory once: its margins are computed, the loss turns them into one weight per record
+ * (and margin), and the weighted sum of the rows is added while the block is still in the first-level cache.  Blocks
+ * belong to chunks, each chunk has its own partial sum, and partial sums are added in chunk order: the result is the
+ * same for any number of threads. */
 #include <math.h>
 #include <string.h>
 

@@ -1,11 +1,13 @@
-/* query.c -- noisy counts, sums, means, histograms and quantiles: what is added up, by how much a record moves it, and the mechanism that
- * releases it.  Depends on: query.h, data/rows.h, privacy/mechanism/mechanism.h.  Used by: bindings/objective/lquery.c.
+/* query.c -- noisy counts, sums, means, histograms and quantiles: what is added up, by how much a record moves it, and
+ * the mechanism that releases it.  Depends on: query.h, data/rows.h, privacy/mechanism/mechanism.h.
+ * Used by: bindings/objective/lquery.c.
  *
- * A value v of a column with range [low, high] becomes a whole number of 2^-24 of the range, from -2^23 to 2^23 about the middle; where
- * the number of records is secret (add_remove) or a null record adds nothing (zero_out), of 2^-24 of a = max(|low|, |high|), from -2^24
- * to 2^24 about 0.  Either way a record moves a sum of these by at most 2^24 (a null record of zeros: clamped 0 is within a of every v,
- * if 0 is in the range, and within high - low <= a otherwise).  Sums of fewer than 2^28 are exact in doubles: there is no rounding that
- * a record could move.  What comes after the noise is post-processing. */
+ * A value v of a column with range [low, high] becomes a whole number of 2^-24 of the range, from -2^23 to 2^23 about
+ * the middle; where the number of records is secret (add_remove) or a null record adds nothing (zero_out), of 2^-24 of
+ * a = max(|low|, |high|), from -2^24 to 2^24 about 0.  Either way a record moves a sum of these by at most 2^24
+ * (a null record of zeros: clamped 0 is within a of every v, if 0 is in the range, and within high - low <= a
+ * otherwise).  Sums of fewer than 2^28 are exact in doubles: there is no rounding that a record could move.  What comes
+ * after the noise is post-processing. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,8 +109,7 @@ static pn_status check_price(const pn_query *query, const char *name, pn_err *er
         return pn_fail(err, PN_EINVAL, "query.%s: say what it may cost: epsilon, epsilon with delta, or rho", name);
     if (query->kind == PN_QUERY_QUANTILE && (isnan(price->epsilon) || !isnan(price->delta)))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "query.quantile: is chosen by the exponential mechanism: give epsilon "
-                       "alone");
+                       "query.quantile: is chosen by the exponential mechanism: give epsilon alone");
     return PN_OK;
 }
 
@@ -127,8 +128,8 @@ static pn_status check(const pn_query *query, const pn_ledger *ledger, pn_err *e
         return pn_fail(err, PN_EINVAL, "query.%s: a query needs a ledger to pay from", name);
     if (query->kind == PN_QUERY_MEAN && pn_ledger_budget(ledger)->neighbours == PN_ADD_REMOVE)
         return pn_fail(err, PN_EPRIVACY,
-                       "query.mean: \"add_remove\" neighbours keep the number of records secret; ask "
-                       "query.sum and query.count");
+                       "query.mean: \"add_remove\" neighbours keep the number of records secret; ask query.sum and "
+                       "query.count");
     if (query->data->n >= MOST_RECORDS || query->data->absent || query->data->partial)
         return pn_fail(err, PN_EUNSUPPORTED, "query.%s: needs all records here, fewer than 2^28", name);
     return PN_OK;
@@ -225,7 +226,8 @@ static void add_record(const work *at)
     }
 }
 
-/* Candidate c is >= v for `upto`, > v for `below`: counts of records at the first such candidate, then added up from the left. */
+/* Candidate c is >= v for `upto`, > v for `below`: counts of records at the first such candidate,
+ * then added up from the left. */
 static void score(const work *at, double *upto, double *below, size_t candidates)
 {
     double target = at->query->quantile * (double)at->query->data->n, seen = 0.0, before = 0.0;

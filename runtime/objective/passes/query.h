@@ -1,11 +1,14 @@
-/* query.h -- questions about a data set that are answered with noise: counts, sums, means, histograms and quantiles of columns whose
- * ranges are public.  Sensitivities follow from the ranges and the neighbouring relation, and are exact: records are rounded to whole
- * numbers before they are added up.  Depends on: data/dataset.h, privacy/mechanism/mechanism.h.  Used by: bindings/objective/lquery.c.
+/* query.h -- questions about a data set that are answered with noise: counts, sums, means, histograms and quantiles of
+ * columns whose ranges are public.  Sensitivities follow from the ranges and the neighbouring relation, and are exact:
+ * records are rounded to whole numbers before they are added up.  Depends on: data/dataset.h,
+ * privacy/mechanism/mechanism.h.  Used by: bindings/objective/lquery.c.
  *
- * Columns are numbered from 1; 0 is the label.  Values beyond a range are clamped to it, so what is asked is asked of the clamped ones.
+ * Columns are numbered from 1; 0 is the label.  Values beyond a range are clamped to it,
+ * so what is asked is asked of the clamped ones.
  *
- * Sensitivity of what is added up, for k columns, in units in which a column's range has length 1 (for add_remove and zero_out: in which
- * the largest |value| is 1): 1 for each column, so l1 k and l2 sqrt(k).  A count moves by 1, a histogram by 1 in two bins (in one, for
+ * Sensitivity of what is added up, for k columns, in units in which a column's range has length 1
+ * (for add_remove and zero_out: in which the largest |value| is 1): 1 for each column, so l1 k and l2 sqrt(k).  A count
+ * moves by 1, a histogram by 1 in two bins (in one, for
  * add_remove).  The scores of a quantile, minus the distance of q n from the ranks of a candidate, move by 1.
  * Source: Dwork, Roth (2014), sections 3.3 and 3.4; Smith (2011) for quantiles. */
 #ifndef PN_OBJECTIVE_QUERY_H
@@ -26,8 +29,8 @@ typedef enum pn_query_kind {
     PN_QUERY_QUANTILE
 } pn_query_kind;
 
-/* What one query may cost: epsilon alone (Laplace noise, or the exponential mechanism), epsilon with delta, or rho (Gaussian noise).  NaN
- * where it is not given. */
+/* What one query may cost: epsilon alone (Laplace noise, or the exponential mechanism), epsilon with delta, or rho
+ * (Gaussian noise).  NaN where it is not given. */
 typedef struct pn_query_price {
     double epsilon, delta, rho;
 } pn_query_price;
@@ -48,10 +51,10 @@ typedef struct pn_query {
 /* What came out. */
 typedef struct pn_query_answer {
     double *values; /* [pn_query_values], the caller's buffer */
-    double *
-        deviations; /* [pn_query_values], the caller's: standard deviations of the noise; of a quantile: see rank_error */
-    double
-        rank_error; /* of a quantile: with probability 0.95 its rank is off by at most this beyond what the best candidate is */
+    /* [pn_query_values], the caller's: standard deviations of the noise; of a quantile: see rank_error */
+    double *deviations;
+    /* of a quantile: with probability 0.95 its rank is off by at most this beyond what the best candidate is */
+    double rank_error;
     pn_event *event; /* what was charged; the caller frees it */
 } pn_query_answer;
 
@@ -61,8 +64,10 @@ size_t pn_query_values(const pn_query *query);
 /**
  * Charge, then draw, then answer.
  *   label  what the ledger's report says.
- * Errors: PN_EINVAL for columns, ranges, points and prices; PN_EPRIVACY for a mean of data whose size is secret (add_remove), for a
- *         simulated rng on a real ledger; PN_EUNSUPPORTED for other prices than epsilon for a quantile, and where not all records are here;
+ * Errors: PN_EINVAL for columns, ranges, points and prices; PN_EPRIVACY for a mean of data whose size is secret
+ * (add_remove), for a
+ *         simulated rng on a real ledger; PN_EUNSUPPORTED for other prices than epsilon for a quantile,
+ *             and where not all records are here;
  *         PN_EBUDGET; PN_ENOMEM.  None depends on a record, all come before the charge, and then nothing was released.
  * Privacy: one event of answer->event, for the ledger's neighbours.
  */

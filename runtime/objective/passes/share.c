@@ -1,7 +1,9 @@
-/* share.c -- the one door through which passes over chunks run: on the task's threads and, with ranks, each rank its share of the chunks.
+/* share.c -- the one door through which passes over chunks run: on the task's threads and, with ranks,
+ * each rank its share of the chunks.
  * Depends on: objective_impl.h, core/ranks.h.  Used by: every pass of this room.
  *
- * Chunks and the order in which their parts are added do not depend on threads or ranks, so results have the same bits on one process and on
+ * Chunks and the order in which their parts are added do not depend on threads or ranks,
+ * so results have the same bits on one process and on
  * many.  What one rank fails with all fail with. */
 #include "objective/passes/objective_impl.h"
 

@@ -1,5 +1,5 @@
-/* formula_regulariser.c -- separable regularisers r(theta) = sum_j f(theta_j) with f an expression: compiled, differentiated and
- * bounded by the machinery of expr/.  What the table builds and what a user types take the same way.
+/* formula_regulariser.c -- separable regularisers r(theta) = sum_j f(theta_j) with f an expression: compiled,
+ * differentiated and bounded by the machinery of expr/.  What the table builds and what a user types take the same way.
  * The Hessian is diagonal, so its eigenvalues are f'' at the coordinates and every bound is one of f over their range.
  * Depends on: formula_regulariser.h, expr, numeric/blas.h.  Used by: regulariser.c, bindings. */
 #include <math.h>
@@ -81,8 +81,8 @@ static pn_status formula_curve(const pn_regulariser *regulariser, size_t dim, co
 
 /* ---- bounds ---- */
 
-/* Where the slope jumps, only the bound on the other side of the jump survives: a kink that bends upward, as |w| has, keeps f
- * above its parabolas, one that bends down, as min(w^2, 1) has, keeps it below. */
+/* Where the slope jumps, only the bound on the other side of the jump survives: a kink that bends upward, as |w| has,
+ * keeps f above its parabolas, one that bends down, as min(w^2, 1) has, keeps it below. */
 static pn_status certify_kinks(formula_regulariser *self, const pn_domain *domain, const pn_shape *shape,
                                pn_regulariser_bounds *out, pn_err *err)
 {
@@ -112,7 +112,8 @@ static void take_smooth(const pn_shape *shape, pn_regulariser_bounds *out)
         out->hessian_lipschitz = pn_interval_magnitude(shape->third);
 }
 
-/* The shape names the first thing that is missing; that r itself is unbounded, as most are on R^dim, matters to nobody. */
+/* The shape names the first thing that is missing; that r itself is unbounded, as most are on R^dim,
+ * matters to nobody. */
 static void explain(const formula_regulariser *self, pn_interval coordinate, const pn_shape *shape,
                     pn_regulariser_bounds *out)
 {

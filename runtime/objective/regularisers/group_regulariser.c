@@ -148,8 +148,9 @@ static pn_status group_curve(const pn_regulariser *regulariser, size_t dim, cons
 
 /* ---- bounds ---- */
 
-/* With |w_j| >= near > 0 for all j, r = ||w_g|| >= near sqrt(length), and of the norm the Hessian (I - u u')/r has the eigenvalues
- * 0 and 1/r; its third derivative along a unit vector with the part a along w is 3 a (a^2 - 1)/r^2, at most 2/(sqrt(3) r^2). */
+/* With |w_j| >= near > 0 for all j, r = ||w_g|| >= near sqrt(length), and of the norm the Hessian (I - u u')/r has the
+ * eigenvalues 0 and 1/r; its third derivative along a unit vector with the part a along w is 3 a (a^2 - 1)/r^2,
+ * at most 2/(sqrt(3) r^2). */
 static void away_from_the_kink(const group_regulariser *self, size_t groups, double near, pn_regulariser_bounds *out)
 {
     out->largest_curvature = out->hessian_lipschitz = 0.0;

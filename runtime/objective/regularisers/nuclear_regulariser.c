@@ -64,8 +64,8 @@ static pn_status nuclear_fits(const pn_regulariser *regulariser, size_t dim, pn_
     return PN_OK;
 }
 
-/* gradient += lambda U V' over the singular values that are not 0 to rounding: of the subgradients, which add any W with norm at
- * most 1 on the null spaces, the smallest. */
+/* gradient += lambda U V' over the singular values that are not 0 to rounding: of the subgradients, which add any W
+ * with norm at most 1 on the null spaces, the smallest. */
 static void add_gradient(const nuclear_regulariser *self, const double *U, const double *s, const double *Vt,
                          double *gradient)
 {
@@ -149,8 +149,8 @@ static pn_status nuclear_prox(const pn_regulariser *regulariser, pn_prox **out, 
 const pn_regulariser_ops pn_regulariser_nuclear = {
     .name = "nuclear",
     .doc = "r(W) = lambda ||W||_*, the sum of the singular values of the rows x cols matrix whose rows follow one "
-           "another in w; "
-           "subgradient lambda U V' without the parts of singular values 0; convex, not smooth, no Hessian.",
+           "another in w; subgradient lambda U V' without the parts of singular values 0; convex, not smooth, no "
+           "Hessian.",
     .source = "Fazel (2002), Matrix rank minimization with applications; Watson (1992) for the subgradients",
     .params = nuclear_params,
     .create = nuclear_create,

@@ -82,7 +82,7 @@ pn_status pn_regulariser_prox(const pn_regulariser *regulariser, pn_prox **out, 
         return row->prox(regulariser, out, err);
     return pn_fail(
         err, PN_EUNSUPPORTED,
-        "reg.%s: there is no closed proximal map; where it is smooth its gradient serves, else use none, l2, "
-        "l1, elastic_net, group or nuclear of pn.reg",
+        "reg.%s: there is no closed proximal map; where it is smooth its gradient serves, else use none, l2, l1, "
+        "elastic_net, group or nuclear of pn.reg",
         row->name);
 }

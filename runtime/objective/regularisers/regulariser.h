@@ -1,9 +1,10 @@
 /* regulariser.h -- data-free terms r(theta) of an objective: the interface and the table of known ones.
- * A separable regulariser r(theta) = sum_j f(theta_j) is one formula and one line in regulariser.c's table: gradient, Hessian
- * and bounds come from the expression (formula_regulariser.c), for built-in and typed ones alike; the others
+ * A separable regulariser r(theta) = sum_j f(theta_j) is one formula and one line in regulariser.c's table: gradient,
+ * Hessian and bounds come from the expression (formula_regulariser.c), for built-in and typed ones alike; the others
  * (group, nuclear) fill the functions themselves.  No privacy is involved: r does not depend on records.
  * Depends on: core, numeric, expr, geometry/prox/prox.h.  Used by: objective.c, solvers, bindings.
- * Spec: variance-reduced.md section 8 for the scaling (l2 is lambda/2 ||theta||^2); second-order.md section 9 for nonconvex. */
+ * Spec: variance-reduced.md section 8 for the scaling (l2 is lambda/2 ||theta||^2);
+ * second-order.md section 9 for nonconvex. */
 #ifndef PN_OBJECTIVE_REGULARISER_H
 #define PN_OBJECTIVE_REGULARISER_H
 
@@ -24,7 +25,8 @@ typedef struct pn_regulariser_bounds {
     double smoothness;
     /* largest eigenvalue; what bounds the growth above the tangent; +inf at a kink that bends upward */
     double largest_curvature;
-    /* lower bound on the Hessian's eigenvalues; negative when r is not convex, -inf when unknown or at a kink that bends down */
+    /* lower bound on the Hessian's eigenvalues; negative when r is not convex,
+     * -inf when unknown or at a kink that bends down */
     double strong_convexity;
     /* of theta -> Hessian, operator norm over l2; +inf when unknown or at a kink */
     double hessian_lipschitz;
@@ -46,8 +48,8 @@ typedef struct pn_regulariser_ops {
     /* Whether r is defined on R^dim: sizes of groups and matrices.  Errors: PN_EDIM with both sizes. */
     pn_status (*fits)(const pn_regulariser *self, size_t dim, pn_err *err);
     /* *value = r(theta), gradient += its gradient; either may be NULL.  At the kinks of the table's regularisers: the
-     * subgradient of smallest norm; of typed formulas: what pn_graph_derivative says.  Errors: PN_EDOMAIN for NaN or inf in
-     * theta (nuclear), PN_ENOMEM, PN_ENUMERIC (nuclear).  A failure leaves both as they were. */
+     * subgradient of smallest norm; of typed formulas: what pn_graph_derivative says.  Errors: PN_EDOMAIN for NaN or
+     * inf in theta (nuclear), PN_ENOMEM, PN_ENUMERIC (nuclear).  A failure leaves both as they were. */
     pn_status (*evaluate)(const pn_regulariser *self, size_t dim, const double *theta, double *value, double *gradient,
                           pn_err *err);
     /* out += Hessian(theta) v where r is twice differentiable; a coordinate or group at its kink adds 0.  Errors:
@@ -58,8 +60,8 @@ typedef struct pn_regulariser_ops {
     pn_status (*certify)(pn_regulariser *self, pn_interval coordinate, pn_regulariser_bounds *out, pn_err *err);
     /* r(w) with its parameters, one line.  Truncates. */
     void (*describe)(const pn_regulariser *self, char *text, size_t size);
-    /* The proximal operator of r with all its weights, a new reference; NULL in *out for r = 0.  NULL: there is no closed form.
-     * Of formulas too: pn_formula_regulariser_number has their parameters.  Errors: PN_ENOMEM. */
+    /* The proximal operator of r with all its weights, a new reference; NULL in *out for r = 0.  NULL: there is no
+     * closed form.  Of formulas too: pn_formula_regulariser_number has their parameters.  Errors: PN_ENOMEM. */
     pn_status (*prox)(const pn_regulariser *self, pn_prox **out, pn_err *err);
 } pn_regulariser_ops;
 
@@ -78,14 +80,16 @@ pn_regulariser *pn_regulariser_keep(pn_regulariser *regulariser);
 /** Whether it is one of the table's, whose least value is 0, and not a typed formula. */
 bool pn_regulariser_in_table(const pn_regulariser *regulariser);
 
-/** As ops->certify after a check: PN_EINVAL when the range has low > high or NaN.  Unbounded is no error: see `missing`. */
+/** As ops->certify after a check: PN_EINVAL when the range has low > high or NaN.
+ *  Unbounded is no error: see `missing`. */
 pn_status pn_regulariser_certify(pn_regulariser *regulariser, pn_interval coordinate, pn_regulariser_bounds *out,
                                  pn_err *err);
 
-/** sum_j f(theta_j) for f in the only variable of `graph` (kept).  Errors: PN_EINVAL for a graph of several variables; as
- *  pn_loss_from_graph. */
+/** sum_j f(theta_j) for f in the only variable of `graph` (kept).  Errors: PN_EINVAL for a graph of several variables;
+ *  as pn_loss_from_graph. */
 pn_status pn_regulariser_from_graph(pn_regulariser **out, pn_graph *graph, pn_node root, pn_err *err);
-/** *out >= |df/dw as computed - df/dw| for w in `coordinate`, of a regulariser that is a formula: as pn_loss_rounding. */
+/** *out >= |df/dw as computed - df/dw| for w in `coordinate`, of a regulariser that is a formula: as
+ *  pn_loss_rounding. */
 pn_status pn_regulariser_rounding(const pn_regulariser *regulariser, pn_interval coordinate, double enough, double *out,
                                   pn_err *err);
 /** The graph and root of a separable regulariser, else NULL. */

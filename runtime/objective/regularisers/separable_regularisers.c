@@ -1,4 +1,5 @@
-/* separable_regularisers.c -- the regularisers that are one formula f(w) of each coordinate: none, l2, l1, elastic net, nonconvex.
+/* separable_regularisers.c -- the regularisers that are one formula f(w) of each coordinate: none, l2, l1,
+ * elastic net, nonconvex.
  * Depends on: formula_regulariser.h, expr/formula.h.  Used by: regulariser.c's table.
  * Spec: variance-reduced.md section 8 for the scaling of l2; second-order.md section 9 for nonconvex. */
 #include "expr/formula.h"
@@ -125,8 +126,7 @@ static pn_node nonconvex(pn_graph *g, const pn_arg *args)
 const pn_regulariser_ops pn_regulariser_nonconvex = {
     .name = "nonconvex",
     .doc = "r(w) = lambda sum_j w_j^2/(1 + w_j^2), between 0 and lambda dim; over all w and in units of lambda the "
-           "slope is at "
-           "most 3 sqrt(3)/8, the curvature in [-1/2, 2], its Lipschitz constant 4.6686.",
+           "slope is at most 3 sqrt(3)/8, the curvature in [-1/2, 2], its Lipschitz constant 4.6686.",
     .source = "Gao, Wright, Differentially private optimization for smooth nonconvex ERM, experiments",
     .params = lambda_params,
     .formula = nonconvex,

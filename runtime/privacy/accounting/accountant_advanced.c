@@ -1,8 +1,9 @@
 /* accountant_advanced.c -- advanced composition of pure epsilons, as in the textbooks.
- * Depends on: accountant.h, accountant_terms.h, composition.h.  Used by: the table in accountant.c.  Spec: accounting.md
- * section 3.
+ * Depends on: accountant.h, accountant_terms.h, composition.h.  Used by: the table in accountant.c.  Spec:
+ * accounting.md section 3.
  *
- * For teaching and for reproducing papers: "rdp" and "pld" are never worse in practice.  All of delta goes to the slack. */
+ * For teaching and for reproducing papers: "rdp" and "pld" are never worse in practice.
+ * All of delta goes to the slack. */
 #include <math.h>
 
 #include "privacy/accounting/accountant_ops.h"
@@ -118,10 +119,8 @@ static double zcdp(const pn_accountant *base)
 const pn_accountant_ops pn_accountant_advanced_ops = {
     .name = "advanced",
     .doc = "Advanced composition of pure epsilons: k e (exp(e) - 1) + e sqrt(2 k ln(1/delta)) for equal ones, sum e "
-           "tanh(e/2) + "
-           "sqrt(2 ln(1/delta) sum e^2) otherwise, and never more than their sum. For teaching and for reproducing "
-           "papers; "
-           "rdp and pld give smaller numbers.",
+           "tanh(e/2) + sqrt(2 ln(1/delta) sum e^2) otherwise, and never more than their sum. For teaching and for "
+           "reproducing papers; rdp and pld give smaller numbers.",
     .source = "Dwork, Rothblum, Vadhan (2010); Kairouz, Oh, Viswanath (2015)",
     .create = create,
     .destroy = pn_terms_accountant_destroy,

@@ -1,4 +1,5 @@
-/* accountant_ops.h -- the table in accountant.c, for others of the room.  Private to privacy/.  Depends on: accountant.h. */
+/* accountant_ops.h -- the table in accountant.c, for others of the room.  Private to privacy/.
+ * Depends on: accountant.h. */
 #ifndef PN_PRIVACY_ACCOUNTANT_OPS_H
 #define PN_PRIVACY_ACCOUNTANT_OPS_H
 

@@ -1,8 +1,9 @@
-/* accountant_pld.c -- adds up privacy loss distributions; every answer is a certified interval, its upper end what is charged.
+/* accountant_pld.c -- adds up privacy loss distributions; every answer is a certified interval,
+ * its upper end what is charged.
  * Depends on: accountant.h, accountant_terms.h, pair_event.h, pld.h.  Used by: the table in accountant.c.
  *
- * All Gaussians are one record: their composition is the Gaussian with mu^2 = sum mu_i^2, exactly.  The upper end is never
- * above the Renyi one, which is the better one for many selections by the exponential mechanism. */
+ * All Gaussians are one record: their composition is the Gaussian with mu^2 = sum mu_i^2, exactly.  The upper end is
+ * never above the Renyi one, which is the better one for many selections by the exponential mechanism. */
 #include <math.h>
 #include <string.h>
 
@@ -271,8 +272,7 @@ static double zcdp(const pn_accountant *base)
 static const pn_param params[] = {
     { "discretization", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "distance of two losses on the lattice, from 1e-8 to 0.1; when absent it is made smaller until the two bounds "
-      "meet; "
-      "not used where the law is exact (a single release, Gaussians alone)" },
+      "meet; not used where the law is exact (a single release, Gaussians alone)" },
     PN_PARAM_END,
 };
 

@@ -1,4 +1,5 @@
-/* accountant_rdp.c -- adds up Renyi curves and converts at the best real order, alpha = inf (pure composition) included.
+/* accountant_rdp.c -- adds up Renyi curves and converts at the best real order,
+ * alpha = inf (pure composition) included.
  * Depends on: accountant.h, accountant_terms.h.  Used by: the table in accountant.c. */
 #include "privacy/accounting/accountant_ops.h"
 #include "privacy/accounting/accountant_terms.h"

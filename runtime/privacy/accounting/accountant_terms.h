@@ -41,7 +41,8 @@ pn_slack pn_terms_slack(const pn_terms *self);
 double pn_terms_epsilon(const pn_terms *self, double delta, double *order);
 double pn_terms_delta(const pn_terms *self, double epsilon);
 
-/** Calls `visit` with every event and its count, compositions taken apart, until it returns something else than PN_OK. */
+/** Calls `visit` with every event and its count, compositions taken apart,
+ *  until it returns something else than PN_OK. */
 typedef pn_status (*pn_terms_visit)(void *self, const pn_event *event, double count, pn_err *err);
 pn_status pn_terms_walk(const pn_terms *self, pn_terms_visit visit, void *visitor, pn_err *err);
 

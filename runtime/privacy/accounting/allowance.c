@@ -1,9 +1,12 @@
-/* allowance.c -- the budget of an adaptive run in rho, in mu^2/2 of Gaussian noise, or in the Renyi divergence of one order.
- * Depends on: allowance.h, accountant.h, conversion.h, event_leaf.h, gaussian.h, random/noise.h (constants).  Used by: solvers.
+/* allowance.c -- the budget of an adaptive run in rho, in mu^2/2 of Gaussian noise,
+ * or in the Renyi divergence of one order.
+ * Depends on: allowance.h, accountant.h, conversion.h, event_leaf.h, gaussian.h, random/noise.h (constants).
+ * Used by: solvers.
  * Spec: accounting.md sections 3 and 7, second-order.md sections 3 to 6.
  *
- * Margins.  The total is 2^-40 below what the budget allows, sums may exceed it by 2^-45, and the event that stands for all of it costs
- * 2^-42 more than it: whatever fits here stays below the event, and the event below the budget, by more than ledgers round. */
+ * Margins.  The total is 2^-40 below what the budget allows, sums may exceed it by 2^-45, and the event that stands for
+ * all of it costs 2^-42 more than it: whatever fits here stays below the event, and the event below the budget,
+ * by more than ledgers round. */
 #include <math.h>
 
 #include "privacy/accounting/accountant.h"
@@ -48,8 +51,9 @@ static pn_status whole_event(const pn_allowance *self, size_t draws, pn_neighbou
     return make_leaf(out, "rdp", self->order, total, neighbours, err);
 }
 
-/* Whether ledgers of the plan's budget find room for the tails in the usual part of delta, whichever way the draws fall to releases:
- * windows narrow with a release's share of the total, which nobody knows, so that only what exp(epsilon) carries over is counted. */
+/* Whether ledgers of the plan's budget find room for the tails in the usual part of delta, whichever way the draws fall
+ * to releases: windows narrow with a release's share of the total, which nobody knows,
+ * so that only what exp(epsilon) carries over is counted. */
 static bool tails_fit(const pn_allowance *self, size_t draws)
 {
     double count = (double)draws;
@@ -144,7 +148,8 @@ static double article_rho(double epsilon, double delta)
     return root * root;
 }
 
-/* mu^2/2 of all that the Gaussian filter of a ledger admits; what is left out is what calibration leaves out (calibrate_releases.c). */
+/* mu^2/2 of all that the Gaussian filter of a ledger admits; what is left out is what calibration leaves out
+ * (calibrate_releases.c). */
 static double gaussian_total(double epsilon, double delta)
 {
     double mu = pn_gaussian_mu(epsilon - fmin(0x1p-35, epsilon / 2.0) - 0x1p-38 * epsilon, pn_ideal_delta(delta));
@@ -165,7 +170,8 @@ static double total_of(const pn_allowance *self, const pn_run_budget *budget, bo
     return pn_rdp_budget(self->order, budget->epsilon, pn_ideal_delta(budget->delta));
 }
 
-/* What all of it costs; lower totals until that is what was asked for, since searches over orders waver in their last digits. */
+/* What all of it costs; lower totals until that is what was asked for,
+ * since searches over orders waver in their last digits. */
 static pn_status settle(pn_allowance *self, const pn_run_budget *budget, pn_err *err)
 {
     for (int i = 0; i < 40; i++) {
@@ -255,7 +261,8 @@ void pn_allowance_take(pn_allowance *self, double cost)
 
 /* ---- noise ---- */
 
-/* Tails of drawn noise: at large epsilon they need more room than the total of Gaussian noise leaves, and less noise makes it worse. */
+/* Tails of drawn noise: at large epsilon they need more room than the total of Gaussian noise leaves,
+ * and less noise makes it worse. */
 static bool has_room(const pn_allowance *self, const pn_event *event, size_t count)
 {
     return self->unit != PN_UNIT_GAUSSIAN || isnan(self->limit) ||

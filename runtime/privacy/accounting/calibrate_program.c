@@ -1,4 +1,5 @@
-/* calibrate_program.c -- the noise of whole runs, the least budget that pays for one release, and the batch from which noise no longer
+/* calibrate_program.c -- the noise of whole runs, the least budget that pays for one release,
+ * and the batch from which noise no longer
  * falls.  Depends on: calibrate_program.h, accountant.h.  Used by: solvers (plans). */
 #include <math.h>
 #include <string.h>

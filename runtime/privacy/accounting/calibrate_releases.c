@@ -38,8 +38,8 @@ static double cost(const pn_gaussian_releases *want, double sigma)
     return pn_slack_epsilon(pn_gaussian_epsilon(total, pn_ideal_delta(want->delta)), want->delta, slack);
 }
 
-/* The little that the price of an event and the Gaussian filter of a ledger keep is left out of the total, so that a ledger of
- * just (epsilon, delta) admits the releases. */
+/* The little that the price of an event and the Gaussian filter of a ledger keep is left out of the total, so that a
+ * ledger of just (epsilon, delta) admits the releases. */
 static double by_curve(const pn_gaussian_releases *want)
 {
     double total = want->epsilon, count = (double)want->count;

@@ -1,5 +1,5 @@
-/* calibrate_search.c -- where the cost of a program reaches a target: bracket by doubling, then false position in logarithms;
- * for slow accountants, secants from the answer of a quick one.
+/* calibrate_search.c -- where the cost of a program reaches a target: bracket by doubling, then false position in
+ * logarithms; for slow accountants, secants from the answer of a quick one.
  * Depends on: calibrate.h, accountant.h, event_leaf.h.  Used by: bindings, plans. */
 #include <math.h>
 #include <string.h>
@@ -122,8 +122,7 @@ static pn_status unreachable(const search *s, const asked *best, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: %.6g of it cost epsilon %.6g at delta %.6g already, more than %.6g",
                        s->goal->owner, best->x, best->cost, s->goal->delta, s->goal->epsilon);
     return pn_fail(err, PN_EUNSUPPORTED,
-                   "%s: no %s from %.6g to %.6g reaches epsilon %.6g at delta %.6g; the least is epsilon %.6g, at "
-                   "%.6g",
+                   "%s: no %s from %.6g to %.6g reaches epsilon %.6g at delta %.6g; the least is epsilon %.6g, at %.6g",
                    s->goal->owner, s->goal->parameter, s->goal->low, s->goal->high, s->goal->epsilon, s->goal->delta,
                    best->cost, best->x);
 }
@@ -272,8 +271,8 @@ static bool surrounded(const sides *known)
     return !isnan(known->in.x) && !isnan(known->out.x);
 }
 
-/* Where a line through two points in logarithms reaches the target, a little to the safe side; no farther than FARTHEST times the
- * distance of the two, since costs can fall off a cliff. */
+/* Where a line through two points in logarithms reaches the target, a little to the safe side; no farther than FARTHEST
+ * times the distance of the two, since costs can fall off a cliff. */
 static double along(const search *s, const asked *before, const asked *now, double slope)
 {
     double most = FARTHEST * fabs(log(now->x / before->x));
@@ -282,7 +281,8 @@ static double along(const search *s, const asked *before, const asked *now, doub
     return fmin(fmax(now->x * exp(fmin(fmax(move, -most), most)), s->goal->low), s->goal->high);
 }
 
-/* Two points where the costs are near the target: where "rdp" reaches it, and where it would if it were wrong there by the same
+/* Two points where the costs are near the target: where "rdp" reaches it,
+ * and where it would if it were wrong there by the same
  * factor.  Then secants until they arrive, which *found says, or have the target between them. */
 static pn_status secants(search *s, double *x, sides *known, bool *found, pn_err *err)
 {

@@ -1,8 +1,9 @@
-/* conversion.c -- Renyi curves to (epsilon, delta) and back (Canonne, Kamath, Steinke 2020, Proposition 12), minimised over
- * all real orders.
+/* conversion.c -- Renyi curves to (epsilon, delta) and back (Canonne, Kamath, Steinke 2020, Proposition 12), minimised
+ * over all real orders.
  * Depends on: accountant.h, conversion.h, numeric/root.h.  Used by: accountants, ledger.
  *
- * Every order gives a valid bound, so a search that misses the minimum is safe; and each order's own conversion is rounded
+ * Every order gives a valid bound, so a search that misses the minimum is safe;
+ * and each order's own conversion is rounded
  * upward.  The ledger evaluates the same function at the same order, so what a plan promises is what it is charged. */
 #include <float.h>
 #include <math.h>
@@ -53,9 +54,10 @@ static double log_delta(double alpha, double rdp, double epsilon)
 }
 
 /* ---- the search ----
- * epsilon(alpha) = (K(alpha) + R(alpha)) / (alpha - 1) with K = (alpha - 1) rdp(alpha), convex for a true Renyi divergence, and
- * R = (alpha-1) ln(alpha-1) - alpha ln(alpha) - ln(delta), R'' = 1/(alpha(alpha-1)).  Convex over linear has one valley, and so
- * has the convex ln(delta): walk downhill in factors of four of alpha - 1, then fit parabolas. */
+ * epsilon(alpha) = (K(alpha) + R(alpha)) / (alpha - 1) with K = (alpha - 1) rdp(alpha), convex for a true Renyi
+ * divergence, and R = (alpha-1) ln(alpha-1) - alpha ln(alpha) - ln(delta), R'' = 1/(alpha(alpha-1)).  Convex over
+ * linear has one valley, and so has the convex ln(delta): walk downhill in factors of four of alpha - 1,
+ * then fit parabolas. */
 
 typedef enum goal { EPSILON, DELTA } goal;
 

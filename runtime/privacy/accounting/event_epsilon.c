@@ -1,4 +1,5 @@
-/* event_epsilon.c -- what an event costs by itself in (epsilon, delta), the distance of sampled noise from the ideal included.
+/* event_epsilon.c -- what an event costs by itself in (epsilon, delta),
+ * the distance of sampled noise from the ideal included.
  * Depends on: accountant.h, conversion.h, event_leaf.h.  Used by: ledger, plans, calibration, accountants. */
 #include <math.h>
 
@@ -31,7 +32,8 @@ static double add_upward(double x, double y)
 
 const double pn_tail_shares[PN_TAIL_SHARES] = { PN_TAIL_SHARE, 0x1p-10, 0.5, 0.75, 1.0 - 0x1p-9, 1.0 };
 
-/* In logarithms.  Where all of delta is for the tails, sums of deltas may be off by their last digit, as sums of epsilon may. */
+/* In logarithms.  Where all of delta is for the tails, sums of deltas may be off by their last digit,
+ * as sums of epsilon may. */
 bool pn_tails_fit(pn_slack slack, double epsilon, double delta, double share, double room)
 {
     double half = slack.epsilon / 2.0, part = share * (1.0 - 0x1p-7) * room;
@@ -105,8 +107,8 @@ void pn_event_add_mu_squared(const pn_event *event, size_t count, pn_sum *sum)
         pn_sum_add(sum, (double)count * (double)terms[i].count, pn_gaussian_mu_squared(terms[i].event));
 }
 
-/* As the Gaussian filter of a ledger charges it: with the share of epsilon that the filter keeps for the slack, and a little for
- * the rounding of its inverse. */
+/* As the Gaussian filter of a ledger charges it: with the share of epsilon that the filter keeps for the slack, and a
+ * little for the rounding of its inverse. */
 double pn_gaussian_price(double mu_squared, double delta, pn_slack slack)
 {
     double epsilon;

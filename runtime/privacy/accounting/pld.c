@@ -1,9 +1,11 @@
 /* pld.c -- bounds on epsilon and delta of composed records: lattice, tilt, window, Fourier coefficients, root.
- * Depends on: pld.h, pld_side.h, pld_single.h, numeric/fft.h.  Used by: accountant_pld.c.  Spec: accounting.md section 5.
+ * Depends on: pld.h, pld_side.h, pld_single.h, numeric/fft.h.  Used by: accountant_pld.c.
+ * Spec: accounting.md section 5.
  *
- * The certificate.  Lattice laws above and below the record (pld_law.c); mass outside the window, dropped frequencies and
- * rounding of the transform (pld_side.c); rounding of the tails, which is the same as P, Q and the knots being off by a
- * relative 2^-48 a record, and of the tilt: delta times (1 +- 2^-44 records), epsilon +- 2^-49 (128 + 4 max|L|) a record. */
+ * The certificate.  Lattice laws above and below the record (pld_law.c); mass outside the window, dropped frequencies
+ * and rounding of the transform (pld_side.c); rounding of the tails, which is the same as P, Q and the knots being off
+ * by a relative 2^-48 a record, and of the tilt: delta times (1 +- 2^-44 records),
+ * epsilon +- 2^-49 (128 + 4 max|L|) a record. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -167,8 +169,8 @@ static double window_high(const pn_side *side)
     return side->offset + (double)(side->first + (int64_t)side->size) * side->h;
 }
 
-/* Both return a point that has been evaluated, so that the answer does not rest on the bounds being monotone in numbers: an
- * upper epsilon at which the bound is at most delta (+inf when the window holds none) ... */
+/* Both return a point that has been evaluated, so that the answer does not rest on the bounds being monotone in
+ * numbers: an upper epsilon at which the bound is at most delta (+inf when the window holds none) ... */
 static double solve_upper(const pn_side *side, double delta)
 {
     double low = window_low(side), high = fmax(low, window_high(side));
@@ -188,8 +190,8 @@ static double solve_upper(const pn_side *side, double delta)
     return high;
 }
 
-/* ... or a lower one at which it is at least delta (0 for none).  Far below the answer the allowance hides it, so the search
- * starts from the upper one. */
+/* ... or a lower one at which it is at least delta (0 for none).  Far below the answer the allowance hides it, so the
+ * search starts from the upper one. */
 static double solve_lower(const pn_side *side, double delta, double upper)
 {
     double high = fmin(upper, window_high(side)), bottom = window_low(side),
@@ -214,8 +216,9 @@ static double solve_lower(const pn_side *side, double delta, double upper)
 
 /* ---- one direction ---- */
 
-/* delta at self->epsilon, which rounding has moved by at most `shift`.  Hockey sticks are defined left of 0 too, where the window
- * begins when the question is epsilon = 0; and they fall, so that beyond the window its end is an upper bound, and 0 a lower one. */
+/* delta at self->epsilon, which rounding has moved by at most `shift`.  Hockey sticks are defined left of 0 too, where
+ * the window begins when the question is epsilon = 0; and they fall, so that beyond the window its end is an upper
+ * bound, and 0 a lower one. */
 static pn_pld_bounds delta_at(const problem *self, const pn_side sides[2], double shrink, double grow)
 {
     double above = fmin(self->epsilon - self->shift, window_high(&sides[0])), below = self->epsilon + self->shift;
@@ -357,7 +360,8 @@ static const pn_pair *atomic_pair(const pn_pld_record *records, size_t n)
     return best;
 }
 
-/* With atoms at both ends of a loss, the lattice should hold them; when there is nothing else, their distance will do. */
+/* With atoms at both ends of a loss, the lattice should hold them; when there is nothing else,
+ * their distance will do. */
 static double fit_step(const pn_pld_record *records, size_t n, double h)
 {
     const pn_pair *best = atomic_pair(records, n);

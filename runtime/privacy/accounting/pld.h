@@ -33,8 +33,9 @@ typedef struct pn_pld_bounds {
     double low, high;
 } pn_pld_bounds;
 
-/** Bounds on the smallest epsilon >= 0 with delta(epsilon) <= delta, for records[n] composed, 0 < delta < 1.  low holds at
- *  delta (1 + PN_PLD_SHARE) too: who asks with a little less than delta gets bounds for delta.  high is +inf when no bound was
+/** Bounds on the smallest epsilon >= 0 with delta(epsilon) <= delta, for records[n] composed, 0 < delta < 1.  low holds
+ *  at delta (1 + PN_PLD_SHARE) too: who asks with a little less than delta gets bounds for delta.
+ *  high is +inf when no bound was
  *  found.  Errors: PN_ENOMEM; PN_EUNSUPPORTED when options->step asks for too many points. */
 pn_status pn_pld_epsilon(pn_pld_bounds *out, const pn_pld_record *records, size_t n, double delta,
                          const pn_pld_options *options, pn_err *err);

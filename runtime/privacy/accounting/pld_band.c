@@ -1,10 +1,11 @@
 /* pld_band.c -- composition by the low frequencies alone.
  * Depends on: pld_side.h, numeric/blas.h, numeric/simd/simd.h.  Used by: pld.c.
  *
- * A law composed many times is smooth: with phi the coefficient of one record, |phi|^count is negligible but at a few low
- * frequencies, which cost sums over the law instead of a transform.  That the others are negligible is shown, not assumed.
- * For all angles w in [cut, pi] of one record that carries most of the variance:
- *   |phi(w)|^2 <= 1 - w^2 v + w^4 u         v, u from moments over a set: 1 - cos x >= x^2/2 - x^4/24, and >= 0 elsewhere
+ * A law composed many times is smooth: with phi the coefficient of one record, |phi|^count is negligible but at a few
+ * low frequencies, which cost sums over the law instead of a transform.  That the others are negligible is shown, not
+ * assumed.  For all angles w in [cut, pi] of one record that carries most of the variance:
+ *   |phi(w)|^2 <= 1 - w^2 v + w^4 u         v, u from moments over a set: 1 - cos x >= x^2/2 - x^4/24,
+ *       and >= 0 elsewhere
  *   |phi(w')|  <= |phi(w)| + |w' - w| E|J|  between the two others
  *   |phi(w)|   <= atoms + variation / (2 sin(w/2))         by summation by parts */
 #include <math.h>

@@ -2,13 +2,13 @@
  * Depends on: pld_law.h, numeric/root.h, numeric/simd/simd.h.  Used by: pld.c.  Spec: accounting.md section 5.
  *
  * In terms of the hockey stick H(x), convex, with knots x_j = exp(l_j): the upper law's is the chord through H(x_j)
- * (connect the dots; Doroshenko et al. 2022).  The lower law's is that chord with every knot lowered by c_j, where c_j is at
- * least the gap between chord and H in the two cells beside it; a cell with masses A and B at its ends has a gap of at most
- * A B (e^h - 1) / (A e^h + B), by Jensen's inequality.  Both errors are of second order in h.  Where lowering would leave a
- * negative mass (the gaps change too quickly there), it starts as a ramp from x = 0 on the left, and cells are rounded down to
- * their left knots on the right.  Total masses
- * need not be 1: if H <= H' for all x then compositions are ordered too, whatever non-negative measures these belong to.
- * A relative error of 2^-48 in the masses is the same as P and Q scaled by 1 +- 2^-48; pld.c charges that. */
+ * (connect the dots; Doroshenko et al. 2022).  The lower law's is that chord with every knot lowered by c_j, where c_j
+ * is at least the gap between chord and H in the two cells beside it; a cell with masses A and B at its ends has a gap
+ * of at most A B (e^h - 1) / (A e^h + B), by Jensen's inequality.  Both errors are of second order in h.  Where
+ * lowering would leave a negative mass (the gaps change too quickly there), it starts as a ramp from x = 0 on the left,
+ * and cells are rounded down to their left knots on the right.  Total masses
+ * need not be 1: if H <= H' for all x then compositions are ordered too, whatever non-negative measures these belong
+ * to.  A relative error of 2^-48 in the masses is the same as P and Q scaled by 1 +- 2^-48; pld.c charges that. */
 #include <math.h>
 #include <string.h>
 
@@ -57,8 +57,8 @@ static bool take_knots(pn_cells *out, double low, double knots)
     return true;
 }
 
-/* A lattice that has `low` and `high` on it when there is an atom and h divides their distance; multiples of h otherwise.  False, and how
- * many knots it would have, where they are too many. */
+/* A lattice that has `low` and `high` on it when there is an atom and h divides their distance; multiples of h
+ * otherwise.  False, and how many knots it would have, where they are too many. */
 static bool place(pn_cells *out, const pn_pair *pair, double tail, double *knots)
 {
     tail_search search = { pair, tail };
@@ -200,7 +200,8 @@ static void upper_masses(pn_law *law, const view *v)
     law->infinite = v->p_above - at_top <= 0x1p-48 * v->p_above ? 0.0 : v->p_above - at_top;
 }
 
-/* Masses at the ends of every cell, and the gaps; a cell that is rounded down has its whole P-mass at the left and no gap. */
+/* Masses at the ends of every cell, and the gaps; a cell that is rounded down has its whole P-mass at the left and no
+ * gap. */
 static void lower_parts(const pn_law *law, const view *v, double *a, double *b)
 {
     double spread = expm1(law->h), step = exp(law->h);

@@ -9,7 +9,8 @@
 #include "core/status.h"
 #include "privacy/event/pair.h"
 
-/* Masses of the cells (l_j, l_{j+1}] between n knots, of what is below the first knot (itself included) and above the last. */
+/* Masses of the cells (l_j, l_{j+1}] between n knots, of what is below the first knot (itself included) and above the
+ * last. */
 typedef struct pn_cells {
     double *p, *q; /* [n - 1] */
     size_t n;

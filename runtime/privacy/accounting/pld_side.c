@@ -194,7 +194,8 @@ static void sums_by_band(const pn_side *side, size_t start, double *decayed, dou
     *decayed_more = more / n;
 }
 
-/* What the numbers may be off by: the payoff is at most 1, falls like exp(-t d), and its sum is that of the first form. */
+/* What the numbers may be off by: the payoff is at most 1, falls like exp(-t d),
+ * and its sum is that of the first form. */
 static double allowance(const pn_side *side, size_t start, double epsilon)
 {
     double count = (double)(side->size - start), sum, unused;

@@ -1,8 +1,10 @@
-/* pld_side.h -- one side of the certificate: lattice laws composed, as far as one window of losses goes.  Private to privacy/.
+/* pld_side.h -- one side of the certificate: lattice laws composed, as far as one window of losses goes.
+ * Private to privacy/.
  * Depends on: pld_law.h, core.  Used by: pld*.c.
  *
- * All laws are tilted by exp(t loss), so that the composition is centred near the epsilon asked about and rounding errors are
- * relative to delta itself.  Number i of the composition is the loss offset + i h; the window is [first, first + size). */
+ * All laws are tilted by exp(t loss), so that the composition is centred near the epsilon asked about and rounding
+ * errors are relative to delta itself.  Number i of the composition is the loss offset + i h;
+ * the window is [first, first + size). */
 #ifndef PN_PRIVACY_PLD_SIDE_H
 #define PN_PRIVACY_PLD_SIDE_H
 
@@ -44,12 +46,14 @@ void pn_side_tilt(pn_side *side, double tilt);
 /** Put the window on [low, low + size h). */
 void pn_side_place(pn_side *side, double low, size_t size);
 
-/** The certified bound on delta at epsilon, which is in the window: above it for an upper side, below it for a lower one. */
+/** The certified bound on delta at epsilon, which is in the window: above it for an upper side,
+ *  below it for a lower one. */
 double pn_side_delta(const pn_side *side, double epsilon);
 
 /* ---- the two ways to the composition ---- */
 
-/** By the low frequencies alone.  *done is false when they cannot be shown to suffice, or are too many to be worth it. */
+/** By the low frequencies alone.  *done is false when they cannot be shown to suffice,
+ *  or are too many to be worth it. */
 pn_status pn_side_by_band(pn_side *sides, size_t n, bool *done, pn_err *err);
 
 /** By a transform of the whole window; sides[0] and, for n = 2, sides[1] in one go. */

@@ -1,4 +1,5 @@
-/* pld_single.h -- one record by itself needs no composition.  Private to privacy/.  Depends on: pld.h.  Used by: pld.c. */
+/* pld_single.h -- one record by itself needs no composition.  Private to privacy/.  Depends on: pld.h.
+ * Used by: pld.c. */
 #ifndef PN_PRIVACY_PLD_SINGLE_H
 #define PN_PRIVACY_PLD_SINGLE_H
 

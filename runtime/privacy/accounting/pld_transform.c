@@ -156,7 +156,8 @@ static double square_norm(const pn_law *law)
     return sum;
 }
 
-/* The transform of both sides together is off by at most eta of its Euclidean norm; a power by its exponent times that. */
+/* The transform of both sides together is off by at most eta of its Euclidean norm;
+ * a power by its exponent times that. */
 static void set_errors(pn_side *sides, size_t n, size_t size)
 {
     double eta = 0x1p-49 * log2((double)size + 2.0), sum = 2.0 * eta;

@@ -1,5 +1,6 @@
 /* audit.c -- two-sample audits: an event that one data set makes more likely, and what both counts of it say together.
- * (epsilon, delta)-DP says P(E) <= exp(epsilon) P'(E) + delta for every event E, so epsilon >= ln((P(E) - delta)/P'(E)).
+ * (epsilon, delta)-DP says P(E) <= exp(epsilon) P'(E) + delta for every event E,
+ * so epsilon >= ln((P(E) - delta)/P'(E)).
  * Depends on: audit.h, audit_check.h, gaussian.h, numeric/beta.h.  Used by: bindings/privacy/laudit.c. */
 #include <math.h>
 #include <stdlib.h>
@@ -84,8 +85,9 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Cuts at every distinct score.  sorted[0][n] and sorted[1][n] descend.  The best of so many events is lucky, mostly a rare one that
- * the other half does not confirm: its bound is taken as for four events of each size, sizes being doublings up to n. */
+/* Cuts at every distinct score.  sorted[0][n] and sorted[1][n] descend.  The best of so many events is lucky, mostly a
+ * rare one that the other half does not confirm: its bound is taken as for four events of each size,
+ * sizes being doublings up to n. */
 static event choose(const double *const sorted[2], size_t n, const pn_audit_options *options)
 {
     double z = -pn_normal_quantile((1.0 - options->confidence) / (2.0 * 4.0 * log2(2.0 * (double)n)));

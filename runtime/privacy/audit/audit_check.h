@@ -9,17 +9,18 @@ typedef struct pn_guesses {
     size_t correct, guesses, m;
 } pn_guesses;
 
-/** The p at which `hits` or more of `trials` have chance `failure`: a lower bound that fails with at most that chance. */
+/** The p at which `hits` or more of `trials` have chance `failure`: a lower bound that fails with at most that
+ *  chance. */
 double pn_audit_lower(size_t hits, size_t trials, double failure);
 
-/* Two independent counts of an event in `trials` runs each, and what two probabilities mean: worth(p, p', delta) >= 0 grows with p, the one
- * that `hits` are of, and falls with p'. */
+/* Two independent counts of an event in `trials` runs each, and what two probabilities mean: worth(p, p', delta) >= 0
+ * grows with p, the one that `hits` are of, and falls with p'. */
 typedef struct pn_audit_counts {
     size_t hits, others, trials;
     double delta;
     double (*worth)(double p, double other, double delta);
-    double
-        weight;  /* in (0, 1), and `apart`: chosen before the counts are known.  How the level is shared, 1/2 evenly */
+    /* in (0, 1), and `apart`: chosen before the counts are known.  How the level is shared, 1/2 evenly */
+    double weight;
     bool apart;  /* each bound by itself, in place of both together */
     double near; /* relative and absolute: how much of the answer may be lost, > 0 */
 } pn_audit_counts;

@@ -1,18 +1,20 @@
 /* audit_joint.c -- what two independent counts say together, at exactly the stated level.
  * Depends on: audit_check.h, numeric/beta.h, numeric/root.h.  Used by: audit.c.
  *
- * A ~ Bin(n, p) and B ~ Bin(n, p') are independent.  U = P(Bin(n, p) >= A) and V = P(Bin(n, p') <= B), each taken at its true p, are at most
- * u with chance at most u (a discrete law skips some u, which is on the safe side): -ln U and -ln V are no larger in law than independent
- * exponential numbers, and neither is w (-ln U) + (1 - w) (-ln V), which is at least x with chance at most
+ * A ~ Bin(n, p) and B ~ Bin(n, p') are independent.  U = P(Bin(n, p) >= A) and V = P(Bin(n, p') <= B), each taken at
+ * its true p, are at most u with chance at most u (a discrete law skips some u, which is on the safe side): -ln U and
+ * -ln V are no larger in law than independent exponential numbers, and neither is w (-ln U) + (1 - w) (-ln V),
+ * which is at least x with chance at most
  *     S(x) = (w exp(-x/w) - (1 - w) exp(-x/(1 - w))) / (2 w - 1),      exp(-2 x) (1 + 2 x) for w = 1/2.
- * With S(x) = alpha all (p, p') where that sum is below x are a confidence region of level 1 - alpha: the true pair is there, unless with
- * chance alpha.  w = 1/2 is Fisher's combination of two tests.  Where one count is all but certain a rectangle is better: bounds on p and p'
- * that fail with chances alpha w and alpha', (1 - alpha w)(1 - alpha') = 1 - alpha.  The caller takes the shape and the w that are best on
- * runs that are not tested.
+ * With S(x) = alpha all (p, p') where that sum is below x are a confidence region of level 1 - alpha: the true pair is
+ * there, unless with chance alpha.  w = 1/2 is Fisher's combination of two tests.  Where one count is all but certain a
+ * rectangle is better: bounds on p and p' that fail with chances alpha w and alpha', (1 - alpha w)(1 - alpha') = 1 -
+ * alpha.  The caller takes the shape and the w that are best on runs that are not tested.
  *
- * The answer is the least of an increasing function of p and a decreasing one of p' over the region, so over its edge: for s from 0 to 1,
- * low where -ln U = (1 - s) x/w, and high where -ln V = s x/(1 - w).  Both grow with s: on s0 <= s <= s1 the function is at least its value
- * at (low(s0), high(s1)).  Such cells cover the edge, and the lowest are halved until that is near. */
+ * The answer is the least of an increasing function of p and a decreasing one of p' over the region, so over its edge:
+ * for s from 0 to 1, low where -ln U = (1 - s) x/w, and high where -ln V = s x/(1 - w).  Both grow with s: on s0 <= s
+ * <= s1 the function is at least its value at (low(s0), high(s1)).  Such cells cover the edge,
+ * and the lowest are halved until that is near. */
 #include <math.h>
 
 #include "numeric/beta.h"

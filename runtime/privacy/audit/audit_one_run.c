@@ -2,14 +2,14 @@
  * Depends on: audit.h, gaussian.h, numeric/beta.h, numeric/root.h.  Used by: bindings/privacy/laudit.c.
  *
  * The bound.  S is uniform in {0,1}^m, T = M(S) in {0, 1, no guess}^m with exactly r guesses, C of them right.  For the
- * chance of C >= v the worst M may be taken symmetric (average over a public flip of coordinates and a public permutation,
- * undone on T: both keep privacy and C), so that all T with k right guesses have the same chance, f_k/C(m,r) with f_k =
- * P(C = k)/C_k, C_k = C(r,k).  Turning round one canary turns a right guess on it into a wrong one, and a canary is guessed
- * on with chance r/m; so privacy says, with x = exp(epsilon) and c_k = C(r-1,k-1),
+ * chance of C >= v the worst M may be taken symmetric (average over a public flip of coordinates and a public
+ * permutation, undone on T: both keep privacy and C), so that all T with k right guesses have the same chance,
+ * f_k/C(m,r) with f_k = P(C = k)/C_k, C_k = C(r,k).  Turning round one canary turns a right guess on it into a wrong
+ * one, and a canary is guessed on with chance r/m; so privacy says, with x = exp(epsilon) and c_k = C(r-1,k-1),
  *     sum_k c_k u_k <= m delta/r,     u_k = max(0, f_k - x f_{k-1}).
  * Let W ~ Binomial(r, x/(1 + x)), b = P(W >= v), and l_k = b P(W < k) for k <= v, (1 - b) P(W >= k) for k > v, over
- * P(W = k)/C_k.  Then l_k - x l_{k+1} = C_k (1[k >= v] - b), and l_k/c_k, proportional to P(W < k)/(k P(W = k)) below v and
- * to P(W >= k)/(k P(W = k)) above, is largest at v because binomials are log-concave.  So
+ * P(W = k)/C_k.  Then l_k - x l_{k+1} = C_k (1[k >= v] - b), and l_k/c_k, proportional to P(W < k)/(k P(W = k)) below v
+ * and to P(W >= k)/(k P(W = k)) above, is largest at v because binomials are log-concave.  So
  *     P(C >= v) - b = sum_k C_k (1[k >= v] - b) f_k = sum_k l_k (f_k - x f_{k-1}) <= sum_k l_k u_k
  *                   <= (l_v/c_v) m delta/r = m delta b (1 - b)/(v P(W = v)).
  * Equality: f_k = x f_{k-1} but for one jump, at v.  (m = r = v = 1: (x + delta)/(1 + x), randomised response.) */

@@ -19,7 +19,8 @@ typedef struct pn_selftest_row {
 typedef pn_status (*pn_selftest_fn)(void *self, const pn_selftest_row *row, pn_err *err);
 
 /**
- * Check every event of a table under every accountant of another, and both against exact results; one call of `report` each.
+ * Check every event of a table under every accountant of another, and both against exact results;
+ * one call of `report` each.
  *   events, accountants  NULL-terminated tables; NULL for pn_event_table() and pn_accountant_table().
  * An event without sample parameters in selftest.c fails, so that a new one is not forgotten.
  * Errors: PN_ENOMEM, and what `report` returns.  A claim that does not hold is a row, not an error.

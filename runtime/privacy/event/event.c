@@ -1,5 +1,6 @@
 /* event.c -- the table of events, their references and their text.
- * Depends on: event.h, event_leaf.h, event_sampled.h.  Used by: the accountants, the ledger, mechanisms, plans, bindings. */
+ * Depends on: event.h, event_leaf.h, event_sampled.h.  Used by: the accountants, the ledger, mechanisms,
+ * plans, bindings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

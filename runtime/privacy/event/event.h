@@ -1,6 +1,7 @@
 /* event.h -- what a release costs: immutable descriptions of private mechanisms, and their curves.
  * Every event carries its neighbouring relation; composing different ones is an error.
- * Depends on: core, numeric.  Used by: accountant, ledger, mechanism, solvers.  Spec: accounting.md sections 1 and 2. */
+ * Depends on: core, numeric.  Used by: accountant, ledger, mechanism, solvers.
+ * Spec: accounting.md sections 1 and 2. */
 #ifndef PN_PRIVACY_EVENT_H
 #define PN_PRIVACY_EVENT_H
 
@@ -21,12 +22,13 @@ extern const pn_param pn_neighbours_params[];
 pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *options, const pn_table *table,
                              const char *caller, const char *name, pn_arg args[PN_ARGS_MAX], pn_err *err);
 
-/* Sampled noise differs a little from the ideal law (random/noise.h), and is cut: an output in the window that one data set
- * can reach may lie outside that of its neighbour.  If the ideal interaction is (epsilon, delta)-DP, the one that ran is
+/* Sampled noise differs a little from the ideal law (random/noise.h), and is cut: an output in the window that one data
+ * set can reach may lie outside that of its neighbour.  If the ideal interaction is (epsilon, delta)-DP,
+ * the one that ran is
  *     (epsilon + slack.epsilon, exp(slack.epsilon/2) (delta + min(exp(epsilon) slack.tail, slack.window))) - DP.
- * tail: the mass outside the window of the data set itself, which exp(epsilon) carries over to the neighbour; window: the
- * mass outside the neighbour's window, 2 Q(13 - mu) a draw, which needs no epsilon.  The delta of an event approximate is both.
- * Slacks add up. */
+ * tail: the mass outside the window of the data set itself, which exp(epsilon) carries over to the neighbour; window:
+ * the mass outside the neighbour's window, 2 Q(13 - mu) a draw, which needs no epsilon.  The delta of an event
+ * approximate is both.  Slacks add up. */
 typedef struct pn_slack {
     double epsilon, tail, window;
 } pn_slack;
@@ -50,8 +52,8 @@ typedef struct pn_event_ops {
 
     /* What the noise as drawn may add to the ideal statement; NULL for nothing. */
     pn_slack (*slack)(const pn_event *self);
-    /* Privacy loss by its dominating pairs; NULL when none is known.  Returns 1 when one pair serves both directions, 2 for
-     * {remove, add}.  `attained`: pairs of some mechanism that this event describes, for lower bounds. */
+    /* Privacy loss by its dominating pairs; NULL when none is known.  Returns 1 when one pair serves both directions, 2
+     * for {remove, add}.  `attained`: pairs of some mechanism that this event describes, for lower bounds. */
     size_t (*pairs)(const pn_event *self, bool attained, pn_pair pairs[2]);
 } pn_event_ops;
 
@@ -78,20 +80,22 @@ pn_status pn_event_laplace(pn_event **out, double scale, double sensitivity, siz
                            pn_err *err);
 /** Each record by a coin of rate q, then `inner` (kept; its sensitivity is one record's contribution). */
 pn_status pn_event_poisson_sampled(pn_event **out, double q, pn_event *inner, pn_neighbours n, pn_err *err);
-/** batch of n records without replacement, then `inner` (kept; its sensitivity is the replace-one one of the batch query). */
+/** batch of n records without replacement, then `inner` (kept; its sensitivity is the replace-one one of the batch
+ *  query). */
 pn_status pn_event_fixed_sampled(pn_event **out, size_t batch, size_t n, pn_event *inner, pn_neighbours neighbours,
                                  pn_err *err);
-/** ONE draw of noise of std sigma on a query on `batch` of n records (without replacement) plus a query on all of them; the
- *  sensitivities are replace-one ones.  Errors: also PN_EPRIVACY for another relation than PN_REPLACE_ONE. */
+/** ONE draw of noise of std sigma on a query on `batch` of n records (without replacement) plus a query on all of them;
+ *  the sensitivities are replace-one ones.  Errors: also PN_EPRIVACY for another relation than PN_REPLACE_ONE. */
 pn_status pn_event_sampled_and_whole(pn_event **out, size_t batch, size_t n, double sigma, double sampled_sensitivity,
                                      double whole_sensitivity, size_t draws, pn_neighbours neighbours, pn_err *err);
-/** Any (epsilon, delta)-DP mechanism, such as a whole run at the price of its loss distribution; epsilon > 0, delta in (0, 1). */
+/** Any (epsilon, delta)-DP mechanism, such as a whole run at the price of its loss distribution; epsilon > 0,
+ *  delta in (0, 1). */
 pn_status pn_event_approximate(pn_event **out, double epsilon, double delta, pn_neighbours n, pn_err *err);
 /** At most `answers` times "above" for an adaptive stream of queries; pure epsilon in total. */
 pn_status pn_event_sparse_vector(pn_event **out, double epsilon, size_t answers, pn_neighbours n, pn_err *err);
 
-/** The exact minimiser of convex losses of one margin plus a Gaussian linear term of `dim` entries (perturbed_objective.h): sigma and
- *  sensitivity of the sum of gradients, jacobian = ln(1 + beta/Lam) >= 0. */
+/** The exact minimiser of convex losses of one margin plus a Gaussian linear term of `dim` entries
+ *  (perturbed_objective.h): sigma and sensitivity of the sum of gradients, jacobian = ln(1 + beta/Lam) >= 0. */
 pn_status pn_event_objective_perturbation(pn_event **out, double sigma, double sensitivity, double jacobian, size_t dim,
                                           pn_neighbours n, pn_err *err);
 

@@ -1,7 +1,8 @@
 /* event_compose.c -- several events together, or one event many times: a flat list of (event, count).
  * Depends on: event_leaf.h.  Used by: accountants, plans, bindings.
  *
- * Renyi divergences and rho add up under adaptive composition.  Nested compositions are flattened when they are made. */
+ * Renyi divergences and rho add up under adaptive composition.  Nested compositions are flattened when they are
+ * made. */
 #include <stdio.h>
 
 #include "core/alloc.h"
@@ -196,8 +197,8 @@ pn_status pn_event_compose(pn_event **out, pn_event *const *events, size_t count
         if (events[i]->neighbours != events[0]->neighbours)
             return pn_fail(
                 err, PN_EPRIVACY,
-                "event.compose: event 1 is for \"%s\" neighbours and event %zu for \"%s\"; what they protect "
-                "differs, so they do not add up",
+                "event.compose: event 1 is for \"%s\" neighbours and event %zu for \"%s\"; what they protect differs, "
+                "so they do not add up",
                 pn_neighbours_names[events[0]->neighbours], i + 1, pn_neighbours_names[events[i]->neighbours]);
         if (!pn_size_add(&room, room, room_for(events[i])))
             return pn_fail(err, PN_ENOMEM, "event.compose: more than 2^48 events");

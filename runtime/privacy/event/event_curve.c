@@ -1,8 +1,8 @@
 /* event_curve.c -- closed forms of the Renyi curves, each written so that nothing cancels for small e and nothing
  * overflows for large e.  Depends on: event_curve.h, libm.  Used by: the events.
  *
- * All have the shape ln(A)/(alpha-1), A = E_Q exp(alpha L).  For moderate alpha e they compute A - 1 as a sum of terms >= 0
- * and take log1p; beyond that the leading exponential is taken out in logs. */
+ * All have the shape ln(A)/(alpha-1), A = E_Q exp(alpha L).  For moderate alpha e they compute A - 1 as a sum of terms
+ * >= 0 and take log1p; beyond that the leading exponential is taken out in logs. */
 #include <float.h>
 
 #include "privacy/event/event_curve.h"

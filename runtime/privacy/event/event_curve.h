@@ -1,8 +1,8 @@
 /* event_curve.h -- the Renyi curves behind the events, and exact sums of them.  Private to privacy/.
  * Depends on: libm.  Used by: event_*.c, accountant*.c, ledger*.c.  Spec: accounting.md sections 2 and 8.
  *
- * Rounding.  A parameter is what its double says, to the nearest; what comes out of exp and log is rounded upward.  No form
- * below overflows or cancels, for any e > 0 and alpha > 1. */
+ * Rounding.  A parameter is what its double says, to the nearest; what comes out of exp and log is rounded upward.  No
+ * form below overflows or cancels, for any e > 0 and alpha > 1. */
 #ifndef PN_PRIVACY_EVENT_CURVE_H
 #define PN_PRIVACY_EVENT_CURVE_H
 
@@ -14,8 +14,8 @@ double pn_curve_pure(double e, double alpha);
 /** The Laplace mechanism with sensitivity/scale = e.  At most pn_curve_pure. */
 double pn_curve_laplace(double e, double alpha);
 
-/** A mechanism of bounded range e (the exponential mechanism): the supremum over t of its two-point pairs, in closed form.
- *  At most min(e, alpha e^2/8).  Source: Dong, Durfee, Rogers (2020); Cesar, Rogers (2021). */
+/** A mechanism of bounded range e (the exponential mechanism): the supremum over t of its two-point pairs, in closed
+ *  form.  At most min(e, alpha e^2/8).  Source: Dong, Durfee, Rogers (2020); Cesar, Rogers (2021). */
 double pn_curve_bounded_range(double e, double alpha);
 
 /** rho alpha; infinite at alpha = inf. */
@@ -24,8 +24,8 @@ double pn_curve_zcdp(double rho, double alpha);
 /** e^(alpha l) - 1 - alpha (e^l - 1) >= 0 for any real l with alpha l <= 700, without cancellation. */
 double pn_above_tangent(double alpha, double l);
 
-/* A sum kept in two doubles.  count * value is added exactly, so the total of many charges does not depend on how they were
- * grouped or ordered, and a plan of `count` steps costs to the last bit what its steps cost one by one. */
+/* A sum kept in two doubles.  count * value is added exactly, so the total of many charges does not depend on how they
+ * were grouped or ordered, and a plan of `count` steps costs to the last bit what its steps cost one by one. */
 typedef struct pn_sum {
     double high, low;
 } pn_sum;

@@ -8,7 +8,8 @@
 
 #define PN_LEAF_VALUES 6
 
-/* Needs no memory but its own, so searches over a parameter make it on the stack (with one reference that nobody drops). */
+/* Needs no memory but its own, so searches over a parameter make it on the stack
+ * (with one reference that nobody drops). */
 typedef struct pn_leaf {
     pn_event base;
     double values[PN_LEAF_VALUES]; /* the parameters, in the order of the table row; counts as doubles */
@@ -34,8 +35,8 @@ typedef struct pn_leaf {
 PN_EVENTS(PN_DECLARE)
 #undef PN_DECLARE
 
-/** A leaf on the heap with the values of `args`.  Errors: PN_ENOMEM; PN_EINVAL when `level` is outside [1e-150, 1e150]: its
- *  square must be a number. */
+/** A leaf on the heap with the values of `args`.  Errors: PN_ENOMEM; PN_EINVAL when `level` is outside [1e-150, 1e150]:
+ *  its square must be a number. */
 pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, const pn_arg *args, double level,
                       pn_neighbours neighbours, pn_err *err);
 void pn_leaf_destroy(pn_event *self);
@@ -47,7 +48,8 @@ void pn_leaf_describe(const pn_event *self, char *text, size_t size);
 /** What the events approximate in `count` times `event` take out of the budget's delta; 0 where there are none. */
 double pn_event_own_delta(const pn_event *event, size_t count);
 
-/* Of epsilon, what the Gaussian filter leaves for the slack of the exponents: 2^-36, and a quarter of a tiny epsilon. */
+/* Of epsilon, what the Gaussian filter leaves for the slack of the exponents: 2^-36,
+ * and a quarter of a tiny epsilon. */
 #define PN_SLACK_SHARE 0x1p-36
 
 /** (sensitivity/sigma)^2 of a leaf; infinite for what is not Gaussian noise. */

@@ -1,5 +1,6 @@
 /* event_objective.c -- the minimiser of convex losses plus a Gaussian linear term, as if it were published exactly.
- * Depends on: event_leaf.h, perturbed_objective.h.  Used by: the table in event.c.  Spec: mirror-descent.md section 3. */
+ * Depends on: event_leaf.h, perturbed_objective.h.  Used by: the table in event.c.
+ * Spec: mirror-descent.md section 3. */
 #include <math.h>
 
 #include "privacy/event/event_leaf.h"
@@ -63,7 +64,8 @@ static size_t pairs(const pn_event *self, bool attained, pn_pair out[2])
     return 1;
 }
 
-/* The linear term moves by at most the sensitivity where the output stays, so the windows are off as for Gaussian noise. */
+/* The linear term moves by at most the sensitivity where the output stays,
+ * so the windows are off as for Gaussian noise. */
 static pn_slack slack(const pn_event *self)
 {
     return pn_gaussian_slack(values(self)[DIM], ((const pn_leaf *)self)->level);
@@ -76,8 +78,7 @@ const pn_event_ops pn_event_objective_perturbation_ops = {
         "a linear term drawn from a Gaussian law, for the event's neighbours. With s = sensitivity/sigma the privacy "
         "loss is at most jacobian + s^2/2 + s chi, chi the norm of a standard Gaussian in two dimensions (one under "
         "zero_out), so the privacy loss distribution, Renyi divergence and zCDP are those of that bound; no pure "
-        "epsilon. What a computer finds is "
-        "not the exact minimiser: its distance must be masked by a second release.",
+        "epsilon. What a computer finds is not the exact minimiser: its distance must be masked by a second release.",
     .source = "Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019)",
     .params = params,
     .create = create,

@@ -1,5 +1,6 @@
-/* event_pure.c -- mechanisms with a pure epsilon: the exponential mechanism (bounded range), report noisy max, Laplace, and
- * a declared pure epsilon, alone or with a delta.  Depends on: event_leaf.h, random/noise.h (constants).  Used by: the table in event.c.  Spec: accounting.md section 2. */
+/* event_pure.c -- mechanisms with a pure epsilon: the exponential mechanism (bounded range), report noisy max, Laplace,
+ * and a declared pure epsilon, alone or with a delta.  Depends on: event_leaf.h, random/noise.h (constants).  Used by:
+ * the table in event.c.  Spec: accounting.md section 2. */
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/pair_event.h"
 #include "random/noise.h"
@@ -98,16 +99,19 @@ const pn_event_ops pn_event_laplace_ops = {
     .pairs = pn_pairs_laplace,
 };
 
-/* Continuous noise.  A set of candidates wins when its largest noisy score is above the largest of the others.  The two maxima move
- * by 2 sensitivity against each other, and both have hazard rates of at most 1/b, as their noises do: so p = P(the set wins) falls no
- * faster than along the curve of Laplace noise, dp/dt = -min(p, 1-p), which is L_t(p) = e^-t p below 1/2, 1 - e^t (1-p) above, and
- * e^-t / (4 (1-p)) where it crosses 1/2.  That holds for every set: the pair of Laplace noise at distance e dominates.
+/* Continuous noise.  A set of candidates wins when its largest noisy score is above the largest of the others.  The two
+ * maxima move by 2 sensitivity against each other, and both have hazard rates of at most 1/b, as their noises do: so p
+ * = P(the set wins) falls no faster than along the curve of Laplace noise, dp/dt = -min(p, 1-p), which is L_t(p) = e^-t
+ * p below 1/2, 1 - e^t (1-p) above, and e^-t / (4 (1-p)) where it crosses 1/2.  That holds for every set: the pair of
+ * Laplace noise at distance e dominates.
  *
- * Whole steps, D of them in the sensitivity, r = e/(2D) a step: P(K > k) >= e^-r P(K >= k) on both sides, and for maxima as for single
- * noises, ties included (1 - prod(1 - a_i) is concave along a).  So each step takes p to at least g(p) = max(e^-r p, 1 - e^r (1-p)), and 2D
- * of them to g^2D(p).  That is L_r on either side of 1/2, so what is below the curve of e comes from the one step that crosses:
+ * Whole steps, D of them in the sensitivity, r = e/(2D) a step: P(K > k) >= e^-r P(K >= k) on both sides, and for
+ * maxima as for single noises, ties included (1 - prod(1 - a_i) is concave along a).  So each step takes p to at least
+ * g(p) = max(e^-r p, 1 - e^r (1-p)), and 2D of them to g^2D(p).  That is L_r on either side of 1/2, so what is below
+ * the curve of e comes from the one step that crosses:
  *     L_r(p) / g(p) <= (1 + e^-r)^2 / (4 e^-r) = cosh(r/2)^2,      worst at p = 1/(1 + e^-r).
- * So the pair of Laplace noise at distance e + 2 ln cosh(r/2) dominates, for every D; and e bounds the loss as it always does. */
+ * So the pair of Laplace noise at distance e + 2 ln cosh(r/2) dominates, for every D;
+ * and e bounds the loss as it always does. */
 static double dominating_level(const pn_event *self)
 {
     double e = level(self), steps = ((const pn_leaf *)self)->values[2], x;
@@ -199,11 +203,12 @@ const pn_event_ops pn_event_pure_ops = {
 
 /* ---- approximate ---- */
 
-/* Neighbouring laws of an (epsilon, delta)-DP mechanism are P = (1-delta) P' + delta P" and Q = (1-delta) Q' + delta Q" with P', Q'
- * epsilon-indistinguishable: both are post-processing of the optimal pair, which shows the input with probability delta and is
- * randomised response otherwise (Kairouz, Oh, Viswanath 2015).  So a run is that of an epsilon-DP mechanism unless a coin of chance
- * delta, the same for both data sets, falls.  In an adaptive interaction the chance that any coin falls is at most the largest sum of
- * the deltas on a path, each known before its coin: it adds to delta as the windows of drawn noise do (pn_slack), epsilon or no
+/* Neighbouring laws of an (epsilon, delta)-DP mechanism are P = (1-delta) P' + delta P" and Q = (1-delta) Q' + delta Q"
+ * with P', Q' epsilon-indistinguishable: both are post-processing of the optimal pair, which shows the input with
+ * probability delta and is randomised response otherwise (Kairouz, Oh, Viswanath 2015).  So a run is that of an
+ * epsilon-DP mechanism unless a coin of chance delta, the same for both data sets, falls.  In an adaptive interaction
+ * the chance that any coin falls is at most the largest sum of the deltas on a path, each known before its coin: it
+ * adds to delta as the windows of drawn noise do (pn_slack), epsilon or no
  * epsilon.  As tail it is counted once more, where exp(epsilon) carries it: more than enough. */
 static pn_status approximate_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
@@ -234,10 +239,9 @@ const pn_event_ops pn_event_approximate_ops = {
     .doc =
         "Any (epsilon, delta)-DP mechanism for the event's neighbours, such as a whole run at the price of its privacy "
         "loss distribution. It is an epsilon-DP mechanism, whose Renyi bound this is, unless a coin of probability "
-        "delta "
-        "falls; the deltas of such events add up and are taken out of the budget's own. A ledger of epsilon and delta "
-        "sets the part of delta for them aside at its first charge, when that is one of them. No zCDP, and no place in "
-        "a budget of rho, of one Renyi order, or without delta.",
+        "delta falls; the deltas of such events add up and are taken out of the budget's own. A ledger of epsilon and "
+        "delta sets the part of delta for them aside at its first charge, when that is one of them. No zCDP, and no "
+        "place in a budget of rho, of one Renyi order, or without delta.",
     .source = "Kairouz, Oh, Viswanath (2015); Murtagh, Vadhan (2018)",
     .params = approximate_params,
     .create = approximate_create,

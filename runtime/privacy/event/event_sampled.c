@@ -1,9 +1,11 @@
 /* event_sampled.c -- a mechanism that sees a random part of the records, and only that.
- * Depends on: event_leaf.h, event_sampled.h, sampled_curve.h.  Used by: the table in event.c.  Spec: accounting.md section 4.
+ * Depends on: event_leaf.h, event_sampled.h, sampled_curve.h.  Used by: the table in event.c.
+ * Spec: accounting.md section 4.
  *
- * Only combinations with a proof exist: Gaussian noise under Poisson sampling (every relation) and under batches of fixed
- * size (replace_one); mechanisms with a pure epsilon under Poisson sampling (add_remove, zero_out) and fixed size
- * (replace_one).  Both schemes are mixtures over the same random choice, so no curve exceeds the one without sampling. */
+ * Only combinations with a proof exist: Gaussian noise under Poisson sampling (every relation) and under batches of
+ * fixed size (replace_one); mechanisms with a pure epsilon under Poisson sampling (add_remove, zero_out) and fixed size
+ * (replace_one).  Both schemes are mixtures over the same random choice,
+ * so no curve exceeds the one without sampling. */
 #include <math.h>
 #include <stdio.h>
 
@@ -155,8 +157,9 @@ static double zcdp(const pn_event *self)
     return s->gaussian ? unsampled_zcdp(s) : fmin(s->level * s->level / 2.0, unsampled_zcdp(s));
 }
 
-/* A mixture of laws that are each close to the ideal one is as close to the mixture of those.  Where both data sets toss the
- * same coins their values differ by one contribution at most, or by two when a record may be exchanged for its opposite. */
+/* A mixture of laws that are each close to the ideal one is as close to the mixture of those.  Where both data sets
+ * toss the same coins their values differ by one contribution at most,
+ * or by two when a record may be exchanged for its opposite. */
 static pn_slack slack(const pn_event *self)
 {
     const pn_sampled *s = (const pn_sampled *)self;
@@ -270,8 +273,8 @@ const pn_event_ops pn_event_fixed_sampled_ops = {
         "A batch of a fixed number of records, drawn anew without replacement, then the event sees the batch; for "
         "replace_one neighbours only. Gaussian noise: the curve whose hockey sticks are those of (1-q) N(0, z^2) + q "
         "N(1, z^2) against N(0, z^2) in both directions, q = batch/n, z = sigma/sensitivity. A pure epsilon becomes "
-        "ln(1 + q (e^epsilon - 1)). Drawing with replacement is another mechanism and has no event. The neighbours "
-        "are the inner event's when left out.",
+        "ln(1 + q (e^epsilon - 1)). Drawing with replacement is another mechanism and has no event. The neighbours are "
+        "the inner event's when left out.",
     .source = "Balle, Barthe, Gaboardi (2018); Sason, Verdu (2016)",
     .params = fixed_params,
     .create = fixed_create,

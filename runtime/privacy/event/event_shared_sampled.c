@@ -1,12 +1,15 @@
 /* event_shared_sampled.c -- one draw of Gaussian noise on the sum of a query on a batch and a query on all records.
- * Depends on: event_leaf.h, sampled_curve.h, numeric/root.h.  Used by: the table in event.c.  Spec: variance-reduced.md section 3.
+ * Depends on: event_leaf.h, sampled_curve.h, numeric/root.h.  Used by: the table in event.c.
+ * Spec: variance-reduced.md section 3.
  *
- * Noise of variance sigma^2 is the sum of two independent draws of variances (1-rho) sigma^2 and rho sigma^2, so the release can be
- * computed from {batch query + first draw} and {query on all records + second draw}.  For every rho in (0, 1) and every order
+ * Noise of variance sigma^2 is the sum of two independent draws of variances (1-rho) sigma^2 and rho sigma^2, so the
+ * release can be computed from {batch query + first draw} and {query on all records + second draw}.
+ * For every rho in (0, 1) and every order
  *     R(alpha) <= A(rho) + alpha W^2/(2 rho sigma^2),   A(rho) = R_wor(alpha; q = batch/n, z = sigma sqrt(1-rho)/S)
- * with S and W the sensitivities of the two queries and R_wor the curve of fixed_sampled.  Only the first part is amplified: the second
- * sees the record whatever batch was drawn.  Given the batch the sum moves by S + W at most, so alpha (S+W)^2/(2 sigma^2) bounds it
- * too, by joint quasi-convexity, and (S+W)^2/(2 sigma^2) is its rho-zCDP; no smaller one holds at all orders, as the ratio tends to it. */
+ * with S and W the sensitivities of the two queries and R_wor the curve of fixed_sampled.  Only the first part is
+ * amplified: the second sees the record whatever batch was drawn.  Given the batch the sum moves by S + W at most, so
+ * alpha (S+W)^2/(2 sigma^2) bounds it too, by joint quasi-convexity, and (S+W)^2/(2 sigma^2) is its rho-zCDP; no
+ * smaller one holds at all orders, as the ratio tends to it. */
 #include <float.h>
 #include <math.h>
 
@@ -37,8 +40,8 @@ static pn_status create(pn_event **out, const pn_arg *args, pn_neighbours neighb
     if (neighbours != PN_REPLACE_ONE)
         return pn_fail(
             err, PN_EPRIVACY,
-            "event.fixed_sampled_and_whole: a batch of fixed size has a proof for \"replace_one\" neighbours "
-            "only, got \"%s\"",
+            "event.fixed_sampled_and_whole: a batch of fixed size has a proof for \"replace_one\" neighbours only, got "
+            "\"%s\"",
             pn_neighbours_names[neighbours]);
     if (args[BATCH].count > args[N].count)
         return pn_fail(err, PN_EINVAL,
@@ -59,14 +62,15 @@ typedef struct shared {
     double ratio;       /* W/S */
 } shared;
 
-/* A(rho) at a noise multiplier rounded downward: at large orders the curve may change by much more than its argument. */
+/* A(rho) at a noise multiplier rounded downward: at large orders the curve may change by much more than its
+ * argument. */
 static double sampled_part(const shared *s, double rho)
 {
     return pn_curve_fixed_size(s->q, s->z * sqrt(1.0 - rho) * (1.0 - 0x1p-50), s->alpha);
 }
 
-/* The x = ln(rho/(1-rho)) where a (1-rho)^-k + whole/rho is least: there x - (k-1)/2 ln(1-rho) = ln(whole/(k a))/2, whose left
- * side rises.  Newton's method from `x`. */
+/* The x = ln(rho/(1-rho)) where a (1-rho)^-k + whole/rho is least: there x - (k-1)/2 ln(1-rho) = ln(whole/(k a))/2,
+ * whose left side rises.  Newton's method from `x`. */
 static double least_of_power(double a, double k, double whole, double x)
 {
     double target = 0.5 * log(whole / (k * a)), half = (k - 1.0) / 2.0;
@@ -88,8 +92,9 @@ static double at_place(void *self, double x)
     return (sampled_part(s, 1.0 / (1.0 + exp(-x))) + s->whole * (1.0 + exp(-x))) * (1.0 + 8.0 * DBL_EPSILON);
 }
 
-/* Around the best of the places asked for.  A rises no faster than it would without sampling, whose best rho/(1-rho) is W/S; so the
- * least of the sum is not below that, and the first place, of an A that rises as slowly as it may, is not below it. */
+/* Around the best of the places asked for.  A rises no faster than it would without sampling, whose best rho/(1-rho) is
+ * W/S; so the least of the sum is not below that, and the first place, of an A that rises as slowly as it may,
+ * is not below it. */
 static double search_split(shared *s, const double *x, const double *value, int count)
 {
     double low = log(s->ratio), high = x[0];
@@ -104,9 +109,9 @@ static double search_split(shared *s, const double *x, const double *value, int 
     return low < high ? fmin(value[best], at_place(s, pn_golden_min(at_place, s, low, high, 5e-3))) : value[best];
 }
 
-/* Between two evaluations A is nearly a power of 1 - rho: fit it, go where the sum would then be least, again.  Next to the order
- * where the sampled part turns into the whole of it there is a kink, and the fit may not settle: then search.  Every rho gives a
- * bound, so what either misses costs a little and breaks nothing. */
+/* Between two evaluations A is nearly a power of 1 - rho: fit it, go where the sum would then be least, again.  Next to
+ * the order where the sampled part turns into the whole of it there is a kink, and the fit may not settle: then search.
+ * Every rho gives a bound, so what either misses costs a little and breaks nothing. */
 static double best_split(shared *s)
 {
     double x[REFINEMENTS], value[REFINEMENTS], k = 1.0, constant = sampled_part(s, 0.0), last = constant, stay = 0.0;
@@ -175,11 +180,11 @@ const pn_event_ops pn_event_fixed_sampled_and_whole_ops = {
     .name = "fixed_sampled_and_whole",
     .doc =
         "One draw of Gaussian noise on the sum of a query on a batch of fixed size, drawn anew without replacement, "
-        "and "
-        "a query on all records, as in the steps of SVRG; for replace_one neighbours only. The noise is split in two "
-        "independent parts, the shares chosen for each Renyi order: one makes the batch query an event fixed_sampled, "
-        "the other the query on all records an event gaussian, which no sampling amplifies. zCDP of both "
-        "sensitivities together; no pure epsilon and no privacy loss distribution, as the split depends on the order.",
+        "and a query on all records, as in the steps of SVRG; for replace_one neighbours only. The noise is split in "
+        "two independent parts, the shares chosen for each Renyi order: one makes the batch query an event "
+        "fixed_sampled, the other the query on all records an event gaussian, which no sampling amplifies. zCDP of "
+        "both sensitivities together; no pure epsilon and no privacy loss distribution, as the split depends on the "
+        "order.",
     .source = "Balle, Barthe, Gaboardi (2018); Wang, Ye, Xu (2017), whose steps it prices",
     .params = params,
     .create = create,

@@ -1,8 +1,8 @@
 /* gaussian.c -- the analytic Gaussian mechanism, to full relative accuracy for every mu.
  * Depends on: gaussian.h, numeric/special.h, numeric/root.h.  Used by: calibration, accountants.
  *
- * With a = mu/2 - epsilon/mu and b = mu/2 + epsilon/mu, exp(epsilon) Phi(-b) = exp(-a^2/2) erfcx(b/sqrt 2)/2, so exp(epsilon)
- * never appears.  The difference cancels when mu is small or a negative; then
+ * With a = mu/2 - epsilon/mu and b = mu/2 + epsilon/mu, exp(epsilon) Phi(-b) = exp(-a^2/2) erfcx(b/sqrt 2)/2, so
+ * exp(epsilon) never appears.  The difference cancels when mu is small or a negative; then
  *     delta = mu int_0^inf exp(-mu s) Phi(a - s) ds,
  * whose integrand is positive. */
 #include <float.h>

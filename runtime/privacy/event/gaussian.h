@@ -9,11 +9,12 @@
  *  mu > 0, epsilon >= 0, else NaN. */
 double pn_gaussian_delta(double mu, double epsilon);
 
-/** The smallest epsilon >= 0 with pn_gaussian_delta(mu, epsilon) <= delta; +inf at delta = 0.  mu > 0, delta in [0, 1], else
- *  NaN. */
+/** The smallest epsilon >= 0 with pn_gaussian_delta(mu, epsilon) <= delta; +inf at delta = 0.  mu > 0, delta in [0, 1],
+ *  else NaN. */
 double pn_gaussian_epsilon(double mu, double delta);
 
-/** The largest mu with pn_gaussian_delta(mu, epsilon) <= delta; 0 at delta = 0.  epsilon >= 0, delta in [0, 1), else NaN. */
+/** The largest mu with pn_gaussian_delta(mu, epsilon) <= delta; 0 at delta = 0.  epsilon >= 0, delta in [0,
+ *  1), else NaN. */
 double pn_gaussian_mu(double epsilon, double delta);
 
 #endif

@@ -1,6 +1,6 @@
 /* pair.h -- privacy loss random variables by their tails.
- * A pair (P, Q) of laws dominates a mechanism when no two neighbouring data sets are easier to tell apart than P from Q.  Its
- * privacy loss is L = ln(dP/dQ); all that accounting needs are the masses of {L <= l} under both.
+ * A pair (P, Q) of laws dominates a mechanism when no two neighbouring data sets are easier to tell apart than P from
+ * Q.  Its privacy loss is L = ln(dP/dQ); all that accounting needs are the masses of {L <= l} under both.
  * Depends on: libc.  Used by: event.h, the PLD accountant.  Spec: accounting.md section 5. */
 #ifndef PN_PRIVACY_PAIR_H
 #define PN_PRIVACY_PAIR_H
@@ -30,8 +30,8 @@ void pn_pair_gaussian(pn_pair *out, double mu);
 void pn_pair_laplace(pn_pair *out, double e);
 /** Randomised response: dominates every e-DP mechanism. */
 void pn_pair_pure(pn_pair *out, double e);
-/** Dominates every mechanism of bounded range e: the upper envelope over t in [0, e] of the pairs with losses t and t - e.
- *  P(L > l) = (1 - exp((l-e)/2)) / (1 - exp(-e)), hockey stick (1 - sqrt(x exp(-e)))^2 / (1 - exp(-e)). */
+/** Dominates every mechanism of bounded range e: the upper envelope over t in [0, e] of the pairs with losses t and t -
+ *  e.  P(L > l) = (1 - exp((l-e)/2)) / (1 - exp(-e)), hockey stick (1 - sqrt(x exp(-e)))^2 / (1 - exp(-e)). */
 void pn_pair_bounded_range(pn_pair *out, double e);
 /** 4a: Poisson sampling at rate q of a Gaussian with sigma / (one record's contribution) = z, add_remove or zero_out.
  *  out[0] is the direction of removing a record, out[1] that of adding one: P and Q exchanged. */

@@ -1,9 +1,9 @@
 /* pair_event.c -- which loss pair belongs to which event.
  * Depends on: pair_event.h, event_leaf.h, event_sampled.h.  Used by: the tables in event_*.c.
  *
- * `attained` differs from the dominating pair for the exponential mechanism alone: its envelope is no mechanism, the pair
- * with losses e/2 and -e/2 is one (two candidates).  The pairs of 4b and of the pure bounds are attained at every single
- * hockey stick, in one release; several releases may be a little better than their composition. */
+ * `attained` differs from the dominating pair for the exponential mechanism alone: its envelope is no mechanism, the
+ * pair with losses e/2 and -e/2 is one (two candidates).  The pairs of 4b and of the pure bounds are attained at every
+ * single hockey stick, in one release; several releases may be a little better than their composition. */
 #include <math.h>
 
 #include "privacy/event/event_leaf.h"

@@ -5,8 +5,8 @@
 
 #include "privacy/event/event.h"
 
-/* Each is a pn_event_ops.pairs.  A sampled event with rate 0 has no loss at all: 0 pairs.  Of two, the second is the first with
- * P and Q exchanged; accountants use the first alone. */
+/* Each is a pn_event_ops.pairs.  A sampled event with rate 0 has no loss at all: 0 pairs.  Of two, the second is the
+ * first with P and Q exchanged; accountants use the first alone. */
 size_t pn_pairs_gaussian(const pn_event *event, bool attained, pn_pair pairs[2]);
 size_t pn_pairs_laplace(const pn_event *event, bool attained, pn_pair pairs[2]);
 size_t pn_pairs_pure(const pn_event *event, bool attained, pn_pair pairs[2]);

@@ -1,8 +1,8 @@
 /* pair_sampled.c -- dominating pairs of a Gaussian on a random part of the records.
  * Depends on: pair.h.  Used by: event_sampled.c, the PLD accountant.  Spec: accounting.md sections 4 and 5.
  *
- * The noise is N(0, z^2) under Q and (1-q) N(0, z^2) + q N(1, z^2) under P; every loss is a monotone function of the released
- * number x, so a tail of L is a tail of x. */
+ * The noise is N(0, z^2) under Q and (1-q) N(0, z^2) + q N(1, z^2) under P; every loss is a monotone function of the
+ * released number x, so a tail of L is a tail of x. */
 #include <math.h>
 
 #include "privacy/event/pair.h"
@@ -100,8 +100,8 @@ void pn_pair_fixed(pn_pair *out, double q, double z)
 
 /* ---- 4c ---- */
 
-/* With y = exp(x/z^2) and b = q exp(-1/(2z^2)) the loss is ln((1-q + b y) / (1-q + b/y)); that quadratic in y is solved by
- * ln y = l/2 + asinh((1-q) sinh(l/2) / b).  LOG_ODDS is ln((1-q)/b). */
+/* With y = exp(x/z^2) and b = q exp(-1/(2z^2)) the loss is ln((1-q + b y) / (1-q + b/y)); that quadratic in y is solved
+ * by ln y = l/2 + asinh((1-q) sinh(l/2) / b).  LOG_ODDS is ln((1-q)/b). */
 static double replace_position(const pn_pair *self, double loss)
 {
     double z = self->parameters[Z], half = fabs(loss) / 2.0, log_odds = self->parameters[LOG_ODDS];

@@ -1,12 +1,15 @@
-/* perturbed_objective.c -- delta, loss pair, Renyi divergence and zCDP of the minimiser of a perturbed objective, all in closed form.
+/* perturbed_objective.c -- delta, loss pair, Renyi divergence and zCDP of the minimiser of a perturbed objective,
+ * all in closed form.
  * Depends on: perturbed_objective.h, gaussian.h, numeric/special.h, numeric/root.h.
  * Used by: event_objective.c, solvers.
  *
  * With e = epsilon - J, r = (e - s^2/2)/s >= 0 and Q the normal tail, integrating over the law of chi gives
- *     rank 1 (density 2 phi):            delta = 2 (Q(r) - exp(e) Q(r + s)), twice that of Gaussian noise with mu = s at e;
- *     rank 2 (density r exp(-r^2/2)):    delta = s sqrt(2 pi) exp(e) Q(r + s) = s sqrt(pi/2) exp(-r^2/2) erfcx((r + s)/sqrt 2),
- * products of positive numbers; for r < 0 every chi counts, and delta is of the size of s, so that the difference from 1 is good.
- * Likewise E exp(t chi) is 2 exp(t^2/2) Phi(t), respectively 1 + t sqrt(2 pi) exp(t^2/2) Phi(t). */
+ *     rank 1 (density 2 phi):            delta = 2 (Q(r) - exp(e) Q(r + s)),
+ *         twice that of Gaussian noise with mu = s at e;
+ *     rank 2 (density r exp(-r^2/2)):    delta = s sqrt(2 pi) exp(e) Q(r + s) = s sqrt(pi/2) exp(-r^2/2)
+ *         erfcx((r + s)/sqrt 2),
+ * products of positive numbers; for r < 0 every chi counts, and delta is of the size of s, so that the difference from
+ * 1 is good.  Likewise E exp(t chi) is 2 exp(t^2/2) Phi(t), respectively 1 + t sqrt(2 pi) exp(t^2/2) Phi(t). */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -52,8 +55,8 @@ double pn_perturbed_delta(double epsilon, double s, double jacobian, int rank)
     return fmin(1.0, upward(s * root_half_pi * exp(-0.5 * r * r) * pn_erfcx((r + s) * sqrt_half)));
 }
 
-/* 1 - s m(y) for y >= s > 0, m(y) = Q(y)/phi(y).  With m(y) = 1/(y + K), K = 1/(y + 2/(y + 3/(y + ...))), it is (y - s + K)/(y + K),
- * where nothing cancels; k levels leave about exp(-2 y sqrt k). */
+/* 1 - s m(y) for y >= s > 0, m(y) = Q(y)/phi(y).  With m(y) = 1/(y + K), K = 1/(y + 2/(y + 3/(y + ...))), it is
+ * (y - s + K)/(y + K), where nothing cancels; k levels leave about exp(-2 y sqrt k). */
 static double less_mills(double y, double s)
 {
     double part = s * root_half_pi * pn_erfcx(y * sqrt_half), K = 0.0;
@@ -65,7 +68,8 @@ static double less_mills(double y, double s)
     return (y - s + K) / (y + K);
 }
 
-/* r = (loss - J - s^2/2)/s.  Under P the loss is X, and under Q it has exp(-X) of that mass; the rest of Q is at a loss of -inf. */
+/* r = (loss - J - s^2/2)/s.  Under P the loss is X, and under Q it has exp(-X) of that mass;
+ * the rest of Q is at a loss of -inf. */
 static void perturbed_tails(const pn_pair *self, double loss, pn_tails *out)
 {
     double s = self->parameters[0], jacobian = self->parameters[1], rank = self->parameters[2];
@@ -152,8 +156,8 @@ double pn_perturbed_rdp(double s, double jacobian, int rank, double alpha)
     return upward(jacobian + 0.5 * s * s + log_moment(a * s, rank) / a);
 }
 
-/* chi is a 1-Lipschitz function of a Gaussian, so ln E exp(t (chi - E chi)) <= t^2/2 and (alpha times E X) grows faster than the
- * divergence, which starts from E X. */
+/* chi is a 1-Lipschitz function of a Gaussian, so ln E exp(t (chi - E chi)) <= t^2/2 and (alpha times E X) grows faster
+ * than the divergence, which starts from E X. */
 double pn_perturbed_zcdp(double s, double jacobian, int rank)
 {
     if (!is_valid(s, jacobian, rank))

@@ -1,13 +1,14 @@
 /* sampled_curve.c -- Renyi curves of subsampled Gaussians by quadrature, and by a finite sum at small whole orders.
  * Depends on: sampled_curve.h, event_curve.h, libm.  Used by: event_sampled.c.
  *
- * Each curve is ln(A)/(alpha-1).  A - 1 is the integral of a function f >= 0 over N(0, z^2), written so that nothing cancels:
+ * Each curve is ln(A)/(alpha-1).  A - 1 is the integral of a function f >= 0 over N(0, z^2),
+ * written so that nothing cancels:
  *     w(x) = (2x-1)/(2z^2),   u = ln(1-q + q e^w),   T(alpha, l) = e^(alpha l) - 1 - alpha (e^l - 1)
  *     Poisson        f = T(alpha, u(x))
  *     fixed size     f = (e^(alpha u) - 1)(1 - e^((1-alpha) u))  on x >= 1/2
  *     replace one    f = e^(u(-x)) T(alpha, v),  v = u(x) - u(-x)
- * Quadrature: panels of 16 Gauss-Legendre points.  u has its singularities at distance pi z^2 from the real line, which with
- * the width z of the normal density sets the size of a panel; panels that cannot matter are skipped by a bound. */
+ * Quadrature: panels of 16 Gauss-Legendre points.  u has its singularities at distance pi z^2 from the real line, which
+ * with the width z of the normal density sets the size of a panel; panels that cannot matter are skipped by a bound. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -16,8 +17,8 @@
 #include "privacy/event/event_curve.h"
 #include "privacy/event/sampled_curve.h"
 
-/* Beyond either, sampling is given no credit: such a cost is none that a budget has, and at such orders places of the quadrature come to
- * lie in each other's ulp. */
+/* Beyond either, sampling is given no credit: such a cost is none that a budget has, and at such orders places of the
+ * quadrature come to lie in each other's ulp. */
 #define HUGE_ORDER 0x1p40
 #define HUGE_COST  1e7
 
@@ -125,8 +126,8 @@ static void add_panels(quadrature *s, double first, double count)
     add_panels(s, first, half);
 }
 
-/* Half a panel.  The points resolve an ellipse around it that reaches 1.2 times as far to the side; in it the phase of e^w
- * must stay below pi, and e^((1-alpha) u(-x)) must not grow much. */
+/* Half a panel.  The points resolve an ellipse around it that reaches 1.2 times as far to the side; in it the phase of
+ * e^w must stay below pi, and e^((1-alpha) u(-x)) must not grow much. */
 static double half_panel(const quadrature *s)
 {
     double zz = s->z * s->z, spread = s->q < 0.5 ? s->q * (1.0 - s->q) : 0.25;
@@ -194,8 +195,8 @@ static double log_expm1(double x)
     return x > 36.0 ? x : log(expm1(x));
 }
 
-/* When z is so small that the two normal laws hardly meet, each stands for itself: A - 1 = (1-q)(e^(al) - 1) + q(e^r - 1) up to
- * e^(-1/(8 z^2)), with l the loss at the first mode and r the logarithm of what the second adds. */
+/* When z is so small that the two normal laws hardly meet, each stands for itself: A - 1 = (1-q)(e^(al) - 1) +
+ * q(e^r - 1) up to e^(-1/(8 z^2)), with l the loss at the first mode and r the logarithm of what the second adds. */
 static bool far_apart(double q, double z)
 {
     return z < 0.05 && z * z * fabs(log(q) - log1p(-q)) < 0.1;

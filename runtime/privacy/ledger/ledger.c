@@ -1,8 +1,8 @@
 /* ledger.c -- the ledger: budgets, their filters, and what has been charged.
  * Depends on: ledger_impl.h, accountant.h.  Used by: mechanisms, solvers, bindings.
  *
- * A budget of rho is one sum of zCDP, a pure budget one sum at the order inf; these are fixed when the ledger is opened, as
- * are orders given by the owner.  Otherwise the first request chooses (ledger_charge.c). */
+ * A budget of rho is one sum of zCDP, a pure budget one sum at the order inf; these are fixed when the ledger is
+ * opened, as are orders given by the owner.  Otherwise the first request chooses (ledger_charge.c). */
 #define _POSIX_C_SOURCE 200809L
 
 #include <math.h>
@@ -22,8 +22,8 @@ static pn_status check_amounts(const pn_budget *budget, pn_err *err)
 {
     if (isnan(budget->epsilon) == isnan(budget->rho))
         return pn_fail(err, PN_EINVAL,
-                       "ledger: give either epsilon (with delta, or 0 for pure) or rho, and NaN for the other; "
-                       "got epsilon %g and rho %g",
+                       "ledger: give either epsilon (with delta, or 0 for pure) or rho, and NaN for the other; got "
+                       "epsilon %g and rho %g",
                        budget->epsilon, budget->rho);
     if (!isnan(budget->rho)) {
         if (!(budget->rho > 0.0 && isfinite(budget->rho)))

@@ -36,9 +36,9 @@ static bool choose_default(const pn_budget *budget, const pn_event *event, size_
     return pn_filter_admits(filter, event, count);
 }
 
-/* Orders from the first request alone: the default ones with delta/J each when they cover it, else the one of its price with
- * all of delta, or mu^2 when the price is that of Gaussian noise.  With a larger share for the tails where they need it, as
- * prices do (conversion.h).  False when nothing covers it; `filter` then holds nothing of use. */
+/* Orders from the first request alone: the default ones with delta/J each when they cover it, else the one of its price
+ * with all of delta, or mu^2 when the price is that of Gaussian noise.  With a larger share for the tails where they
+ * need it, as prices do (conversion.h).  False when nothing covers it; `filter` then holds nothing of use. */
 static bool choose(const pn_ledger *ledger, const pn_event *event, size_t count, pn_filter *filter)
 {
     const pn_budget *budget = &ledger->budget;
@@ -108,8 +108,8 @@ static pn_status refuse_by_filter(const pn_ledger *ledger, const pn_event *event
     amount(numbers, sizeof numbers, unit, asked, left);
     return pn_fail(
         err, PN_EBUDGET,
-        "ledger: a price of %.6g at delta %g does not fit what was spent before: %s at Renyi order %.4g, the "
-        "filter's order that comes closest",
+        "ledger: a price of %.6g at delta %g does not fit what was spent before: %s at Renyi order %.4g, the filter's "
+        "order that comes closest",
         price, ledger->budget.delta, numbers, order);
 }
 
@@ -140,9 +140,8 @@ static pn_status refuse_own_delta(const pn_ledger *at, const pn_event *event, si
         return PN_OK;
     return pn_fail(
         err, PN_EBUDGET,
-        "ledger: Requested delta %.6g (event approximate): of the budget's delta %.6g, the part %.6g was set "
-        "aside for such events %s, and %.6g of it is taken; charge it first, or to a slice or ledger of its "
-        "own",
+        "ledger: Requested delta %.6g (event approximate): of the budget's delta %.6g, the part %.6g was set aside for "
+        "such events %s, and %.6g of it is taken; charge it first, or to a slice or ledger of its own",
         own, budget->delta, (share > 0.5 ? share : share / 2.0) * budget->delta,
         at->fixed ? "when the ledger was opened with orders" : "at the first charge",
         pn_filter_slack(&at->filter).window);
@@ -431,8 +430,8 @@ static pn_status read_gaussian(pn_ledger *node, const char **cursor, pn_err *err
     return PN_OK;
 }
 
-/* "gaussian", or "8,16,24" of at most PN_FILTER_DEFAULT_ORDERS orders up to `;` or the end, with "@0.5" where the share of the tails is another
- * one; "-" leaves the filter as it is. */
+/* "gaussian", or "8,16,24" of at most PN_FILTER_DEFAULT_ORDERS orders up to `;` or the end, with "@0.5" where the share
+ * of the tails is another one; "-" leaves the filter as it is. */
 static pn_status read_orders(pn_ledger *node, const char **cursor, pn_err *err)
 {
     double orders[PN_FILTER_DEFAULT_ORDERS], share;

@@ -91,8 +91,8 @@ pn_status pn_disk_read_key(unsigned char key[PN_KEY_BYTES], const char *path, pn
     fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
         return pn_fail(err, PN_EIO,
-                       "ledger: %.300s: the key cannot be opened: %s; without it nobody can tell whether the "
-                       "ledger was changed",
+                       "ledger: %.300s: the key cannot be opened: %s; without it nobody can tell whether the ledger "
+                       "was changed",
                        path, strerror(errno));
     status = pn_file_check_owner(fd, PN_FILE_SECRET, "ledger", path, err);
     if (status == PN_OK && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))

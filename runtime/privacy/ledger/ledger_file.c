@@ -1,4 +1,5 @@
-/* ledger_file.c -- a file of authenticated lines that only grows: MACs, appending.  Depends on: ledger_store.h, libsodium, POSIX.
+/* ledger_file.c -- a file of authenticated lines that only grows: MACs, appending.
+ * Depends on: ledger_store.h, libsodium, POSIX.
  * Used by: ledger_record.c. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -98,8 +99,8 @@ static pn_status give_up(pn_store *store, const char *path, int error, pn_err *e
     store->broken = "its file could not be made durable";
     return pn_fail(
         err, PN_EIO,
-        "ledger: %.300s: cannot be made durable: %s; nothing was released, the charge counts as made, and this "
-        "ledger takes no more",
+        "ledger: %.300s: cannot be made durable: %s; nothing was released, the charge counts as made, and this ledger "
+        "takes no more",
         path, strerror(error));
 }
 
@@ -206,8 +207,8 @@ pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
     if (!pn_store_in_place(store))
         return pn_fail(
             err, PN_EIO,
-            "ledger: %.300s: is no longer the file that was opened (removed, replaced, or a relative path after "
-            "a change of directory); nothing was charged",
+            "ledger: %.300s: is no longer the file that was opened (removed, replaced, or a relative path after a "
+            "change of directory); nothing was charged",
             store->path);
     line = compose_line(store, record, mac, &length);
     PN_TRY(pn_made(line, err, "ledger: out of memory for a record"));

@@ -71,14 +71,15 @@ static void add(const pn_filter *filter, size_t j, const pn_event *event, size_t
 
 /* ---- totals against the limit ---- */
 
-/* Noise as drawn, on a path of charges that may adapt to each other: exp(S/2) (delta (1 - share) + T) <= delta.  The slack S of
- * the exponents and the tails T may be largest on different paths, so each has its own part of the share: a 128th is for S,
- * which at 2^-76 a draw is plenty.  T is at most its largest value on any path, as a sum of chances that are each known
- * before the draw; where they are carried over by exp(epsilon), epsilon is the limit, since what a path spends after a miss
- * may depend on it.  Twice T has to fit: some paths may be bounded by their windows and others by exp(epsilon).  Under a share
- * above one half, fixed beforehand like any, T is the sum of the windows on every path, once: that is the chance, under the law of
- * the data set itself, that a draw leaves its neighbour's window or the coin of an (epsilon, delta)-DP mechanism falls.  If the
- * share is 1 the only order is inf: outside that event the density ratio is at most exp(R + S), which is (epsilon, delta)-DP. */
+/* Noise as drawn, on a path of charges that may adapt to each other: exp(S/2) (delta (1 - share) + T) <= delta.  The
+ * slack S of the exponents and the tails T may be largest on different paths, so each has its own part of the share: a
+ * 128th is for S, which at 2^-76 a draw is plenty.  T is at most its largest value on any path, as a sum of chances
+ * that are each known before the draw; where they are carried over by exp(epsilon), epsilon is the limit, since what a
+ * path spends after a miss may depend on it.  Twice T has to fit: some paths may be bounded by their windows and others
+ * by exp(epsilon).  Under a share above one half, fixed beforehand like any, T is the sum of the windows on every path,
+ * once: that is the chance, under the law of the data set itself, that a draw leaves its neighbour's window or the coin
+ * of an (epsilon, delta)-DP mechanism falls.  If the share is 1 the only order is inf: outside that event the density
+ * ratio is at most exp(R + S), which is (epsilon, delta)-DP. */
 static bool tails_fit(const pn_filter *filter, pn_slack slack)
 {
     return pn_tails_fit(slack, filter->limit, filter->delta, filter->share, 1.0);

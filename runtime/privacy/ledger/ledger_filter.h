@@ -52,8 +52,8 @@ typedef struct pn_filter {
 /** Does a total stay within a limit, which it may exceed by slop, relative? */
 bool pn_within(double total, double limit, double slop);
 
-/** Start with nothing spent at orders[count]; an order that has no budget is dead from the start.  `delta` is the whole, of
- *  which the tails of sampled noise have the `share`.  measure, cache and slop stay as they are. */
+/** Start with nothing spent at orders[count]; an order that has no budget is dead from the start.  `delta` is the
+ *  whole, of which the tails of sampled noise have the `share`.  measure, cache and slop stay as they are. */
 void pn_filter_start(pn_filter *filter, pn_filter_kind kind, double limit, double delta, double share,
                      const double *orders, size_t count);
 

@@ -1,11 +1,12 @@
 /* ledger_impl.h -- what the files of the ledger share.  Private to ledger*.c.
  * Depends on: ledger.h, ledger_filter.h, ledger_file.h.
  *
- * A ledger, its slices and its parts are one family: they are freed together, when nobody holds any of them, and the one at the
- * root has the file.
+ * A ledger, its slices and its parts are one family: they are freed together, when nobody holds any of them, and the
+ * one at the root has the file.
  *
- * Threads: the root's lock, which nests, guards the family: every function of ledger.h that looks at what charges change takes it.
- * Several threads may charge one budget, and what is admitted is charged before another request is looked at. */
+ * Threads: the root's lock, which nests, guards the family: every function of ledger.h that looks at what charges
+ * change takes it.  Several threads may charge one budget, and what is admitted is charged before another request is
+ * looked at. */
 #ifndef PN_PRIVACY_LEDGER_IMPL_H
 #define PN_PRIVACY_LEDGER_IMPL_H
 
@@ -71,7 +72,8 @@ static inline bool pn_ledger_is_rho(const pn_ledger *ledger)
     return ledger->budget.rho == ledger->budget.rho; /* not NaN */
 }
 
-/** Nothing in a child process: its copy of the lock may be held by a thread that is not there, and it does not charge. */
+/** Nothing in a child process: its copy of the lock may be held by a thread that is not there,
+ *  and it does not charge. */
 void pn_ledger_lock(const pn_ledger *ledger);
 void pn_ledger_unlock(const pn_ledger *ledger);
 bool pn_ledger_make_lock(pthread_mutex_t *lock);

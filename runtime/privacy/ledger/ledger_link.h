@@ -1,9 +1,10 @@
 /* ledger_link.h -- a budget that is in another process: the ledger here asks, the one there charges.
  *
- * A process that runs a script of somebody's who is not trusted must not be the one that keeps the books.  It has a linked ledger, of
- * which every function of ledger.h that looks at charges, or makes one, puts a question to whoever holds the budget; the answer to
- * "charge" comes when the charge is made, and before that no noise is drawn.  Nothing of the other side's is trusted: events arrive as
- * text, are read as a ledger's file is, and are charged under the lock of the real ledger.
+ * A process that runs a script of somebody's who is not trusted must not be the one that keeps the books.  It has a
+ * linked ledger, of which every function of ledger.h that looks at charges, or makes one, puts a question to whoever
+ * holds the budget; the answer to "charge" comes when the charge is made, and before that no noise is drawn.  Nothing
+ * of the other side's is trusted: events arrive as text, are read as a ledger's file is,
+ * and are charged under the lock of the real ledger.
  * Depends on: ledger.h, ledger_impl.h.  Used by: bindings/curator/. */
 #ifndef PN_PRIVACY_LEDGER_LINK_H
 #define PN_PRIVACY_LEDGER_LINK_H
@@ -47,8 +48,8 @@ typedef struct pn_ledger_answer {
 typedef pn_status (*pn_ledger_ask)(void *self, const pn_ledger_question *question, pn_ledger_answer *answer,
                                    pn_err *err);
 
-/** A ledger whose charges are made by whoever answers `ask`; `self` is kept.  budget: as the real one has it; its orders are left out.
- *  Slices, splits, retiring and entries are not to be had of it.  Errors: as pn_ledger_new. */
+/** A ledger whose charges are made by whoever answers `ask`; `self` is kept.  budget: as the real one has it; its
+ *  orders are left out.  Slices, splits, retiring and entries are not to be had of it.  Errors: as pn_ledger_new. */
 pn_status pn_ledger_linked(pn_ledger **out, const pn_budget *budget, pn_ledger_ask ask, void *self, pn_err *err);
 
 /** Answer a question that came from outside, of the real ledger. */

@@ -249,9 +249,9 @@ static pn_status is_copy(const char *which, const char *reason, pn_err *err)
 {
     return pn_fail(
         err, PN_EPRIVACY,
-        "ledger: %.200s: %s, and a second budget would come of it.  Open the ledger itself (it may be renamed "
-        "within its file system); if that is gone for good and nothing was charged to it since, open this one "
-        "with moved = true, once: the ledger records it",
+        "ledger: %.200s: %s, and a second budget would come of it.  Open the ledger itself (it may be renamed within "
+        "its file system); if that is gone for good and nothing was charged to it since, open this one with moved = "
+        "true, once: the ledger records it",
         which, reason);
 }
 
@@ -317,8 +317,7 @@ static pn_status open_content(pn_store *store, bool create, bool *is_new, pn_err
     if (store->head >= 0)
         return pn_fail(
             err, PN_EPARSE,
-            "ledger: %.200s: goes backwards: it is empty, but %.200s says that it was not; put the newest copy "
-            "back",
+            "ledger: %.200s: goes backwards: it is empty, but %.200s says that it was not; put the newest copy back",
             store->path, store->head_path);
     if (!create)
         return cannot_open(store->path, ENOENT, err);

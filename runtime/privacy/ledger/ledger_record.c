@@ -9,8 +9,8 @@
  *     5 retire -
  *     6 moved -
  *
- * number, what, to whom ("-" the ledger itself, 2.1 the first slice of its second one), and for a charge: how many times, the
- * event, the Renyi orders that this charge fixed (in the slice; in the ledger above it; ...), the label. */
+ * number, what, to whom ("-" the ledger itself, 2.1 the first slice of its second one), and for a charge: how many
+ * times, the event, the Renyi orders that this charge fixed (in the slice; in the ledger above it; ...), the label. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <locale.h>

@@ -169,14 +169,15 @@ pn_status pn_ledger_slice(pn_ledger **out, pn_ledger *parent, const char *name, 
 
 /* ---- parts ---- */
 
-/* A k-th of the budget, to the nearest double.  Why this is exact enough.  The parts stand for whole/k, and k of them add up to
- * the whole: k fl(whole/k) differs from it by less than a unit in its last place, which pn_within takes for nothing, just as
- * it takes ten charges of 0.1 for 1 although the double 0.1 is more than a tenth.  Rounding down instead would refuse
- * fl(whole/k), the way that a user writes the part.  Other ways to compute it round differently: whole * (1/k) is off by at most
- * 3 2^-53, relative, and what k - 1 parts leave, whole - (k - 1) fl(whole/k), by a unit in the last place of the WHOLE, k times
- * as much.  So a part takes totals for its limit up to a relative k 2^-51, which is 2^-51 of the whole (and up to 1e-10 at
- * most): k parts together stay below whole (1 + k 2^-50), far below the digits that any statement shows.
- * delta: k fl(delta/k) <= delta (1 + 2^-53), while the orders of the parts share k fl(delta/k) (1 - PN_TAIL_SHARE). */
+/* A k-th of the budget, to the nearest double.  Why this is exact enough.  The parts stand for whole/k, and k of them
+ * add up to the whole: k fl(whole/k) differs from it by less than a unit in its last place, which pn_within takes for
+ * nothing, just as it takes ten charges of 0.1 for 1 although the double 0.1 is more than a tenth.  Rounding down
+ * instead would refuse fl(whole/k), the way that a user writes the part.  Other ways to compute it round differently:
+ * whole * (1/k) is off by at most 3 2^-53, relative, and what k - 1 parts leave, whole - (k - 1) fl(whole/k), by a unit
+ * in the last place of the WHOLE, k times as much.  So a part takes totals for its limit up to a relative k 2^-51,
+ * which is 2^-51 of the whole (and up to 1e-10 at most): k parts together stay below whole (1 + k 2^-50), far below the
+ * digits that any statement shows.  delta: k fl(delta/k) <= delta (1 + 2^-53), while the orders of the parts share k
+ * fl(delta/k) (1 - PN_TAIL_SHARE). */
 static double part_of(double whole, size_t k)
 {
     return whole / (double)k;

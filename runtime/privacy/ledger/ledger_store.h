@@ -1,4 +1,5 @@
-/* ledger_store.h -- what writing and opening a ledger's file share.  Private to ledger_file.c, ledger_head.c and ledger_open.c.
+/* ledger_store.h -- what writing and opening a ledger's file share.  Private to ledger_file.c,
+ * ledger_head.c and ledger_open.c.
  * Depends on: core/file.h, core/file_place.h, ledger_file.h, ledger_disk.h. */
 #ifndef PN_PRIVACY_LEDGER_STORE_H
 #define PN_PRIVACY_LEDGER_STORE_H
@@ -56,7 +57,8 @@ pn_status pn_store_read_head(const pn_store *store, pn_head *best, pn_err *err);
 bool pn_store_knows_ledger(const pn_store *store, const pn_head *head);
 bool pn_store_knows_head(const pn_store *store, const pn_head *head);
 
-/** The head that says `count` and `mac`, durable, under a name that does not count yet; 0, or errno and nothing is there. */
+/** The head that says `count` and `mac`, durable, under a name that does not count yet; 0,
+ *  or errno and nothing is there. */
 int pn_store_prepare_head(pn_store *store, pn_file_draft *draft, size_t count, const unsigned char mac[PN_MAC_BYTES]);
 /** It takes the place of the one before, durably, and the ledger is marked; 0 or errno.  The draft has ended. */
 int pn_store_name_head(pn_store *store, pn_file_draft *draft);

@@ -178,8 +178,8 @@ static const pn_param gaussian_params[] = {
     PN_PARAM_END,
 };
 
-/* The exact sampler is charged the same draws: eta also holds the distance of the discrete law from the rounded continuous
- * one, which every formula but the Renyi curve needs. */
+/* The exact sampler is charged the same draws: eta also holds the distance of the discrete law from the rounded
+ * continuous one, which every formula but the Renyi curve needs. */
 static pn_status gaussian_create(pn_mechanism **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
     request want = { .ops = &pn_mechanism_gaussian,
@@ -257,8 +257,8 @@ const pn_mechanism_ops pn_mechanism_analytic_gaussian = {
     .name = "analytic_gaussian",
     .doc = "As gaussian, with the smallest sigma for which one release is (epsilon, delta)-DP between the neighbours "
            "that the sensitivity is for, also above epsilon 1: delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - "
-           "epsilon/mu) with mu = sensitivity/sigma, what rounding and sampling cost included.  Among other "
-           "releases, a Renyi filter takes somewhat more from a budget; filter = \"gaussian\" takes just this.",
+           "epsilon/mu) with mu = sensitivity/sigma, what rounding and sampling cost included.  Among other releases, "
+           "a Renyi filter takes somewhat more from a budget; filter = \"gaussian\" takes just this.",
     .source = "Balle, Wang (2018), Algorithm 1",
     .params = analytic_params,
     .output = PN_GIVES_VALUES,

@@ -1,5 +1,6 @@
-/* batch_sparse.h -- the sparse vector technique on a batch that nobody knows (or on all records): pay, draw a batch, ask an adaptive stream of
- * queries of that one batch.  The object that draws the batch prices the run, as in batch_release.h.
+/* batch_sparse.h -- the sparse vector technique on a batch that nobody knows (or on all records): pay, draw a batch,
+ * ask an adaptive stream of queries of that one batch.  The object that draws the batch prices the run,
+ * as in batch_release.h.
  * Depends on: sampler.h, mechanism.h, ledger.h.  Used by: solvers (private line search).
  * Source: Dwork, Roth (2014), section 3.6; Balle, Barthe, Gaboardi (2018) for the amplification. */
 #ifndef PN_PRIVACY_BATCH_SPARSE_H
@@ -24,11 +25,13 @@ typedef struct pn_batch_sparse_options {
 
 typedef struct pn_batch_sparse pn_batch_sparse;
 
-/** One run's event: sparse_vector{epsilon, answers = 1}, within fixed_sampled where batch < n.  Errors: as pn_sampler_from_args and the mechanism. */
+/** One run's event: sparse_vector{epsilon, answers = 1}, within fixed_sampled where batch < n.  Errors: as
+ *  pn_sampler_from_args and the mechanism. */
 pn_status pn_batch_sparse_price(pn_event **out, const pn_batch_sparse_options *options, pn_err *err);
 
-/** Charge the run, draw the batch and the threshold's noise (threshold 0).  rng and ledger are borrowed until it is freed.  Errors: as
- *  pn_sparse_run_new and pn_sampler_draw; nothing is drawn and nothing returned when the charge is refused. */
+/** Charge the run, draw the batch and the threshold's noise (threshold 0).  rng and ledger are borrowed until it is
+ *  freed.  Errors: as pn_sparse_run_new and pn_sampler_draw; nothing is drawn and nothing returned when the charge is
+ *  refused. */
 pn_status pn_batch_sparse_open(pn_batch_sparse **out, const pn_batch_sparse_options *options, pn_ledger *ledger,
                                const char *label, pn_rng *rng, pn_err *err);
 /** The records, increasing; NULL and n for all.  Secret. */

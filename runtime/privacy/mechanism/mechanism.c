@@ -76,8 +76,8 @@ static pn_status check_shape(const pn_mechanism *mechanism, size_t n, const pn_r
     return PN_OK;
 }
 
-/* Looks at all of them: when it stops would say where the first one is.  Numbers of a sign are ordered as their bits are, infinity and
- * NaN last: a loop over whole numbers, which compiles to vectors. */
+/* Looks at all of them: when it stops would say where the first one is.  Numbers of a sign are ordered as their bits
+ * are, infinity and NaN last: a loop over whole numbers, which compiles to vectors. */
 static bool goes_beyond(const double *x, size_t n, double bound)
 {
     uint64_t limit, beyond = 0;

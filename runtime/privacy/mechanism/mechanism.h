@@ -1,5 +1,6 @@
 /* mechanism.h -- private releases: the interface, the table, and the ONE function through which noise leaves.
- * Depends on: event.h, ledger.h, random.  Used by: solvers, bindings.  Spec: noise.md section 7, accounting.md section 2. */
+ * Depends on: event.h, ledger.h, random.  Used by: solvers, bindings.  Spec: noise.md section 7,
+ * accounting.md section 2. */
 #ifndef PN_PRIVACY_MECHANISM_H
 #define PN_PRIVACY_MECHANISM_H
 
@@ -34,8 +35,8 @@ typedef struct pn_mechanism_ops {
 struct pn_mechanism {
     const pn_mechanism_ops *ops;
     pn_event *event; /* owned: what one release costs, all rounding included */
-    double
-        domain;   /* of inputs: what is beyond +-domain is clamped or refused; INFINITY: clamped by the lattice alone */
+    /* of inputs: what is beyond +-domain is clamped or refused; INFINITY: clamped by the lattice alone */
+    double domain;
     size_t dim;   /* number of inputs that the event is for; 0: any number */
     double scale; /* of the noise on each value: sigma or b, public; 0 where values are not released */
     bool clamps;  /* what is beyond the domain is clamped to it, by draw(); else refused before the charge */
@@ -60,9 +61,9 @@ typedef struct pn_selection_options {
     pn_neighbours neighbours;
 } pn_selection_options;
 
-/** A selection mechanism.  Scores are rounded down to multiples of a unit u, the smallest power of two >= max(sensitivity
- *  2^-20, 2 score_error, score_bound 2^-52): dividing by it is exact, so score_error is all that rounding can add.  A
- *  record moves the integers by at most D = ceil(sensitivity/u) + 1, and the law uses 2 D.
+/** A selection mechanism.  Scores are rounded down to multiples of a unit u, the smallest power of two >=
+ *  max(sensitivity 2^-20, 2 score_error, score_bound 2^-52): dividing by it is exact, so score_error is all that
+ *  rounding can add.  A record moves the integers by at most D = ceil(sensitivity/u) + 1, and the law uses 2 D.
  *  Its event: exponential{epsilon} for the first law, report_noisy_max{scale, sensitivity} for the others, where
  *  2 sensitivity/scale is epsilon and never less.  A mechanism has scratch: one thread at a time.
  *  Errors: PN_EINVAL for a law or relation that does not exist, epsilon outside [2^-40, 2^10], bounds outside [2^-900,

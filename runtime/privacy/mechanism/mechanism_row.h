@@ -21,7 +21,8 @@
 PN_MECHANISMS(PN_DECLARE)
 #undef PN_DECLARE
 
-/** Finite and within the domain, or to be clamped to it?  PN_EDOMAIN, with a message that has no value and no position. */
+/** Finite and within the domain, or to be clamped to it?  PN_EDOMAIN,
+ *  with a message that has no value and no position. */
 pn_status pn_mechanism_admits(const pn_mechanism *mechanism, const double *input, size_t n, pn_err *err);
 
 /** x within the domain, to which what is beyond is clamped; a NaN is its least value. */
@@ -29,15 +30,17 @@ static inline double pn_mechanism_clamp(const pn_mechanism *mechanism, double x)
 {
     return fmin(fmax(x, -mechanism->domain), mechanism->domain);
 }
-/** Where what a row was given is a promise that is kept or refused.  PN_EINVAL for strict without the bound that is promised. */
+/** Where what a row was given is a promise that is kept or refused.  PN_EINVAL for strict without the bound that is
+ *  promised. */
 pn_status pn_mechanism_set_domain(pn_mechanism *mechanism, const pn_arg *bound, const char *name, const pn_arg *strict,
                                   pn_err *err);
 
-/** May the stream be used on this ledger?  PN_EINVAL without one; PN_EPRIVACY for a simulated stream and a real budget. */
+/** May the stream be used on this ledger?  PN_EINVAL without one; PN_EPRIVACY for a simulated stream and a real
+ *  budget. */
 pn_status pn_mechanism_source(const pn_mechanism *mechanism, const pn_ledger *ledger, const pn_rng *rng, pn_err *err);
 
-/** The stream may be used on this ledger, and the event is charged: the next thing to do is to draw.  Everything that can fail
- *  for another reason has been done before. */
+/** The stream may be used on this ledger, and the event is charged: the next thing to do is to draw.  Everything that
+ *  can fail for another reason has been done before. */
 pn_status pn_mechanism_pay(const pn_mechanism *mechanism, pn_ledger *ledger, const char *label, const pn_rng *rng,
                            pn_err *err);
 

@@ -1,4 +1,5 @@
-/* perturbation.c -- objective perturbation: charge once, draw the linear term, later draw the noise that masks the answer.
+/* perturbation.c -- objective perturbation: charge once, draw the linear term,
+ * later draw the noise that masks the answer.
  * Depends on: perturbation.h, accountant.h, mechanism_row.h, random/noise.h.  Used by: solvers. */
 #include <math.h>
 #include <string.h>
@@ -118,8 +119,8 @@ static pn_status check_masked(const pn_perturbation_options *options, const pn_l
         return PN_OK;
     return pn_fail(
         err, PN_EPRIVACY,
-        "objective_perturbation: without noise on the answer it is exact up to rounding only, which no budget "
-        "can pay for; leave approximate=false out, or use seeded noise and a ledger with teaching = true");
+        "objective_perturbation: without noise on the answer it is exact up to rounding only, which no budget can pay "
+        "for; leave approximate=false out, or use seeded noise and a ledger with teaching = true");
 }
 
 pn_status pn_perturbation_open(pn_perturbation **out, const pn_perturbation_options *options, pn_ledger *ledger,

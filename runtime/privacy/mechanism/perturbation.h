@@ -1,12 +1,15 @@
-/* perturbation.h -- objective perturbation with a masked minimiser, as the two draws that are paid for together: the linear term
- * b, which never leaves, and the noise on what the solver found.  The counterpart of pn_mechanism_release for a release whose
- * computation stands between its draws.
+/* perturbation.h -- objective perturbation with a masked minimiser, as the two draws that are paid for together: the
+ * linear term b, which never leaves, and the noise on what the solver found.  The counterpart of pn_mechanism_release
+ * for a release whose computation stands between its draws.
  *
- * Why two.  The minimiser for a continuous b is private by itself (perturbed_objective.h), but no computer has it: b is drawn on a
- * lattice and the solver stops early.  Published in thought, it leaves an offset of norm at most a on either data set,
+ * Why two.  The minimiser for a continuous b is private by itself (perturbed_objective.h), but no computer has it: b is
+ * drawn on a lattice and the solver stops early.  Published in thought,
+ * it leaves an offset of norm at most a on either data set,
  *     a = offset + sqrt(dim) step_b / (2 Lam),   step_b = sigma 2^-40,
- * since the minimiser moves by at most ||change of b||/Lam; noise sigma_out hides it as a query of sensitivity 2a (Iyengar et al. 2019).
- * Depends on: mechanism.h, event.h, ledger.h, random/.  Used by: solvers.  Spec: mirror-descent.md section 3, noise.md section 3. */
+ * since the minimiser moves by at most ||change of b||/Lam; noise sigma_out hides it as a query of sensitivity 2a
+ * (Iyengar et al. 2019).
+ * Depends on: mechanism.h, event.h, ledger.h, random/.  Used by: solvers.  Spec: mirror-descent.md section 3,
+ * noise.md section 3. */
 #ifndef PN_PRIVACY_PERTURBATION_H
 #define PN_PRIVACY_PERTURBATION_H
 
@@ -34,8 +37,8 @@ typedef struct pn_perturbation_options {
 /** The l2 sensitivity that the second release is charged, the rounding to its lattice included. */
 double pn_perturbation_masked(const pn_perturbation_options *options);
 
-/** What both draws cost: compose(objective_perturbation, gaussian); the first alone without noise on the answer.  With options->delta
- *  that at its price by accountant "pld", as one event approximate.
+/** What both draws cost: compose(objective_perturbation, gaussian); the first alone without noise on the answer.  With
+ *  options->delta that at its price by accountant "pld", as one event approximate.
  *  Errors: PN_EINVAL for numbers outside [2^-900, 2^900]; PN_EUNSUPPORTED under add_remove; PN_ENOMEM. */
 pn_status pn_perturbation_event(pn_event **out, const pn_perturbation_options *options, pn_err *err);
 
@@ -44,18 +47,19 @@ typedef struct pn_perturbation pn_perturbation;
 
 /**
  * Check, charge the event once, then draw b.
- *   linear[dim]  receives b: as private as the data.  Nothing that depends on it may leave but through pn_perturbation_release.
+ *   linear[dim]  receives b: as private as the data.  Nothing that depends on it may leave but through
+ *                pn_perturbation_release.
  *   label        what the report says.     rng  kept until the release.
- * Errors: as pn_mechanism_release, all before the charge and the first draw; PN_EINVAL, PN_ENOMEM; PN_EPRIVACY without noise
- * on the answer unless the stream is seeded and the ledger a teaching one.
+ * Errors: as pn_mechanism_release, all before the charge and the first draw; PN_EINVAL, PN_ENOMEM; PN_EPRIVACY without
+ * noise on the answer unless the stream is seeded and the ledger a teaching one.
  * Privacy: pn_perturbation_event.
  */
 pn_status pn_perturbation_open(pn_perturbation **out, const pn_perturbation_options *options, pn_ledger *ledger,
                                const char *label, pn_rng *rng, double *linear, pn_err *err);
 
 /** out[dim] = point[dim] + noise; `point` is within `offset` of the minimiser.  Once: afterwards `release` is used up.
- *  Errors: PN_EBUDGET the second time; PN_EPRIVACY in a forked child; PN_EDOMAIN for what is not finite or beyond the bound.
- *  Untouched on failure. */
+ *  Errors: PN_EBUDGET the second time; PN_EPRIVACY in a forked child; PN_EDOMAIN for what is not finite or beyond the
+ *  bound.  Untouched on failure. */
 pn_status pn_perturbation_release(pn_perturbation *release, const double *point, double *out, pn_err *err);
 
 /** NULL allowed.  What was paid for and not released stays paid for. */

@@ -1,6 +1,7 @@
-/* sampler.h -- the sampler makes the event: the object that draws the batch is the one that says what a release on it costs,
- * so a scheme that is run and another that is accounted for cannot be written down.
- * Depends on: event.h, random/sample.h.  Used by: solvers, bindings.  Spec: accounting.md sections 1 and 4, noise.md section 8. */
+/* sampler.h -- the sampler makes the event: the object that draws the batch is the one that says what a release on it
+ * costs, so a scheme that is run and another that is accounted for cannot be written down.
+ * Depends on: event.h, random/sample.h.  Used by: solvers, bindings.  Spec: accounting.md sections 1 and 4,
+ * noise.md section 8. */
 #ifndef PN_PRIVACY_SAMPLER_H
 #define PN_PRIVACY_SAMPLER_H
 
@@ -22,7 +23,8 @@ typedef struct pn_sampler_ops {
     void (*destroy)(pn_sampler *self);
     /* l2 (or l1) sensitivity of the batch's event when one record contributes at most 1 to the sum over the batch. */
     double (*sensitivity)(const pn_sampler *self);
-    /* Wrap the event of one noisy batch sum (its sensitivity as `sensitivity` says) into that of `per_event` of them. */
+    /* Wrap the event of one noisy batch sum (its sensitivity as `sensitivity` says) into that of `per_event` of
+     * them. */
     pn_status (*event)(const pn_sampler *self, pn_event *batch_event, pn_event **out, pn_err *err);
     /* Fill indices, where there are any, with the next batch. */
     pn_status (*draw)(pn_sampler *self, pn_rng *rng, size_t *count, pn_err *err);

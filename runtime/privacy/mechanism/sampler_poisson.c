@@ -1,5 +1,6 @@
 /* sampler_poisson.c -- a coin for every record, anew for every batch.
- * Depends on: sampler_row.h, random/sample.h.  Used by: the table in sampler.c.  Spec: accounting.md sections 4a and 4c. */
+ * Depends on: sampler_row.h, random/sample.h.  Used by: the table in sampler.c.
+ * Spec: accounting.md sections 4a and 4c. */
 #include <math.h>
 
 #include "privacy/mechanism/sampler_row.h"
@@ -33,7 +34,8 @@ static pn_status create(pn_sampler **out, const pn_arg *args, pn_neighbours neig
     return status;
 }
 
-/* Both the coin of a record that is there or not and that of either version of a replaced one decide about one contribution. */
+/* Both the coin of a record that is there or not and that of either version of a replaced one decide about one
+ * contribution. */
 static double sensitivity(const pn_sampler *self)
 {
     (void)self;

@@ -1,6 +1,7 @@
 /* selection_mechanism.c -- the private choice of the largest of n scores: scores become integers before any noise is
  * drawn, the law is exact over them, and the event charges what the rounded parameters cost.
- * Depends on: mechanism.h, mechanism_row.h, random/selection.h.  Used by: mechanism.c's table, solvers (pn_mechanism_selection). */
+ * Depends on: mechanism.h, mechanism_row.h, random/selection.h.  Used by: mechanism.c's table,
+ * solvers (pn_mechanism_selection). */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,8 +45,9 @@ static double sum_above(double a, double b)
     return error > 0.0 ? nextafter(sum, INFINITY) : sum;
 }
 
-/* Computed scores of neighbours are at most sensitivity + 2 score_error apart, and no more than twice their bound: their floors
- * at most D = ceil(that / u).  The unit follows the error only as far as D stays large: the noise of few steps costs more. */
+/* Computed scores of neighbours are at most sensitivity + 2 score_error apart, and no more than twice their bound:
+ * their floors at most D = ceil(that / u).  The unit follows the error only as far as D stays large: the noise of few
+ * steps costs more. */
 static void choose_lattice(selection_mechanism *self, double score_error)
 {
     double follows = fmin(2.0 * score_error, self->sensitivity * 0x1p-12);
@@ -60,7 +62,8 @@ static void choose_lattice(selection_mechanism *self, double score_error)
         self->shift = (self->shift + 1) / 2;
 }
 
-/* |q| <= score_bound <= 2^52 u: the quotient is exact and its floor fits.  A NaN, where scores are clamped, is the least. */
+/* |q| <= score_bound <= 2^52 u: the quotient is exact and its floor fits.  A NaN, where scores are clamped,
+ * is the least. */
 static int64_t quantise(const selection_mechanism *self, double q)
 {
     double clamped = fmin(fmax(q, -self->score_bound), self->score_bound);
@@ -188,7 +191,8 @@ static pn_status check_options(const pn_selection_options *options, pn_err *err)
     return PN_OK;
 }
 
-/* The largest double whose cost 2 sensitivity / scale is at least epsilon; the fused product decides without rounding. */
+/* The largest double whose cost 2 sensitivity / scale is at least epsilon;
+ * the fused product decides without rounding. */
 static double scale_for(double sensitivity, double epsilon)
 {
     double scale = 2.0 * sensitivity / epsilon;
@@ -330,8 +334,8 @@ static pn_status noisy_max_create(pn_mechanism **out, const pn_arg *args, pn_nei
 const pn_mechanism_ops pn_mechanism_exponential = {
     .name = "exponential",
     .doc = "Chooses one of n scores (larger is better) with probability proportional to exp(epsilon score / (2 "
-           "sensitivity)).  Guarantee, between neighbours that move every score by at most sensitivity: epsilon-DP, "
-           "of bounded range epsilon and so epsilon^2/8-zCDP: many of them add up best under rho or delta.",
+           "sensitivity)).  Guarantee, between neighbours that move every score by at most sensitivity: epsilon-DP, of "
+           "bounded range epsilon and so epsilon^2/8-zCDP: many of them add up best under rho or delta.",
     .source = "McSherry, Talwar (2007); Canonne, Kamath, Steinke (2020) for the exact coins",
     .params = epsilon_params,
     .output = PN_GIVES_INDEX,

@@ -1,15 +1,18 @@
-/* sparse_vector.c -- which values of a stream reach a threshold: one price for any number of queries, until so many were above.
+/* sparse_vector.c -- which values of a stream reach a threshold: one price for any number of queries,
+ * until so many were above.
  *
- * Threshold noise of scale b, drawn once; query noise of scale w b, drawn for every query; c positive answers.  A record moves
- * a rounded value by at most D' = D + what rounding adds, so the cost is D'/b for the threshold and 2 c D'/(w b) for the
- * positive answers (c D'/(w b) when all values move the same way), whatever the number of negative ones.  Both noises live on
- * the lattice of step b 2^-40, and w is a whole number: the comparison is one of integers, and a tie is "above".
+ * Threshold noise of scale b, drawn once; query noise of scale w b, drawn for every query; c positive answers.  A
+ * record moves a rounded value by at most D' = D + what rounding adds, so the cost is D'/b for the threshold and 2 c
+ * D'/(w b) for the positive answers (c D'/(w b) when all values move the same way), whatever the number of negative
+ * ones.  Both noises live on the lattice of step b 2^-40, and w is a whole number: the comparison is one of integers,
+ * and a tie is "above".
  *
- * The published variants that are not private cannot be written with it: the threshold is always noisy, its noise is never
- * reused after a restart, query noise grows with the number of positive answers, a run ends when they are used up, and nothing
- * but a boolean leaves.
+ * The published variants that are not private cannot be written with it: the threshold is always noisy, its noise is
+ * never reused after a restart, query noise grows with the number of positive answers, a run ends when they are used
+ * up, and nothing but a boolean leaves.
  *
- * Depends on: mechanism.h, mechanism_row.h, random/noise.h.  Used by: mechanism.c's table, bindings (pn_sparse_run_new).
+ * Depends on: mechanism.h, mechanism_row.h, random/noise.h.  Used by: mechanism.c's table,
+ * bindings (pn_sparse_run_new).
  * Spec: noise.md section 7, accounting.md section 2. */
 #include <math.h>
 #include <stdio.h>
@@ -229,8 +232,8 @@ static double shares(bool monotone, double answers, uint32_t w)
     return 1.0 + (monotone ? 1.0 : 2.0) * answers / w;
 }
 
-/* The variance of the difference that is compared is 2 b^2 (1 + w^2), and b is in proportion to the shares; its minimum over
- * real w is at the cube root that gives the split 1 : (2c)^(2/3). */
+/* The variance of the difference that is compared is 2 b^2 (1 + w^2), and b is in proportion to the shares; its minimum
+ * over real w is at the cube root that gives the split 1 : (2c)^(2/3). */
 static uint32_t best_ratio(bool monotone, double answers)
 {
     uint32_t low = (uint32_t)cbrt((monotone ? 1.0 : 2.0) * answers), best = low > 1 ? low : 1;
@@ -266,8 +269,8 @@ static pn_status check_args(const pn_arg *args, pn_neighbours neighbours, pn_err
     if (args[MONOTONE].flag && neighbours == PN_REPLACE_ONE)
         return pn_fail(
             err, PN_EPRIVACY,
-            "mechanism.sparse_vector: monotone is not for neighbours = \"replace_one\": exchanging a record moves "
-            "some values up and others down; use \"add_remove\" or \"zero_out\", or leave monotone out");
+            "mechanism.sparse_vector: monotone is not for neighbours = \"replace_one\": exchanging a record moves some "
+            "values up and others down; use \"add_remove\" or \"zero_out\", or leave monotone out");
     return PN_OK;
 }
 
@@ -350,8 +353,8 @@ const pn_mechanism_ops pn_mechanism_sparse_vector = {
     .doc =
         "Says for each value of a stream whether it reaches the threshold, and halts after so many that did.  "
         "Guarantee, between neighbours that move every value by at most sensitivity: epsilon-DP and epsilon^2/2-zCDP "
-        "for the whole run, however many queries and however chosen.  release answers a list, open a stream.  A "
-        "number for a value that was above is a release of its own.",
+        "for the whole run, however many queries and however chosen.  release answers a list, open a stream.  A number "
+        "for a value that was above is a release of its own.",
     .source = "Dwork, Naor, Reingold, Rothblum, Vadhan (2009); Lyu, Su, Li (2017), Algorithm 7 with its best split",
     .params = sparse_params,
     .output = PN_GIVES_ANSWERS,

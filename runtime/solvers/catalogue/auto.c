@@ -1,19 +1,22 @@
 /* auto.c -- solve.auto: picks the solver for a problem and its budget from public numbers alone, and plans with it.
  * Depends on: solver.h, noisy_gradient.h.  Used by: solvers.c's table.
  *
- * Candidates are asked in a fixed order; the first one that suits the problem and can be planned is taken.  What a row looks at: the
- * certified bounds, n, the dimension, the set, the budget.  No record, and no value that a record could move, has a part in it.
+ * Candidates are asked in a fixed order; the first one that suits the problem and can be planned is taken.  What a row
+ * looks at: the certified bounds, n, the dimension, the set, the budget.  No record,
+ * and no value that a record could move, has a part in it.
  *
- * The rule of smooth convex losses, between newton and gradient_descent.  r = c sqrt(d)/(n mu), c = 2 or 1 by the relation and mu that of the
- * Gaussian mechanism which the budget pays for, is the norm of the noise of one released gradient beside the largest slope.  Released
- * Hessians leave eigenvalues below about 3 r of their bound unknown: from r = 1/3 on nothing is left of them.  Below it
- *   - newton is ahead where gradient_descent cannot take its full time within its limit of work, or only by momentum that multiplies it by
- *     five: one step then does what thousands do not;
- *   - of many columns (d >= 50) the gains and the damping of newton's releases are ahead of a plain mean of gradients while noise is large,
- *     above r = 2e-3; between, thousands of gradient steps see directions that ten to twenty steps of newton leave.
- * The reasons are the theory's, the numbers were looked for on abalone, cal_housing, a9a, ijcnn1 and Covertype (logistic loss, epsilon 0.1 to 30,
- * both relations); on either side of a line the two differ little.  A rule for few columns and little noise went after a look at cpusmall,
- * whose eigenvalues lie too far apart for it. */
+ * The rule of smooth convex losses, between newton and gradient_descent.  r = c sqrt(d)/(n mu), c = 2 or 1 by the
+ * relation and mu that of the Gaussian mechanism which the budget pays for, is the norm of the noise of one released
+ * gradient beside the largest slope.  Released Hessians leave eigenvalues below about 3 r of their bound unknown: from
+ * r = 1/3 on nothing is left of them.  Below it
+ *   - newton is ahead where gradient_descent cannot take its full time within its limit of work, or only by momentum
+ *     that multiplies it by five: one step then does what thousands do not;
+ *   - of many columns (d >= 50) the gains and the damping of newton's releases are ahead of a plain mean of gradients
+ *     while noise is large, above r = 2e-3; between, thousands of gradient steps see directions that ten to twenty
+ *     steps of newton leave.
+ * The reasons are the theory's, the numbers were looked for on abalone, cal_housing, a9a, ijcnn1 and Covertype
+ * (logistic loss, epsilon 0.1 to 30, both relations); on either side of a line the two differ little.  A rule for few
+ * columns and little noise went after a look at cpusmall, whose eigenvalues lie too far apart for it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -12,8 +12,8 @@ const pn_solver_ops *const *pn_solver_table(void);
 const pn_solver_ops *pn_solver_find(const char *name);
 
 /**
- * Add a row for a solver of another library; `solver` must outlive the process's use of the table.  Adding it again changes nothing.
- * Call it before threads plan.
+ * Add a row for a solver of another library; `solver` must outlive the process's use of the table.  Adding it again
+ * changes nothing.  Call it before threads plan.
  * Errors: PN_EINVAL where another row has its name, and when PN_SOLVERS_ADDED rows were added already.
  */
 pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err);

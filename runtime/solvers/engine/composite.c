@@ -42,8 +42,8 @@ static pn_status add_regulariser(pn_composite *out, const char *owner, const pn_
     if (!isfinite(bounds->reg.smoothness))
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: the regulariser %s has kinks and no proximal operator; use l1, group, nuclear or elastic_net, or "
-            "give it as prox=pn.prox.custom{...}",
+            "%s: the regulariser %s has kinks and no proximal operator; use l1, group, nuclear or elastic_net, or give "
+            "it as prox=pn.prox.custom{...}",
             owner, reg->row->name);
     out->smooth = reg;
     out->smoothness = bounds->reg.smoothness;

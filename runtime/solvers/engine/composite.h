@@ -1,6 +1,7 @@
-/* composite.h -- the public part of a composite objective F + r + indicator of the set, as first-order methods take it: a proximal step
- * for what has kinks, a gradient for what is smooth.  Nothing here depends on records.
- * Depends on: objective, geometry/prox/prox.h.  Used by: first_order.h, solvers.  Spec: variance-reduced.md section 8. */
+/* composite.h -- the public part of a composite objective F + r + indicator of the set, as first-order methods take it:
+ * a proximal step for what has kinks, a gradient for what is smooth.  Nothing here depends on records.
+ * Depends on: objective, geometry/prox/prox.h.  Used by: first_order.h, solvers.
+ * Spec: variance-reduced.md section 8. */
 #ifndef PN_SOLVERS_COMPOSITE_H
 #define PN_SOLVERS_COMPOSITE_H
 
@@ -12,11 +13,11 @@
 
 typedef struct pn_composite {
     pn_prox *prox; /* of everything that is taken by a proximal step, the set included; NULL: none */
-    const pn_regulariser
-        *smooth;       /* the objective's regulariser when it has no proximal operator: by its gradient; NULL: none */
-    pn_prox *extra;    /* the user's own operator, a part of prox; NULL: none */
-    const pn_set *set; /* the objective's; NULL: none */
-    double smoothness; /* of the part taken by its gradient; 0 for none */
+    /* the objective's regulariser when it has no proximal operator: by its gradient; NULL: none */
+    const pn_regulariser *smooth;
+    pn_prox *extra;          /* the user's own operator, a part of prox; NULL: none */
+    const pn_set *set;       /* the objective's; NULL: none */
+    double smoothness;       /* of the part taken by its gradient; 0 for none */
     double strong_convexity; /* certified of r (whichever way it is taken), >= 0 */
 } pn_composite;
 
@@ -29,9 +30,10 @@ typedef struct pn_composite {
 extern const char *const pn_prox_class[];
 
 /**
- * From the objective's regulariser and set and the option `prox` (may be NULL or not given).  Clear it also after a failure.
- * Errors: PN_EDIM for an operator of another dimension; PN_EUNSUPPORTED for a regulariser with kinks and no proximal operator, and
- * for a set without projection; PN_ENOMEM.
+ * From the objective's regulariser and set and the option `prox` (may be NULL or not given).
+ * Clear it also after a failure.
+ * Errors: PN_EDIM for an operator of another dimension; PN_EUNSUPPORTED for a regulariser with kinks and no proximal
+ * operator, and for a set without projection; PN_ENOMEM.
  */
 pn_status pn_composite_open(pn_composite *out, const char *owner, const pn_objective *objective, const pn_arg *prox,
                             pn_err *err);

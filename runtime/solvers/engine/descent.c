@@ -24,7 +24,8 @@ static pn_status gradient_at(const search *at, const double *x, double *gradient
     return at->how->gradient(at->how->self, x, gradient, err);
 }
 
-/* The norm of the subgradient of f plus h, or plus the set's indicator, that the last step leaves at x, which is its trial. */
+/* The norm of the subgradient of f plus h, or plus the set's indicator, that the last step leaves at x,
+ * which is its trial. */
 static double residual(search *at)
 {
     for (size_t j = 0; j < at->p; j++)
@@ -69,8 +70,8 @@ static pn_status try_step(search *at, pn_err *err)
 }
 
 /* try_step with L doubled until <g(trial) - g(y), d> <= L |d|^2 / 2, d = trial - y.  For convex f this implies
- * that the quadratic model lies above f, and unlike a comparison of values it does not drown in rounding near the minimum.
- * `gradient` is then g(trial). */
+ * that the quadratic model lies above f, and unlike a comparison of values it does not drown in rounding near the
+ * minimum.  `gradient` is then g(trial). */
 static pn_status backtrack(search *at, pn_err *err)
 {
     for (int tries = 0; tries < 100; tries++) {

@@ -176,8 +176,7 @@ pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *own
     if (!pn_objective_bounds(self->objective)->loss.smooth)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the slope of the %s loss jumps, and this method needs a smooth loss; use smooth_hinge, "
-                       "huber or logistic, "
-                       "or solve.sgd, solve.mirror_descent",
+                       "huber or logistic, or solve.sgd, solve.mirror_descent",
                        owner, loss->name);
     return pn_fail(err, PN_EUNSUPPORTED,
                    "%s: the smoothness of the %s loss is not bounded: clip the rows, e.g. data:clip_rows(\"l2\", 1)",

@@ -1,6 +1,7 @@
-/* first_order.h -- what the plans and runs of gradient_descent, sgd, svrg and their relatives share: constants of the problem, where to
- * start, warnings, and when a run has diverged.
- * Depends on: solver.h, composite.h.  Used by: gradient_descent*.c, sgd*.c, svrg*.c, accelerated*.c, output_perturbation*.c. */
+/* first_order.h -- what the plans and runs of gradient_descent, sgd, svrg and their relatives share: constants of the
+ * problem, where to start, warnings, and when a run has diverged.
+ * Depends on: solver.h, composite.h.  Used by: gradient_descent*.c, sgd*.c, svrg*.c,
+ * accelerated*.c, output_perturbation*.c. */
 #ifndef PN_SOLVERS_FIRST_ORDER_H
 #define PN_SOLVERS_FIRST_ORDER_H
 
@@ -13,8 +14,8 @@ typedef struct pn_first_order {
     double n;
     size_t p;         /* length of theta */
     double lipschitz; /* G: every record's gradient has at most this l2 norm; +inf */
-    double
-        smoothness; /* L of what is taken by its gradient, every record's loss and the smooth part of r; +inf where not smooth */
+    /* L of what is taken by its gradient, every record's loss and the smooth part of r; +inf where not smooth */
+    double smoothness;
     double strong_convexity; /* mu of F_r: the certified one, or the larger one that the user claims; >= 0 */
     double certified;        /* the certified one */
     double diameter;         /* of the set, l2; +inf */
@@ -39,18 +40,23 @@ typedef struct pn_first_order {
     }
 
 /**
- * Read the problem.  `prox` and `claimed` (strong convexity): options, may be NULL or not given.  Clear it also after a failure.
+ * Read the problem.  `prox` and `claimed` (strong convexity): options, may be NULL or not given.
+ * Clear it also after a failure.
  * Errors: as pn_composite_open; PN_ENOMEM.
  */
 pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objective *objective, const pn_arg *start,
                               const pn_arg *prox, const pn_arg *claimed, pn_err *err);
 void pn_first_order_clear(pn_first_order *self);
 
-/* How long noisy gradients are followed by default: t = eta T.  With s the noise of one release that takes the whole budget, T of them
- * move a coordinate by the deviation t s whatever T is, and the risk by p t s^2/2 at most.  So t is the least of
- *     D / (s sqrt(2 p))                          where D^2/(4 t) + p t s^2/2 is least, D the usual distance below or one that is proven;
- *     max(0.3 scale / s, 0.1 G scale/(p s^2))    noise has moved a margin, or the risk, by the part of their scale that does no harm;
- *     ln(1 + 8 mu gap/(p s^2)) / (4 mu)          what is left of the gap has come down to the noise, with strong convexity.
+/* How long noisy gradients are followed by default: t = eta T.  With s the noise of one release that takes the whole
+ * budget, T of them move a coordinate by the deviation t s whatever T is, and the risk by p t s^2/2 at most.
+ * So t is the least of
+ *     D / (s sqrt(2 p))                          where D^2/(4 t) + p t s^2/2 is least,
+ *         D the usual distance below or one that is proven;
+ *     max(0.3 scale / s, 0.1 G scale/(p s^2))    noise has moved a margin, or the risk,
+ *         by the part of their scale that does no harm;
+ *     ln(1 + 8 mu gap/(p s^2)) / (4 mu)          what is left of the gap has come down to the noise,
+ *         with strong convexity.
  * scale is G/L, the margin over which the slope of a loss changes by its bound. */
 typedef struct pn_noise_time {
     double scale, slope; /* slope: G */
@@ -62,20 +68,23 @@ double pn_time_of_noise(const pn_noise_time *of);
 /* The part of `scale`: also what is guessed of distances. */
 #define PN_NOISE_SHARE 0.3
 
-/* The distance D of the minimiser for which default times are made: sqrt(2 p) max(0.3, 15/p) scale, or `most`; then t = max(0.3, 15/p)
- * scale/s.  Between 0.2 and 0.5 in place of 0.3 the risk is flat on a9a, covtype, usps, breast cancer and reuters.  For few columns 0.3
- * is too short a way to minimisers that are far in directions of little curvature, while curvature holds noise down in the others: at
- * epsilon 0.1 to 10 the least risk lies between 1.2 and 5 on abalone and cal_housing (8 columns), 0.6 and 1.2 on ijcnn1 (22). */
+/* The distance D of the minimiser for which default times are made: sqrt(2 p) max(0.3, 15/p) scale, or `most`;
+ * then t = max(0.3, 15/p)
+ * scale/s.  Between 0.2 and 0.5 in place of 0.3 the risk is flat on a9a, covtype, usps, breast cancer and reuters.  For
+ * few columns 0.3 is too short a way to minimisers that are far in directions of little curvature, while curvature
+ * holds noise down in the others: at epsilon 0.1 to 10 the least risk lies between 1.2 and 5 on abalone and cal_housing
+ * (8 columns), 0.6 and 1.2 on ijcnn1 (22). */
 double pn_usual_distance(double scale, double p, double most);
 /* ||start - minimiser|| is at most sqrt(2 gap/mu); +inf without strong convexity. */
 double pn_distance_of_gap(double strong_convexity, double gap);
-/* What comes about in convex problems rather than what can be ruled out, for predictions: on data sets of several kinds about a third of
- * the terms D^2/(4 t) and `noise` of the bound. */
+/* What comes about in convex problems rather than what can be ruled out, for predictions: on data sets of several kinds
+ * about a third of the terms D^2/(4 t) and `noise` of the bound. */
 double pn_usual_excess(double distance, double time, double noise);
 
-/* T steps of 1/L make the time T/L; with Nesterov's momentum beta each lasts 1/(1 - beta) times as long, and the noise is that of plain
- * steps which take the same time.  1 - beta is at least 10/T, so that the start is forgotten: on a9a and abalone the risk with 10/T and
- * with 20/T is the same.  Momentum is for plans whose work is limited: the theory's bounds are those of plain steps. */
+/* T steps of 1/L make the time T/L; with Nesterov's momentum beta each lasts 1/(1 - beta) times as long, and the noise
+ * is that of plain steps which take the same time.  1 - beta is at least 10/T, so that the start is forgotten: on a9a
+ * and abalone the risk with 10/T and with 20/T is the same.  Momentum is for plans whose work is limited: the theory's
+ * bounds are those of plain steps. */
 double pn_longest_time(double smoothness, double steps);
 /** beta with which `steps` steps of size `step` take `time`; 0 where they do without. */
 double pn_momentum_for(double time, double step, double steps);
@@ -85,8 +94,9 @@ double pn_fewest_steps(double smoothness, double time);
 /** The mean loss at the start, at most, less the least value that losses have; +inf when none is known. */
 double pn_first_order_loss_gap(const pn_first_order *self);
 /**
- * *gap bounds the excess of the start: the least of (G + ||r'||) times the diameter where F_r is convex, (G + ||r'||)^2/(2 mu) with mu of
- * strong convexity or Polyak-Lojasiewicz (0: none), and the loss there, at most, less the least that losses can be, plus r less its
+ * *gap bounds the excess of the start: the least of (G + ||r'||) times the diameter where F_r is convex,
+ * (G + ||r'||)^2/(2 mu) with mu of strong convexity or Polyak-Lojasiewicz (0: none), and the loss there, at most, less
+ * the least that losses can be, plus r less its
  * minimum.  r' is that of the start.  +inf where nothing is known.  Errors: PN_ENOMEM, what r fails with.
  */
 pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap, pn_err *err);
@@ -98,7 +108,8 @@ void pn_first_order_explain(const pn_first_order *self, pn_plan *plan);
 /** The warning for a step beyond `limit` (1/L, 2/L, ...), which is `because`. */
 void pn_first_order_check_step(pn_plan *plan, double step, double limit, const char *because);
 
-/** True, with state->finished and stopped = "diverged" set, when x[p] has left every reasonable range: not finite or beyond 2^300. */
+/** True, with state->finished and stopped = "diverged" set, when x[p] has left every reasonable range: not finite or
+ *  beyond 2^300. */
 bool pn_has_diverged(pn_state *state, const double *x, size_t p);
 
 #endif

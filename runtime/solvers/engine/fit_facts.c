@@ -1,4 +1,5 @@
-/* fit_facts.c -- what is known of a plan and of a fit, for those who cannot look into them.  Depends on: solver.h.  Used by: hosts. */
+/* fit_facts.c -- what is known of a plan and of a fit, for those who cannot look into them.
+ * Depends on: solver.h.  Used by: hosts. */
 #include "solvers/engine/solver.h"
 
 /* ---- plans ---- */

@@ -1,6 +1,7 @@
 /* model.h -- model files: a fit on disk, with its privacy statement and the text of its plan, and back.
- * What a run released and what is public is kept.  What is not private is left out unless it is asked for: the objective along the run,
- * and, of private runs, time and the number of gradients (which with Poisson batches is their sizes).
+ * What a run released and what is public is kept.  What is not private is left out unless it is asked for: the
+ * objective along the run, and, of private runs, time and the number of gradients
+ * (which with Poisson batches is their sizes).
  * Depends on: solver.h, privacy/ledger/ledger_disk.h, libprotobuf-c, libsodium.  Used by: bindings, hosts. */
 #ifndef PN_SOLVERS_MODEL_H
 #define PN_SOLVERS_MODEL_H

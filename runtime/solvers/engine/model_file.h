@@ -11,9 +11,11 @@
 
 /* ---- model_file.c: whole files ---- */
 
-/** Fill the head and the digest of bytes[PN_MODEL_HEAD + size + PN_MODEL_DIGEST], and put them in place of `path`.  Errors: PN_EIO, PN_ENOMEM. */
+/** Fill the head and the digest of bytes[PN_MODEL_HEAD + size + PN_MODEL_DIGEST],
+ *  and put them in place of `path`.  Errors: PN_EIO, PN_ENOMEM. */
 pn_status pn_model_file_put(const char *path, unsigned char *bytes, size_t size, pn_err *err);
-/** The checked bytes between head and digest: *bytes is allocated and has them from PN_MODEL_HEAD on.  Errors: as pn_model_load. */
+/** The checked bytes between head and digest: *bytes is allocated and has them from PN_MODEL_HEAD on.
+ *  Errors: as pn_model_load. */
 pn_status pn_model_file_get(const char *path, unsigned char **bytes, size_t *size, pn_err *err);
 
 /* ---- model_read.c ---- */

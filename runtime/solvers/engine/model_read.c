@@ -1,8 +1,10 @@
 /* model_read.c -- a fit from the bytes of a Model, which may be damaged or made to do harm.
- * Depends on: model_file.h, the code generated from model.proto, libprotobuf-c, core/purse.h.  Used by: bindings, hosts.
+ * Depends on: model_file.h, the code generated from model.proto, libprotobuf-c, core/purse.h.
+ * Used by: bindings, hosts.
  *
- * The decoder takes its memory from a purse that holds a small multiple of the file's length.  What it returns is encoded as long as the
- * bytes were, or the bytes held something that does not belong there.  Then the rules of model.proto are gone through. */
+ * The decoder takes its memory from a purse that holds a small multiple of the file's length.  What it returns is
+ * encoded as long as the bytes were, or the bytes held something that does not belong there.
+ * Then the rules of model.proto are gone through. */
 #include <math.h>
 #include <string.h>
 
@@ -210,8 +212,8 @@ static void read_about(reading *r)
     };
 }
 
-/* Whether the epsilon of a file is a bound.  Files that were written before runs which are stopped stated their whole plan hold the price
- * of the steps taken, which is none. */
+/* Whether the epsilon of a file is a bound.  Files that were written before runs which are stopped stated their whole
+ * plan hold the price of the steps taken, which is none. */
 static bool is_bound(const Penumbra__Model *m)
 {
     const char *why = m->stopped;

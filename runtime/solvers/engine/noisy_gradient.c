@@ -1,5 +1,5 @@
-/* noisy_gradient.c -- see noisy_gradient.h.  Depends on: noisy_gradient.h, privacy, objective.  Used by: mirror_descent*.c,
- * frank_wolfe*.c, gradient_descent*.c. */
+/* noisy_gradient.c -- see noisy_gradient.h.  Depends on: noisy_gradient.h, privacy, objective.  Used by:
+ * mirror_descent*.c, frank_wolfe*.c, gradient_descent*.c. */
 #include <math.h>
 #include <string.h>
 
@@ -75,8 +75,8 @@ static double price(const pn_gradient_noise *noise, const pn_request *request, s
     return epsilon;
 }
 
-/* At epsilon of 50 and more the tails of drawn noise need half of delta, which only Renyi prices give them, and noise that is small
- * beside the sensitivity has no price at all: the first sigma above the one of zCDP whose price fits. */
+/* At epsilon of 50 and more the tails of drawn noise need half of delta, which only Renyi prices give them, and noise
+ * that is small beside the sensitivity has no price at all: the first sigma above the one of zCDP whose price fits. */
 static double tight_at_large_epsilon(const pn_gradient_noise *noise, const pn_request *request, size_t steps,
                                      pn_gaussian_releases *want)
 {
@@ -84,8 +84,8 @@ static double tight_at_large_epsilon(const pn_gradient_noise *noise, const pn_re
 
     want->rho = pn_zcdp_rho(request->epsilon, 0.499 * request->delta) * (1.0 - 1e-6);
     sigma = pn_calibrate_gaussian_releases(want);
-    /* A price falls as sigma grows: where the last has none that fits, as at a delta below what the tails of drawn noise take, the
-     * others need no asking. */
+    /* A price falls as sigma grows: where the last has none that fits, as at a delta below what the tails of drawn
+     * noise take, the others need no asking. */
     if (!(price(noise, request, steps, fmin(sigma * 3e8, 0x1p900)) <= request->epsilon)) /* 1.05^400 < 3e8 */
         return NAN;
     for (int i = 0; i < 400 && sigma <= 0x1p900; i++) {
@@ -135,8 +135,8 @@ pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const char *owner, co
     if (!given && request->epsilon > tail)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: calibration=\"paper\" is proven for epsilon <= ln(1/delta) = %.4g, and no constant makes it "
-            "true far beyond; use calibration=\"tight\", or give c= and what the noise costs is charged",
+            "%s: calibration=\"paper\" is proven for epsilon <= ln(1/delta) = %.4g, and no constant makes it true far "
+            "beyond; use calibration=\"tight\", or give c= and what the noise costs is charged",
             owner, tail);
     noise->paper = (pn_paper_noise){ .sigma = sqrt((given ? c->real : proven) * (double)steps * tail) *
                                               noise->lipschitz / (n * request->epsilon),
@@ -206,8 +206,7 @@ static pn_status too_small(const pn_plan *plan, const pn_gradient_noise *noise, 
                        name, request->rho, least);
     return pn_fail(
         err, PN_EBUDGET,
-        "solve.%s: the budget is too small for a single release: epsilon is %.4g, and the least at delta %.4g "
-        "is %.4g",
+        "solve.%s: the budget is too small for a single release: epsilon is %.4g, and the least at delta %.4g is %.4g",
         name, request->epsilon, request->delta, least);
 }
 

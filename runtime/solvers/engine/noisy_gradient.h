@@ -1,7 +1,7 @@
-/* noisy_gradient.h -- the mean gradient of the data plus Gaussian noise: what first-order private solvers release once a step.
- * Sensitivity, calibration, event, draw and the plan's lines about them are here and in no solver.
- * Depends on: solver.h, work.h.  Used by: mirror_descent*.c, frank_wolfe*.c, gradient_descent*.c.  Source: Talwar, Thakurta, Zhang (2014), Algorithms 2 and 5;
- * mirror-descent.md section 2, noise.md section 3. */
+/* noisy_gradient.h -- the mean gradient of the data plus Gaussian noise: what first-order private solvers release once
+ * a step.  Sensitivity, calibration, event, draw and the plan's lines about them are here and in no solver.
+ * Depends on: solver.h, work.h.  Used by: mirror_descent*.c, frank_wolfe*.c, gradient_descent*.c.  Source: Talwar,
+ * Thakurta, Zhang (2014), Algorithms 2 and 5; mirror-descent.md section 2, noise.md section 3. */
 #ifndef PN_SOLVERS_NOISY_GRADIENT_H
 #define PN_SOLVERS_NOISY_GRADIENT_H
 
@@ -12,16 +12,16 @@
 typedef struct pn_paper_noise {
     double sigma;        /* 0: theirs */
     const char *formula; /* static, for the plan */
-    bool
-        charged; /* the claim need not hold: what the noise costs is charged, and the plan says that it is not proven */
+    /* the claim need not hold: what the noise costs is charged, and the plan says that it is not proven */
+    bool charged;
 } pn_paper_noise;
 
 typedef struct pn_gradient_noise {
     double lipschitz; /* L: every record's gradient has at most this l2 norm, certified or by clipping */
-    double
-        sensitivity; /* l2, of the mean gradient as computed: 2L/n (replace one) or L/n, and what its rounding adds */
-    double bound;    /* public bound on every |coordinate| */
-    double sigma;    /* standard deviation of the noise on each coordinate */
+    /* l2, of the mean gradient as computed: 2L/n (replace one) or L/n, and what its rounding adds */
+    double sensitivity;
+    double bound; /* public bound on every |coordinate| */
+    double sigma; /* standard deviation of the noise on each coordinate */
     size_t dim;
     pn_neighbours neighbours;
     pn_paper_noise paper;
@@ -29,12 +29,14 @@ typedef struct pn_gradient_noise {
 
 /**
  * All but sigma.  Non-private requests get L (+inf when nothing bounds it) and sensitivity 0.
- * Errors: PN_EUNSUPPORTED for add_remove (n is public) and for losses without gradients; PN_EPRIVACY without a finite L.
+ * Errors: PN_EUNSUPPORTED for add_remove (n is public) and for losses without gradients;
+ * PN_EPRIVACY without a finite L.
  */
 pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, const pn_objective *objective,
                                  const pn_request *request, pn_err *err);
 
-/** sigma such that `steps` releases cost what the request allows, rounding and sampling included.  NaN when none does. */
+/** sigma such that `steps` releases cost what the request allows, rounding and sampling included.
+ *  NaN when none does. */
 double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request *request, size_t steps);
 /** The article's: sqrt(32 T) L ln(T/delta) / (n epsilon), for requests of epsilon and delta. */
 double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request *request, double n, size_t steps);
@@ -47,9 +49,10 @@ double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request 
             "which is proven for epsilon <= ln(1/delta)"                                                               \
     }
 /**
- * Set noise->paper to sigma^2 = c G^2 T ln(1/delta) / (n epsilon)^2.  Without `c` (may be NULL or not given) c = (1 - 1/sqrt 2)^-2, for
- * which zCDP proves the claim while epsilon <= ln(1/delta); with another one, what the noise costs is charged.  To be called before
- * pn_gradient_noise_attach when calibration is "paper"; requests without a delta are left to that.
+ * Set noise->paper to sigma^2 = c G^2 T ln(1/delta) / (n epsilon)^2.  Without `c` (may be NULL or not given) c =
+ * (1 - 1/sqrt 2)^-2, for which zCDP proves the claim while epsilon <= ln(1/delta); with another one, what the noise
+ * costs is charged.  To be called before pn_gradient_noise_attach when calibration is "paper";
+ * requests without a delta are left to that.
  * Errors: PN_EUNSUPPORTED beyond ln(1/delta) without `c`.
  * Source: Wang, Ye, Xu (2017); variance-reduced.md sections 5 and 6.
  */
@@ -59,40 +62,45 @@ pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const char *owner, co
 /** The least epsilon (or rho) with which one release has noise that can be drawn; +inf when none is found. */
 double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request *request);
 
-/** rho, or mu^2/2 for epsilon and delta: sigma is close to sensitivity sqrt(steps / (2 rho)).  Used to choose the steps. */
+/** rho, or mu^2/2 for epsilon and delta: sigma is close to sensitivity sqrt(steps / (2 rho)).
+ *  Used to choose the steps. */
 double pn_gradient_noise_rho(const pn_request *request);
-/** A filter that adds up Renyi divergences has begun in the ledger: noise for its remaining epsilon is priced by zCDP there. */
+/** A filter that adds up Renyi divergences has begun in the ledger: noise for its remaining epsilon is priced by zCDP
+ *  there. */
 bool pn_request_is_renyi(const pn_request *request);
 
-/** PN_EUNSUPPORTED unless the request is one that Gaussian noise and the calibration option can serve; attach asks as well. */
+/** PN_EUNSUPPORTED unless the request is one that Gaussian noise and the calibration option can serve;
+ *  attach asks as well. */
 pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_err *err);
 
 /**
- * Set noise->sigma by the calibration option, and plan->event, proven and the lines about noise, for plan->iterations steps.
+ * Set noise->sigma by the calibration option, and plan->event, proven and the lines about noise,
+ * for plan->iterations steps.
  * Errors: PN_EBUDGET when no noise on the lattice fits, with the least budget for one release where that is the reason;
- * PN_EUNSUPPORTED for "paper" without epsilon and delta; PN_EINVAL when the article's noise costs more than was asked for and that is
- * not what is charged.
+ * PN_EUNSUPPORTED for "paper" without epsilon and delta; PN_EINVAL when the article's noise costs more than was asked
+ * for and that is not what is charged.
  */
 pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, const pn_arg *common, pn_err *err);
 
 /** PN_EINVAL for a constant of the article's without calibration="paper". */
 pn_status pn_paper_c_check(const char *owner, const pn_arg *common, const pn_arg *c, pn_err *err);
-/** Line and warning about what an article's noise costs where its constant is the caller's: the plan's event is what is charged. */
+/** Line and warning about what an article's noise costs where its constant is the caller's: the plan's event is what is
+ *  charged. */
 void pn_plan_paper_price(pn_plan *plan);
 
 /** The mechanism of one release, for a state; NULL in *out when sigma is 0. */
 pn_status pn_gradient_noise_open(pn_mechanism **out, const pn_gradient_noise *noise, pn_err *err);
 
 /**
- * gradient[dim] = gradient of the mean loss at theta + noise (charged first) + gradient of the regulariser, which is public.  Counts the
- * release in the context.
+ * gradient[dim] = gradient of the mean loss at theta + noise (charged first) + gradient of the regulariser, which is
+ * public.  Counts the release in the context.
  * mechanism NULL: without noise.  *value (may be NULL) is f(theta), raw.
  */
 pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context,
                             const char *label, const double *theta, double *value, double *gradient, pn_err *err);
 
-/** The same without the regulariser: the mean loss's gradient + noise, and *value its mean loss.  For solvers that take public terms
- *  in their own way. */
+/** The same without the regulariser: the mean loss's gradient + noise, and *value its mean loss.  For solvers that take
+ *  public terms in their own way. */
 pn_status pn_noisy_losses(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context, const char *label,
                           const double *theta, double *value, double *gradient, pn_err *err);
 

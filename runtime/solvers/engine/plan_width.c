@@ -8,7 +8,8 @@
 
 #define LOOK_SEED 2 /* any but that of width.c */
 
-/* Plans see G beside the set's radius, as G or sqrt(G^2 + R^2): a first look says how large G is, so that wide sets take fewer
+/* Plans see G beside the set's radius, as G or sqrt(G^2 + R^2): a first look says how large G is,
+ * so that wide sets take fewer
  * draws.  Its draws are others, so that the interval that counts is fixed before its own are seen. */
 pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err)
 {

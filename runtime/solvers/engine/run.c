@@ -1,4 +1,5 @@
-/* run.c -- the only loop that calls a solver's step: progress, cancellation, callbacks, the trace, the privacy statement.
+/* run.c -- the only loop that calls a solver's step: progress, cancellation, callbacks, the trace,
+ * the privacy statement.
  * Depends on: solver.h.  Used by: bindings, hosts. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -59,7 +60,8 @@ static pn_status private_ledger(pn_walk *walk, pn_err *err)
     return pn_ledger_new(&walk->own_ledger, &budget, err);
 }
 
-/* A run at the price of its loss distribution takes its delta whole, which a budget with other charges seldom has left. */
+/* A run at the price of its loss distribution takes its delta whole, which a budget with other charges seldom has
+ * left. */
 static pn_status reserve(pn_ledger *ledger, const pn_plan *plan, pn_err *err)
 {
     pn_status status = pn_plan_covered(plan, ledger, true, err);
@@ -114,8 +116,8 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
     }
     if (walk->simulated && !pn_ledger_budget(walk->context.ledger)->teaching)
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: seeded noise gives no privacy, so a real ledger refuses it; "
-                       "open the ledger with teaching=true, or leave rng out",
+                       "%s: seeded noise gives no privacy, so a real ledger refuses it; open the ledger with "
+                       "teaching=true, or leave rng out",
                        plan->solver->name);
     return reserve(walk->context.ledger, plan, err);
 }
@@ -265,9 +267,10 @@ static bool ended_as_planned(const pn_walk *walk)
     return !walk->plan->solver->adaptive && !state->finished && state->step >= walk->plan->iterations;
 }
 
-/* The price of the first k steps holds for a k that was chosen before anything was released.  Who ends a run early, be it the solver, a
- * function of the caller's, Ctrl-C, a limit or a ledger that others charge, may have seen what it released; the run up to there is a
- * post-processing of all of it, so the plan's whole budget holds wherever it ends. */
+/* The price of the first k steps holds for a k that was chosen before anything was released.  Who ends a run early, be
+ * it the solver, a function of the caller's, Ctrl-C, a limit or a ledger that others charge, may have seen what it
+ * released; the run up to there is a post-processing of all of it, so the plan's whole budget holds wherever it
+ * ends. */
 static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
 {
     const pn_plan *plan = walk->plan;

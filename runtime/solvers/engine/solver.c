@@ -241,8 +241,7 @@ static void warn_about_bound(pn_plan *plan)
     if (plan->request.kind != PN_NONPRIVATE && plan->bound > trivial)
         pn_plan_warn(plan,
                      "the risk bound promises nothing: every point of the set has excess at most L x diameter = %.4g; "
-                     "more records, a "
-                     "larger budget, rows clipped to a smaller norm or another solver would help",
+                     "more records, a larger budget, rows clipped to a smaller norm or another solver would help",
                      trivial);
 }
 
@@ -307,8 +306,8 @@ static pn_status check_private(const char *owner, const pn_solver_ops *solver, c
     return PN_OK;
 }
 
-/* Noise is drawn on lattices of 2^-900 to 2^900 and follows the sensitivity, in which n and the size of the set have a part; and plans
- * square it. */
+/* Noise is drawn on lattices of 2^-900 to 2^900 and follows the sensitivity, in which n and the size of the set have a
+ * part; and plans square it. */
 static pn_status check_drawable(const char *owner, const pn_solver_ops *solver, const pn_objective *objective,
                                 const pn_request *request, pn_err *err)
 {

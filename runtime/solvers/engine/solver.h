@@ -1,6 +1,6 @@
 /* solver.h -- plan, step, run: the interface of every algorithm and the table of known ones.
- * A new solver is one file that fills a pn_solver_ops and one line in solvers.c's table.  A solver is a state machine; the
- * only loop that calls `step` is pn_plan_run (run.c): progress, cancellation, callbacks and the trace live there.
+ * A new solver is one file that fills a pn_solver_ops and one line in solvers.c's table.  A solver is a state machine;
+ * the only loop that calls `step` is pn_plan_run (run.c): progress, cancellation, callbacks and the trace live there.
  * Depends on: all rooms above solvers.  Used by: bindings, hosts. */
 #ifndef PN_SOLVERS_SOLVER_H
 #define PN_SOLVERS_SOLVER_H
@@ -58,9 +58,9 @@ typedef struct pn_request {
     pn_privacy_kind kind;
     double epsilon, delta, rho;
     pn_neighbours neighbours;
-    pn_ledger
-        *ledger;   /* or NULL; borrowed: with a ledger and no epsilon or rho, the plan is made for all that remains */
-    pn_task *task; /* while the plan is made: widths may take long; NULL after */
+    /* or NULL; borrowed: with a ledger and no epsilon or rho, the plan is made for all that remains */
+    pn_ledger *ledger;
+    pn_task *task;        /* while the plan is made: widths may take long; NULL after */
     bool without_records; /* PN_NONPRIVATE because no record has a part in the answer (without_records.h) */
 } pn_request;
 
@@ -69,13 +69,13 @@ struct pn_plan {
     pn_objective *objective; /* kept: must outlive the plan */
     pn_request request;
     size_t iterations;
-    pn_without_records
-        *without_records; /* owned; NULL unless the sensitivity is 0: a private run that releases nothing about
-                                            the records.  request and objective are then those of its stand-in */
-    pn_event *event;      /* of one charge; owned; NULL when non-private */
-    size_t
-        charges; /* how often a whole run takes it; 0: once a step.  A solver whose steps differ has the whole run as one
-                        composed event here, and says in `spent` what a part of it costs */
+    /* owned; NULL unless the sensitivity is 0: a private run that releases nothing about the records.  request and
+     * objective are then those of its stand-in */
+    pn_without_records *without_records;
+    pn_event *event; /* of one charge; owned; NULL when non-private */
+    /* how often a whole run takes it; 0: once a step.  A solver whose steps differ has the whole run as one composed
+     * event here, and says in `spent` what a part of it costs */
+    size_t charges;
     double epsilon, delta; /* certified for the whole run; NaN when non-private */
     double rho;            /* likewise; +inf when the event has none */
     double order;          /* Renyi order behind epsilon */
@@ -109,8 +109,8 @@ void pn_lines_add(pn_plan_lines *lines, const char *name, double value, const ch
 void pn_plan_warn(pn_plan *plan, const char *format, ...) PN_PRINTF(2, 3);
 /** Say what an option that shapes the run is in this plan: "batch", "step".  What `tune` varies. */
 void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole);
-/** Does `ledger` cover what a run would charge, all of the plan or what is left of a run that goes on?  `reserve`: fix its orders for
- *  that (pn_ledger_reserve).  Errors: as pn_ledger_covers, and as the solver's `left`. */
+/** Does `ledger` cover what a run would charge, all of the plan or what is left of a run that goes on?  `reserve`: fix
+ *  its orders for that (pn_ledger_reserve).  Errors: as pn_ledger_covers, and as the solver's `left`. */
 pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, pn_err *err);
 /** The objective that was asked for: plan->objective, but for plans without records. */
 pn_objective *pn_plan_objective(const pn_plan *plan);
@@ -136,8 +136,8 @@ struct pn_state {
 
 /* ---- the interface ---- */
 
-/* What a run tells those who see all that it says: its plan, its model, whether it ended well.  A curator's scripts may use a solver
- * when its row says PN_REVEALS_PAID, and none whose row says nothing. */
+/* What a run tells those who see all that it says: its plan, its model, whether it ended well.  A curator's scripts may
+ * use a solver when its row says PN_REVEALS_PAID, and none whose row says nothing. */
 typedef enum pn_solver_reveals {
     PN_REVEALS_UNJUDGED = 0, /* nobody has said */
     PN_REVEALS_PAID,         /* what its plan pays for */
@@ -155,14 +155,15 @@ struct pn_solver_ops {
     bool clips_values; /* it bounds what a record does by itself: no certified gradient is asked for */
     bool remote;       /* it reads no record of the objective: these may be with others (pn_dataset, `absent`) */
     bool picks;        /* its plans are those of another solver, which checks what is asked: a row without a run */
-    bool
-        by_records; /* it picks records in every step, also in batches of all: they have to be here (pn_dataset, `partial`) */
+    /* it picks records in every step, also in batches of all: they have to be here (pn_dataset, `partial`) */
+    bool by_records;
 
-    /* args: first the common table's values, then its own.  Fills out->... (allocated by the solver, pn_plan embedded first) */
+    /* args: first the common table's values, then its own.  Fills out->...
+     * (allocated by the solver, pn_plan embedded first) */
     pn_status (*plan)(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);
-    /* NULL, or: lines on choices that were not made, with their noise.  They take longer than the plan, so they wait until it is shown:
-     * for plans that called pn_plan_later. */
+    /* NULL, or: lines on choices that were not made, with their noise.  They take longer than the plan, so they wait
+     * until it is shown: for plans that called pn_plan_later. */
     void (*what_if)(const pn_plan *plan, pn_plan_lines *out);
     void (*destroy_plan)(pn_plan *plan); /* frees the solver's own parts and the block; not what pn_plan owns */
 
@@ -172,11 +173,12 @@ struct pn_solver_ops {
     void (*destroy)(pn_state *state);
     /* What has been charged so far, as one event; *out is NULL when nothing has.  NULL: plan->event once a release. */
     pn_status (*spent)(const pn_state *state, pn_event **out, pn_err *err);
-    /* Of a run that goes on where it was, because a checkpoint says so: what it may still charge to `ledger`, *out NULL for
+    /* Of a run that goes on where it was, because a checkpoint says so: what it may still charge to `ledger`,
+     * *out NULL for
      * nothing.  *resumed false: it begins, and may charge all of the plan.  NULL: every run begins. */
     pn_status (*left)(const pn_plan *plan, pn_ledger *ledger, bool *resumed, pn_event **out, pn_err *err);
-    /* Which releases a run makes depends on what it has released: it proves the plan's (epsilon, delta) however it ends, and
-     * charges a ledger, which is a filter, for no more than what ran (`spent`). */
+    /* Which releases a run makes depends on what it has released: it proves the plan's (epsilon, delta) however it
+     * ends, and charges a ledger, which is a filter, for no more than what ran (`spent`). */
     bool adaptive;
     void (*certify)(const pn_state *state, pn_certificate *out); /* NULL: no certificate */
 };
@@ -196,20 +198,20 @@ enum {
 extern const pn_param pn_solver_common[];
 
 /**
- * Plan a run of one solver; pn_plan_from_args (solvers/catalogue/solvers.h) takes its name.  common[PN_OPT_COUNT] and own[] as the tables say (pn_solver_common, and the solver's params), unchecked; written to
- * as by pn_args_check.
+ * Plan a run of one solver; pn_plan_from_args (solvers/catalogue/solvers.h) takes its name.  common[PN_OPT_COUNT] and
+ * own[] as the tables say (pn_solver_common, and the solver's params), unchecked; written to as by pn_args_check.
  *   ledger  budget to be charged, or NULL: then the plan's own (epsilon, delta) or rho is the budget.
  *   task    threads for what takes long, a width by Monte Carlo say, which it can stop; NULL: one thread.
- * Errors: PN_ECANCELLED; PN_EINVAL for options that contradict each other or make no sense; PN_EPRIVACY when the objective's bounds are not
- * certified; PN_EBUDGET when the ledger does not cover the plan; PN_EUNSUPPORTED for a set, loss or relation that the solver
- * cannot use; what the solver's own plan returns.
+ * Errors: PN_ECANCELLED; PN_EINVAL for options that contradict each other or make no sense; PN_EPRIVACY when the
+ * objective's bounds are not certified; PN_EBUDGET when the ledger does not cover the plan; PN_EUNSUPPORTED for a set,
+ * loss or relation that the solver cannot use; what the solver's own plan returns.
  */
 pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, pn_ledger *ledger,
                      pn_arg *common, pn_arg *own, pn_task *task, pn_err *err);
 
 /**
- * For plans: the width of a bounded set to 1% of sqrt(G^2 + r^2), r the smaller of its l2 radius and half its diameter, at
- * confidence 0.99.  Bounds take its upper end.  *out is untouched on failure.
+ * For plans: the width of a bounded set to 1% of sqrt(G^2 + r^2), r the smaller of its l2 radius and half its diameter,
+ * at confidence 0.99.  Bounds take its upper end.  *out is untouched on failure.
  */
 pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err);
 
@@ -233,8 +235,9 @@ struct pn_fit {
         rho; /* what holds of the run: the plan's, wherever and why it ended; epsilon and rho are 0 when
                                    nothing was released; NaN when non-private */
     double charged_epsilon,
-        charged_rho; /* the price of what was released, as ledgers were charged: the same, or less where a run ended early;
-                        then it is no guarantee, since where it ended may depend on what was released */
+        /* the price of what was released, as ledgers were charged: the same, or less where a run ended early; then it
+         * is no guarantee, since where it ended may depend on what was released */
+        charged_rho;
     pn_neighbours neighbours;
     pn_certificate certificate; /* status NULL: none */
 };

@@ -1,11 +1,12 @@
 /* without_records.c -- see without_records.h.  Depends on: without_records.h, objective, data.  Used by: solver.c.
  *
- * A record enters a run through slope_i x_i, and slopes are clamped to their certified range (pn_objective_evaluate).  Where that range is
- * [0, 0] every gradient of the losses is 0 whatever the records are, also where the loss itself jumps: solvers by gradients never see
- * a jump.  Solvers by values do, so these need a loss that does not jump, which is then constant.  Over a set of one point the answer
- * is that point.  Noise in proportion to a sensitivity of 0 would be none, at no price: that is what the plan says, and the run is
- * one without noise on a stand-in objective with the same set and regulariser and records of zeros.  The loss there is the logistic
- * one, which has the curvature that step sizes follow from; its gradient is slope x 0 = 0. */
+ * A record enters a run through slope_i x_i, and slopes are clamped to their certified range (pn_objective_evaluate).
+ * Where that range is [0, 0] every gradient of the losses is 0 whatever the records are, also where the loss itself
+ * jumps: solvers by gradients never see a jump.  Solvers by values do, so these need a loss that does not jump, which
+ * is then constant.  Over a set of one point the answer is that point.  Noise in proportion to a sensitivity of 0 would
+ * be none, at no price: that is what the plan says, and the run is one without noise on a stand-in objective with the
+ * same set and regulariser and records of zeros.  The loss there is the logistic one, which has the curvature that step
+ * sizes follow from; its gradient is slope x 0 = 0. */
 #include <math.h>
 #include <string.h>
 

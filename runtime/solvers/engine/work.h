@@ -9,19 +9,21 @@
 #define PN_WORK_SECONDS 4.0
 
 /**
- * Seconds of one core for a step on that many records: 4e-6, 1e-8 a coordinate for its noise, and for a record 1.5e-8 and as much as its
- * entries take, 2.5e-10 each when dense and 2e-9 when sparse, times the margins of the loss; 5e-8 more for a record of
- * a batch where all of them have over 32 MB, since its row is seldom in a cache.  Measured on one core of a 2.6 GHz server; a
- * pass over all records has two where there are two.
- * A sparse record is taken to have sqrt(p) entries.  How many are stored is no public number: with a record replaced it is another one, and
- * steps that depend on it would tell.  Storage and p are public.  Text has 44 to 910 where sqrt(p) is 91 to 297.
+ * Seconds of one core for a step on that many records: 4e-6, 1e-8 a coordinate for its noise, and for a record 1.5e-8
+ * and as much as its entries take, 2.5e-10 each when dense and 2e-9 when sparse, times the margins of the loss; 5e-8
+ * more for a record of a batch where all of them have over 32 MB, since its row is seldom in a cache.  Measured on one
+ * core of a 2.6 GHz server; a pass over all records has two where there are two.
+ * A sparse record is taken to have sqrt(p) entries.  How many are stored is no public number: with a record replaced it
+ * is another one, and steps that depend on it would tell.  Storage and p are public.
+ * Text has 44 to 910 where sqrt(p) is 91 to 297.
  */
 double pn_step_seconds(const pn_objective *objective, double records);
 
 /** The most steps on all records by default: PN_WORK_SECONDS of them, at least 30 and at most 1e6. */
 size_t pn_gradient_steps_max(const pn_objective *objective);
 
-/** The line of a plan that would take `seconds` if work were no limit.  To be called first: it is what a reader should see first. */
+/** The line of a plan that would take `seconds` if work were no limit.
+ *  To be called first: it is what a reader should see first. */
 void pn_plan_held_back(pn_plan *plan, double seconds);
 
 #endif

@@ -1,17 +1,20 @@
-/* exact.c -- the non-private minimum, as the yardstick for excess risk: Newton steps, as long as they stay in the set, for smooth convex
- * losses and regularisers that are smooth or have l1's kinks; else, and after them, accelerated proximal gradients with backtracking and restart.
- * Three certificates bound value - minimum.  Over a bounded set, without kinks: the Frank-Wolfe duality gap (plain Frank-Wolfe where
- * the set has no projection).  Otherwise f = smooth + h, h the kinked regulariser and the set's indicator together: a step
- * x = prox_h(z) of size 1/M leaves M (z - x) in the subdifferential of h, hence r = gradient(x) + M (z - x) in that of f, and
+/* exact.c -- the non-private minimum, as the yardstick for excess risk: Newton steps, as long as they stay in the set,
+ * for smooth convex losses and regularisers that are smooth or have l1's kinks; else, and after them, accelerated
+ * proximal gradients with backtracking and restart.  Three certificates bound value - minimum.  Over a bounded set,
+ * without kinks: the Frank-Wolfe duality gap (plain Frank-Wolfe where the set has no projection).  Otherwise f = smooth
+ * + h, h the kinked regulariser and the set's indicator together: a step x = prox_h(z) of size 1/M leaves M (z - x) in
+ * the subdifferential of h, hence r = gradient(x) + M (z - x) in that of f, and
  *     f(x) - min f <= ||r|| diameter of the set,     f(x) - min f <= ||r||^2/(2 m) for f strongly convex with m,
- * of which the smaller counts.  Both hold up to what the operator is exact to: rounding, or for sums by Dykstra's iteration, which end
- * on the set, twice the l2 Lipschitz constant of the regulariser times 1e-12 (1 + ||z||).
- * Without a set or strong convexity f = L + l1 ||.||_1, L a mean of losses of margins that are at least `low`, has a dual gap.  With g the
- * gradient of L at x and a the slopes of the losses l there, l*(a) = a z - l(z) at the margin z and l*(0) <= -low.  l* is convex, so that
- * l*(s a) <= s (a z - l(z)) - (1 - s) low, and s a, s = min(1, l1/||g||_inf), is feasible for the dual of min f:
+ * of which the smaller counts.  Both hold up to what the operator is exact to: rounding, or for sums by Dykstra's
+ * iteration, which end on the set, twice the l2 Lipschitz constant of the regulariser times 1e-12 (1 + ||z||).
+ * Without a set or strong convexity f = L + l1 ||.||_1, L a mean of losses of margins that are at least `low`, has a
+ * dual gap.  With g the gradient of L at x and a the slopes of the losses l there, l*(a) = a z - l(z) at the margin z
+ * and l*(0) <= -low.  l* is convex, so that l*(s a) <= s (a z - l(z)) - (1 - s) low, and s a, s = min(1, l1/||g||_inf),
+ * is feasible for the dual of min f:
  *     f(x) - min f <= (1 - s) (L(x) - low) + s <g, x> + l1 ||x||_1.
- * Where f is not convex but its Hessian's eigenvalues are at least -w, what the search ends at is a stationary point, and the duality gap
- * bounds value - minimum up to w/2 times the squared diameter; so does the distance to what f is at least everywhere.
+ * Where f is not convex but its Hessian's eigenvalues are at least -w, what the search ends at is a stationary point,
+ * and the duality gap bounds value - minimum up to w/2 times the squared diameter;
+ * so does the distance to what f is at least everywhere.
  * Depends on: solver.h, descent.h, newton_descent.h, geometry/prox/prox.h.  Used by: bindings, examples. */
 #include <math.h>
 #include <string.h>
@@ -118,8 +121,8 @@ static pn_status check_projection(const problem *at, pn_err *err)
         return PN_OK;
     return pn_fail(
         err, PN_EUNSUPPORTED,
-        "solve.exact: for the regulariser %s it needs a set with a projection, %s has none; an l2_ball or box "
-        "around it has one",
+        "solve.exact: for the regulariser %s it needs a set with a projection, %s has none; an l2_ball or box around "
+        "it has one",
         pn_objective_regulariser(at->objective)->row->name, set->ops->name);
 }
 
@@ -295,8 +298,8 @@ static pn_status search(problem *at, size_t max_iterations, double *x, pn_err *e
         status = descend(at, most, x, &reached, err);
     if (status == PN_OK && !reached)
         status = pn_fail(err, PN_ENUMERIC,
-                         "solve.exact: the %s is still above tol = %g after %zu iterations; "
-                         "give a larger tol or max_iterations",
+                         "solve.exact: the %s is still above tol = %g after %zu iterations; give a larger tol or "
+                         "max_iterations",
                          at->by_residual ? "gap" : "duality gap", at->tol, max_iterations);
     return status;
 }

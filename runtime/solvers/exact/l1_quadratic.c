@@ -1,10 +1,12 @@
-/* l1_quadratic.c -- active sets for a quadratic plus l1 ||u||_1.  Depends on: l1_quadratic.h.  Used by: newton_descent.c.
+/* l1_quadratic.c -- active sets for a quadratic plus l1 ||u||_1.  Depends on: l1_quadratic.h.
+ * Used by: newton_descent.c.
  *
- * Two things in turn.  Sweeps of coordinate descent, or without the matrix a proximal gradient step, set coordinates to 0 and free others.  Then
- * the signs of the coordinates that are not 0 are held, on which face the function is quadratic: conjugate gradients go to its minimum there.
- * Where a sign would change, the coordinate stops at 0, and the longest of a few halved steps is taken that way with which the function falls;
- * else the step ends where the first sign changes.  The function falls every time; once the face is that of the minimum, conjugate gradients
- * alone find it.  Without l1 there is one face, and nothing else to do. */
+ * Two things in turn.  Sweeps of coordinate descent, or without the matrix a proximal gradient step, set coordinates to
+ * 0 and free others.  Then the signs of the coordinates that are not 0 are held, on which face the function is
+ * quadratic: conjugate gradients go to its minimum there.  Where a sign would change, the coordinate stops at 0, and
+ * the longest of a few halved steps is taken that way with which the function falls; else the step ends where the first
+ * sign changes.  The function falls every time; once the face is that of the minimum, conjugate gradients alone find
+ * it.  Without l1 there is one face, and nothing else to do. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -174,8 +176,8 @@ static bool crosses(const search *at)
     return false;
 }
 
-/* Where the function falls along a direction in which it does not bend, l1 ends the fall when signs change: step += as much of it as all of
- * those changes take. */
+/* Where the function falls along a direction in which it does not bend, l1 ends the fall when signs change: step += as
+ * much of it as all of those changes take. */
 static void follow(search *at)
 {
     double last = 0.0;

@@ -1,7 +1,8 @@
-/* l1_quadratic.h -- the minimum of a convex quadratic plus l1 ||u||_1: what a Newton step for a smooth function plus l1 ||x||_1 asks for.
+/* l1_quadratic.h -- the minimum of a convex quadratic plus l1 ||u||_1: what a Newton step for a smooth function plus l1
+ * ||x||_1 asks for.
  * Private to solvers/.  Depends on: core.  Used by: newton_descent.c.
- * Source: Solntsev, Nocedal, Byrd (2015), An algorithm for quadratic l1-regularized optimization with a flexible active-set strategy;
- * Nocedal, Wright (2006), chapter 7, for preconditioned conjugate gradients. */
+ * Source: Solntsev, Nocedal, Byrd (2015), An algorithm for quadratic l1-regularized optimization with a flexible
+ * active-set strategy; Nocedal, Wright (2006), chapter 7, for preconditioned conjugate gradients. */
 #ifndef PN_SOLVERS_L1_QUADRATIC_H
 #define PN_SOLVERS_L1_QUADRATIC_H
 
@@ -27,8 +28,9 @@ typedef struct pn_l1_quadratic {
 double pn_least_subgradient(size_t p, const double *u, const double *slope, double l1, double *out);
 
 /**
- * From u = x: u[p] with a lower value of <slope, u - x> + <u - x, A (u - x)>/2 + l1 ||u||_1, and within the tolerance of its minimum unless
- * the products ran out or rounding ends the descent; slope[p] becomes the quadratic's gradient at u.
+ * From u = x: u[p] with a lower value of <slope, u - x> + <u - x, A (u - x)>/2 + l1 ||u||_1, and within the tolerance
+ * of its minimum unless the products ran out or rounding ends the descent;
+ * slope[p] becomes the quadratic's gradient at u.
  * Errors: PN_ENOMEM; PN_ECANCELLED; what `times` fails with.
  */
 pn_status pn_l1_quadratic_minimise(const pn_l1_quadratic *of, double *u, double *slope, pn_err *err);

@@ -1,11 +1,14 @@
-/* newton_descent.c -- Newton steps for a smooth convex function plus l1 ||x||_1.  Depends on: newton_descent.h, l1_quadratic.h.
+/* newton_descent.c -- Newton steps for a smooth convex function plus l1 ||x||_1.
+ * Depends on: newton_descent.h, l1_quadratic.h.
  * Used by: exact.c.
  *
- * A step goes towards the minimum of the quadratic that the function looks like at x, plus l1 ||.||_1 as it is, and is halved until it is
- * not overshot: along a convex function the slope at the new point tells that, and unlike values it does not drown in rounding near the
- * minimum.  The Hessian is formed where that costs no more than the products that conjugate gradients would ask for: all of it, or with l1 the
- * rows and columns of a working set, the coordinates that are not 0 and of the others those that have left 0's conditions farthest; the rest
- * stays 0 in that step, and the next gradient tells which of them should not have.  Else each product is a pass over the records. */
+ * A step goes towards the minimum of the quadratic that the function looks like at x, plus l1 ||.||_1 as it is, and is
+ * halved until it is not overshot: along a convex function the slope at the new point tells that, and unlike values it
+ * does not drown in rounding near the
+ * minimum.  The Hessian is formed where that costs no more than the products that conjugate gradients would ask for:
+ * all of it, or with l1 the rows and columns of a working set, the coordinates that are not 0 and of the others those
+ * that have left 0's conditions farthest; the rest stays 0 in that step, and the next gradient tells which of them
+ * should not have.  Else each product is a pass over the records. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,8 @@
 #include "solvers/exact/l1_quadratic.h"
 #include "solvers/exact/newton_descent.h"
 
-/* How many coordinates join a working set, beside as many as are not 0: chosen on reuters, where 50 to 200 took longer. */
+/* How many coordinates join a working set, beside as many as are not 0: chosen on reuters,
+ * where 50 to 200 took longer. */
 #define NEW_MOST 25
 
 #define DIRECT_MAX 2048 /* parameters up to which the Hessian may be formed */
@@ -41,8 +45,8 @@ typedef struct search {
 
 /* ---- the Hessian ---- */
 
-/* Whether `count` rows and columns of the Hessian cost at most so many products with it.  Multiply-adds a record; a second derivative counts
- * as 20, and BLAS, which dense records in full go through, is 8 times as fast. */
+/* Whether `count` rows and columns of the Hessian cost at most so many products with it.  Multiply-adds a record; a
+ * second derivative counts as 20, and BLAS, which dense records in full go through, is 8 times as fast. */
 static bool worth_forming(const pn_objective *objective, size_t count, double products)
 {
     const pn_dataset *data = pn_objective_data(objective);
@@ -148,7 +152,8 @@ static void choose(search *at)
 
 /* ---- a step ---- */
 
-/* trial = about the minimum of the model over the working set.  What is left of its subgradient falls faster than that of the function. */
+/* trial = about the minimum of the model over the working set.  What is left of its subgradient falls faster than that
+ * of the function. */
 static pn_status minimise_model(search *at, double share, pn_err *err)
 {
     bool some = at->count < at->p;

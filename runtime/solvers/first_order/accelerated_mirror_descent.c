@@ -1,8 +1,8 @@
 /* accelerated_mirror_descent.c -- from y = z = x_0, for k = 0, 1, ..., with A = c (k + 2)/(4 L_C) and r = 2/(k + 2):
  *     x = r z + (1 - r) y,   h = gradient at x + noise,   z <- argmin over C of D(z', z) + A <h, z'>,
  *     y <- r z' + (1 - r) y ("triangle"), or argmin over C of (L_C/2) |y' - x|^2 + <h, y'> ("printed").
- * The answer is y.  Both steps see the same h and nothing else of the data: there is no form with an exact gradient in the y-step,
- * which the article prints and which no noise would make private.
+ * The answer is y.  Both steps see the same h and nothing else of the data: there is no form with an exact gradient in
+ * the y-step, which the article prints and which no noise would make private.
  * Depends on: accelerated_mirror_descent.h, objective, geometry, privacy.  Used by: solvers.c's table.
  * Source: Wang, Ye, Xu (2017), Algorithm 3, corrected (variance-reduced.md section 5). */
 #include <math.h>
@@ -242,8 +242,7 @@ static void amd_current(const pn_state *state, double *theta)
 const pn_solver_ops pn_solver_accelerated_mirror_descent = {
     .name = "accelerated_mirror_descent",
     .doc = "Accelerated mirror descent on the mean gradient plus Gaussian noise, for smooth losses, in the geometry of "
-           "the "
-           "constraint set: the risk of mirror descent from about the square root of its number of gradients.",
+           "the constraint set: the risk of mirror descent from about the square root of its number of gradients.",
     .source = "Wang, Ye, Xu (2017), Algorithm 3, with the noisy gradient in both steps and L of the norm",
     .params = amd_params,
     .reveals = PN_REVEALS_PAID,

@@ -26,8 +26,8 @@ typedef struct amd_plan {
 /* What the bound depends on; see accelerated_mirror_descent_bound.c. */
 typedef struct amd_terms {
     double L; /* L_C */
-    double
-        B; /* at least the distance B_w(x*, x_0) of the potential made 1-strongly convex, or a guess of it; +inf: unknown */
+    /* at least the distance B_w(x*, x_0) of the potential made 1-strongly convex, or a guess of it; +inf: unknown */
+    double B;
     double K;     /* G^2 + R^2 of its norm's ball */
     double unit;  /* sigma = unit sqrt(T); 0 without noise */
     double scale; /* c as given, or 0 */
@@ -37,7 +37,8 @@ typedef struct amd_terms {
 
 /** The c that is given, else 1, or less where noise makes shorter steps better.  sigma: of one gradient. */
 double amd_scale(const amd_terms *of, double T, double sigma);
-/** Bound on the expected excess after T steps of scale c: *bias of the method, *noise of sigma.  +inf where c is too long. */
+/** Bound on the expected excess after T steps of scale c: *bias of the method, *noise of sigma.
+ *  +inf where c is too long. */
 double amd_bound(const amd_terms *of, double T, double sigma, double c, double *bias, double *noise);
 /** How many steps: the given number; without noise AMD_DEFAULT_STEPS; else what the bound favours. */
 size_t amd_steps(const amd_terms *of);

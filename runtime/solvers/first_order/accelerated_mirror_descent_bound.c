@@ -1,27 +1,35 @@
-/* accelerated_mirror_descent_bound.c -- the excess risk of accelerated mirror descent with noise, and the steps that it favours.
+/* accelerated_mirror_descent_bound.c -- the excess risk of accelerated mirror descent with noise,
+ * and the steps that it favours.
  * Depends on: accelerated_mirror_descent.h.  Used by: accelerated_mirror_descent_plan.c.
- * Source: Wang, Ye, Xu (2017), Algorithm 3; Allen-Zhu, Orecchia (2017) for the coupling.  The constants are derived here.
+ * Source: Wang, Ye, Xu (2017), Algorithm 3; Allen-Zhu, Orecchia (2017) for the coupling.
+ * The constants are derived here.
  *
- * F convex and L-smooth in a norm, w 1-strongly convex in it, D its divergence, B >= D(x*, x_0), r convex; nothing is asked of C but that
- * it is convex.  With M = 2L/c a step is A = (k + 2)/(2M), rho = 2/(k + 2) = 1/(M A), h = grad F(x) + b, E[b | past] = 0, and
- *     x = rho z + (1 - rho) y,   z' = argmin_C D(., z) + A (<h, .> + r),   y' = rho z' + (1 - rho) y,   so y' - x = rho (z' - z).
+ * F convex and L-smooth in a norm, w 1-strongly convex in it, D its divergence, B >= D(x*, x_0), r convex; nothing is
+ * asked of C but that it is convex.  With M = 2L/c a step is A = (k + 2)/(2M), rho = 2/(k + 2) = 1/(M A),
+ * h = grad F(x) + b, E[b | past] = 0, and
+ *     x = rho z + (1 - rho) y,   z' = argmin_C D(., z) + A (<h, .> + r),   y' = rho z' + (1 - rho) y,
+ *         so y' - x = rho (z' - z).
  * Smoothness at y', convexity at x, and r at y':
  *     F_r(y') <= (1 - rho) F_r(y) + rho (F(x) + <grad F(x), z' - x> + r(z')) + (L/2) rho^2 |z' - z|^2.
- * The step gives, for every u in C,  A (<h, z' - u> + r(z') - r(u)) <= D(u, z) - D(u, z') - |z' - z|^2/2, hence, as rho/A = M rho^2,
- *     gap' <= (1 - rho) gap + M rho^2 (D(x*, z) - D(x*, z')) - rho <b, z - x*> - rho <b, z' - z> - rho^2 (M - L)/2 |z' - z|^2.
+ * The step gives, for every u in C,  A (<h, z' - u> + r(z') - r(u)) <= D(u, z) - D(u, z') - |z' - z|^2/2, hence,
+ * as rho/A = M rho^2,
+ *     gap' <= (1 - rho) gap + M rho^2 (D(x*, z) - D(x*, z')) - rho <b, z - x*> - rho <b,
+ *         z' - z> - rho^2 (M - L)/2 |z' - z|^2.
  * The third term has mean 0 and the last two are at most |b|_*^2 / (2 (M - L)).  Divided by rho_k^2 and added up, since
- * (1 - rho_k)/rho_k^2 <= 1/rho_{k-1}^2 and rho_0 = 1, with E |b|_*^2 <= sigma^2 K and S = sum_{j=2}^{T+1} j^2 / (T + 1)^2:
+ * (1 - rho_k)/rho_k^2 <= 1/rho_{k-1}^2 and rho_0 = 1, with E |b|_*^2 <= sigma^2 K and S = sum_{j=2}^{T+1} j^2 /
+ * (T + 1)^2:
  *     E gap_T <= 4 M B/(T + 1)^2 + S sigma^2 K / (2 (M - L)).                                              (triangle)
  * c = 1 is the article's step: 8 L B/(T + 1)^2 without noise.
  *
- * The printed y-step, y' = argmin_C q + <b, .> + r with q(y) = <grad F(x), y - x> + (L/2)|y - x|^2 in a Euclidean norm, has
- * (q + r)(y') <= min (q + r) + |b|_*^2/(2L) because q is L-strongly convex, and the triangle's corner is one of the points that the
- * minimum competes with:
+ * The printed y-step, y' = argmin_C q + <b, .> + r with q(y) = <grad F(x), y - x> + (L/2)|y - x|^2 in a Euclidean norm,
+ * has (q + r)(y') <= min (q + r) + |b|_*^2/(2L) because q is L-strongly convex, and the triangle's corner is one of the
+ * points that the minimum competes with:
  *     E gap_T <= 4 M B/(T + 1)^2 + S sigma^2 K (1/(2L) + 1/(2 (M - L))).                                    (printed)
  *
  * sigma = s sqrt(T).  In the triangle form M = L + (T + 1) sqrt(S sigma^2 K / (8B)) is best, and its bound is
- * 4 L B/(T + 1)^2 plus a term that tends to 2 s sqrt(2 B K/3) whatever T: more steps only help.  T is taken where the first part is
- * SHARE of that.  With c = 1 throughout, the best T would be the article's (48 L^2 B/(s^2 K))^(1/4), and the bound 41% above the limit. */
+ * 4 L B/(T + 1)^2 plus a term that tends to 2 s sqrt(2 B K/3) whatever T: more steps only help.  T is taken where the
+ * first part is SHARE of that.  With c = 1 throughout, the best T would be the article's (48 L^2 B/(s^2 K))^(1/4),
+ * and the bound 41% above the limit. */
 #include <math.h>
 
 #include "solvers/first_order/accelerated_mirror_descent.h"

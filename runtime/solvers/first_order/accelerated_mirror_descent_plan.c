@@ -1,4 +1,5 @@
-/* accelerated_mirror_descent_plan.c -- geometry, smoothness, steps, noise and proven risk of accelerated mirror descent.
+/* accelerated_mirror_descent_plan.c -- geometry, smoothness, steps, noise and proven risk of accelerated mirror
+ * descent.
  * Depends on: accelerated_mirror_descent.h, geometry.  Used by: accelerated_mirror_descent.c.
  * Spec: variance-reduced.md section 5; the bound: accelerated_mirror_descent_bound.c. */
 #include <math.h>
@@ -42,7 +43,8 @@ typedef struct problem {
 
 /* ---- geometry ---- */
 
-/* L_C: over Q a record's margins have at most some l2 norm, hence the Hessian of its loss at most the loss's curvature times the
+/* L_C: over Q a record's margins have at most some l2 norm, hence the Hessian of its loss at most the loss's curvature
+ * times the
  * square.  Where the best norm for that is l2, this is L R^2. */
 static double smoothness_in(const pn_mirror_geometry *of, const problem *at)
 {
@@ -60,8 +62,8 @@ static double smoothness_in(const pn_mirror_geometry *of, const problem *at)
     return isfinite(F) && F > 0.0 ? F : 1.0;
 }
 
-/* Where nothing bounds the distance to the minimum: half the square of 0.3 sqrt(p) G/L, at which the best runs on data sets of many
- * sizes are found; it is what noise lets a method reach when it stops at the right time. */
+/* Where nothing bounds the distance to the minimum: half the square of 0.3 sqrt(p) G/L, at which the best runs on data
+ * sets of many sizes are found; it is what noise lets a method reach when it stops at the right time. */
 static double usual_distance(const problem *at, const amd_terms *terms)
 {
     double far = PN_NOISE_SHARE * sqrt((double)at->plan->first.p) * at->bounds->lipschitz[PN_L2] / terms->L;
@@ -296,8 +298,8 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
     return status;
 }
 
-/* What the bound favours; with strong convexity no more than it takes to forget the start down to the noise, a time t that T steps make
- * as T^2/(8 L). */
+/* What the bound favours; with strong convexity no more than it takes to forget the start down to the noise, a time t
+ * that T steps make as T^2/(8 L). */
 static pn_status choose_steps(problem *at, pn_err *err)
 {
     const pn_first_order *first = &at->plan->first;

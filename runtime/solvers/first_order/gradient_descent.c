@@ -1,5 +1,5 @@
-/* gradient_descent.c -- x <- prox_{eta (r + C)}(x - eta (gradient of the mean loss + noise)): DP-GD, with all that is public taken by a
- * proximal step where it has one.
+/* gradient_descent.c -- x <- prox_{eta (r + C)}(x - eta (gradient of the mean loss + noise)): DP-GD, with all that is
+ * public taken by a proximal step where it has one.
  * Depends on: gradient_descent.h, objective, privacy.  Used by: solvers.c's table.
  * Source: Wang, Ye, Xu (2017), Algorithm 4; variance-reduced.md sections 6, 7e and 8. */
 #include <math.h>
@@ -80,7 +80,8 @@ static pn_status gd_start(pn_state **out, const pn_plan *plan, pn_step_context *
     return PN_OK;
 }
 
-/* The raw value of the objective where the gradient is taken, except for what the losses add.  *value is left alone without a regulariser. */
+/* The raw value of the objective where the gradient is taken, except for what the losses add.
+ * *value is left alone without a regulariser. */
 static pn_status add_public_value(const gd_state *self, double *value, pn_err *err)
 {
     const pn_regulariser *reg = pn_objective_regulariser(self->base.plan->objective);
@@ -88,7 +89,8 @@ static pn_status add_public_value(const gd_state *self, double *value, pn_err *e
     return reg ? reg->ops->evaluate(reg, plan_of(self)->problem.p, self->from, value, NULL, err) : PN_OK;
 }
 
-/* The gradient of the losses with its noise, and the value where it may be shown.  What can fail without a release comes first. */
+/* The gradient of the losses with its noise, and the value where it may be shown.
+ * What can fail without a release comes first. */
 static pn_status take_gradient(gd_state *self, pn_step_context *context, pn_err *err)
 {
     const pn_plan *plan = self->base.plan;

@@ -1,4 +1,5 @@
-/* gradient_descent.h -- what the plan and the steps of noisy gradient descent share.  Private to gradient_descent*.c and their tests.
+/* gradient_descent.h -- what the plan and the steps of noisy gradient descent share.
+ * Private to gradient_descent*.c and their tests.
  * Depends on: first_order.h, noisy_gradient.h. */
 #ifndef PN_SOLVERS_GRADIENT_DESCENT_H
 #define PN_SOLVERS_GRADIENT_DESCENT_H
@@ -16,13 +17,14 @@ typedef struct gd_plan {
     double momentum; /* beta: the next gradient is taken beta times the last step further on */
     gd_output output;
     double tail; /* the average weighs point t of T like t^tail */
-    bool
-        subgradient; /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
+    /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
+    bool subgradient;
 } gd_plan;
 
 /* What the theory rests on, and says. */
 typedef enum gd_rule {
-    GD_RULE_LINEAR, /* Polyak-Lojasiewicz or strong convexity: the excess of the last point shrinks by a factor a step */
+    /* Polyak-Lojasiewicz or strong convexity: the excess of the last point shrinks by a factor a step */
+    GD_RULE_LINEAR,
     GD_RULE_CONVEX,    /* the average of the points */
     GD_RULE_KINKS,     /* the same for subgradients */
     GD_RULE_STATIONARY /* the squared gradient at a random point */
@@ -44,15 +46,17 @@ typedef struct gd_constants {
 } gd_constants;
 
 /**
- * The bound of the rule for `steps` steps of size eta with noise of variance `variance` a coordinate: on the expected excess risk, or
- * on the expected squared gradient (with a proximal step: gradient mapping) for GD_RULE_STATIONARY.  +inf where the theory is silent.
- *   linear      gap_{t+1} <= q gap_t + e:  without a proximal step q = 1 - mu eta (2 - L eta), e = L eta^2 p v/2, eta < 2/L;
- *               with one q = 1 - mu eta/(1 + mu_r eta), e = eta p v/(2 (1 + mu_r eta)), eta <= 1/L
+ * The bound of the rule for `steps` steps of size eta with noise of variance `variance` a coordinate: on the expected
+ * excess risk, or on the expected squared gradient (with a proximal step: gradient mapping) for GD_RULE_STATIONARY.
+ * +inf where the theory is silent.
+ *   linear      gap_{t+1} <= q gap_t + e:  without a proximal step q = 1 - mu eta (2 - L eta), e = L eta^2 p v/2, eta <
+ *               2/L; with one q = 1 - mu eta/(1 + mu_r eta), e = eta p v/(2 (1 + mu_r eta)), eta <= 1/L
  *   convex      (1 + a) D^2/(2 eta (T + a)) + c eta p v, a the tail, c = min(1, 1/(2 (1 - eta L))), eta <= 1/L
  *   kinks       (1 + a) (D^2/(2 eta) + r)/(T + a) + eta (G^2 + p v)/2
  *   stationary  without a proximal step (gap/(eta T) + L eta p v/2) / (1 - L eta/2), eta < 2/L;
  *               with one 2 (gap/(eta T) + p v) / (1 - L eta/2) + 2 p v
- * Source: variance-reduced.md sections 6 and 7e; the proximal forms by the 1/eta strong convexity of the step's own problem.
+ * Source: variance-reduced.md sections 6 and 7e; the proximal forms by the 1/eta strong convexity of the step's own
+ * problem.
  */
 double gd_risk(const gd_constants *of, double steps, double eta, double variance);
 
@@ -70,13 +74,14 @@ typedef struct gd_problem {
     double time;  /* eta T that the convex rule takes; +inf without privacy */
     bool claimed; /* mu is */
     bool gap_guessed;
-    double
-        distance; /* from the start to the minimiser, as far as that is proven; of.distance may be a guess below it */
+    /* from the start to the minimiser, as far as that is proven; of.distance may be a guess below it */
+    double distance;
     double risk;  /* by the rule */
     double usual; /* of the linear rule: the excess to be expected of the convex one, over which it was taken */
 } gd_problem;
 
-/** Fill at->of, claimed and distance: constants of the problem, from public numbers.  Errors: PN_ENOMEM; what a regulariser fails with. */
+/** Fill at->of, claimed and distance: constants of the problem, from public numbers.  Errors: PN_ENOMEM;
+ *  what a regulariser fails with. */
 pn_status gd_read_constants(gd_problem *at, pn_err *err);
 
 extern const pn_param gd_params[];

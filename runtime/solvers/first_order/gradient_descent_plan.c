@@ -48,8 +48,8 @@ static pn_status check_smooth(const gd_problem *at, pn_err *err)
         if (!at->own[GD_STEP].given && !isfinite(at->distance + of->slope))
             return pn_fail(
                 err, PN_EINVAL,
-                "%s: no step size follows for a loss with kinks without a bounded set and bounded gradients; "
-                "give step=",
+                "%s: no step size follows for a loss with kinks without a bounded set and bounded gradients; give "
+                "step=",
                 owner);
         return PN_OK;
     }
@@ -161,7 +161,8 @@ static size_t steps_for(const gd_problem *at)
     return best ? best : count(at->time / step_for(at, 1.0), most);
 }
 
-/* The theory's, but what is usual where it is for the average of a smooth convex problem: that is too far above what comes about. */
+/* The theory's, but what is usual where it is for the average of a smooth convex problem: that is too far above what
+ * comes about. */
 static double expected_risk(const gd_problem *at, double steps, double eta, double variance)
 {
     const gd_constants *of = &at->of;
@@ -184,8 +185,9 @@ static double promise(const gd_problem *at)
     return gd_risk(&at->of, steps, step_for(at, steps), at->unit * at->unit * steps);
 }
 
-/* The linear rule where it promises something: less than the convex one, and less than half of the gap at the start.  Where it does not,
- * it would hardly move, for fear of noise in directions without curvature; the convex rule fares better in practice. */
+/* The linear rule where it promises something: less than the convex one, and less than half of the gap at the start.
+ * Where it does not, it would hardly move, for fear of noise in directions without curvature;
+ * the convex rule fares better in practice. */
 static void choose_rule(gd_problem *at)
 {
     size_t wanted = at->own[GD_OUTPUT].count;

@@ -1,4 +1,5 @@
-/* gradient_descent_problem.c -- what the theory needs to know of a problem: how far away and how much higher the start may be.
+/* gradient_descent_problem.c -- what the theory needs to know of a problem: how far away and how much higher the start
+ * may be.
  * Depends on: gradient_descent.h, objective, geometry.  Used by: gradient_descent_plan.c. */
 #include <math.h>
 
@@ -30,7 +31,8 @@ static double reach(const pn_first_order *at)
     return best;
 }
 
-/* ||subgradient of r at the start||, of the smallest norm where the table has it; +inf for an operator of a user's own. */
+/* ||subgradient of r at the start||, of the smallest norm where the table has it;
+ * +inf for an operator of a user's own. */
 static pn_status regular_slope(const gd_problem *at, double *slope, pn_err *err)
 {
     const pn_first_order *of = &at->plan->problem;
@@ -52,8 +54,9 @@ static pn_status regular_slope(const gd_problem *at, double *slope, pn_err *err)
     return status;
 }
 
-/* Of the distance from the start to the minimiser, where a set or strong convexity says less.  G/L is the margin over which the slope of
- * a loss changes by its bound, and records are seldom aligned with theta.  Objective perturbation guesses the same. */
+/* Of the distance from the start to the minimiser, where a set or strong convexity says less.  G/L is the margin over
+ * which the slope of a loss changes by its bound, and records are seldom aligned with theta.
+ * Objective perturbation guesses the same. */
 static double guess_distance(const gd_constants *of)
 {
     return of->smoothness > 0.0 && isfinite(of->smoothness) ? 4.0 * of->slope / of->smoothness : INFINITY;

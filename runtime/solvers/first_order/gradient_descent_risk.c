@@ -72,7 +72,8 @@ double gd_risk(const gd_constants *of, double steps, double eta, double variance
     }
 }
 
-/* Looked for one by one: the linear rule has no closed form, and the shape of the sum has not been shown to have one valley. */
+/* Looked for one by one: the linear rule has no closed form, and the shape of the sum has not been shown to have one
+ * valley. */
 size_t gd_best_steps(const gd_constants *of, double eta, double unit, size_t most)
 {
     double least = INFINITY;

@@ -1,7 +1,8 @@
-/* mirror_descent.c -- theta <- argmin over C of eta <g, theta> + D_Psi(theta, theta_t), g the gradient with noise; the answer is the
- * average of the points at which gradients were taken.
+/* mirror_descent.c -- theta <- argmin over C of eta <g, theta> + D_Psi(theta, theta_t), g the gradient with noise; the
+ * answer is the average of the points at which gradients were taken.
  * Depends on: mirror_descent.h, objective, geometry, privacy.  Used by: solvers.c's table.
- * Source: Talwar, Thakurta, Zhang (2014), Algorithm 2, in the form that its proof uses (mirror-descent.md section 2). */
+ * Source: Talwar, Thakurta, Zhang (2014), Algorithm 2, in the form that its proof uses (mirror-descent.md section
+ * 2). */
 #include <math.h>
 #include <string.h>
 
@@ -145,7 +146,8 @@ static pn_status move(md_state *self, double eta, pn_err *err)
     return PN_OK;
 }
 
-/* The gradient of this step, from the objective (with noise) or from a caller's oracle, and the value where it may be shown. */
+/* The gradient of this step, from the objective (with noise) or from a caller's oracle,
+ * and the value where it may be shown. */
 static pn_status sample(md_state *self, pn_step_context *context, double *value, pn_err *err)
 {
     const md_plan *plan = plan_of(self);

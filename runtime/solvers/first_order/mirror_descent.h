@@ -16,7 +16,8 @@ typedef struct md_plan {
     double *start;           /* [state_dim] */
     double step;             /* eta of every iteration, when strongly_convex is 0 */
     double strongly_convex;  /* Delta of relative strong convexity; 0: not used */
-    /* Noise without privacy: b = root z, z standard normal; root_count 1: a multiple of I, p: diagonal, p^2: a matrix. */
+    /* Noise without privacy: b = root z, z standard normal; root_count 1: a multiple of I, p: diagonal,
+     * p^2: a matrix. */
     double *root;
     size_t root_count;
     pn_gradient_oracle oracle; /* sample NULL: the objective's gradient plus that noise; else root is only its size */

@@ -2,8 +2,8 @@
  * Depends on: mirror_descent.h, geometry.  Used by: mirror_descent.c.  Spec: mirror-descent.md section 2.
  *
  * With Q the unit ball of the potential's norm, R its l2 radius, G its width, D2 the range of the potential over C and
- * M = L R + sigma sqrt(G^2 + R^2), T steps of size sqrt(2 D2/(T M^2)) have expected excess risk at most M sqrt(2 D2/T).  sigma grows
- * like sqrt(T), so the bound falls with T toward a limit; T is taken where the two parts of M are equal. */
+ * M = L R + sigma sqrt(G^2 + R^2), T steps of size sqrt(2 D2/(T M^2)) have expected excess risk at most M sqrt(2 D2/T).
+ * sigma grows like sqrt(T), so the bound falls with T toward a limit; T is taken where the two parts of M are equal. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -184,8 +184,8 @@ static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
     if (own[MD_ORACLE].given && !given->given)
         return pn_fail(
             err, PN_EINVAL,
-            "solve.mirror_descent: an oracle needs noise.covariance beside it: the covariance of its samples, "
-            "or one number above its largest eigenvalue");
+            "solve.mirror_descent: an oracle needs noise.covariance beside it: the covariance of its samples, or one "
+            "number above its largest eigenvalue");
     if (own[MD_ORACLE].given)
         plan->oracle = *(const pn_gradient_oracle *)own[MD_ORACLE].object;
     if (!given->given)

@@ -7,7 +7,8 @@
 #include "geometry/potentials/potential.h"
 #include "solvers/engine/solver.h"
 
-/* A potential, and what bounds need: Q is the unit ball of its norm.  E ||b||^2 <= sigma^2 (G^2 + R^2) in the dual norm. */
+/* A potential, and what bounds need: Q is the unit ball of its norm.  E ||b||^2 <= sigma^2 (G^2 + R^2) in the dual
+ * norm. */
 typedef struct pn_mirror_geometry {
     pn_potential *potential; /* owned */
     const char *why;         /* this one; NULL when given */
@@ -39,7 +40,8 @@ pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, const pn_objective *
 /** Whether steps are plain proximal ones. */
 bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
 /** Where steps begin, [dim] or weights on the vertices: `start` where it is given, else the minimiser of the potential.
- *  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no gradient; PN_ENOMEM. */
+ *  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no gradient;
+ *  PN_ENOMEM. */
 pn_status pn_mirror_geometry_start(double **out, size_t *dim, const char *owner, const pn_potential *potential,
                                    const pn_objective *objective, const pn_arg *start, pn_err *err);
 /** theta[cols] = V^T x, x weights on the rows of V. */

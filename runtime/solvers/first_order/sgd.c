@@ -1,6 +1,7 @@
 /* sgd.c -- x <- prox_{eta r}(x - eta (g + noise)), g the mean gradient over a batch that nobody knows.
  * Depends on: sgd.h, objective, privacy.  Used by: solvers.c's table.
- * Source: Bassily, Smith, Thakurta (2014), Algorithm 1; Abadi et al. (2016); variance-reduced.md 7d, accounting.md section 4. */
+ * Source: Bassily, Smith, Thakurta (2014), Algorithm 1; Abadi et al. (2016); variance-reduced.md 7d,
+ * accounting.md section 4. */
 #include <math.h>
 #include <string.h>
 
@@ -94,7 +95,8 @@ static pn_status sgd_start(pn_state **out, const pn_plan *plan, pn_step_context 
 
 /* ---- a gradient ---- */
 
-/* A file is synced at every charge: there a few dozen steps are paid for at once, and an early end loses the rest of them. */
+/* A file is synced at every charge: there a few dozen steps are paid for at once,
+ * and an early end loses the rest of them. */
 static size_t steps_to_pay(const sgd_state *self, const pn_ledger *ledger)
 {
     size_t most = self->base.plan->iterations, left = most - pn_batch_release_paid(self->release), block = 1;
@@ -277,9 +279,8 @@ const pn_solver_ops pn_solver_sgd = {
     .name = "sgd",
     .doc =
         "Stochastic gradient descent: a step on a fresh batch's mean gradient plus Gaussian noise, which secrecy of "
-        "the "
-        "batch makes smaller; any set, regulariser and convex or smooth loss.  The price is that of the sampling that "
-        "runs.",
+        "the batch makes smaller; any set, regulariser and convex or smooth loss.  The price is that of the sampling "
+        "that runs.",
     .source = "Bassily, Smith, Thakurta (2014), Algorithm 1; Balle, Barthe, Gaboardi (2018) for the price of batches",
     .params = sgd_params,
     .reveals = PN_REVEALS_PAID,

@@ -11,17 +11,17 @@ typedef enum sgd_schedule { SGD_CONSTANT = 0, SGD_SQRT, SGD_INVERSE } sgd_schedu
 typedef struct sgd_plan {
     pn_plan base; /* first */
     pn_first_order first;
-    pn_batch_release_options
-        batches;    /* scheme, n, batch and q always; the rest when private: of the SUM over a batch */
+    /* scheme, n, batch and q always; the rest when private: of the SUM over a batch */
+    pn_batch_release_options batches;
     double divisor; /* of that sum: records in a batch, of poisson expected */
     sgd_schedule schedule;
     double step;     /* eta_t = step, step/sqrt(t) or step/t */
     double momentum; /* beta: the next gradient is taken beta times the last step further on */
     bool last;       /* the answer is the last iterate, not the average */
     double tail;     /* the average weighs point t of T like t^tail */
-    bool
-        subgradient; /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
-    bool whole;      /* plan->event is the whole run's and is charged before the first step */
+    /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
+    bool subgradient;
+    bool whole; /* plan->event is the whole run's and is charged before the first step */
 } sgd_plan;
 
 extern const pn_param sgd_params[];
@@ -52,9 +52,9 @@ typedef struct sgd_problem {
     double unit;     /* s; 0 without privacy */
     double distance; /* D of the set, or a guess */
     bool guessed;
-    double
-        travel; /* what steps are made for: D, or where that is a guess the distance whose noise is a margin's size */
-    double gap; /* of the start, at most; +inf */
+    /* what steps are made for: D, or where that is a guess the distance whose noise is a margin's size */
+    double travel;
+    double gap;    /* of the start, at most; +inf */
     double wanted; /* seconds that batches and steps would take whose work was too much; 0 */
 } sgd_problem;
 
@@ -76,12 +76,14 @@ double sgd_expected_risk(const sgd_problem *at, double steps, double time, doubl
 /* ---- sgd_noise.c ---- */
 
 /** The records' part in batches: contribution, error and bound.
- *  Errors: PN_EUNSUPPORTED for add_remove and for losses without gradients; PN_EPRIVACY without a finite gradient bound. */
+ *  Errors: PN_EUNSUPPORTED for add_remove and for losses without gradients;
+ *  PN_EPRIVACY without a finite gradient bound. */
 pn_status sgd_read_sensitivity(sgd_plan *plan, pn_err *err);
 /** Scheme and size of batches; error and bound with them. */
 void sgd_set_batch(const sgd_plan *plan, pn_batch_release_options *batches, size_t batch);
-/** batches.sigma, and the plan's event, charges, proven and sigma.  Errors: PN_EBUDGET when no noise fits; PN_EUNSUPPORTED for what an
- *  accountant or a calibration cannot do; PN_EINVAL when the article's noise costs more than was asked for. */
+/** batches.sigma, and the plan's event, charges, proven and sigma.  Errors: PN_EBUDGET when no noise fits;
+ *  PN_EUNSUPPORTED for what an accountant or a calibration cannot do;
+ *  PN_EINVAL when the article's noise costs more than was asked for. */
 pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err);
 /** The noise on the mean gradient, should batch or steps be others; NaN when none fits. */
 double sgd_noise_at(const sgd_plan *plan, size_t batch, size_t steps);

@@ -1,4 +1,5 @@
-/* sgd_noise.c -- the noise of sampled gradients: sensitivity, calibration to the sampling that runs, and the plan's lines about it.
+/* sgd_noise.c -- the noise of sampled gradients: sensitivity, calibration to the sampling that runs,
+ * and the plan's lines about it.
  * Depends on: sgd.h, privacy.  Used by: sgd_plan.c.  Spec: accounting.md section 4, variance-reduced.md 7d. */
 #include <math.h>
 #include <stdio.h>
@@ -33,8 +34,7 @@ pn_status sgd_read_sensitivity(sgd_plan *plan, pn_err *err)
     if (request->neighbours == PN_ADD_REMOVE)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: neighbours=\"add_remove\" makes n secret, and sampling rates and means need it; use "
-                       "\"replace_one\" or "
-                       "\"zero_out\"",
+                       "\"replace_one\" or \"zero_out\"",
                        owner);
     if (!isfinite(plan->first.lipschitz))
         return pn_fail(err, PN_EPRIVACY,

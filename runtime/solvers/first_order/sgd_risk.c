@@ -1,12 +1,15 @@
 /* sgd_risk.c -- what the theory promises of stochastic gradient descent, without hidden constants.
  * Depends on: sgd.h.  Used by: sgd_plan.c.
  *
- * With v = E ||g - gradient||^2, m = E ||g||^2, a the tail of the average and D at least the distance of every point from the minimiser:
- *   eta <= 1/L       average of the points after steps          (1+a) D^2/(2 eta (T+a)) + c eta v,  c = min(1, 1/(2 (1 - eta L)))
+ * With v = E ||g - gradient||^2, m = E ||g||^2, a the tail of the average and D at least the distance of every point
+ * from the minimiser:
+ *   eta <= 1/L       average of the points after steps          (1+a) D^2/(2 eta (T+a)) + c eta v,
+ *                    c = min(1, 1/(2 (1 - eta L)))
  *   eta              average of the points of the gradients     (1+a) D^2/(2 eta (T+a)) + eta m/2
  *   eta/sqrt(t)      average (a = 0)  (D^2/(2 eta) + eta m)/sqrt(T);   last  (D^2/eta + eta m) (2 + ln T)/sqrt(T)
  *   1/(mu t)         average (a = 0)  m (1 + ln T)/(2 mu T);           last  17 m (1 + ln T)/(mu T)
- * The first two by summing E ||x_{t+1} - x*||^2 with growing weights; the lasts: Shamir, Zhang (2013), Theorems 1 and 2. */
+ * The first two by summing E ||x_{t+1} - x*||^2 with growing weights; the lasts: Shamir, Zhang (2013),
+ * Theorems 1 and 2. */
 #include <math.h>
 
 #include "solvers/first_order/sgd.h"

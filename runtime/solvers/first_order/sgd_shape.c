@@ -1,14 +1,16 @@
 /* sgd_shape.c -- batch and number of steps of stochastic gradient descent.
  * Depends on: sgd.h, first_order.h, work.h.  Used by: sgd_plan.c.
  *
- * The default.  With s = 2G/(n mu), mu the exact Gaussian's of the budget, T steps of size eta with noise s sqrt(T) on all records add up
- * to noise of deviation t s a coordinate, t = eta T: only t matters (pn_time_of_noise says which is best).  T = L t steps of 1/L make it.  A
- * batch of 8 n epsilon/sqrt(T ln(1/delta)) has that noise but for about 4 %.
+ * The default.  With s = 2G/(n mu), mu the exact Gaussian's of the budget, T steps of size eta with noise s sqrt(T) on
+ * all records add up to noise of deviation t s a coordinate, t = eta T: only t matters
+ * (pn_time_of_noise says which is best).  T = L t steps of 1/L make it.
+ * A batch of 8 n epsilon/sqrt(T ln(1/delta)) has that noise but for about 4 %.
  *
- * Where this is more than the default work, fewer steps with momentum take the same time.  Of T = 20, 28, 40, 57 ... each with the
- * largest batch that the work allows, the one with the least predicted risk is taken, its noise priced exactly.  That grid does not depend on
- * the budget, and for each T more budget means less noise and no shorter time, so that the predicted risk falls with epsilon there, as it
- * does by the rule.  Where the grid takes over, it may lie up to 1 % above the rule. */
+ * Where this is more than the default work, fewer steps with momentum take the same time.  Of T = 20, 28, 40, 57 ...
+ * each with the largest batch that the work allows, the one with the least predicted risk is taken, its noise priced
+ * exactly.  That grid does not depend on the budget, and for each T more budget means less noise and no shorter time,
+ * so that the predicted risk falls with epsilon there, as it does by the rule.  Where the grid takes over,
+ * it may lie up to 1 % above the rule. */
 #include <math.h>
 #include <string.h>
 
@@ -94,8 +96,8 @@ double sgd_time(const sgd_problem *at, double steps, double variance)
 
 /* ---- by the rule ---- */
 
-/* n epsilon/sqrt(ln(1/delta)): divided by sqrt(T) it is the batch whose noise is about 1.4 times that of all records; +inf where nothing is
- * gained by secrecy. */
+/* n epsilon/sqrt(ln(1/delta)): divided by sqrt(T) it is the batch whose noise is about 1.4 times that of all records;
+ * +inf where nothing is gained by secrecy. */
 static double batch_scale(const sgd_problem *at)
 {
     const pn_request *request = &at->plan->base.request;
@@ -201,7 +203,8 @@ static void search(sgd_problem *at, double most, double *steps, double *batch)
     }
 }
 
-/* What the rule says, or where that is too much work the best that is not; at->wanted is what even momentum would take beyond it. */
+/* What the rule says, or where that is too much work the best that is not;
+ * at->wanted is what even momentum would take beyond it. */
 static void choose(sgd_problem *at, double *steps, double *batch)
 {
     double plain = plain_steps(at), L = at->plan->first.smoothness, fewest;

@@ -1,5 +1,6 @@
-/* block_frank_wolfe.c -- minimise a smooth convex f over M_1 x ... x M_d: a random subset T of the blocks moves, x_i <- (1 - gamma) x_i +
- * gamma s_i with s_i = argmin over M_i of <s, grad_i f(x_t)>, all by the gradient at x_t; gamma_t = 2/(p_min t + 2).  Not private.
+/* block_frank_wolfe.c -- minimise a smooth convex f over M_1 x ... x M_d: a random subset T of the blocks moves, x_i <-
+ * (1 - gamma) x_i + gamma s_i with s_i = argmin over M_i of <s, grad_i f(x_t)>, all by the gradient at x_t;
+ * gamma_t = 2/(p_min t + 2).  Not private.
  * Depends on: block_frank_wolfe.h, objective, geometry.  Used by: solvers.c's table.
  * Source: Lou, Cheung (2018), Algorithm 1. */
 #include <math.h>

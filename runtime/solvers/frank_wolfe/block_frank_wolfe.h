@@ -1,4 +1,5 @@
-/* block_frank_wolfe.h -- what the plan and the steps of block-coordinate Frank-Wolfe share.  Private to block_frank_wolfe*.c.
+/* block_frank_wolfe.h -- what the plan and the steps of block-coordinate Frank-Wolfe share.
+ * Private to block_frank_wolfe*.c.
  * Depends on: objective/measures/expected_curvature.h, solver.h. */
 #ifndef PN_SOLVERS_BLOCK_FRANK_WOLFE_H
 #define PN_SOLVERS_BLOCK_FRANK_WOLFE_H

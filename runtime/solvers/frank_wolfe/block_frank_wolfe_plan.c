@@ -1,10 +1,13 @@
 /* block_frank_wolfe_plan.c -- blocks, sampling, step sizes and the convergence bound of block-coordinate Frank-Wolfe.
- * Depends on: block_frank_wolfe.h, frank_wolfe.h.  Used by: block_frank_wolfe.c.  Spec: distributed-frank-wolfe.md section 1.
+ * Depends on: block_frank_wolfe.h, frank_wolfe.h.  Used by: block_frank_wolfe.c.
+ * Spec: distributed-frank-wolfe.md section 1.
  *
- * h_t = E f(x_t) - f* obeys h_{t+1} <= (1 - gamma p_min) h_t + gamma e + gamma^2 C/2 with gamma_t = 2/(p_min t + 2), e the declared errors:
+ * h_t = E f(x_t) - f* obeys h_{t+1} <= (1 - gamma p_min) h_t + gamma e + gamma^2 C/2 with gamma_t = 2/(p_min t + 2),
+ * e the declared errors:
  *     h_T <= 2 (h_0 + C/p_min)/(p_min T + 2) + e/p_min.
- * Compensated steps gamma_t/(d p_i) of one block make the drift gamma/d whatever p is, and C' = sum C_i/(d^2 p_i) of C.  They are at most
- * 1 from t0 = ceil(2/p_min) - 2d on: gamma_t = 2d/(t + t0 + 2d), h_T <= max((t0 + 2d) h_0, 2 d^2 C')/(T + t0 + 2d) + d e'. */
+ * Compensated steps gamma_t/(d p_i) of one block make the drift gamma/d whatever p is, and C' = sum C_i/(d^2 p_i) of C.
+ * They are at most 1 from t0 = ceil(2/p_min) - 2d on: gamma_t = 2d/(t + t0 + 2d), h_T <=
+ * max((t0 + 2d) h_0, 2 d^2 C')/(T + t0 + 2d) + d e'. */
 #include <math.h>
 #include <string.h>
 
@@ -100,8 +103,7 @@ static pn_status take_steps(problem *at, pn_err *err)
     if (plan->compensated && plan->sampling->ops != &pn_block_sampling_serial)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: step=\"compensated\" is for one block at a time, sampling=pn.sampling.serial{blocks=, p=}; got "
-            "%s",
+            "%s: step=\"compensated\" is for one block at a time, sampling=pn.sampling.serial{blocks=, p=}; got %s",
             owner, plan->sampling->ops->name);
     if (plan->compensated) {
         plan->late = fmax(0.0, ceil(2.0 / rate * (1.0 - 0x1p-48)) - 2.0 * d);

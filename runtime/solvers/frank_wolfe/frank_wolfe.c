@@ -1,8 +1,9 @@
-/* frank_wolfe.c -- minimise a smooth convex f over a set by linear minimisation: theta <- (1 - mu) theta + mu s, where s is the
- * vertex with the smallest <s, grad f(theta)>, chosen privately, or exactly for a gradient with or without noise; mu_t = 2/(t+2).
+/* frank_wolfe.c -- minimise a smooth convex f over a set by linear minimisation: theta <- (1 - mu) theta + mu s, where
+ * s is the vertex with the smallest <s, grad f(theta)>, chosen privately,
+ * or exactly for a gradient with or without noise; mu_t = 2/(t+2).
  * Depends on: frank_wolfe.h, objective, geometry, privacy.  Used by: solvers.c's table.
- * Source: Talwar, Thakurta, Zhang (2014), Algorithms 3 to 5; step size corrected after Jaggi (2013), since the article's
- * constant 1/(T+2) leaves a fraction of about 1/e of the start in the answer. */
+ * Source: Talwar, Thakurta, Zhang (2014), Algorithms 3 to 5; step size corrected after Jaggi (2013), since the
+ * article's constant 1/(T+2) leaves a fraction of about 1/e of the start in the answer. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* frank_wolfe.h -- what the plans and the steps of the two private Frank-Wolfe methods share: vertices chosen privately
- * (frank_wolfe), or the exact vertex of a gradient with noise (frank_wolfe_convex).  Private to frank_wolfe*.c and block_frank_wolfe_plan.c.
+ * (frank_wolfe), or the exact vertex of a gradient with noise (frank_wolfe_convex).
+ * Private to frank_wolfe*.c and block_frank_wolfe_plan.c.
  * Depends on: noisy_gradient.h. */
 #ifndef PN_SOLVERS_FRANK_WOLFE_H
 #define PN_SOLVERS_FRANK_WOLFE_H
@@ -34,7 +35,8 @@ typedef struct fw_problem {
 pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err);
 /** *out[dim] = the `start` option, by default the set's centre; the caller frees it. */
 pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err);
-/** A plan with its head filled in, or a reason why this objective cannot have one: no set, an unbounded one, no start. */
+/** A plan with its head filled in, or a reason why this objective cannot have one: no set, an unbounded one,
+ *  no start. */
 pn_status fw_plan_open(fw_plan **out, fw_problem *at, const char *solver, pn_objective *objective,
                        const pn_request *request, const pn_arg *start, pn_err *err);
 /** The line of the slope bound or the clip, and that of the curvature. */

@@ -1,10 +1,11 @@
-/* frank_wolfe_convex.c -- plan and table row of Frank-Wolfe over any convex set: the vertex of a gradient with Gaussian noise.
- * The linear minimisation oracle is post-processing, so it may be a user's and inexact.  The steps are frank_wolfe.c's.
+/* frank_wolfe_convex.c -- plan and table row of Frank-Wolfe over any convex set: the vertex of a gradient with Gaussian
+ * noise.  The linear minimisation oracle is post-processing, so it may be a user's and inexact.
+ * The steps are frank_wolfe.c's.
  * Depends on: frank_wolfe.h, geometry/width/width.h.  Used by: solvers.c's table.
  * Source: Talwar, Thakurta, Zhang (2014), Algorithm 5, corrected (frank-wolfe.md section 4).
  *
- * The vertex for g + b loses at most sigma G_C in expectation, G_C the Gaussian width: 2 Gamma/(T+2) + sigma G_C bounds the excess risk,
- * least at T = (4 Gamma/a)^(2/3) with a = sigma G_C at T = 1. */
+ * The vertex for g + b loses at most sigma G_C in expectation, G_C the Gaussian width: 2 Gamma/(T+2) + sigma G_C bounds
+ * the excess risk, least at T = (4 Gamma/a)^(2/3) with a = sigma G_C at T = 1. */
 #include <math.h>
 #include <string.h>
 

@@ -2,8 +2,9 @@
  * Depends on: frank_wolfe.h, privacy, geometry.  Used by: frank_wolfe.c.
  * Source: Talwar, Thakurta, Zhang (2014), Algorithm 4, corrected as stated beside each number.
  *
- * With k vertices, score sensitivity Delta, curvature Gamma and T steps of size 2/(t+2) the expected excess risk is at most
- * 2 Gamma/(T+2) + (2 Delta/eps0) c(k), where eps0 is the budget of one selection and c(k) belongs to the selection law. */
+ * With k vertices, score sensitivity Delta, curvature Gamma and T steps of size 2/(t+2) the expected excess risk is at
+ * most 2 Gamma/(T+2) + (2 Delta/eps0) c(k), where eps0 is the budget of one selection and c(k) belongs to the selection
+ * law. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,8 @@ const pn_param fw_params[] = {
     PN_PARAM_END,
 };
 
-/* min over norms of max ||v_i - c|| * (record bound in the dual norm) * slope: the largest |<v_i - c, gradient of a record>|. */
+/* min over norms of max ||v_i - c|| * (record bound in the dual norm) * slope: the largest |<v_i - c,
+ * gradient of a record>|. */
 static double largest_score(const pn_objective *objective)
 {
     const pn_set *set = pn_objective_set(objective);
@@ -45,8 +47,8 @@ static double largest_regular_score(const pn_objective *objective)
     return set->ops->atom_radius(set, PN_L1) * pn_objective_bounds(objective)->reg.gradient * (1.0 + 1e-14);
 }
 
-/* Public bound on the rounding of a score: that of the gradient (regulariser included), through the vertex, and of the inner
- * product. */
+/* Public bound on the rounding of a score: that of the gradient (regulariser included), through the vertex, and of the
+ * inner product. */
 static double score_error(const pn_objective *objective)
 {
     const pn_set *set = pn_objective_set(objective);
@@ -67,8 +69,8 @@ static pn_status check_problem(const fw_problem *at, pn_err *err)
 {
     if (!pn_set_is_polytope(at->set))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: private selection needs a polytope with vertices, not %s; "
-                       "use l1_ball, simplex or polytope, or privacy=false",
+                       "solve.frank_wolfe: private selection needs a polytope with vertices, not %s; use l1_ball, "
+                       "simplex or polytope, or privacy=false",
                        at->set->ops->name);
     if (at->request->neighbours == PN_ADD_REMOVE)
         return pn_fail(err, PN_EUNSUPPORTED,
@@ -117,8 +119,8 @@ static double budget_of_one(const fw_problem *at, pn_selection law, size_t count
     return pn_calibrate_exponential(at->request->epsilon, at->request->delta, count, bounded_range, NULL);
 }
 
-/* The number of steps that minimises the bound, before calibration is refined: for a zCDP budget T = (4 Gamma/a)^(2/3) with
- * a = scale at T=1 times c(k); for pure epsilon the scale grows like T and T = sqrt(Gamma/a). */
+/* The number of steps that minimises the bound, before calibration is refined: for a zCDP budget T = (4 Gamma/a)^(2/3)
+ * with a = scale at T=1 times c(k); for pure epsilon the scale grows like T and T = sqrt(Gamma/a). */
 static size_t best_steps(const fw_problem *at, pn_selection law)
 {
     double constant = law_constant(law, at->k), steps_real;
@@ -171,7 +173,8 @@ static choice choose_tight(const fw_problem *at, size_t selection, size_t fixed_
     return best;
 }
 
-/* The article: Laplace noise of scale L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon), T = (Gamma n epsilon / (L1 C1))^(2/3). */
+/* The article: Laplace noise of scale L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon),
+ * T = (Gamma n epsilon / (L1 C1))^(2/3). */
 static choice choose_paper(const fw_problem *at, size_t fixed_steps)
 {
     const pn_request *request = at->request;
@@ -201,12 +204,14 @@ static pn_status check_paper(const pn_request *request, size_t selection, pn_err
 
 /* ---- whether it pays ---- */
 
-/* Where one choice has more noise than a vertex gains, runs kept within 3 % of the start's risk (a9a within 14 %) and reached a few per cent
- * of what the set allows; where it has a quarter, a tenth to all of that.  Looked for on a9a, ijcnn1, reuters and five synthetic sparse
- * problems, n = 1000 to 50,000, p = 22 to 20,000, epsilon 0.03 to 30, radius 1 to 50, the default steps and a sixteenth of them. */
+/* Where one choice has more noise than a vertex gains, runs kept within 3 % of the start's risk (a9a within 14 %) and
+ * reached a few per cent of what the set allows; where it has a quarter, a tenth to all of that.  Looked for on a9a,
+ * ijcnn1, reuters and five synthetic sparse problems, n = 1000 to 50,000, p = 22 to 20,000, epsilon 0.03 to 30, radius
+ * 1 to 50, the default steps and a sixteenth of them. */
 #define PAYS 0.25
 
-/* Slopes are taken to spread over all coordinates: the largest of k normal scores of deviation ||v|| G/sqrt(p), at most the largest score. */
+/* Slopes are taken to spread over all coordinates: the largest of k normal scores of deviation ||v|| G/sqrt(p),
+ * at most the largest score. */
 static double gain_of_vertex(const fw_problem *at)
 {
     double spread = at->set->ops->atom_radius(at->set, PN_L2) * at->bounds->lipschitz[PN_L2];
@@ -248,8 +253,8 @@ static double budget_that_pays(const fw_problem *at, size_t selection, size_t fi
     return budget;
 }
 
-/* Gradients find a way where their noise is no longer than two slopes: on those problems gradient_descent over the l2 ball around the set
- * ended lower in every run that is warned of. */
+/* Gradients find a way where their noise is no longer than two slopes: on those problems gradient_descent over the l2
+ * ball around the set ended lower in every run that is warned of. */
 static bool descent_pays(const fw_problem *at)
 {
     const pn_request *request = at->request;

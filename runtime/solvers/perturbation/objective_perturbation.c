@@ -1,8 +1,9 @@
-/* objective_perturbation.c -- minimise the sum of the losses plus a quadratic term and a random linear one, once, and mask what
- * the minimum is short of exact with a little noise on the answer.
+/* objective_perturbation.c -- minimise the sum of the losses plus a quadratic term and a random linear one, once, and
+ * mask what the minimum is short of exact with a little noise on the answer.
  * Depends on: objective_perturbation.h, perturbed_minimum.h, privacy/.  Used by: solvers.c's table.
- * Source: Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019), approximate minima;
- * constants as derived in mirror-descent.md section 3 (the articles' hold for other neighbours or not at all). */
+ * Source: Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019), approximate
+ * minima; constants as derived in mirror-descent.md section 3 (the articles' hold for other neighbours or not at
+ * all). */
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +51,8 @@ static pn_status op_start(pn_state **out, const pn_plan *plan, pn_step_context *
     return PN_OK;
 }
 
-/* How many gradients and steps the minimum took depends on the records, so only runs without privacy count and report them. */
+/* How many gradients and steps the minimum took depends on the records,
+ * so only runs without privacy count and report them. */
 static pn_status minimise(op_state *self, const pn_step_context *context, pn_err *err)
 {
     uint64_t gradients = 0;

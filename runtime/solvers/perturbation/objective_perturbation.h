@@ -1,5 +1,5 @@
-/* objective_perturbation.h -- what the plan and the step of objective perturbation share.  Private to objective_perturbation*.c
- * and to output_perturbation*.c, whose exact method ends at the same certificate. */
+/* objective_perturbation.h -- what the plan and the step of objective perturbation share.  Private to
+ * objective_perturbation*.c and to output_perturbation*.c, whose exact method ends at the same certificate. */
 #ifndef PN_SOLVERS_OBJECTIVE_PERTURBATION_H
 #define PN_SOLVERS_OBJECTIVE_PERTURBATION_H
 
@@ -38,7 +38,8 @@ typedef struct op_problem {
     double split;
     bool whole; /* priced by its loss distribution, and charged at once */
     double tau; /* given tolerance, or 0 */
-    /* What rounding in the slopes of a typed loss, and in a typed regulariser, may add to the gradient of the sum, l2; 0 for others. */
+    /* What rounding in the slopes of a typed loss, and in a typed regulariser, may add to the gradient of the sum,
+     * l2; 0 for others. */
     double rough, rough_reg;
 } op_problem;
 
@@ -56,13 +57,16 @@ typedef struct op_choice {
 /** Read the problem; regulariser, beta and reach are public.  Errors: PN_ENOMEM; what the regulariser fails with. */
 pn_status op_read(op_problem *at, const char *owner, const pn_objective *objective, const pn_request *request,
                   const double *start, pn_err *err);
-/** Of private runs: the set must be one whose answers a certificate can rest on.  Errors: PN_EPRIVACY, PN_EUNSUPPORTED. */
+/** Of private runs: the set must be one whose answers a certificate can rest on.
+ *  Errors: PN_EPRIVACY, PN_EUNSUPPORTED. */
 pn_status op_check_set(const op_problem *at, pn_err *err);
-/** Check the assumptions and measure.  Errors: PN_EUNSUPPORTED and PN_EPRIVACY with the assumption that fails; PN_EINVAL; PN_ENOMEM. */
+/** Check the assumptions and measure.  Errors: PN_EUNSUPPORTED and PN_EPRIVACY with the assumption that fails;
+ *  PN_EINVAL; PN_ENOMEM. */
 pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
 /** A choice with Lam = weight and the Jacobian that follows. */
 void op_begin(const op_problem *at, double weight, op_choice *made);
-/** Tolerance, offset, bound and worst case for made->noise.sigma.  Errors: PN_EINVAL for a tolerance below what rounding allows. */
+/** Tolerance, offset, bound and worst case for made->noise.sigma.  Errors: PN_EINVAL for a tolerance below what
+ *  rounding allows. */
 pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err);
 /** Everything that follows from s = sensitivity/sigma.  Errors: as op_tolerance. */
 pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err);

@@ -2,9 +2,9 @@
  * Depends on: objective_perturbation.h, privacy, geometry.  Used by: objective_perturbation.c.
  * Source: mirror-descent.md section 3, beside each number.
  *
- * Everything is in sums over records: Lam is n times the zeta of the mean form.  Of the total mu^2-like cost the answer's noise gets
- * the share 1 - split: both releases are charged by one loss distribution, or one Renyi curve where other charges add to theirs,
- * which costs less than giving each a part of epsilon and delta. */
+ * Everything is in sums over records: Lam is n times the zeta of the mean form.  Of the total mu^2-like cost the
+ * answer's noise gets the share 1 - split: both releases are charged by one loss distribution, or one Renyi curve where
+ * other charges add to theirs, which costs less than giving each a part of epsilon and delta. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,8 +90,8 @@ static pn_status calibrate(const op_problem *at, const char *accountant, op_choi
     if (status == PN_EUNSUPPORTED && !by.failed)
         return pn_fail(
             err, PN_EBUDGET,
-            "%s: the budget is too small for lambda = %.4g: ln(1 + beta/Lam) = %.4g alone is of its size; give "
-            "a larger lambda",
+            "%s: the budget is too small for lambda = %.4g: ln(1 + beta/Lam) = %.4g alone is of its size; give a "
+            "larger lambda",
             owner, made->weight / at->n, made->jacobian);
     return status == PN_OK ? op_follow(at, 1.0 / x, made, err) : status;
 }
@@ -106,18 +106,19 @@ static double slope_of_mean(const op_problem *at)
 typedef struct risk {
     const op_problem *at;
     double width; /* of the set */
-    double
-        answer; /* over a set: risk of the answer's noise, times s and the strong convexity; with the gap, the root of it */
+    /* over a set: risk of the answer's noise, times s and the strong convexity; with the gap, the root of it */
+    double answer;
     double radius; /* that the quadratic term is charged for */
 } risk;
 
-/* Over a set: sigma G + (Lam/2) reach^2, a bound on the excess of the sum.  On R^p nothing bounds the minimum, and the same trade is
- * made with the noise's worth where only Lam holds it, sigma^2 p/(2 Lam), against a minimum at a distance of 4 L/beta.  L/beta is
- * the margin over which the slope of a loss changes by its bound, and records are seldom aligned with theta; the 4 was looked for
- * on ijcnn1 and covtype, where half and twice of it cost little. */
+/* Over a set: sigma G + (Lam/2) reach^2, a bound on the excess of the sum.  On R^p nothing bounds the minimum, and the
+ * same trade is made with the noise's worth where only Lam holds it, sigma^2 p/(2 Lam), against a minimum at a distance
+ * of 4 L/beta.  L/beta is the margin over which the slope of a loss changes by its bound, and records are seldom
+ * aligned with theta; the 4 was looked for on ijcnn1 and covtype, where half and twice of it cost little. */
 #define DISTANCE 4.0
 
-/* Of the noise on the answer, of the sum, on R^p: it is 2^-20 of how far the minimum may be at least, which a small Lam lets be far. */
+/* Of the noise on the answer, of the sum, on R^p: it is 2^-20 of how far the minimum may be at least,
+ * which a small Lam lets be far. */
 static double risk_of_answer(const op_problem *at, double weight, double s)
 {
     op_choice made;
@@ -151,7 +152,8 @@ static double best_weight(const op_problem *at, double width)
     risk by = { at, width, 0.0, at->set ? at->reach : at->beta > 0.0 ? DISTANCE * at->lipschitz / at->beta : 1.0 };
     double low = log(fmax(least, at->regular)), weight;
 
-    if (at->set) /* sigma_o = 2a / (s/3), n sqrt(p) slope a unit; a = sqrt(2 tau/Lam) at the least tau, or 2^-40 n L/Lam */
+    /* sigma_o = 2a / (s/3), n sqrt(p) slope a unit; a = sqrt(2 tau/Lam) at the least tau, or 2^-40 n L/Lam */
+    if (at->set)
         by.answer = 6.0 * sqrt(at->p) * at->n * slope_of_mean(at) *
                     (at->by_gap ? sqrt(0x1p-39 * at->n * at->lipschitz * at->set->ops->diameter(at->set, PN_L2))
                                 : 0x1p-40 * at->n * at->lipschitz);
@@ -161,8 +163,8 @@ static double best_weight(const op_problem *at, double width)
 
 /* ---- the answer's share ---- */
 
-/* What both noises may cost in the mean objective.  On R^p by its curvature, beta in all, as if spread evenly: a shift b/n of its slope costs
- * (sigma/n)^2 p^2/(2 beta), noise on the answer beta sigma_o^2/2. */
+/* What both noises may cost in the mean objective.  On R^p by its curvature, beta in all, as if spread evenly: a shift
+ * b/n of its slope costs (sigma/n)^2 p^2/(2 beta), noise on the answer beta sigma_o^2/2. */
 static double noise_risk(const op_problem *at, const op_choice *made, double width)
 {
     double b = made->noise.sigma / at->n, answer = made->noise.sigma_out;
@@ -171,8 +173,8 @@ static double noise_risk(const op_problem *at, const op_choice *made, double wid
                    : b * b * at->p * at->p / (2.0 * at->beta) + at->beta * answer * answer / 2.0;
 }
 
-/* The offset shows over a set, by the gap above all, and where epsilon is large, so the share of the noise that hides it is chosen by its risk;
- * by Renyi curves, which take a thousandth of the time. */
+/* The offset shows over a set, by the gap above all, and where epsilon is large, so the share of the noise that hides
+ * it is chosen by its risk; by Renyi curves, which take a thousandth of the time. */
 static pn_status choose_split(op_problem *at, double width, op_choice *made, pn_err *err)
 {
     static const double shares[] = { 0.99, 0.97, 0.93, 0.87, 0.8, 0.7, 0.6, 0.5 };
@@ -293,8 +295,8 @@ static pn_status choose_paper(const op_problem *at, const pn_arg *own, op_choice
     if (!own[OP_UNPROVEN].flag)
         return pn_fail(
             err, PN_EPRIVACY,
-            "%s: calibration=\"paper\" is not (epsilon, delta)-DP for replaced records (its noise is too small by "
-            "half and more); to run it all the same, at its real cost, give unproven=true",
+            "%s: calibration=\"paper\" is not (epsilon, delta)-DP for replaced records (its noise is too small by half "
+            "and more); to run it all the same, at its real cost, give unproven=true",
             owner);
     if (request->kind != PN_EPSILON_DELTA)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
@@ -330,7 +332,8 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
     return status == PN_OK ? calibrate(at, at->whole ? "pld" : "rdp", made, err) : status;
 }
 
-/* The run's price by its loss distribution is its whole (epsilon, delta), which is least where nothing else is charged. */
+/* The run's price by its loss distribution is its whole (epsilon, delta),
+ * which is least where nothing else is charged. */
 static pn_status choose_accountant(op_problem *at, const pn_arg *accountant, bool paper, pn_err *err)
 {
     const pn_request *request = at->request;
@@ -374,16 +377,17 @@ static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *commo
     explain_risk(&plan->base, at, &made, width);
     if (paper)
         pn_plan_warn(&plan->base,
-                     "the article's (epsilon, delta) claim is false for replaced records; the cost above is "
-                     "what is proven");
+                     "the article's (epsilon, delta) claim is false for replaced records; the cost above is what is "
+                     "proven");
     if (!own[OP_APPROXIMATE].flag)
         pn_plan_warn(&plan->base,
-                     "approximate=false: exact up to rounding only, which has no guarantee; teaching ledgers "
-                     "and seeded noise only");
+                     "approximate=false: exact up to rounding only, which has no guarantee; teaching ledgers and "
+                     "seeded noise only");
     return pn_perturbation_event(&plan->base.event, &plan->noise, err);
 }
 
-/* The slope of the mean at the start stands for L where nothing bounds the records' slopes: it bounds how far the minimum is. */
+/* The slope of the mean at the start stands for L where nothing bounds the records' slopes: it bounds how far the
+ * minimum is. */
 static pn_status measure_slope(op_problem *at, pn_objective *objective, pn_err *err)
 {
     size_t p = (size_t)at->p;

@@ -1,5 +1,6 @@
-/* objective_perturbation_problem.c -- the assumptions of objective perturbation, checked, and the numbers that follow from a choice
- * of the quadratic term and the noise: how far the minimum can be, what rounding hides, tolerance, worst case.
+/* objective_perturbation_problem.c -- the assumptions of objective perturbation, checked, and the numbers that follow
+ * from a choice of the quadratic term and the noise: how far the minimum can be, what rounding hides, tolerance,
+ * worst case.
  * Depends on: objective_perturbation.h, geometry, objective.  Used by: objective_perturbation_plan.c.
  * Source: mirror-descent.md section 3, beside each number. */
 #include <math.h>
@@ -37,14 +38,14 @@ static pn_status check_loss(const op_problem *at, pn_err *err)
     return PN_OK;
 }
 
-/* Of private runs: the set is asked about points and gradients that are as private as the data, and the offset rests on its
- * answers. */
+/* Of private runs: the set is asked about points and gradients that are as private as the data, and the offset rests on
+ * its answers. */
 pn_status op_check_set(const op_problem *at, pn_err *err)
 {
     if (at->set && at->set->ops->single_thread)
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: the set %s calls functions of yours, which would see points that are not private yet; "
-                       "use mirror_descent, whose set sees what was released only, or a set of pn.set's own",
+                       "%s: the set %s calls functions of yours, which would see points that are not private yet; use "
+                       "mirror_descent, whose set sees what was released only, or a set of pn.set's own",
                        at->owner, at->set->ops->name);
     if (at->set && !isfinite(pn_set_shortfall(at->set)))
         return pn_fail(err, PN_EUNSUPPORTED,
@@ -78,16 +79,16 @@ static pn_status check_rest(const op_problem *at, const pn_arg *common, pn_err *
         return status;
     if (at->request->neighbours == PN_ADD_REMOVE)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; "
-                       "use \"replace_one\" or \"zero_out\"",
+                       "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use "
+                       "\"replace_one\" or \"zero_out\"",
                        owner);
     if (at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise has no pure epsilon; give delta, e.g. %.1g", owner,
                        1.0 / (at->n * at->n));
     if (!isfinite(at->lipschitz))
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, "
-                       "e.g. data:clip_rows(\"l2\", 1)",
+                       "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, e.g. "
+                       "data:clip_rows(\"l2\", 1)",
                        owner);
     return PN_OK;
 }
@@ -203,8 +204,8 @@ static bool is_typed(const op_problem *at)
     return at->request->kind != PN_NONPRIVATE && loss->row == loss->ops;
 }
 
-/* Slopes as computed, of a formula that may cancel: what the certificate of the minimum leaves room for.  Points a rounding outside
- * of the set have margins that are a little larger. */
+/* Slopes as computed, of a formula that may cancel: what the certificate of the minimum leaves room for.  Points a
+ * rounding outside of the set have margins that are a little larger. */
 static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
 {
     pn_loss *loss = pn_objective_loss(at->objective);
@@ -286,7 +287,8 @@ pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, c
 
 /* ---- the numbers of one choice ---- */
 
-/* How far the minimum can be from the start: by strong convexity from the gradient there, or from how far the losses can fall. */
+/* How far the minimum can be from the start: by strong convexity from the gradient there,
+ * or from how far the losses can fall. */
 static double reach_of_minimum(const op_problem *at, double strong, double sigma)
 {
     double aside = 13.01 * sqrt(at->p) * sigma + at->pull;
@@ -296,8 +298,8 @@ static double reach_of_minimum(const op_problem *at, double strong, double sigma
     return fmin(at->reach, fmin(by_gradient, by_value) * (1.0 + 1e-9));
 }
 
-/* Public bound on the l2 error of the gradient of the sum as it is computed: that of the pass, of margins p 2^-53 off, of slopes
- * (to 2^-46 for losses of the table, certified for typed ones), and of adding the public terms. */
+/* Public bound on the l2 error of the gradient of the sum as it is computed: that of the pass, of margins p 2^-53 off,
+ * of slopes (to 2^-46 for losses of the table, certified for typed ones), and of adding the public terms. */
 static double gradient_error(const op_problem *at, double reach, double sigma, double weight)
 {
     double size = reach + norm2(at->start, at->p);
@@ -322,8 +324,9 @@ static double smoothness_of_sum(const op_problem *at, const op_choice *made)
     return at->n * (at->beta + at->bounds->reg.smoothness) + made->weight;
 }
 
-/* The same of the gap, as it is computed: beside what the gradient's error does along the diameter, that of the two products, which
- * cancel for a set far from the origin, what support falls short of, and how far outside of the set a projected point is. */
+/* The same of the gap, as it is computed: beside what the gradient's error does along the diameter, that of the two
+ * products, which cancel for a set far from the origin, what support falls short of,
+ * and how far outside of the set a projected point is. */
 static double gap_error(const op_problem *at, const op_choice *made, double error)
 {
     double radius = at->set->ops->radius(at->set, PN_L2), diameter = at->set->ops->diameter(at->set, PN_L2);
@@ -332,10 +335,11 @@ static double gap_error(const op_problem *at, const op_choice *made, double erro
            slope_over_set(at, made) * (pn_set_shortfall(at->set) + (at->p + 16.0) * 0x1p-51 * radius);
 }
 
-/* The same of the residual ||g(x) + M (z - x)|| where it is at most `size`, M the smoothness.  x is the computed projection of z, and the exact
- * one, x+, is within eta of it: the residual at x+ is off by (smoothness + M) eta, and x is further from the minimum by eta, which
- * Lam <= M enlarges to M eta.  z is the number that was projected, so what rounding did on the way to it does not matter; its norm
- * is at most that of x plus ||M (z - x)||/M.  Three roundings are of the size of both terms. */
+/* The same of the residual ||g(x) + M (z - x)|| where it is at most `size`, M the smoothness.  x is the computed
+ * projection of z, and the exact one, x+, is within eta of it: the residual at x+ is off by (smoothness + M) eta, and x
+ * is further from the minimum by eta, which Lam <= M enlarges to M eta.  z is the number that was projected, so what
+ * rounding did on the way to it does not matter; its norm is at most that of x plus ||M (z - x)||/M.
+ * Three roundings are of the size of both terms. */
 static double residual_error(const op_problem *at, const op_choice *made, double error, double size)
 {
     double smooth = smoothness_of_sum(at, made), terms = 2.0 * slope_over_set(at, made) + error + size;
@@ -358,10 +362,10 @@ static double uncertainty(const op_problem *at, const op_choice *made, double si
     return residual_error(at, made, gradient_error(at, at->reach, made->noise.sigma, made->weight), size);
 }
 
-/* Steps of accelerated gradients after which the certificate holds, f - f* falling from ||g||^2/Lam by 1 - sqrt(Lam/smooth) a step.
- * f - f* below `near` implies it.  On R^p ||g|| <= sqrt(2 smooth near); the gap is at most sqrt(2 smooth near) diameter + near.  A
- * residual is (I - H/M) M (y - x), so at most M ||y - x||, and y = x' + w (x' - x''), w < 1, where x, x' and x'' are within
- * sqrt(2 near/Lam) of the minimum: at most 4 M sqrt(2 near/Lam). */
+/* Steps of accelerated gradients after which the certificate holds, f - f* falling from ||g||^2/Lam by 1 -
+ * sqrt(Lam/smooth) a step.  f - f* below `near` implies it.  On R^p ||g|| <= sqrt(2 smooth near); the gap is at most
+ * sqrt(2 smooth near) diameter + near.  A residual is (I - H/M) M (y - x), so at most M ||y - x||, and y = x' + w
+ * (x' - x''), w < 1, where x, x' and x'' are within sqrt(2 near/Lam) of the minimum: at most 4 M sqrt(2 near/Lam). */
 static double worst_case(const op_problem *at, const op_choice *made)
 {
     double largest = at->n * at->lipschitz + 13.01 * sqrt(at->p) * made->noise.sigma + at->pull;
@@ -377,10 +381,11 @@ static double worst_case(const op_problem *at, const op_choice *made)
     return 10.0 + sqrt(smooth / made->strong) * fmax(1.0, log(largest * largest / (made->strong * near)));
 }
 
-/* Certificates.  By the gap, the excess is at most the gap.  By the norm of a subgradient, the gradient on R^p and over a set the residual, it
- * is at most norm^2/(2 Lam), and the distance to the minimum at most norm/Lam; both are sqrt(2 tau/Lam) of the certified excess tau.
- * What is computed must leave room for what it is off by.  The tolerance is public and four times that at least, and the steps
- * are as many as the worst case needs, so that no data set can miss it. */
+/* Certificates.  By the gap, the excess is at most the gap.  By the norm of a subgradient, the gradient on R^p and over
+ * a set the residual, it is at most norm^2/(2 Lam), and the distance to the minimum at most norm/Lam; both are
+ * sqrt(2 tau/Lam) of the certified excess tau.  What is computed must leave room for what it is off by.  The tolerance
+ * is public and four times that at least, and the steps are as many as the worst case needs,
+ * so that no data set can miss it. */
 pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
 {
     double scale = at->by_gap ? at->set->ops->diameter(at->set, PN_L2) : 1.0, largest;

@@ -1,8 +1,8 @@
-/* output_perturbation.c -- gradient steps, or the minimum itself, on the records as they are, and noise once on where they end.
- * Nothing of the way there leaves: a run that is interrupted has its start and has spent nothing.
+/* output_perturbation.c -- gradient steps, or the minimum itself, on the records as they are, and noise once on where
+ * they end.  Nothing of the way there leaves: a run that is interrupted has its start and has spent nothing.
  * Depends on: output_perturbation.h, perturbed_minimum.h, privacy/.  Used by: solvers.c's table.
- * Source: Chaudhuri, Monteleoni, Sarwate (2011); Zhang, Zheng, Mou, Wang (2017); Wu et al. (2017); constants as derived in
- * output_perturbation_bound.c. */
+ * Source: Chaudhuri, Monteleoni, Sarwate (2011); Zhang, Zheng, Mou, Wang (2017); Wu et al. (2017); constants as derived
+ * in output_perturbation_bound.c. */
 #include <math.h>
 #include <string.h>
 
@@ -77,7 +77,8 @@ static pn_status output_start(pn_state **out, const pn_plan *plan, pn_step_conte
 
 /* ---- steps ---- */
 
-/* The gradient of the batch and of the regulariser where that is smooth; the value where it may be shown and costs nothing. */
+/* The gradient of the batch and of the regulariser where that is smooth;
+ * the value where it may be shown and costs nothing. */
 static pn_status take_gradient(output_state *self, const pn_batch *batch, double *value, pn_task *task, pn_err *err)
 {
     const output_plan *plan = plan_of(self);
@@ -264,9 +265,8 @@ static pn_status output_spent(const pn_state *state, pn_event **out, pn_err *err
 const pn_solver_ops pn_solver_output_perturbation = {
     .name = "output_perturbation",
     .doc = "Gradient descent, passes over batches, or the minimum of a strongly convex objective, computed without "
-           "noise and "
-           "released once with it: noise for the distance that one record can move the end point, its rounding "
-           "included.  For smooth convex losses, certified bounds and none of a user's functions.",
+           "noise and released once with it: noise for the distance that one record can move the end point, its "
+           "rounding included.  For smooth convex losses, certified bounds and none of a user's functions.",
     .source = "Chaudhuri, Monteleoni, Sarwate (2011); Zhang, Zheng, Mou, Wang (2017); Wu et al. (2017); constants as "
               "derived",
     .params = output_params,

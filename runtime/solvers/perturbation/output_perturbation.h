@@ -1,4 +1,5 @@
-/* output_perturbation.h -- what the plan, the bounds and the run of output perturbation share.  Private to output_perturbation*.c.
+/* output_perturbation.h -- what the plan, the bounds and the run of output perturbation share.
+ * Private to output_perturbation*.c.
  * Depends on: solver.h, noisy_gradient.h, objective_perturbation.h, geometry/prox/prox.h. */
 #ifndef PN_SOLVERS_OUTPUT_PERTURBATION_H
 #define PN_SOLVERS_OUTPUT_PERTURBATION_H
@@ -26,11 +27,11 @@ typedef struct output_problem {
     double strong;        /* mu: the sum, rounded down */
     double kink;          /* of an r with kinks: r(1, ..., 1) less its square part; a norm of the vector of ones */
     double pull;          /* smallest ||subgradient of r||_2 at the start */
-    double
-        regular_slope; /* bound on ||gradient of the part of r that is smooth||_2 grows from there by smooth x distance */
-    double away;       /* max ||theta - start||_2 over the set; +inf without */
-    double bend;       /* curvature of the loss somewhat beyond the certified margins: for rounding only */
-    double records;    /* how many contributions a neighbour changes: 2, or 1 under zero_out */
+    /* bound on ||gradient of the part of r that is smooth||_2 grows from there by smooth x distance */
+    double regular_slope;
+    double away;    /* max ||theta - start||_2 over the set; +inf without */
+    double bend;    /* curvature of the loss somewhat beyond the certified margins: for rounding only */
+    double records; /* how many contributions a neighbour changes: 2, or 1 under zero_out */
 } output_problem;
 
 /* Which steps are made: of size `step`, or min(step, 1/(mu t)) with mu = decreasing > 0. */
@@ -85,12 +86,14 @@ pn_status output_measure(const output_problem *at, const output_schedule *schedu
 
 /** D and what predictions take it to be; the noise of sensitivity 1. */
 void output_measure_distance(output_draft *of);
-/** Bound on the risk of where steps end, for a start at that distance from the minimum; and what is to be expected of it. */
+/** Bound on the risk of where steps end, for a start at that distance from the minimum;
+ *  and what is to be expected of it. */
 double output_step_risk(const output_problem *at, const output_schedule *schedule, double distance);
 double output_expected_risk(const output_problem *at, const output_schedule *schedule, double distance);
 /** Excess risk that noise of standard deviation sigma on each entry adds, from above where nothing is projected. */
 double output_noise_risk(const output_problem *at, double sigma);
-/** The schedule of plan->method, and of the exact method its certificate and bounds.  Errors: PN_EINVAL, PN_EUNSUPPORTED, PN_ENOMEM. */
+/** The schedule of plan->method, and of the exact method its certificate and bounds.
+ *  Errors: PN_EINVAL, PN_EUNSUPPORTED, PN_ENOMEM. */
 pn_status output_choose(output_draft *of, const pn_arg *common, const pn_arg *own, pn_err *err);
 
 #define OUTPUT_PASSES 10

@@ -1,30 +1,35 @@
-/* output_perturbation_bound.c -- how far one record can move the point that gradient steps end at, on the computer that makes them.
+/* output_perturbation_bound.c -- how far one record can move the point that gradient steps end at,
+ * on the computer that makes them.
  * Depends on: output_perturbation.h, geometry, objective.  Used by: output_perturbation_plan.c.
  * Source: Zhang, Zheng, Mou, Wang (2017) and Wu et al. (2017) for the method; the constants are derived here.
  *
- * Exact arithmetic.  A step is S(x) = P(x - eta h(x)), h the mean gradient of a batch plus the gradient of what is smooth in r, P the
- * projection on the set or the proximal operator of an r with kinks.  With losses convex and L-smooth and r mu-strongly convex in
- * the smooth part, h(x) - h(y) = H (x - y) with mu I <= H <= L I: for one margin H is the mean of secant slopes times x_i x_i^T.  So
- * x - eta h(x) moves two points to at most max(1 - eta mu, eta L - 1) of their distance.  A projection moves none apart; a proximal
- * operator of step eta of an r that is mu'-strongly convex divides distances by 1 + eta mu'.  Let c be the product.  On
- * neighbours D, D' the steps differ at one point by eta times what the batch's mean gradient moves: at most k G/b, k = 2 for a replaced
- * record, 1 for one that becomes null, and 0 when the record is in no batch of this step.  Hence distances obey
+ * Exact arithmetic.  A step is S(x) = P(x - eta h(x)), h the mean gradient of a batch plus the gradient of what is
+ * smooth in r, P the projection on the set or the proximal operator of an r with kinks.  With losses convex and
+ * L-smooth and r mu-strongly convex in the smooth part, h(x) - h(y) = H (x - y) with mu I <= H <= L I: for one margin H
+ * is the mean of secant slopes times x_i x_i^T.  So x - eta h(x) moves two points to at most max(1 - eta mu, eta L - 1)
+ * of their distance.  A projection moves none apart; a proximal operator of step eta of an r that is mu'-strongly
+ * convex divides distances by 1 + eta mu'.  Let c be the product.  On neighbours D, D' the steps differ at one point by
+ * eta times what the batch's mean gradient moves: at most k G/b, k = 2 for a replaced record, 1 for one that becomes
+ * null, and 0 when the record is in no batch of this step.  Hence distances obey
  *     d_t <= c_t d_{t-1} + [record in the batch] eta_t k G/b / (1 + eta_t mu'),
- * and the sum below is over the worst place in each pass: for constant steps and for 1/(mu t) the same place in all of them.
- * Clipped gradients of one margin are those of a convex function: the slope l'(z) is clamped to an interval, which keeps it
- * increasing, and makes it change no faster.
+ * and the sum below is over the worst place in each pass: for constant steps and for 1/(mu t) the same place in all of
+ * them.  Clipped gradients of one margin are those of a convex function: the slope l'(z) is clamped to an interval,
+ * which keeps it increasing, and makes it change no faster.
  *
- * Rounding.  What a computer does on D is x_t = S(x_{t-1}) + e_t, ||e_t|| <= tau_t for every D: both runs are tau_t off, and
- * 2 tau_t is added to d_t.  S is that of a reference function, whose slope is l' at z clamped to the certified margins (a loss that goes on
- * in straight lines): convex, L-smooth, its gradients at most G, everywhere.  Points a rounding outside of the set are no exception: what
- * is computed there differs by the curvature a little beyond, `bend`, times how far outside.  tau_t has the parts
- *   - of the mean gradient: sums (pn_objective_gradient_error, pn_objective_batch_error, for each coordinate), slopes off by 2^-46 of
- *     their size, and margins off by (p + 4) 2^-53 of ||x|| ||theta||, which the curvature turns into slope;
+ * Rounding.  What a computer does on D is x_t = S(x_{t-1}) + e_t, ||e_t|| <= tau_t for every D: both runs are tau_t
+ * off, and 2 tau_t is added to d_t.  S is that of a reference function, whose slope is l' at z clamped to the certified
+ * margins (a loss that goes on in straight lines): convex, L-smooth, its gradients at most G, everywhere.  Points a
+ * rounding outside of the set are no exception: what is computed there differs by the curvature a little beyond,
+ * `bend`, times how far outside.  tau_t has the parts
+ *   - of the mean gradient: sums (pn_objective_gradient_error, pn_objective_batch_error, for each coordinate), slopes
+ *     off by 2^-46 of their size, and margins off by (p + 4) 2^-53 of ||x|| ||theta||,
+ *     which the curvature turns into slope;
  *   - of the gradient of r, formulas of the table: 2^-50 of it;
  *   - of x - eta h: 2^-53 of the product and of the sum;
- *   - of the projection: pn_set_projection_error; of a proximal operator in closed form: 2 (p + 16) 2^-53 of the point, since it is a
- *     threshold or a factor from [0, 1] per coordinate or block, whose norm is off by (p + 4) 2^-53.
- * Distances to the start obey the same recursion with G + ||subgradient of r at the start|| in place of k G/b and tau once. */
+ *   - of the projection: pn_set_projection_error; of a proximal operator in closed form: 2 (p + 16) 2^-53 of the point,
+ *     since it is a threshold or a factor from [0, 1] per coordinate or block, whose norm is off by (p + 4) 2^-53.
+ * Distances to the start obey the same recursion with G + ||subgradient of r at the start|| in place of k G/b and tau
+ * once. */
 #include <math.h>
 #include <string.h>
 
@@ -55,8 +60,8 @@ static pn_status check_loss(const output_problem *at, pn_err *err)
     if (!at->bounds->loss.smooth)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: the slope of the loss %s jumps, and steps on it may move neighbours apart; use a smooth loss, "
-            "e.g. logistic, huber or smooth_hinge",
+            "%s: the slope of the loss %s jumps, and steps on it may move neighbours apart; use a smooth loss, e.g. "
+            "logistic, huber or smooth_hinge",
             owner, loss->name);
     if (!isfinite(at->loss_smooth))
         return pn_fail(err, PN_EUNSUPPORTED,
@@ -120,8 +125,8 @@ static pn_status read_regulariser(output_problem *at, output_plan *plan, pn_err 
     return status == PN_OK ? measure_kink(at, reg, err) : status;
 }
 
-/* Of private runs: functions of a user's would see points that are not private yet, and the noise rests on the set's answers and on
- * the rounding of formulas. */
+/* Of private runs: functions of a user's would see points that are not private yet, and the noise rests on the set's
+ * answers and on the rounding of formulas. */
 static pn_status check_private(const output_problem *at, pn_err *err)
 {
     const pn_loss *loss = pn_objective_loss(at->objective);
@@ -130,18 +135,18 @@ static pn_status check_private(const output_problem *at, pn_err *err)
 
     if (at->request->neighbours == PN_ADD_REMOVE)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; "
-                       "use \"replace_one\" or \"zero_out\"",
+                       "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use "
+                       "\"replace_one\" or \"zero_out\"",
                        owner);
     if (!isfinite(at->lipschitz))
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, "
-                       "e.g. data:clip_rows(\"l2\", 1)",
+                       "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, e.g. "
+                       "data:clip_rows(\"l2\", 1)",
                        owner);
     if (at->set && at->set->ops->single_thread)
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: the set %s calls functions of yours, which would see points that are not private yet; "
-                       "use gradient_descent, whose set sees what was released only, or a set of pn.set's own",
+                       "%s: the set %s calls functions of yours, which would see points that are not private yet; use "
+                       "gradient_descent, whose set sees what was released only, or a set of pn.set's own",
                        owner, at->set->ops->name);
     if (loss->row == loss->ops && loss->margins == 1)
         return pn_fail(err, PN_EUNSUPPORTED,

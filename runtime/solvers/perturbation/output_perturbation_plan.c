@@ -227,7 +227,8 @@ static void explain_noise(const output_draft *of)
 
 /* ---- risk, for people ---- */
 
-/* Why there is no bound, or NULL.  With a set the noisy point is projected, and only the slope tells what that may cost. */
+/* Why there is no bound, or NULL.  With a set the noisy point is projected,
+ * and only the slope tells what that may cost. */
 static const char *no_bound(const output_draft *of, double slope)
 {
     const output_problem *at = &of->at;

@@ -1,9 +1,10 @@
 /* output_perturbation_steps.c -- which steps output perturbation makes, and the risk to expect of them.
  * Depends on: output_perturbation.h, objective.  Used by: output_perturbation_plan.c.
  *
- * After steps of total length s = eta T the point is within D^2/(2 s) of the minimum, D its distance from the start, and a record moves
- * it by at most k G s/n, so that the noise grows with s: T is taken where the sum of both risks, as they are to be expected, is least.  Noise z of variance sigma^2
- * costs little where losses see one margin: E l(<a, x + z>) - l(<a, x>) <= l'' sigma^2 ||a||^2/2, whatever the dimension. */
+ * After steps of total length s = eta T the point is within D^2/(2 s) of the minimum, D its distance from the start,
+ * and a record moves it by at most k G s/n, so that the noise grows with s: T is taken where the sum of both risks, as
+ * they are to be expected, is least.  Noise z of variance sigma^2 costs little where losses see one margin: E
+ * l(<a, x + z>) - l(<a, x>) <= l'' sigma^2 ||a||^2/2, whatever the dimension. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -27,8 +28,9 @@ double output_step_risk(const output_problem *at, const output_schedule *s, doub
     return c < 1.0 ? fmin(slow, distance * distance * pow(c, 2.0 * (T - 1.0)) / (2.0 * eta)) : slow;
 }
 
-/* No start has all the excess of the bound's first steps.  G^2/(8 L), which is 1/2 for the logistic loss and unit rows, is near what a9a, ijcnn1,
- * reuters, cal_housing and abalone start with; where budgets are small, steps are fewer for it. */
+/* No start has all the excess of the bound's first steps.  G^2/(8 L), which is 1/2 for the logistic loss and unit rows,
+ * is near what a9a, ijcnn1, reuters, cal_housing and abalone start with; where budgets are small,
+ * steps are fewer for it. */
 double output_expected_risk(const output_problem *at, const output_schedule *s, double distance)
 {
     double bound = output_step_risk(at, s, distance), first = at->lipschitz * at->lipschitz / (8.0 * at->loss_smooth);
@@ -111,8 +113,8 @@ static double longest_step(const output_problem *at)
                : INFINITY;
 }
 
-/* The number of steps with the least predicted risk.  On R^p nothing bounds the distance D to the minimum; 3 G/L = 12 for the logistic
- * loss and unit rows was looked for on ijcnn1; T changes with D^(2/3) only. */
+/* The number of steps with the least predicted risk.  On R^p nothing bounds the distance D to the minimum; 3 G/L = 12
+ * for the logistic loss and unit rows was looked for on ijcnn1; T changes with D^(2/3) only. */
 static size_t best_steps(const output_draft *of, const output_schedule *from, double most)
 {
     output_schedule s = *from;
@@ -232,8 +234,8 @@ static pn_status check_exact(const output_draft *of, pn_err *err)
     return PN_OK;
 }
 
-/* Minima of neighbours are at most k G/(n mu) apart: the sum of F_r is n mu-strongly convex, and the gradient of the other sum at its
- * minimum is at most k G.  What is computed is within the certified offset of each. */
+/* Minima of neighbours are at most k G/(n mu) apart: the sum of F_r is n mu-strongly convex, and the gradient of the
+ * other sum at its minimum is at most k G.  What is computed is within the certified offset of each. */
 static pn_status choose_exact(output_draft *of, const pn_arg *own, pn_err *err)
 {
     output_plan *plan = of->plan;

@@ -90,8 +90,8 @@ static pn_status form_matrix(newton *self, pn_err *err)
     return PN_OK;
 }
 
-/* out = H v, by the matrix where there is one: our own kernel on this thread, since a threaded BLAS call on so small a matrix waits
- * longer than it works. */
+/* out = H v, by the matrix where there is one: our own kernel on this thread, since a threaded BLAS call on so small a
+ * matrix waits longer than it works. */
 static pn_status hessian_times(const newton *self, const double *v, double *out, pn_err *err)
 {
     const search *at = self->at;
@@ -160,8 +160,8 @@ static pn_status find_direction(newton *self, pn_err *err)
     return conjugate_gradients(self, fmin(0.1, sqrt(self->norm / (self->at->n + self->norm))), CG_STEPS, err);
 }
 
-/* Along a convex function the slope at the new point tells whether it was overshot; unlike values, it does not drown in rounding.
- * *moved is false when no step helps: the rest is for the steps that need no luck. */
+/* Along a convex function the slope at the new point tells whether it was overshot; unlike values, it does not drown in
+ * rounding.  *moved is false when no step helps: the rest is for the steps that need no luck. */
 static pn_status line_search(newton *self, bool *moved, pn_err *err)
 {
     size_t p = self->at->p;
@@ -272,9 +272,10 @@ static pn_status descend(search *at, bool sure, double most, double *theta, bool
     return !sure && status == PN_ENUMERIC ? PN_OK : status; /* near the minimum a search for a step may find none */
 }
 
-/* Quick steps first.  A residual counts for a step of the known size only, since rounding in a projection weighs more the longer the step is
- * (objective_perturbation_problem.c): one such step from x has a residual no larger than that of x, because x is the projection of
- * x plus its normal, and projecting does not lengthen.  The worst case is bounded from the center. */
+/* Quick steps first.  A residual counts for a step of the known size only, since rounding in a projection weighs more
+ * the longer the step is (objective_perturbation_problem.c): one such step from x has a residual no larger than that of
+ * x, because x is the projection of x plus its normal, and projecting does not lengthen.
+ * The worst case is bounded from the center. */
 static pn_status descend_in_turn(search *at, double *theta, bool *reached, pn_err *err)
 {
     const pn_perturbed_problem *problem = at->problem;

@@ -1,5 +1,6 @@
 /* line_search.c -- see line_search.h.
- * Depends on: line_search.h, geometry/kernels/upper.h, privacy (batch_sparse, sampler), objective.  Used by: second_order*.c. */
+ * Depends on: line_search.h, geometry/kernels/upper.h, privacy (batch_sparse, sampler), objective.
+ * Used by: second_order*.c. */
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +71,8 @@ static pn_status check(const pn_line_search *self, pn_err *err)
     return PN_OK;
 }
 
-/* fixed[k] = r(w) - r(w + t_k u) - required(t_k); not finite where r is not: that step is not taken, and not asked about. */
+/* fixed[k] = r(w) - r(w + t_k u) - required(t_k); not finite where r is not: that step is not taken,
+ * and not asked about. */
 static pn_status fix_public(pn_line_run *run, pn_err *err)
 {
     const pn_line_search *of = &run->search;

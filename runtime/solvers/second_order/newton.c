@@ -1,21 +1,24 @@
-/* newton.c -- w <- argmin over the set of <g, v - w> + <v - w, A (v - w)>/2 + d ||v - w0||^2/2: private Newton.  A is what is known of the Hessian of
- * f from matrices that were released under Gaussian noise, a majorant of it at the start w0 first, its eigenvalues raised above that noise; g
- * the gradient of f as far as releases tell; d what is expected to serve best.
+/* newton.c -- w <- argmin over the set of <g, v - w> + <v - w, A (v - w)>/2 + d ||v - w0||^2/2: private Newton.  A is
+ * what is known of the Hessian of f from matrices that were released under Gaussian noise, a majorant of it at the
+ * start w0 first, its eigenvalues raised above that noise; g the gradient of f as far as releases tell;
+ * d what is expected to serve best.
  * Depends on: newton.h, noisy_model.h, privacy/mechanism/batch_release.h.  Used by: solvers.c's table.
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023); Stein (1981) for d; Kalman (1960) for gains.
  *
- * Gradients.  A step changes the gradient by H (w' - w), which the matrix known predicts with an error of variance spread/2 ||w' - w||^2 a
- * coordinate, spread the variance of its noise (isotropic in Frobenius norm; all of spread where entries have the same).  A released gradient, of
- * variance s^2, corrects g by the part P/(P + s^2) of what it differs, P the variance of g before, which leaves (1 - P/(P + s^2)) P: as
- * the steps become short the estimate becomes the mean of all that was released.  What the curvature changes nobody can know in advance: a
- * release that differs by more than its noise explains says so, and P is raised to what it says (nw_gain).
+ * Gradients.  A step changes the gradient by H (w' - w), which the matrix known predicts with an error of variance
+ * spread/2 ||w' - w||^2 a coordinate, spread the variance of its noise (isotropic in Frobenius norm; all of spread
+ * where entries have the same).  A released gradient, of variance s^2, corrects g by the part P/(P + s^2) of what it
+ * differs, P the variance of g before, which leaves (1 - P/(P + s^2)) P: as the steps become short the estimate becomes
+ * the mean of all that was released.  What the curvature changes nobody can know in advance: a release that differs by
+ * more than its noise explains says so, and P is raised to what it says (nw_gain).
  *
- * Matrices.  Likewise: a Hessian released later corrects the one known, so that all of them are averaged where their noise is more than what
- * the curvature changes, and the last one counts where it is less.
+ * Matrices.  Likewise: a Hessian released later corrects the one known, so that all of them are averaged where their
+ * noise is more than what the curvature changes, and the last one counts where it is less.
  *
- * Damping.  A released gradient of which little but noise is left would lead anywhere.  b, the gradient at w as predictions carry it back to
- * w0, has noise of a known variance, so how much better than w0 the point is to which steps with d lead can be estimated from released
- * numbers alone; the d that promises most is taken, 0 as a rule, and where none promises anything the point is w0. */
+ * Damping.  A released gradient of which little but noise is left would lead anywhere.  b, the gradient at w as
+ * predictions carry it back to w0, has noise of a known variance, so how much better than w0 the point is to which
+ * steps with d lead can be estimated from released numbers alone; the d that promises most is taken, 0 as a rule, and
+ * where none promises anything the point is w0. */
 #include <math.h>
 #include <string.h>
 
@@ -191,7 +194,8 @@ static pn_status release_first(nw_state *self, pn_step_context *context, pn_err 
     return PN_OK;
 }
 
-/* The mean loss's gradient at w, less that at the start where differences are released; and f, where it may be shown. */
+/* The mean loss's gradient at w, less that at the start where differences are released; and f,
+ * where it may be shown. */
 static pn_status compute(nw_state *self, pn_step_context *context, pn_err *err)
 {
     const nw_plan *plan = nw_plan_of(self);
@@ -258,7 +262,8 @@ static pn_status release_later(nw_state *self, pn_step_context *context, pn_err 
     return PN_OK;
 }
 
-/* The matrix known is corrected by the fresh one.  Frobenius noise: entries beside the diagonal count twice, with half of the variance. */
+/* The matrix known is corrected by the fresh one.  Frobenius noise: entries beside the diagonal count twice,
+ * with half of the variance. */
 static void correct(nw_state *self)
 {
     const pn_model *model = &nw_plan_of(self)->again;

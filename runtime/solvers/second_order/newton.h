@@ -1,16 +1,19 @@
 /* newton.h -- what the plan and the steps of private Newton share.  Private to newton*.c and their tests.
- * The first release is of the gradient and a majorant of the Hessian at the start; every later one is of a gradient, of which only what a
- * record's slope has moved since the start is released where that needs less noise, and at some steps of a Hessian, too.
+ * The first release is of the gradient and a majorant of the Hessian at the start; every later one is of a gradient, of
+ * which only what a record's slope has moved since the start is released where that needs less noise,
+ * and at some steps of a Hessian, too.
  * Depends on: first_order.h, noisy_model.h, privacy/accounting/allowance.h.
- * Source: Ganesh, Haghifam, Steinke, Thakurta (2023), Faster differentially private convex optimization via second-order methods; the majorant,
- * damping, differences, gains and shares of the budget are ours.
- * Files: newton_plan.c (steps, shares, noise), newton_explain.c (the plan's lines), newton.c (private steps), newton_exact.c (steps without
- * privacy), newton_step.c (the quadratic of a step, its damping, gains).
+ * Source: Ganesh, Haghifam, Steinke, Thakurta (2023), Faster differentially private convex optimization via
+ * second-order methods; the majorant, damping, differences, gains and shares of the budget are ours.
+ * Files: newton_plan.c (steps, shares, noise), newton_explain.c (the plan's lines), newton.c (private steps),
+ * newton_exact.c (steps without privacy), newton_step.c (the quadratic of a step, its damping, gains).
  *
  * With l the loss of <x, w>, ||x|| <= R, and w0 the start:
- *   at w0        a record's gradient is l'(<x, w0>) x, at most s0 R; s0 = 1/2 for the logistic loss at 0, where elsewhere it is 1
+ *   at w0        a record's gradient is l'(<x, w0>) x, at most s0 R; s0 = 1/2 for the logistic loss at 0,
+ *                where elsewhere it is 1
  *   differences  (l'(<x, w>) - l'(<x, w0>)) x, at most s R for all w; s = 1/2 for the logistic loss
- * so the gradient at w, as the sum of two releases, has noise of (s0/z0, s/z) in place of 1/z, and the part of w0 is paid for once. */
+ * so the gradient at w, as the sum of two releases, has noise of (s0/z0, s/z) in place of 1/z,
+ * and the part of w0 is paid for once. */
 #ifndef PN_SOLVERS_NEWTON_H
 #define PN_SOLVERS_NEWTON_H
 
@@ -31,8 +34,8 @@ typedef struct nw_plan {
     size_t matrices; /* that are released: the majorant and Hessians, at steps that nw_matrices_due tells */
     double first_z, hessian_z, later_z; /* noise multipliers, one for all matrices; 0 without privacy */
     double damping;                     /* least eigenvalue, in norms of the noise */
-    double
-        noise_part; /* norm of the noise of one gradient with all of the budget, as a part of a record's bound: sets T */
+    /* norm of the noise of one gradient with all of the budget, as a part of a record's bound: sets T */
+    double noise_part;
 } nw_plan;
 
 /** Of `matrices` spread evenly over the steps, how many are released before step number `step` (from 0) is taken. */
@@ -41,8 +44,8 @@ static inline size_t nw_matrices_due(const nw_plan *plan, size_t step)
     return step * plan->matrices / plan->base.iterations + 1;
 }
 
-/** To which eigenvalues of a released matrix are raised whose noise has that variance on the diagonal: `damping` times the expected operator norm
- *  of the noise, or r's strong convexity. */
+/** To which eigenvalues of a released matrix are raised whose noise has that variance on the diagonal: `damping` times
+ *  the expected operator norm of the noise, or r's strong convexity. */
 double nw_least(const nw_plan *plan, const pn_model *model, double variance);
 /** Lines of a finished plan.  slope: |l'| at the start times R, at most. */
 void nw_explain(nw_plan *plan, const pn_arg *common, double start_share, double hessian_share, double slope);
@@ -78,10 +81,12 @@ void nw_quadratic_clear(nw_quadratic *self); /* of zeros allowed */
 pn_status nw_quadratic_set(nw_quadratic *self, const double *packed, double least, pn_err *err);
 /** y[dim] = A x. */
 void nw_quadratic_times(nw_quadratic *self, const double *x, double *y);
-/** The same with eigenvalues as they were found, but for half of the least one: what x is predicted to change of the gradient. */
+/** The same with eigenvalues as they were found, but for half of the least one: what x is predicted to change of the
+ *  gradient. */
 void nw_quadratic_predict(nw_quadratic *self, const double *x, double *y);
-/** The d >= 0 with which steps of the quadratic + d ||v - w0||^2/2 are expected to come to the least value, b[dim] being the gradient at w0 with
- *  noise of that variance on each coordinate; +inf where w0 itself is expected to be no worse. */
+/** The d >= 0 with which steps of the quadratic + d ||v - w0||^2/2 are expected to come to the least value, b[dim]
+ *  being the gradient at w0 with noise of that variance on each coordinate;
+ *  +inf where w0 itself is expected to be no worse. */
 double nw_quadratic_damping(nw_quadratic *self, const double *b, double variance);
 /**
  * next[dim] = argmin of <g, v - w> + <v - w, A (v - w)>/2 over the set (NULL: R^dim).
@@ -92,7 +97,8 @@ pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const dou
 /** x[dim] is drawn toward the origin until the set's radii hold for it, but for a little; NULL: left as it is. */
 void nw_keep_within(const pn_set *set, double *x, size_t dim);
 
-/** The part of what a release differs from what was predicted that is believed, with *variance that of the prediction, and of the result on
+/** The part of what a release differs from what was predicted that is believed,
+ *  with *variance that of the prediction, and of the result on
  *  return.  seen: mean square of the difference over `count` numbers; noise: variance of the release. */
 double nw_gain(double *variance, double noise, double seen, double count);
 

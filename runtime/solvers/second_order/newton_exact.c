@@ -1,5 +1,5 @@
-/* newton_exact.c -- Newton's method without privacy: a line search on values of f along Newton's direction, and along that of the majorant where
- * l'' is of no use, such as 0 for huber with all residuals beyond delta.
+/* newton_exact.c -- Newton's method without privacy: a line search on values of f along Newton's direction, and along
+ * that of the majorant where l'' is of no use, such as 0 for huber with all residuals beyond delta.
  * Depends on: newton.h.  Used by: newton.c.
  * Source: Nocedal, Wright (2006), chapter 3. */
 #include <math.h>

@@ -52,14 +52,15 @@ static void warn_of_hessian(nw_plan *plan)
     if (nw_least(plan, &plan->first, deviation * deviation) >= plan->model.bounds.record)
         pn_plan_warn(
             &plan->base,
-            "the Hessian's noise, of norm %.3g, is above B_H = %.3g: at n = %zu, d = %zu nothing is left of it, "
-            "and steps are those of gradient descent; more records or fewer features would help",
+            "the Hessian's noise, of norm %.3g, is above B_H = %.3g: at n = %zu, d = %zu nothing is left of it, and "
+            "steps are those of gradient descent; more records or fewer features would help",
             nw_least(plan, &plan->first, deviation * deviation) / plan->damping, plan->model.bounds.record,
             plan->model.n, plan->model.dim);
 }
 
-/* Slopes over a wide set may be far above those at the start, and so is the noise: P d/(2 least) is what noise P on each coordinate costs along
- * directions of the least eigenvalue, slope^2/(2 B_H) the least that a gradient as large as `slope` can gain. */
+/* Slopes over a wide set may be far above those at the start, and so is the noise: P d/(2 least) is what noise P on
+ * each coordinate costs along directions of the least eigenvalue, slope^2/(2 B_H) the least that a gradient as large as
+ * `slope` can gain. */
 static void warn_of_slopes(nw_plan *plan, double slope)
 {
     double later = plan->later.gradient_sensitivity * plan->later_z,
@@ -76,7 +77,8 @@ static void warn_of_slopes(nw_plan *plan, double slope)
             plan->model.lipschitz, plan->model.lipschitz / slope, slope);
 }
 
-/* Eigenvalues and vectors of a d x d matrix: about 1.2e-9 d^3 s on a core of 2020, as measured for d from 500 to 2000. */
+/* Eigenvalues and vectors of a d x d matrix: about 1.2e-9 d^3 s on a core of 2020,
+ * as measured for d from 500 to 2000. */
 static void warn_of_size(nw_plan *plan)
 {
     double d = (double)plan->model.dim, seconds = 1.2e-9 * d * d * d;

@@ -14,12 +14,14 @@ static const char *const gradients[] = { "auto", "full", "differences", NULL };
 
 enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
 
-/* Chosen once, by the training loss on a9a, ijcnn1, cal_housing and abalone at epsilon 0.1, 1, 10 and 30 (logistic, smooth hinge, huber, softmax,
- * Poisson and clipped squared losses), which is flat around them: a Hessian share of 0.1 to 0.25, a start share of 0.3 to 0.5, 4 to 7
- * matrices.  Each of them may stay what it is whatever the budget: how much a release counts is a matter of its noise beside what a step
- * changes, and gains see to that as it comes about.  Steps are another matter.  Along directions whose curvature is below the least eigenvalue
- * each one covers but a part of the way, which pays only where the noise of the gradients is small enough for what is found there to be
- * worth having: from 10 steps to 20 as r falls from 3e-4 to a quarter of it. */
+/* Chosen once, by the training loss on a9a, ijcnn1, cal_housing and abalone at epsilon 0.1, 1, 10 and 30
+ * (logistic, smooth hinge, huber, softmax, Poisson and clipped squared losses), which is flat around them: a Hessian
+ * share of 0.1 to 0.25, a start share of 0.3 to 0.5, 4 to 7
+ * matrices.  Each of them may stay what it is whatever the budget: how much a release counts is a matter of its noise
+ * beside what a step changes, and gains see to that as it comes about.  Steps are another matter.  Along directions
+ * whose curvature is below the least eigenvalue each one covers but a part of the way, which pays only where the noise
+ * of the gradients is small enough for what is found there to be worth having: from 10 steps to 20 as r falls from 3e-4
+ * to a quarter of it. */
 #define STEPS         10.0
 #define STEPS_LARGE   20.0
 #define NOISE         3e-4
@@ -40,13 +42,12 @@ const pn_param nw_params[] = {
       "of the budget (rho, or mu^2), for all Hessians together" },
     { "start_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
       "of what the gradients have, for the one at the start; default 0.4 where later ones are differences from it, "
-      "else "
-      "an equal part" },
+      "else an equal part" },
     { "damping", PN_REAL, PN_OPTIONAL, PN_POSITIVE, DAMPING, NULL,
       "eigenvalues of a released Hessian are raised to this times the expected operator norm of its noise" },
     { "gradients", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, gradients,
-      "differences: later releases are of gradients less the one at the start; full: of gradients; auto: what has "
-      "less noise" },
+      "differences: later releases are of gradients less the one at the start; full: of gradients; auto: what has less "
+      "noise" },
     PN_HESSIAN_NOISE_PARAM,
     PN_PARAM_END,
 };
@@ -71,8 +72,8 @@ static double known_max(double so_far, double found)
     return isnan(found) ? INFINITY : fmax(so_far, found);
 }
 
-/* What one range of labels adds.  Of several margins the slopes are a vector, of which intervals bound the entries only: norms of both ends
- * stand for the range of a change. */
+/* What one range of labels adds.  Of several margins the slopes are a vector, of which intervals bound the entries
+ * only: norms of both ends stand for the range of a change. */
 static pn_status add_slopes(const pn_first_order *problem, pn_interval near, pn_interval labels, nw_slopes *out,
                             pn_err *err)
 {
@@ -138,8 +139,9 @@ pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *
     return PN_OK;
 }
 
-/* What a neighbour moves, of slopes up to `slope`, in place of B_g, in what is computed by so many passes.  A pass rounds as the model says; the
- * difference of two means, of norm slope R at most, is rounded once more, in each of two neighbours. */
+/* What a neighbour moves, of slopes up to `slope`, in place of B_g, in what is computed by so many passes.  A pass
+ * rounds as the model says; the difference of two means, of norm slope R at most, is rounded once more,
+ * in each of two neighbours. */
 static double moved(const nw_problem *at, double slope, double passes)
 {
     const pn_model *model = &at->plan->model;

@@ -1,8 +1,8 @@
-/* newton_step.c -- the quadratic model of a Newton step, how much it is damped, and its least point, over R^d in closed form or over a set by
- * accelerated projected gradients; gains.  All that it sees is public, or has been released.
+/* newton_step.c -- the quadratic model of a Newton step, how much it is damped, and its least point, over R^d in closed
+ * form or over a set by accelerated projected gradients; gains.  All that it sees is public, or has been released.
  * Depends on: newton.h, descent.h, numeric.  Used by: newton.c, newton_exact.c.
- * Source: Nocedal, Wright (2006), section 3.4 for raised eigenvalues; Lee, Sun, Saunders (2014), steps over a set; Stein (1981) for the
- * estimate of what noise costs; Kalman (1960) for gains. */
+ * Source: Nocedal, Wright (2006), section 3.4 for raised eigenvalues; Lee, Sun, Saunders (2014), steps over a set;
+ * Stein (1981) for the estimate of what noise costs; Kalman (1960) for gains. */
 #include <math.h>
 #include <string.h>
 
@@ -78,8 +78,8 @@ void nw_quadratic_times(nw_quadratic *self, const double *x, double *y)
     assemble(self, y);
 }
 
-/* An eigenvalue below the noise may be anything from 0 to about that: predictions take no less than half of what it is raised to, so that steps
- * along it end, and no more than a step that is to be repeated does not cover. */
+/* An eigenvalue below the noise may be anything from 0 to about that: predictions take no less than half of what it is
+ * raised to, so that steps along it end, and no more than a step that is to be repeated does not cover. */
 static double predicted(const nw_quadratic *self, size_t j)
 {
     return fmax(self->found[j], 0.5 * self->values[0]);
@@ -95,9 +95,10 @@ void nw_quadratic_predict(nw_quadratic *self, const double *x, double *y)
 
 /* ---- damping ---- */
 
-/* Steps that go on as predicted end at x = w0 - (P + d)^-1 b, P the matrix of predictions.  That changes the value by <b*, x> + <x, H x>/2, b* the
- * gradient without its noise; since E <b - b*, x> is minus the noise's variance times the trace of (P + d)^-1, this is an unbiased estimate
- * of the change (Stein 1981), with H as it was found: raised eigenvalues would charge what raising them avoids. */
+/* Steps that go on as predicted end at x = w0 - (P + d)^-1 b, P the matrix of predictions.  That changes the value by
+ * <b*, x> + <x, H x>/2, b* the gradient without its noise; since E <b - b*, x> is minus the noise's variance times the
+ * trace of (P + d)^-1, this is an unbiased estimate of the change (Stein 1981), with H as it was found: raised
+ * eigenvalues would charge what raising them avoids. */
 static double expected_change(const nw_quadratic *self, double variance, double d)
 {
     double sum = 0.0;
@@ -129,9 +130,10 @@ double nw_quadratic_damping(nw_quadratic *self, const double *b, double variance
 
 /* ---- gains ---- */
 
-/* A release that differs from its prediction by more than both their variances explain tells that the prediction was off: then by what is left.
- * By more than six deviations of a mean of squares, which noise alone brings about in 2 of 1,000 releases of one number and in 1 of 10,000 of
- * nine: a false alarm loses what is known, and most where it is known better than a release tells; where the prediction is off, it is by far. */
+/* A release that differs from its prediction by more than both their variances explain tells that the prediction was
+ * off: then by what is left.  By more than six deviations of a mean of squares, which noise alone brings about in 2 of
+ * 1,000 releases of one number and in 1 of 10,000 of nine: a false alarm loses what is known, and most where it is
+ * known better than a release tells; where the prediction is off, it is by far. */
 double nw_gain(double *variance, double noise, double seen, double count)
 {
     double gain;
@@ -211,8 +213,9 @@ pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const dou
 
 #define OUTSIDE 0x1p-31 /* beyond the set's radii, which slopes leave room for (SLACK of newton_plan.c) */
 
-/* Differences of slopes rest on margins, and these on the radii of the set in l1, l2 and linf.  Iterative projections may end further outside
- * than rounding takes others: such a point, which is public, is drawn toward the origin until the radii hold. */
+/* Differences of slopes rest on margins, and these on the radii of the set in l1, l2 and linf.  Iterative projections
+ * may end further outside than rounding takes others: such a point, which is public,
+ * is drawn toward the origin until the radii hold. */
 void nw_keep_within(const pn_set *set, double *x, size_t dim)
 {
     double over = 1.0;

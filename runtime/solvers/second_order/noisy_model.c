@@ -1,7 +1,9 @@
-/* noisy_model.c -- what a record can move of a released gradient or Hessian, what a release costs, and the plan's lines about both.
- * Depends on: noisy_model.h, noisy_gradient.h, objective/passes/second_order.h, numeric/symmetric.h.  Used by: second_order*.c, trust_region*.c,
- * newton*.c.
- * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM, with sensitivities derived anew. */
+/* noisy_model.c -- what a record can move of a released gradient or Hessian, what a release costs,
+ * and the plan's lines about both.
+ * Depends on: noisy_model.h, noisy_gradient.h, objective/passes/second_order.h, numeric/symmetric.h.  Used by:
+ * second_order*.c, trust_region*.c, newton*.c.
+ * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM,
+ * with sensitivities derived anew. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +14,8 @@
 #include "solvers/second_order/noisy_model.h"
 
 #define UPWARD (1.0 + 1e-14) /* for the rounding of what is computed here */
-#define LEAST  0x1p-200 /* a Hessian that is 0 whatever the records are is given this bound: noise has to have a scale */
+/* a Hessian that is 0 whatever the records are is given this bound: noise has to have a scale */
+#define LEAST 0x1p-200
 
 static bool sees_all(const pn_model *self)
 {
@@ -87,7 +90,8 @@ static pn_status check_regulariser(const pn_model *self, const char *owner, pn_e
 
 /* ---- sensitivities ---- */
 
-/* In a mean over all records gradients may come from a pass of their own or together with the Hessian: the larger error of the two. */
+/* In a mean over all records gradients may come from a pass of their own or together with the Hessian: the larger error
+ * of the two. */
 static void read_gradient(pn_model *self, const pn_gradient_noise *whole)
 {
     double m = (double)self->batch, d = sqrt((double)self->dim), each = self->lipschitz * UPWARD;
@@ -110,8 +114,8 @@ static double hessian_moved(const pn_model *self)
     return self->generic ? fmax(certified, replace ? bounds->generic : bounds->generic / 2.0) : certified;
 }
 
-/* Rounding counts twice, once in each neighbour's matrix: of the sum; and of the products with sqrt(2) (itself rounded) and of the division by
- * n, each 2^-53 of an entry and together less than 2^-51 of the mean's norm. */
+/* Rounding counts twice, once in each neighbour's matrix: of the sum; and of the products with sqrt(2) (itself rounded)
+ * and of the division by n, each 2^-53 of an entry and together less than 2^-51 of the mean's norm. */
 static void read_hessian(pn_model *self)
 {
     const pn_hessian_bounds *bounds = &self->bounds;

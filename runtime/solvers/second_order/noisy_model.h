@@ -1,8 +1,11 @@
-/* noisy_model.h -- the mean loss's gradient and Hessian plus Gaussian noise, on all records or on fresh batches: what private solvers of second
- * order release.  Sensitivities, events, draws and the plan's lines about them are here and in no solver.
- * Depends on: solver.h, objective/passes/second_order.h, privacy/mechanism/batch_release.h.  Used by: second_order*.c, trust_region*.c, newton*.c.
- * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; Ganesh, Haghifam, Steinke, Thakurta (2023).
- * Files: noisy_model.c (sensitivities, events, plan), noisy_model_bound.c (how far a release is off), noisy_model_release.c. */
+/* noisy_model.h -- the mean loss's gradient and Hessian plus Gaussian noise, on all records or on fresh batches: what
+ * private solvers of second order release.  Sensitivities, events, draws and the plan's lines about them are here and
+ * in no solver.
+ * Depends on: solver.h, objective/passes/second_order.h, privacy/mechanism/batch_release.h.
+ * Used by: second_order*.c, trust_region*.c, newton*.c.
+ * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; Ganesh, Haghifam, Steinke,
+ * Thakurta (2023).  Files: noisy_model.c (sensitivities, events, plan),
+ * noisy_model_bound.c (how far a release is off), noisy_model_release.c. */
 #ifndef PN_SOLVERS_NOISY_MODEL_H
 #define PN_SOLVERS_NOISY_MODEL_H
 
@@ -10,12 +13,14 @@
 #include "privacy/mechanism/batch_release.h"
 #include "solvers/engine/solver.h"
 
-/* Public: fixed before the data are looked at.  Noise multipliers z are in units of a query's sensitivity: sigma = z times it. */
+/* Public: fixed before the data are looked at.  Noise multipliers z are in units of a query's sensitivity: sigma = z
+ * times it. */
 typedef struct pn_model {
     pn_objective *objective;
     size_t dim, n;
     size_t order,
-        packed; /* of the matrix that is released, order (order + 1)/2 entries: dim, or p for the majorant of several margins */
+        /* of the matrix that is released, order (order + 1)/2 entries: dim, or p for the majorant of several margins */
+        packed;
     size_t batch; /* records of every query's own batch; n: all */
     pn_neighbours neighbours;
     bool is_private;
@@ -26,41 +31,45 @@ typedef struct pn_model {
     bool bare;      /* gradients and Hessians are of the mean loss, without r */
     pn_hessian_bounds bounds; /* without privacy +inf where nothing is known */
     double lipschitz;         /* B_g: every record's gradient, certified or clipped */
-    double
-        gradient_sensitivity; /* D_g: l2, of the mean over the batch as computed, rounding included; 0 without privacy */
+    /* D_g: l2, of the mean over the batch as computed, rounding included; 0 without privacy */
+    double gradient_sensitivity;
     double hessian_sensitivity;           /* D_H: of the packed vector (frobenius: in Frobenius norm), likewise */
     double gradient_bound, hessian_bound; /* public, on every |entry| of what is released, before its noise */
 } pn_model;
 
 /**
  * Read the problem.  batch 0: all records.
- * Errors: of pn_objective_hessian_bounds; PN_EPRIVACY without a finite B_g or B_H where private; PN_EUNSUPPORTED for add_remove (n is public),
- * for a true batch under another relation than replace_one, for a regulariser without Hessian; PN_EINVAL for a batch beyond n; PN_EDIM for a
- * packed Hessian beyond 2^31 entries (says how much memory it would take).
+ * Errors: of pn_objective_hessian_bounds; PN_EPRIVACY without a finite B_g or B_H where private; PN_EUNSUPPORTED for
+ * add_remove (n is public), for a true batch under another relation than replace_one, for a regulariser without
+ * Hessian; PN_EINVAL for a batch beyond n; PN_EDIM for a packed Hessian beyond 2^31 entries
+ * (says how much memory it would take).
  */
 pn_status pn_model_read(pn_model *out, const char *owner, pn_objective *objective, const pn_request *request,
                         size_t batch, bool frobenius, bool generic, pn_err *err);
 /** The same model with the majorant in place of the Hessian, bare; of convex losses, on all records. */
 pn_model pn_model_majorant(const pn_model *of);
 
-/** What is released at multiplier z: sums over a batch in units of a sum, or the mean over all records in units of the mean. */
+/** What is released at multiplier z: sums over a batch in units of a sum,
+ *  or the mean over all records in units of the mean. */
 pn_batch_release_options pn_model_gradient_options(const pn_model *self, double z);
 pn_batch_release_options pn_model_hessian_options(const pn_model *self, double z);
-/** The event of one release at multiplier z > 0: gaussian, within fixed_sampled for a true batch; rounding and draws included.  Errors: as
- *  pn_batch_release_price. */
+/** The event of one release at multiplier z > 0: gaussian, within fixed_sampled for a true batch; rounding and draws
+ *  included.  Errors: as pn_batch_release_price. */
 pn_status pn_model_gradient_event(const pn_model *self, double z, pn_event **out, pn_err *err);
 pn_status pn_model_hessian_event(const pn_model *self, double z, pn_event **out, pn_err *err);
 /** Lines: B_g, B_H, M, D_g, D_H, and the noise at multiplier z (0: none), with where they come from. */
 void pn_model_explain(const pn_model *self, double z, pn_plan *plan);
 
-/** With probability >= 1 - failure, failure in (0, 1): ||gradient noise|| <= D_g z (sqrt(d) + sqrt(2 ln(1/failure))). */
+/** With probability >= 1 - failure, failure in (0, 1): ||gradient noise|| <= D_g z (sqrt(d) + sqrt(2
+ *  ln(1/failure))). */
 double pn_model_gradient_noise(const pn_model *self, double z, double failure);
-/** Likewise the operator norm of the Hessian's noise: D_H z (2 sqrt(d) + 2 sqrt(ln(1/failure))), with frobenius D_H z (sqrt(2 d) + sqrt(2 ln(
- *  1/failure))). */
+/** Likewise the operator norm of the Hessian's noise: D_H z (2 sqrt(d) + 2 sqrt(ln(1/failure))), with frobenius D_H z
+ *  (sqrt(2 d) + sqrt(2 ln( 1/failure))). */
 double pn_model_hessian_noise(const pn_model *self, double z, double failure);
-/** What a batch without replacement adds to the deviation from the gradient (Hessian) of all records, with probability >= 1 - failure; 0 for all
- *  records.  Source: El-Yaniv, Pechyony (2009), Lemma 2, for differences that are bounded; Gross, Nesme (2010) and Tropp (2012) for
- *  matrices. */
+/** What a batch without replacement adds to the deviation from the gradient (Hessian) of all records,
+ *  with probability >= 1 - failure; 0 for all
+ *  records.  Source: El-Yaniv, Pechyony (2009), Lemma 2, for differences that are bounded; Gross, Nesme (2010) and
+ *  Tropp (2012) for matrices. */
 double pn_model_gradient_sampling(const pn_model *self, double failure);
 double pn_model_hessian_sampling(const pn_model *self, double failure);
 
@@ -83,29 +92,31 @@ extern const char *const pn_hessian_bound_names[]; /* "certified", "generic", NU
 
 typedef struct pn_model_release pn_model_release;
 
-/** Ready to draw at these multipliers; 0: no noise (runs without privacy, or what is never asked for).  model: borrowed, outlives it.  More than
- *  one may be open: a phase has its own.  Errors: PN_ENOMEM; what pn_batch_release_new refuses. */
+/** Ready to draw at these multipliers; 0: no noise (runs without privacy, or what is never asked for).  model:
+ *  borrowed, outlives it.  More than one may be open: a phase has its own.  Errors: PN_ENOMEM;
+ *  what pn_batch_release_new refuses. */
 pn_status pn_model_open(pn_model_release **out, const pn_model *model, double gradient_z, double hessian_z,
                         pn_err *err);
 void pn_model_close(pn_model_release *self); /* NULL allowed */
 
 /*
- * What the three below share.  gradient[dim] = gradient of the mean loss over a batch of its own + noise + gradient of r; packed[packed] =
- * Hessian likewise, symmetric noise through the lattice (r only unless the model is bare); the batches are of model->batch records, all of them for n.  label: of the charge;
- * NULL: the ledger says batch_release.
- * On all records: compute, charge, draw, so that what fails or is cancelled while computing has cost nothing.  On batches: charge, draw the batch,
- * compute, draw the noise; what fails in between has been paid for, and the next call begins there and pays nothing.
- * *value (may be NULL): f there, raw: only to be asked for where the run may show it; NaN over a batch.  *records (may be NULL) += records seen.
- * Counts context->releases, those with noise.  After a failure gradient and packed hold nothing private.
- * Errors: PN_EBUDGET (nothing was charged or drawn); PN_EPRIVACY for a private model that was opened without noise; as pn_objective_losses,
- * pn_objective_quadratic, pn_batch_release_pay and pn_batch_release_make.
+ * What the three below share.  gradient[dim] = gradient of the mean loss over a batch of its own + noise + gradient of
+ * r; packed[packed] = Hessian likewise, symmetric noise through the lattice (r only unless the model is bare); the
+ * batches are of model->batch records, all of them for n.  label: of the charge; NULL: the ledger says batch_release.
+ * On all records: compute, charge, draw, so that what fails or is cancelled while computing has cost nothing.  On
+ * batches: charge, draw the batch, compute, draw the noise; what fails in between has been paid for, and the next call
+ * begins there and pays nothing.  *value (may be NULL): f there, raw: only to be asked for where the run may show it;
+ * NaN over a batch.  *records (may be NULL) += records seen.  Counts context->releases, those with noise.  After a
+ * failure gradient and packed hold nothing private.
+ * Errors: PN_EBUDGET (nothing was charged or drawn); PN_EPRIVACY for a private model that was opened without noise; as
+ * pn_objective_losses, pn_objective_quadratic, pn_batch_release_pay and pn_batch_release_make.
  */
 pn_status pn_model_gradient(pn_model_release *self, pn_step_context *context, const char *label, const double *theta,
                             double *value, double *gradient, uint64_t *records, pn_err *err);
 pn_status pn_model_hessian(pn_model_release *self, pn_step_context *context, const char *label, const double *theta,
                            double *packed, uint64_t *records, pn_err *err);
-/** Both at once; one pass where both see all records, which are counted once.  Two charges, both before the first draw; refused where they do not
- *  fit together. */
+/** Both at once; one pass where both see all records, which are counted once.  Two charges, both before the first draw;
+ *  refused where they do not fit together. */
 pn_status pn_model_both(pn_model_release *self, pn_step_context *context, const char *label, const double *theta,
                         double *value, double *gradient, double *packed, uint64_t *records, pn_err *err);
 

@@ -1,21 +1,24 @@
-/* noisy_model_bound.c -- how far a released gradient or Hessian is from that of all records: noise, and what a batch leaves out.
+/* noisy_model_bound.c -- how far a released gradient or Hessian is from that of all records: noise,
+ * and what a batch leaves out.
  * Depends on: noisy_model.h.  Used by: second_order*.c, trust_region*.c, newton*.c.
  * Source: Borell (1975); Kwapien (1994); El-Yaniv, Pechyony (2009); Gross, Nesme (2010); Tropp (2012).
  *
- * Noise.  The Gaussian mass of { f > median + t } is at most Q(t/L) <= exp(-t^2/(2 L^2))/2 for f with Lipschitz constant L (Borell), and the
- * median of a convex f is at most its mean (Kwapien).  A norm of d standard numbers: L = 1, mean at most sqrt(d).  The largest eigenvalue of a
- * symmetric matrix of standard numbers: u^T E u and v^T E v differ by a variance of at most 2 ||u u^T - v v^T||_F^2 <= 4 ||u - v||^2, that of
- * 2 <g, u> and 2 <g, v>, so that its mean is at most 2 sqrt(d) (Sudakov, Fernique); as a function of the packed numbers L = sqrt(2).  With
- * variance 1/2 beside the diagonal the difference has ||u u^T - v v^T||_F^2, and L = 1 in the isotropic numbers: 1/sqrt(2) of both.  The two
- * ends of the spectrum use up the two halves.
+ * Noise.  The Gaussian mass of { f > median + t } is at most Q(t/L) <= exp(-t^2/(2 L^2))/2 for f with Lipschitz
+ * constant L (Borell), and the median of a convex f is at most its mean (Kwapien).  A norm of d standard numbers: L =
+ * 1, mean at most sqrt(d).  The largest eigenvalue of a symmetric matrix of standard numbers: u^T E u and v^T E v
+ * differ by a variance of at most 2 ||u u^T - v v^T||_F^2 <= 4 ||u - v||^2, that of 2 <g, u> and 2 <g, v>, so that its
+ * mean is at most 2 sqrt(d) (Sudakov, Fernique); as a function of the packed numbers L = sqrt(2).  With variance 1/2
+ * beside the diagonal the difference has ||u u^T - v v^T||_F^2, and L = 1 in the isotropic numbers: 1/sqrt(2) of both.
+ * The two ends of the spectrum use up the two halves.
  *
  * Batches.  f(batch) that changes by at most c when one record of the batch is exchanged for one outside:
  *     P(f > E f + t) <= exp(-2 t^2/(a c^2)),   a = m u/((n - 1/2)(1 - 1/(2 max(m, u)))),  u = n - m,
- * by bounded differences along the order of drawing: what record i reveals moves E f by at most c u/(n - i), and the squares of these add
- * up to at most a c^2 (with the batch and its complement exchanged, if m > u).  For a mean of vectors within variance s^2:
- * E ||deviation|| <= s sqrt(u/(m (n - 1))).
- * Matrices between L and L + w I (w = B_H for convex losses, else 2 B_H): variance at most w^2/4, deviations at most w, and sampling
- * without replacement has no larger trace of its moment generating function than with (Gross, Nesme): Bernstein's inequality. */
+ * by bounded differences along the order of drawing: what record i reveals moves E f by at most c u/(n - i), and the
+ * squares of these add up to at most a c^2 (with the batch and its complement exchanged, if m > u).  For a mean of
+ * vectors within variance s^2: E ||deviation|| <= s sqrt(u/(m (n - 1))).
+ * Matrices between L and L + w I (w = B_H for convex losses, else 2 B_H): variance at most w^2/4, deviations at most w,
+ * and sampling without replacement has no larger trace of its moment generating function than with (Gross, Nesme):
+ * Bernstein's inequality. */
 #include <math.h>
 
 #include "solvers/second_order/noisy_model.h"
@@ -49,8 +52,8 @@ static sample sample_of(const pn_model *self)
     return (sample){ (double)self->n, (double)self->batch, (double)(self->n - self->batch) };
 }
 
-/* Deviation of a mean of vectors with standard deviation s from its expectation (at most s a vector), and then up to the tail, when exchanging
- * a record moves the sum by at most `apart`. */
+/* Deviation of a mean of vectors with standard deviation s from its expectation (at most s a vector), and then up to
+ * the tail, when exchanging a record moves the sum by at most `apart`. */
 static double by_differences(sample of, double s, double apart, double failure)
 {
     double a = of.m * of.u / ((of.n - 0.5) * (1.0 - 0.5 / fmax(of.m, of.u)));

@@ -1,11 +1,14 @@
-/* noisy_model_release.c -- draw a batch, compute, add noise: the one way in which solvers of second order look at records.
- * Depends on: noisy_model.h, privacy/mechanism/batch_release.h, privacy/mechanism/sampler.h, numeric/symmetric.h.  Used by: second_order*.c, trust_region*.c,
- * newton*.c.
+/* noisy_model_release.c -- draw a batch, compute, add noise: the one way in which solvers of second order look at
+ * records.
+ * Depends on: noisy_model.h, privacy/mechanism/batch_release.h, privacy/mechanism/sampler.h, numeric/symmetric.h.  Used
+ * by: second_order*.c, trust_region*.c, newton*.c.
  *
- * The Hessian is released as its packed upper triangle, one draw an entry: it is symmetric because nothing else was drawn.  For noise that is
- * isotropic in Frobenius norm the entries beside the diagonal are multiplied by sqrt(2) before, and divided by it after.
+ * The Hessian is released as its packed upper triangle, one draw an entry: it is symmetric because nothing else was
+ * drawn.  For noise that is isotropic in Frobenius norm the entries beside the diagonal are multiplied by sqrt(2)
+ * before, and divided by it after.
  *
- * r is public: its part is put into the caller's arrays before anything is charged, so that no failure of it comes after a release. */
+ * r is public: its part is put into the caller's arrays before anything is charged,
+ * so that no failure of it comes after a release. */
 #include <math.h>
 #include <string.h>
 
@@ -152,7 +155,8 @@ static pn_status pay(const asked *a, pn_batch_release *release, pn_err *err)
     return pn_batch_release_pay(release, a->context->ledger, a->label, a->context->rng, 1, false, err);
 }
 
-/* Both fit or neither is charged.  Reserved, because the first charge by itself might choose orders that the second does not fit. */
+/* Both fit or neither is charged.  Reserved, because the first charge by itself might choose orders that the second
+ * does not fit. */
 static pn_status pay_all(const asked *a, pn_err *err)
 {
     pn_model_release *self = a->self;

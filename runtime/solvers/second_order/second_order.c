@@ -1,5 +1,6 @@
-/* second_order.c -- gradient steps, negative-curvature steps and the end of private second-order descent, as a machine of stages: what a stage
- * has released or paid for is kept, so that a step that failed goes on from there and draws nothing twice.
+/* second_order.c -- gradient steps, negative-curvature steps and the end of private second-order descent, as a machine
+ * of stages: what a stage has released or paid for is kept, so that a step that failed goes on from there and draws
+ * nothing twice.
  * Depends on: second_order_run.h, first_order.h, CBLAS.  Used by: solvers.c's table.
  * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM, Algorithms 1 to 3. */
 #include <math.h>
@@ -182,7 +183,8 @@ static pn_status take_hessian(so_state *self, pn_step_context *context, pn_err *
 
 /* ---- the least eigenpair ---- */
 
-/* Of a bound that has to hold at whichever release turns out to be the last: one part in all that can be released in the phase. */
+/* Of a bound that has to hold at whichever release turns out to be the last: one part in all that can be released in
+ * the phase. */
 static double share_of_failure(const so_state *self, size_t parts)
 {
     const so_plan *plan = so_plan_of(self);

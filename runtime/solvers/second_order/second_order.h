@@ -1,6 +1,6 @@
-/* second_order.h -- what the plan and the steps of private second-order descent share.  Private to second_order*.c and line_search.c.
- * Gradient steps while the released gradient is larger than eps_g; else a released Hessian: a step along its most negative direction where its
- * least eigenvalue is below -eps_H, or the end, with a certificate.
+/* second_order.h -- what the plan and the steps of private second-order descent share.  Private to second_order*.c and
+ * line_search.c.  Gradient steps while the released gradient is larger than eps_g; else a released Hessian: a step
+ * along its most negative direction where its least eigenvalue is below -eps_H, or the end, with a certificate.
  * Depends on: solver.h, noisy_model.h, privacy/accounting/allowance.h.
  * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; constants derived anew. */
 #ifndef PN_SOLVERS_SECOND_ORDER_H
@@ -29,8 +29,8 @@ typedef struct so_constants {
     size_t tests_g, tests_h;      /* i_max of the two searches */
 } so_constants;
 
-/** Defaults for zeros, and all that follows.  NULL, or which condition fails, as "c1 must be in (0, 1/2) ..., got 0.6", in text[160].
- *  Constants of searches are looked at only with line_search. */
+/** Defaults for zeros, and all that follows.  NULL, or which condition fails, as "c1 must be in (0, 1/2) ..., got 0.6",
+ *  in text[160].  Constants of searches are looked at only with line_search. */
 const char *so_derive(so_constants *of, bool line_search, char *text, size_t size);
 /** Iterations after which `gap` is used up: clamp(ceil(gap / decrease), 1, cap). */
 size_t so_iterations(const so_constants *of, bool line_search, double gap, size_t cap);
@@ -39,8 +39,8 @@ size_t so_iterations(const so_constants *of, bool line_search, double gap, size_
 double so_gradient_limit(const so_constants *of); /* min(c1 eps_g, c2 eps_H^2/M) >= ||e|| */
 double so_hessian_limit(const so_constants *of);  /* c eps_H >= ||E|| */
 double so_failure_each(const so_constants *of, size_t iterations);
-/** The n at which a noise that falls like 1/n and a sampling deviation (batches at the same rate) that falls like 1/sqrt(n), as they are
- *  at `records`, come down to limit together: everything else fixed. */
+/** The n at which a noise that falls like 1/n and a sampling deviation (batches at the same rate) that falls like
+ *  1/sqrt(n), as they are at `records`, come down to limit together: everything else fixed. */
 double so_records_for(double records, double noise, double sampling, double limit);
 
 /* What the tests of line searches see. */
@@ -53,8 +53,8 @@ typedef struct so_search_error {
     bool slope;
 } so_search_error;
 
-/** The n at which all tests of all searches err, with probability >= 1 - zeta, by at most half of the decrease that they ask for at every step
- *  from the sure one on. */
+/** The n at which all tests of all searches err, with probability >= 1 - zeta, by at most half of the decrease that
+ *  they ask for at every step from the sure one on. */
 double so_gradient_search_records(const so_constants *of, const so_search_error *at);
 double so_curvature_search_records(const so_constants *of, const so_search_error *at);
 
@@ -67,7 +67,8 @@ typedef struct so_needs {
 
 /* ---- the plan (second_order_plan.c) ---- */
 
-/* Noise of one phase: multipliers of gradient and Hessian, and epsilon of one line search (before amplification); z is 0 without privacy. */
+/* Noise of one phase: multipliers of gradient and Hessian, and epsilon of one line search (before amplification);
+ * z is 0 without privacy. */
 typedef struct so_noise {
     double z, search_epsilon;
     size_t iterations;                               /* T */
@@ -93,17 +94,18 @@ typedef struct so_plan {
     double value_bound;                            /* public, on the size of the mean loss at w0 */
     double regular;                                /* r(w0): public */
     double floor;                                  /* f_low, public or claimed; -inf where unknown */
-    double
-        gap; /* public bound on f(w0) - f_low, or the claim; +inf where unknown.  T is of it unless a value is released */
+    /* public bound on f(w0) - f_low, or the claim; +inf where unknown.  T is of it unless a value is released */
+    double gap;
     so_noise first; /* of phase 1 (of 1 or 2), as planned: T = cap where a value is released */
     double *start;  /* [dim] owned */
 } so_plan;
 
-/** The noise with which T iterations cost `share` of the unit.  Used for the plan, and by the run for what phase 2 or a released value makes of
+/** The noise with which T iterations cost `share` of the unit.  Used for the plan,
+ *  and by the run for what phase 2 or a released value makes of
  *  T.  Errors: as pn_allowance_noise. */
 pn_status so_noise_of(const so_plan *plan, double share, size_t iterations, so_noise *out, pn_err *err);
-/** The mechanism that releases the mean loss at w0 (of one entry, without r), rounding and summation paid for, at multiplier z.  Its event is what
- *  value_cost is the price of, at value_z.  Errors: what the mechanism refuses. */
+/** The mechanism that releases the mean loss at w0 (of one entry, without r), rounding and summation paid for, at
+ *  multiplier z.  Its event is what value_cost is the price of, at value_z.  Errors: what the mechanism refuses. */
 pn_status so_value_open(pn_mechanism **out, const so_plan *plan, double z, pn_err *err);
 /** Which records the conditions need at that noise. */
 so_needs so_check(const so_plan *plan, const so_noise *noise);
@@ -121,20 +123,22 @@ typedef struct so_work {
     bool data_free;                                   /* of width 0 but for rounding */
     so_noise second; /* of phase 2, with what phase 1 leaves at least; of the only phase */
     so_needs needs;  /* at `second` */
-    double
-        reachable;  /* the smallest a_g, with a_H = sqrt(M a_g), whose conditions hold; +inf: none; 0: not looked for */
+    /* the smallest a_g, with a_H = sqrt(M a_g), whose conditions hold; +inf: none; 0: not looked for */
+    double reachable;
     bool practical; /* the tolerances are those for which noise is typically half of eps */
 } so_work;
 
-/** Everything that options and objective say, but for tolerances and noise.  Errors: of pn_model_read; PN_EINVAL for options that contradict
- *  each other, or where nothing bounds G, M or the gap; PN_EUNSUPPORTED for sets without projection; PN_ENOMEM. */
+/** Everything that options and objective say, but for tolerances and noise.  Errors: of pn_model_read; PN_EINVAL for
+ *  options that contradict each other, or where nothing bounds G, M or the gap;
+ *  PN_EUNSUPPORTED for sets without projection; PN_ENOMEM. */
 pn_status so_read_problem(so_work *at, pn_err *err);
-/** a_g, a_H and what follows from them, T included: as given, else practical (second_order_tolerance.c).  Errors: PN_EINVAL for constants whose
- *  conditions fail; PN_EBUDGET where the noise is above every tolerance. */
+/** a_g, a_H and what follows from them, T included: as given, else practical (second_order_tolerance.c).  Errors:
+ *  PN_EINVAL for constants whose conditions fail; PN_EBUDGET where the noise is above every tolerance. */
 pn_status so_choose_tolerance(so_work *at, pn_err *err);
 /** Fills at->reachable. */
 pn_status so_find_reachable(so_work *at, pn_err *err);
-/** The allowance and everything that is paid from it, for plan->cap iterations.  Errors: as so_noise_of and pn_allowance_open. */
+/** The allowance and everything that is paid from it, for plan->cap iterations.
+ *  Errors: as so_noise_of and pn_allowance_open. */
 pn_status so_set_noise(so_work *at, pn_err *err);
 /** The lines, warnings and settings (second_order_explain.c). */
 void so_explain(so_work *at);

@@ -1,15 +1,18 @@
-/* second_order_bound.c -- what private second-order descent is proved to need: constants of its steps, iterations, records.  Numbers only.
+/* second_order_bound.c -- what private second-order descent is proved to need: constants of its steps,
+ * iterations, records.  Numbers only.
  * Depends on: second_order.h.  Used by: second_order_plan.c, second_order_problem.c, tests.
- * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; second-order.md sections 2 and 4.  Derived again here:
+ * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM;
+ * second-order.md sections 2 and 4.  Derived again here:
  *
  * Gradient step, g~ = g + e, ||e|| <= c1 eps_g < c1 ||g~||, smoothness G:
  *     f(w - gamma g~) <= f(w) - gamma ||g~||^2 (1 - c1 - G gamma/2),
- * a decrease of (1 - 2 c1) ||g~||^2/(2 G) at gamma = 1/G, and of c_g gamma ||g~||^2 for every gamma <= gbar_g = 2 (1 - c1 - c_g)/G.
- * Curvature step, H~ = H + E, ||E|| <= c eps_H < c |lam|, p.g~ <= 0, so that p.g <= ||e|| <= c2 lam^2/M: at gamma = t |lam|/M
+ * a decrease of (1 - 2 c1) ||g~||^2/(2 G) at gamma = 1/G, and of c_g gamma ||g~||^2 for every gamma <= gbar_g = 2
+ * (1 - c1 - c_g)/G.  Curvature step, H~ = H + E, ||E|| <= c eps_H < c |lam|, p.g~ <= 0,
+ * so that p.g <= ||e|| <= c2 lam^2/M: at gamma = t |lam|/M
  *     f(w + gamma p) <= f(w) - (|lam|^3/M^2) (t^2 (1 - c)/2 - c2 t - t^3/6),
- * that is 2 (1/3 - c2 - c) |lam|^3/M^2 at t = 2, and at least (c_H/2) gamma^2 |lam| where t^2 - 3 (1 - c - c_H) t + 6 c2 <= 0: t in [t1, t2].
- * A search tests steps above gbar only, and takes gbar, which needs no test, where none passes.  An accepted step has lowered f by the test's
- * amount less the test's error; half is left to it. */
+ * that is 2 (1/3 - c2 - c) |lam|^3/M^2 at t = 2, and at least (c_H/2) gamma^2 |lam| where t^2 - 3 (1 - c - c_H) t + 6
+ * c2 <= 0: t in [t1, t2].  A search tests steps above gbar only, and takes gbar, which needs no test, where none
+ * passes.  An accepted step has lowered f by the test's amount less the test's error; half is left to it. */
 #include <math.h>
 #include <stdio.h>
 
@@ -185,8 +188,9 @@ double so_records_for(double records, double noise, double sampling, double limi
     return ceil(records / (x * x));
 }
 
-/* Error of the tests of one search per unit of step and of the direction's length, whatever step is tested.  AboveThreshold with thresholds of
- * 2 D/epsilon: 8 D (ln tests + ln(2/beta))/epsilon with probability >= 1 - beta, beta = zeta/T. */
+/* Error of the tests of one search per unit of step and of the direction's length, whatever step is tested.
+ * AboveThreshold with thresholds of 2 D/epsilon: 8 D (ln tests + ln(2/beta))/epsilon with probability >= 1 - beta,
+ * beta = zeta/T. */
 static double search_noise(const so_constants *of, const so_search_error *at, size_t tests)
 {
     double sensitivity = at->sensitivity * (at->slope ? 1.0 : of->b0);

@@ -1,5 +1,6 @@
 /* second_order_eigen.c -- see second_order_eigen.h.
- * Depends on: second_order_eigen.h, privacy/mechanism/sampler.h, random/symmetric_noise.h, objective.  Used by: second_order.c. */
+ * Depends on: second_order_eigen.h, privacy/mechanism/sampler.h, random/symmetric_noise.h, objective.
+ * Used by: second_order.c. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -59,8 +60,8 @@ static pn_status stored_times(void *of, const double *x, double *y, pn_err *err)
     return PN_OK;
 }
 
-/* Two statements about the start are relied on, each for half of the failure: the theorem's steps are enough, and the start is not too far from
- * the eigenvector. */
+/* Two statements about the start are relied on, each for half of the failure: the theorem's steps are enough, and the
+ * start is not too far from the eigenvector. */
 static pn_smallest_options to_tau(const so_least_options *options, double norm)
 {
     return (pn_smallest_options){ .tolerance = options->tau, .failure = options->failure / 2.0, .norm = norm };

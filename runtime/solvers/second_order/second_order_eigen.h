@@ -1,7 +1,8 @@
 /* second_order_eigen.h -- the least eigenpair of a released Hessian, and how sure it is.
- * Stored Hessians of moderate order go to LAPACK; larger ones to Lanczos steps, as many as the theorem asks for or until the start leaves room for
- * no smaller eigenvalue (symmetric.h): a small residual says that some eigenvalue is near, not that it is the least one, so no run of steps is
- * cut short on it.  Products without a stored Hessian are for simulations.
+ * Stored Hessians of moderate order go to LAPACK; larger ones to Lanczos steps, as many as the theorem asks for or
+ * until the start leaves room for no smaller eigenvalue (symmetric.h): a small residual says that some eigenvalue is
+ * near, not that it is the least one, so no run of steps is cut short on it.
+ * Products without a stored Hessian are for simulations.
  * Depends on: second_order.h, numeric/symmetric.h, random/symmetric_noise.h, objective.  Used by: second_order.c.
  * Source: Kuczynski, Wozniakowski (1992), Theorem 4.2. */
 #ifndef PN_SOLVERS_SECOND_ORDER_EIGEN_H
@@ -30,13 +31,14 @@ bool so_needs_start(so_eigen how, size_t n);
 pn_status so_least_stored(so_least *out, double *x, const double *packed, size_t n, const so_least_options *options,
                           pn_task *task, pn_err *err);
 
-/* A Hessian that is known by its products only, with simulated noise: one draw of noise and one batch for all products. */
+/* A Hessian that is known by its products only, with simulated noise: one draw of noise and one batch for all
+ * products. */
 typedef struct so_products so_products;
 
 /**
  * Charge a Hessian at multiplier z (0: none), draw the key of its noise and its batch.  theta[dim] is borrowed.
- * Errors: PN_EPRIVACY where the stream is not simulated: the rounding of products depends on the data and there is no lattice for them;
- * PN_EBUDGET; PN_ENOMEM.
+ * Errors: PN_EPRIVACY where the stream is not simulated: the rounding of products depends on the data and there is no
+ * lattice for them; PN_EBUDGET; PN_ENOMEM.
  */
 pn_status so_products_open(so_products **out, const pn_model *model, double z, const double *theta,
                            pn_step_context *context, const char *label, pn_err *err);

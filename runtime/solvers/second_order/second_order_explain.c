@@ -332,8 +332,8 @@ static void warn_of_tolerance(so_work *at)
     else if (!at->practical && isfinite(at->reachable) && !is_enough(at))
         pn_plan_warn(
             &at->plan->base,
-            "tolerances (%.3g, %.3g) need n >= %.3g; the smallest that the theorem reaches here are gradient = "
-            "%.4g, hessian = %.4g%s",
+            "tolerances (%.3g, %.3g) need n >= %.3g; the smallest that the theorem reaches here are gradient = %.4g, "
+            "hessian = %.4g%s",
             of->gradient, of->hessian, so_needed(&at->needs), at->reachable, sqrt(M * at->reachable), beyond);
     else if (!at->practical && !is_enough(at))
         pn_plan_warn(&at->plan->base, "tolerances (%.3g, %.3g) need n >= %.3g; the theorem reaches none here%s",
@@ -350,8 +350,8 @@ static void explain_eigen(so_work *at)
     pn_plan_add_text(&at->plan->base, "eigenpair", names[plan->eigen], "%s", words[plan->eigen]);
     if (plan->base.worthless)
         pn_plan_warn(&at->plan->base,
-                     "eigen=\"matrix_free\" is for simulated runs: the rounding of its products depends "
-                     "on the records, and no budget pays for that");
+                     "eigen=\"matrix_free\" is for simulated runs: the rounding of its products depends on the "
+                     "records, and no budget pays for that");
 }
 
 void so_explain(so_work *at)

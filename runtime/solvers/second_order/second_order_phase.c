@@ -1,7 +1,8 @@
-/* second_order_phase.c -- what a run of second-order descent may spend: the value at the start that says how many iterations there can be, the
- * noise of a phase, when the next one begins, when all is over, and what has been charged.
+/* second_order_phase.c -- what a run of second-order descent may spend: the value at the start that says how many
+ * iterations there can be, the noise of a phase, when the next one begins, when all is over, and what has been charged.
  * Depends on: second_order_run.h, privacy.  Used by: second_order.c.
- * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM, sections on the budget and on two phases. */
+ * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM,
+ * sections on the budget and on two phases. */
 #include <math.h>
 
 #include "core/mutant.h"
@@ -19,7 +20,8 @@ void so_clear_phase(so_phase *phase)
 
 /* ---- the value at the start, which says how many iterations there can be ---- */
 
-/* The mean loss plus noise of both signs: noise of one sign would leave values that only one of two neighbours can give. */
+/* The mean loss plus noise of both signs: noise of one sign would leave values that only one of two neighbours can
+ * give. */
 static pn_status noisy_value(const so_state *self, pn_mechanism *noise, pn_step_context *context, double *value,
                              pn_err *err)
 {

@@ -1,5 +1,7 @@
-/* second_order_plan.c -- a plan of second-order descent: in which unit its budget is counted, its noise, tolerances and iterations.
- * Depends on: second_order.h, line_search.h, privacy.  Used by: second_order.c.  Spec: second-order.md sections 2 to 6. */
+/* second_order_plan.c -- a plan of second-order descent: in which unit its budget is counted, its noise,
+ * tolerances and iterations.
+ * Depends on: second_order.h, line_search.h, privacy.  Used by: second_order.c.
+ * Spec: second-order.md sections 2 to 6. */
 #include <math.h>
 #include <string.h>
 
@@ -169,9 +171,10 @@ static double value_share(const so_work *at)
     return given ? at->own[SO_VALUE_SHARE].real : 0.01;
 }
 
-/* What one record moves of the mean loss at w0, as it is computed.  Any order of summing n numbers is off by less than (n + 4) 2^-53 of their
- * sizes.  Of a quadratic loss it may be a form in w0 with sums over records as coefficients: of sizes (|x| |w0| + |y|)^2/2, which is what
- * bounds a record's loss, and with two more sums of p numbers each. */
+/* What one record moves of the mean loss at w0, as it is computed.  Any order of summing n numbers is off by less than
+ * (n + 4) 2^-53 of their
+ * sizes.  Of a quadratic loss it may be a form in w0 with sums over records as coefficients: of sizes
+ * (|x| |w0| + |y|)^2/2, which is what bounds a record's loss, and with two more sums of p numbers each. */
 static double value_sensitivity(const so_work *at)
 {
     const so_plan *plan = at->plan;
@@ -304,8 +307,8 @@ static pn_status attach_event(so_work *at, pn_err *err)
         return status;
     return pn_fail(
         err, status,
-        "%s: the tolerances ask for %zu iterations, that is up to %zu draws of noise, whose tails take more of "
-        "delta %g than is set aside for them; give larger tolerances, or iterations=, or a larger delta",
+        "%s: the tolerances ask for %zu iterations, that is up to %zu draws of noise, whose tails take more of delta "
+        "%g than is set aside for them; give larger tolerances, or iterations=, or a larger delta",
         at->owner, plan->base.iterations, draws, plan->base.request.delta);
 }
 

@@ -1,5 +1,5 @@
-/* second_order_run.h -- the state of a run of second-order descent, and what its phases do.  Private to second_order.c and
- * second_order_phase.c.
+/* second_order_run.h -- the state of a run of second-order descent, and what its phases do.  Private to second_order.c
+ * and second_order_phase.c.
  * Depends on: second_order.h, second_order_eigen.h, line_search.h.  Used by: second_order.c, second_order_phase.c. */
 #ifndef PN_SOLVERS_SECOND_ORDER_RUN_H
 #define PN_SOLVERS_SECOND_ORDER_RUN_H
@@ -59,7 +59,8 @@ static inline const so_plan *so_plan_of(const so_state *self)
     return (const so_plan *)self->base.plan;
 }
 
-/** The mean loss at the start where the plan pays for it, then T.  A value that has been released is never drawn again. */
+/** The mean loss at the start where the plan pays for it, then T.  A value that has been released is never drawn
+ *  again. */
 pn_status so_take_value(so_state *self, pn_step_context *context, pn_err *err);
 /** Noise, prices and releases of the first phase.  Errors: PN_EBUDGET where not even one iteration fits. */
 pn_status so_first_phase(so_state *self, pn_step_context *context, pn_err *err);

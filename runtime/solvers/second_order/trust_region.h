@@ -1,15 +1,17 @@
-/* trust_region.h -- what the plan and the steps of the private trust-region method share.  Private to trust_region*.c and their tests.
- * Every step releases gradient and Hessian at one point, goes to the least value of that quadratic over a ball, and is the last one where the
- * ball hardly held it back.
+/* trust_region.h -- what the plan and the steps of the private trust-region method share.  Private to trust_region*.c
+ * and their tests.  Every step releases gradient and Hessian at one point, goes to the least value of that quadratic
+ * over a ball, and is the last one where the ball hardly held it back.
  * Depends on: first_order.h, noisy_model.h, privacy/accounting/allowance.h.
- * Source: Wang, Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region method; constants derived anew.
+ * Source: Wang, Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region method;
+ * constants derived anew.
  *
- * With e and E the errors of the released gradient g~ and Hessian H~, r the radius and lam the multiplier of the step h, (H~ + lam I) h = -g~:
+ * With e and E the errors of the released gradient g~ and Hessian H~,
+ * r the radius and lam the multiplier of the step h, (H~ + lam I) h = -g~:
  *   on the boundary   f(w + h) <= f(w) - lam r^2/2 + ||e|| r + ||E|| r^2/2 + M r^3/6
  *   always            ||gradient of f at w + h|| <= lam ||h|| + ||e|| + ||E|| ||h|| + M ||h||^2/2
  *                     least eigenvalue there >= least eigenvalue of H~ - ||E|| - M ||h|| >= -lam - ||E|| - M ||h||
- * r = sqrt(a/M), ||e|| <= a/12 and ||E|| <= sqrt(M a)/6 make that a decrease of more than a^1.5/(6 sqrt M) while lam > sqrt(M a), and at the
- * first lam <= sqrt(M a) the bounds 1.75 a and -(13/6) sqrt(M a). */
+ * r = sqrt(a/M), ||e|| <= a/12 and ||E|| <= sqrt(M a)/6 make that a decrease of more than a^1.5/(6 sqrt M) while lam >
+ * sqrt(M a), and at the first lam <= sqrt(M a) the bounds 1.75 a and -(13/6) sqrt(M a). */
 #ifndef PN_SOLVERS_TRUST_REGION_H
 #define PN_SOLVERS_TRUST_REGION_H
 
@@ -46,8 +48,8 @@ typedef struct tr_move {
     double length, gradient_norm; /* ||h||, ||g~|| */
 } tr_move;
 
-/** What a step proves of the point it led to, when errors are at most e and E and no eigenvalue of f's Hessian is below `lowest`.
- *  NaN in the move: only that is proven. */
+/** What a step proves of the point it led to, when errors are at most e and E and no eigenvalue of f's Hessian is below
+ *  `lowest`.  NaN in the move: only that is proven. */
 void tr_certify(const tr_constants *of, const tr_move *move, double e, double E, double lowest, pn_certificate *out);
 
 /* ---- the plan (trust_region_plan.c) ---- */
@@ -73,7 +75,8 @@ typedef struct tr_problem {
     bool hessian_binds; /* and which of the two it is that asks for it */
 } tr_problem;
 
-/* Bounds on ||e|| and ||E|| of all steps with probability >= 1 - failure: a union over steps and over what errs in one. */
+/* Bounds on ||e|| and ||E|| of all steps with probability >= 1 - failure: a union over steps and over what errs in
+ * one. */
 typedef struct tr_errors {
     double gradient, hessian;                   /* noise and batches together */
     double gradient_sampling, hessian_sampling; /* batches alone */

@@ -1,5 +1,7 @@
-/* trust_region_bound.c -- how many steps a trust-region run takes, what a step is sure to gain, and what the last one proves.
- * Depends on: trust_region.h.  Used by: trust_region_plan.c, trust_region.c.  The derivation is at the head of trust_region.h. */
+/* trust_region_bound.c -- how many steps a trust-region run takes, what a step is sure to gain,
+ * and what the last one proves.
+ * Depends on: trust_region.h.  Used by: trust_region_plan.c, trust_region.c.
+ * The derivation is at the head of trust_region.h. */
 #include <math.h>
 
 #include "solvers/second_order/trust_region.h"

@@ -1,5 +1,5 @@
-/* trust_region_explain.c -- what the plan of a trust-region run says: constants, what its end proves, how far noise is from what the theorem
- * asks, and which tolerance would be reachable.
+/* trust_region_explain.c -- what the plan of a trust-region run says: constants, what its end proves, how far noise is
+ * from what the theorem asks, and which tolerance would be reachable.
  * Depends on: trust_region.h, second_order.h (records that a noise asks for).  Used by: trust_region_plan.c. */
 #include <math.h>
 
@@ -95,8 +95,8 @@ static void warn(tr_problem *at)
     if (hopeless(at))
         pn_plan_warn(
             &plan->base,
-            "hopeless: no tolerance below %.3g, which every point meets, is reachable at n = %zu, d = %zu; the "
-            "noise of the %s is what hinders; more records, fewer features or a larger budget would help",
+            "hopeless: no tolerance below %.3g, which every point meets, is reachable at n = %zu, d = %zu; the noise "
+            "of the %s is what hinders; more records, fewer features or a larger budget would help",
             a, plan->model.n, plan->model.dim, at->hessian_binds ? "Hessian" : "gradient");
     else if (of->tolerance < a * 0.998)
         pn_plan_warn(&plan->base,
@@ -108,8 +108,7 @@ static void warn(tr_problem *at)
         tr_sure_decrease(of, tr_gradient_limit(of), tr_hessian_limit(of)) < tr_decrease(of) * (1.0 - 1e-9))
         pn_plan_warn(
             &plan->base,
-            "radius = %g is not sqrt(a/M) = %.4g: the number of steps is not proven to suffice; the certificate "
-            "is",
+            "radius = %g is not sqrt(a/M) = %.4g: the number of steps is not proven to suffice; the certificate is",
             of->radius, sqrt(of->tolerance / of->lipschitz));
 }
 

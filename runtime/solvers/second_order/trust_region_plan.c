@@ -71,8 +71,8 @@ static pn_status run_event(void *self, double z, pn_event **event, size_t *count
     return status;
 }
 
-/* What the budget is counted in: exact for Gaussian noise on all records, Renyi for batches (in the article too) and beside what a ledger has
- * of others. */
+/* What the budget is counted in: exact for Gaussian noise on all records, Renyi for batches (in the article too) and
+ * beside what a ledger has of others. */
 static pn_unit unit_of(const tr_problem *at, bool paper)
 {
     const pn_model *model = &at->plan->model;
@@ -198,8 +198,8 @@ static pn_status read_lipschitz(tr_problem *at, pn_err *err)
     if (!isfinite(at->plan->of.lipschitz))
         return pn_fail(
             err, PN_EINVAL,
-            "%s: nothing certifies how fast the Hessian of f (%s loss) changes; clip the rows, use a loss with "
-            "a bounded third derivative (logistic, sigmoid), or claim hessian_lipschitz=",
+            "%s: nothing certifies how fast the Hessian of f (%s loss) changes; clip the rows, use a loss with a "
+            "bounded third derivative (logistic, sigmoid), or claim hessian_lipschitz=",
             owner, pn_objective_loss(at->plan->base.objective)->name);
     if (claimed->given && claimed->real < certified)
         pn_plan_warn(&at->plan->base,

@@ -1,7 +1,7 @@
 /* svrg.c -- the epochs of DP-SVRG and DP-SVRG++: a step of the machine is an epoch.
  * Depends on: svrg.h, objective, privacy/mechanism/batch_release.h.  Used by: solvers.c's table.
- * Source: Wang, Ye, Xu (2017), Algorithms 1 and 2, with the noise of variance-reduced.md section 3; Xiao, Zhang (2014); Allen-Zhu, Yuan
- * (2016). */
+ * Source: Wang, Ye, Xu (2017), Algorithms 1 and 2, with the noise of variance-reduced.md section 3; Xiao, Zhang (2014);
+ * Allen-Zhu, Yuan (2016). */
 #include <math.h>
 #include <string.h>
 
@@ -247,7 +247,8 @@ static pn_status take_direction(svrg_state *self, pn_step_context *context, pn_e
     return PN_OK;
 }
 
-/* x <- prox(x - eta (direction/b + v + public gradient)), the average of iterates and the distance from the snapshot. */
+/* x <- prox(x - eta (direction/b + v + public gradient)), the average of iterates and the distance from the
+ * snapshot. */
 static pn_status move(svrg_state *self, pn_err *err)
 {
     const svrg_plan *plan = plan_of(self);
@@ -375,8 +376,8 @@ const pn_solver_ops pn_solver_svrg = {
     .doc =
         "Proximal stochastic gradients with variance reduction: each epoch takes one gradient of all records at a "
         "snapshot and many steps that correct it on small batches, so that the risk of gradient descent is reached "
-        "with far fewer gradients when the problem is badly conditioned.  For smooth losses and any regulariser with "
-        "a proximal operator.  The answer is the average of the last epoch; a step of plan:steps() is an epoch.",
+        "with far fewer gradients when the problem is badly conditioned.  For smooth losses and any regulariser with a "
+        "proximal operator.  The answer is the average of the last epoch; a step of plan:steps() is an epoch.",
     .source = "Wang, Ye, Xu (2017), Algorithm 1 and Theorem 4.2; noise from the accountant, not from its constants",
     .params = svrg_params,
     .reveals = PN_REVEALS_PAID,

@@ -1,11 +1,14 @@
-/* svrg.h -- what the plans, the noise and the steps of stochastic variance-reduced gradients share.  Private to svrg*.c.
- * Depends on: first_order.h, noisy_gradient.h, privacy/mechanism/batch_release.h.  Spec: variance-reduced.md sections 3 and 4.
+/* svrg.h -- what the plans, the noise and the steps of stochastic variance-reduced gradients share.
+ * Private to svrg*.c.
+ * Depends on: first_order.h, noisy_gradient.h, privacy/mechanism/batch_release.h.
+ * Spec: variance-reduced.md sections 3 and 4.
  *
- * An epoch takes the gradient v of all records at the snapshot y once; its inner steps correct it by the difference of gradients of a
- * small batch between x and y.  Two forms of a private epoch:
- *     anchored  v + noise is released once; an inner step releases the batch's differences, each clipped to tau = min(2 G, reach L ||x -
- *               y||), with noise in proportion to tau.  x and y are public, so tau is.  No difference is longer than L ||x - y||, and few
- *               are nearly so long: a smaller reach trades a little bias for less noise.
+ * An epoch takes the gradient v of all records at the snapshot y once; its inner steps correct it by the difference of
+ * gradients of a small batch between x and y.  Two forms of a private epoch:
+ *     anchored  v + noise is released once; an inner step releases the batch's differences, each clipped to tau =
+ *               min(2 G, reach L ||x - y||), with noise in proportion to tau.  x and y are public, so tau is.  No
+ *               difference is longer than L ||x - y||, and few are nearly so long: a smaller reach trades a little bias
+ *               for less noise.
  *     printed   an inner step releases differences + v under one noise: v is released as often as steps are made. */
 #ifndef PN_SOLVERS_SVRG_H
 #define PN_SOLVERS_SVRG_H
@@ -81,29 +84,34 @@ void svrg_what_if(const pn_plan *base, pn_plan_lines *out);
 
 /** Fill in what is 0 in plan->shape. */
 void svrg_complete_shape(svrg_plan *plan, bool theory);
-/** n epsilon / sqrt(steps ln(1/delta)): the batch from which on sampling makes the noise of inner steps hardly larger. */
+/** n epsilon / sqrt(steps ln(1/delta)): the batch from which on sampling makes the noise of inner steps hardly
+ *  larger. */
 double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape);
 /** Standard deviation of the noise on a batch mean at its largest, from the sigma of release. */
 double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner);
-/** Excess risk to be expected with noise `anchor` on the snapshots' gradients and `inner` as release.sigma.  At most the gap at the
- *  start. */
+/** Excess risk to be expected with noise `anchor` on the snapshots' gradients and `inner` as release.sigma.  At most
+ *  the gap at the start. */
 double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double inner);
-/** About the noise as release.sigma that the budget leaves to inner steps when the anchors have `inflation` times the noise of a run
- *  without any.  rho is pn_gradient_noise_rho of the request, which takes long to find: once for all shapes. */
+/** About the noise as release.sigma that the budget leaves to inner steps when the anchors have `inflation` times the
+ *  noise of a run without any.  rho is pn_gradient_noise_rho of the request,
+ *  which takes long to find: once for all shapes. */
 double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double inflation, double rho);
 /** Bound on the expected gap at the end; NaN when none is proven. */
 double svrg_bound(const svrg_plan *plan);
 
 /* Of svrg_noise.c. */
 
-/** Contributions by which a record moves a sum in the event of its batch: two of a fixed size, one where a coin decides about it. */
+/** Contributions by which a record moves a sum in the event of its batch: two of a fixed size,
+ *  one where a coin decides about it. */
 double svrg_moved(const svrg_plan *plan);
 
 /**
- * Noise, events and price for plan->shape, by the request; sets anchor.sigma, release.sigma, base.event, charges, proven.
- *   share   of the budget that the anchors get; 0: noise of plan->inflation times what they would need alone.      paper  the article's sigma with constant c.
- * Errors: PN_EBUDGET when no noise fits, with the least epsilon that would do; PN_EUNSUPPORTED for relations and requests without
- * a price; PN_ENOMEM.
+ * Noise, events and price for plan->shape, by the request; sets anchor.sigma, release.sigma, base.event,
+ * charges, proven.
+ *   share   of the budget that the anchors get; 0: noise of plan->inflation times what they would need alone.
+ *           paper  the article's sigma with constant c.
+ * Errors: PN_EBUDGET when no noise fits, with the least epsilon that would do; PN_EUNSUPPORTED for relations and
+ * requests without a price; PN_ENOMEM.
  */
 pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err);
 typedef struct svrg_noises {

@@ -1,14 +1,16 @@
-/* svrg_lazy.c -- see svrg_lazy.h.  Depends on: svrg_lazy.h, objective, geometry/prox/prox.h.  Used by: svrg.c, svrg_plan.c.
+/* svrg_lazy.c -- see svrg_lazy.h.  Depends on: svrg_lazy.h, objective, geometry/prox/prox.h.
+ * Used by: svrg.c, svrg_plan.c.
  *
- * A coordinate that no record of the batch has an entry in makes the step T(x) = clip(s soft(x - eta v, eta l1)), s = 1/(1 + eta l2),
- * with the same v all through the epoch.  T does not fall anywhere, so x, T(x), T(T(x)), ... rises or falls all the way: it may leave
- * a sign once, pass 0 or stay there, and meet an end of its interval, where it stays.  In between T is a line: as long as x keeps
- * the sign e and stays inside the interval,
+ * A coordinate that no record of the batch has an entry in makes the step T(x) = clip(s soft(x - eta v, eta l1)), s =
+ * 1/(1 + eta l2), with the same v all through the epoch.  T does not fall anywhere, so x, T(x), T(T(x)), ... rises or
+ * falls all the way: it may leave a sign once, pass 0 or stay there, and meet an end of its interval, where it stays.
+ * In between T is a line: as long as x keeps the sign e and stays inside the interval,
  *     x_i = s^i x - d g_i,    d = eta v + e eta l1,    g_i = s + s^2 + ... + s^i,
  * and as x_i is monotone, the last such i is found by halving.
  *
  * The average of the epoch gives its iterate t the weight w_t = t (t + 1) ... (t + a - 1), which is (a + 1)/(t + a) of
- * w_1 + ... + w_t = t (t + 1) ... (t + a)/(a + 1).  For whole a, w_(t+i) is a polynomial in i with coefficients >= 0, so that
+ * w_1 + ... + w_t = t (t + 1) ... (t + a)/(a + 1).  For whole a, w_(t+i) is a polynomial in i with coefficients >= 0,
+ * so that
  *     sum_i w_(t+i) x_i = x sum_q c_q sum_i i^q s^i - d sum_q c_q sum_i i^q g_i
  * takes two rows of a table of such sums, of positive terms: nothing cancels in them. */
 #include <float.h>
@@ -222,7 +224,8 @@ static inline double after(const svrg_lazy *self, double x, double d, size_t i)
     return self->table[i].power * x - d * self->table[i].drift;
 }
 
-/* Whether a point that x comes to along its line is on the line's side of 0, where that matters, and inside the interval. */
+/* Whether a point that x comes to along its line is on the line's side of 0, where that matters,
+ * and inside the interval. */
 static inline bool on_line(const svrg_lazy *self, size_t j, double x, double point)
 {
     return (self->threshold == 0.0 || (x > 0.0 ? point > 0.0 : point < 0.0)) &&

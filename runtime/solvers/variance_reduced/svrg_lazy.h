@@ -1,5 +1,5 @@
-/* svrg_lazy.h -- inner steps of SVRG without noise, on sparse data: a step touches the coordinates that the batch has entries in, and
- * every other one makes up for the steps that it has missed when it is needed next.
+/* svrg_lazy.h -- inner steps of SVRG without noise, on sparse data: a step touches the coordinates that the batch has
+ * entries in, and every other one makes up for the steps that it has missed when it is needed next.
  * Depends on: svrg.h.  Used by: svrg.c, svrg_plan.c. */
 #ifndef PN_SOLVERS_SVRG_LAZY_H
 #define PN_SOLVERS_SVRG_LAZY_H
@@ -19,9 +19,10 @@ void svrg_lazy_free(svrg_lazy *self); /* NULL allowed */
 void svrg_lazy_begin(svrg_lazy *self, const double *v);
 
 /**
- * One inner step: x <- prox(x - eta (batch mean of differences + v)) where the batch has entries; the other coordinates of x[p] stay
- * behind until they are needed.  factors[n]: of the snapshot.  A failure has drawn nothing and moved no coordinate beyond the last step.
- * O(entries of the batch), times the logarithm of the steps missed where a coordinate changes sign or meets the set.
+ * One inner step: x <- prox(x - eta (batch mean of differences + v)) where the batch has entries; the other coordinates
+ * of x[p] stay behind until they are needed.  factors[n]: of the snapshot.  A failure has drawn nothing and moved no
+ * coordinate beyond the last step.  O(entries of the batch), times the logarithm of the steps missed where a coordinate
+ * changes sign or meets the set.
  * Errors: as pn_objective_record_difference.
  */
 pn_status svrg_lazy_step(svrg_lazy *self, const pn_batch *batch, const double *factors, double *x, pn_err *err);

@@ -29,7 +29,8 @@ EACH double arrive(double next, double weight, double y, double *x, double *aver
     return apart * apart;
 }
 
-/* All cases in one text: what is constant where it is taken in costs nothing there.  No two of the vectors share memory. */
+/* All cases in one text: what is constant where it is taken in costs nothing there.
+ * No two of the vectors share memory. */
 EACH double fused(const svrg_move *self, bool with_v, bool shrinks, shrinkage by)
 {
     const double *restrict direction = self->direction, *restrict v = self->v, *restrict y = self->y;

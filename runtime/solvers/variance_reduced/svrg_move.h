@@ -1,5 +1,5 @@
-/* svrg_move.h -- what an inner step of SVRG does once its direction is known, in as few passes over the coordinates as its proximal
- * operator allows.  Depends on: composite.h.  Used by: svrg.c, benchmarks. */
+/* svrg_move.h -- what an inner step of SVRG does once its direction is known, in as few passes over the coordinates as
+ * its proximal operator allows.  Depends on: composite.h.  Used by: svrg.c, benchmarks. */
 #ifndef PN_SOLVERS_SVRG_MOVE_H
 #define PN_SOLVERS_SVRG_MOVE_H
 
@@ -17,9 +17,10 @@ typedef struct svrg_move {
 } svrg_move;
 
 /**
- * x <- prox(x - eta (share direction + v + gradient of the smooth part)), average += weight (x - average), *apart = ||x - y||_2.
- * One pass where the operator is none, l1, l2 squared or an elastic net; else two and its own.  A failure, which only an operator
- * can bring about, leaves x and average as they were.  Errors: as pn_composite_step and pn_composite_gradient.
+ * x <- prox(x - eta (share direction + v + gradient of the smooth part)), average += weight (x - average), *apart = ||x
+ * - y||_2.  One pass where the operator is none, l1, l2 squared or an elastic net; else two and its own.  A failure,
+ * which only an operator can bring about, leaves x and average as they were.
+ * Errors: as pn_composite_step and pn_composite_gradient.
  */
 pn_status svrg_move_make(const svrg_move *self, const pn_composite *composite, double *apart, pn_err *err);
 

@@ -1,12 +1,13 @@
 /* svrg_noise.c -- how much noise a run of SVRG needs, and what it costs.
- * Depends on: svrg.h, privacy/accounting/calibrate_program.h.  Used by: svrg_plan.c.  Spec: variance-reduced.md section 3, calibrations (a) to (c).
+ * Depends on: svrg.h, privacy/accounting/calibrate_program.h.  Used by: svrg_plan.c.
+ * Spec: variance-reduced.md section 3, calibrations (a) to (c).
  *
- * Batches are of a fixed size under replace_one, which moves their sum by two contributions; under zero_out each record has a coin of
- * rate b/n, and the sum moves by one.  Either is priced as it is drawn.
+ * Batches are of a fixed size under replace_one, which moves their sum by two contributions; under zero_out each record
+ * has a coin of rate b/n, and the sum moves by one.  Either is priced as it is drawn.
  *
- * Anchored: T releases of the mean gradient with noise sigma_a, of which the share of epsilon that anchors get decides, and M releases
- * of batch differences with noise z times their sensitivity, z from what is left, by the curve of both together.
- * Printed: M releases of both under one noise. */
+ * Anchored: T releases of the mean gradient with noise sigma_a, of which the share of epsilon that anchors get decides,
+ * and M releases of batch differences with noise z times their sensitivity, z from what is left, by the curve of both
+ * together.  Printed: M releases of both under one noise. */
 #include <math.h>
 #include <stdio.h>
 
@@ -38,7 +39,8 @@ static pn_batch_release_options inner_release(const svrg_plan *plan, size_t batc
                                     .bound = ((double)most * reach + error) * (1.0 + 0x1p-30) };
 
     if (plan->printed) {
-        /* v is multiplied by b in doubles: neighbours' products differ by 2^-53 of each, besides b times what v does. */
+        /* v is multiplied by b in doubles: neighbours' products differ by 2^-53 of each,
+         * besides b times what v does. */
         of.whole = b * (plan->anchor.sensitivity + 0x1p-51 * plan->anchor.bound * sqrt((double)plan->problem.p)) *
                    (1.0 + 0x1p-40);
         of.whole_bound = b * plan->anchor.bound * (1.0 + 0x1p-40);
@@ -238,7 +240,8 @@ static pn_status tight_noise(svrg_plan *plan, double share, double *reached, pn_
     return PN_OK;
 }
 
-/* The events of one release each, and that of the whole run: their sum, or one at the price of its loss distribution. */
+/* The events of one release each, and that of the whole run: their sum,
+ * or one at the price of its loss distribution. */
 static pn_status attach_events(svrg_plan *plan, double reached, pn_err *err)
 {
     pn_plan *base = &plan->base;

@@ -31,17 +31,14 @@ const pn_param svrg_params[] = {
       "an epoch's average weighs iterate t like t^tail; 0: all the same, as in the article; by default 3" },
     { "restart", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, restarts,
       "where an epoch starts: at the average of the one before, as the article's svrg, or at its last iterate, as "
-      "svrg_pp; "
-      "auto: average, but last for private svrg without strong convexity" },
+      "svrg_pp; auto: average, but last for private svrg without strong convexity" },
     { "reach", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, -1.0, NULL,
       "differences of gradients are clipped to reach L ||x - y||, and noise is in proportion; by default 1, but 1/2 "
-      "for "
-      "losses of one margin from p = 20 on" },
+      "for losses of one margin from p = 20 on" },
     { "c", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the constant that calibration=\"paper\" leaves open" },
     { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
       "pld: least noise, the whole run is charged before its first step; rdp: charged as the run goes.  Default: pld, "
-      "but "
-      "rdp with ledger= or rho=" },
+      "but rdp with ledger= or rho=" },
     PN_STRONG_CONVEXITY_PARAM,
     PN_PROX_PARAM,
     PN_PARAM_END,
@@ -103,7 +100,8 @@ static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_ar
 
 /* ---- lines ---- */
 
-/* The article counts with single records, for which its noise has no guarantee; a guarantee of that order of noise takes batches. */
+/* The article counts with single records, for which its noise has no guarantee;
+ * a guarantee of that order of noise takes batches. */
 static void explain_counts(svrg_plan *plan)
 {
     const pn_request *request = &plan->base.request;
@@ -119,8 +117,7 @@ static void explain_counts(svrg_plan *plan)
     valid.batch = pn_batch_rule((size_t)n, svrg_all_steps(&valid), &budget);
     pn_plan_add(&plan->base, "valid count", svrg_gradients(&valid, n),
                 "gradients where batches (%zu) bring the noise to the article's order with a guarantee; the article "
-                "counts %.4g, "
-                "b = 1",
+                "counts %.4g, b = 1",
                 valid.batch, svrg_gradients(&single, n));
 }
 
@@ -179,13 +176,11 @@ static void explain_noise(svrg_plan *plan)
     pn_plan_add(base, "multiplier z", plan->release.sigma / moved,
                 "of inner steps, in units of their sensitivity %g tau/b", moved);
     pn_plan_add(base, "noise sigma", base->sigma,
-                "of an inner step where tau = 2 G; tau = min(2 G, reach L ||x - y||), enforced: "
-                "%g z tau/b",
-                moved);
+                "of an inner step where tau = 2 G; tau = min(2 G, reach L ||x - y||), enforced: %g z tau/b", moved);
 }
 
-/* How noise and cost depend on the choices: other shapes, and what is predicted for them.  Their noise by Renyi orders, which take a
- * thousandth of the time, as a multiple of what these say of this shape. */
+/* How noise and cost depend on the choices: other shapes, and what is predicted for them.  Their noise by Renyi orders,
+ * which take a thousandth of the time, as a multiple of what these say of this shape. */
 void svrg_what_if(const pn_plan *base, pn_plan_lines *out)
 {
     const svrg_plan *plan = (const svrg_plan *)base;
@@ -300,8 +295,8 @@ static pn_status read_manner(svrg_plan *plan, const pn_arg *own, pn_err *err)
     size_t p = pn_objective_dim(plan->base.objective);
 
     plan->tail = own[SVRG_TAIL].given ? own[SVRG_TAIL].real : theory ? 0.0 : 3.0;
-    /* Below a half an epoch may run away: where all rows point one way the clipped differences cannot turn the steps before they have
-     * gone more than twice as far as they should.  At a half noise is halved, at next to no bias. */
+    /* Below a half an epoch may run away: where all rows point one way the clipped differences cannot turn the steps
+     * before they have gone more than twice as far as they should.  At a half noise is halved, at next to no bias. */
     plan->reach = theory || plan->printed || !single || p < 20 ? 1.0 : 0.5;
     if (own[SVRG_REACH].given && !(own[SVRG_REACH].real > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.%s: reach must be in (0, 1], got %g", plan->base.solver->name,

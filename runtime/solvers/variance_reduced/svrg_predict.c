@@ -1,17 +1,20 @@
-/* svrg_predict.c -- the excess risk to be expected of a private SVRG run, from public numbers: no bound, but what defaults and
- * plan:tune compare.
+/* svrg_predict.c -- the excess risk to be expected of a private SVRG run, from public numbers: no bound, but what
+ * defaults and plan:tune compare.
  * Depends on: svrg.h.  Used by: svrg_shape.c, svrg_plan.c.
  *
- * Strongly convex: a quadratic with EIGENVALUES curvatures spread evenly in logarithms from mu to L, of p/EIGENVALUES coordinates each,
- * that starts half of the largest gap away.  With h such a curvature, t = eta m and B = E exp(-h t U) over the weights U of an epoch's
- * average, an epoch takes the squared distance of a coordinate x^2 to B^2 x^2 and the variance v to
+ * Strongly convex: a quadratic with EIGENVALUES curvatures spread evenly in logarithms from mu to L, of p/EIGENVALUES
+ * coordinates each, that starts half of the largest gap away.  With h such a curvature, t = eta m and B = E exp(-h t U)
+ * over the weights U of an epoch's average, an epoch takes the squared distance of a coordinate x^2 to B^2 x^2 and the
+ * variance v to
  *     B^2 v + (1 - B)^2 (sigma_a/h)^2 + eta sigma_b^2 (1 - B^2)/(2 h),
- * sigma_a of the snapshot's gradient, sigma_b of inner steps, which follows the distance d that an epoch goes: d^2 sums (1 - B)^2 (x^2 +
- * v + (sigma_a/h)^2), and what its own noise adds.  In 48 simulated runs each at three condition numbers and budgets the logarithms of
- * prediction and risk correlate by 0.93 to 0.98, most values within a factor of two.
+ * sigma_a of the snapshot's gradient, sigma_b of inner steps, which follows the distance d that an epoch goes: d^2 sums
+ * (1 - B)^2 (x^2 + v + (sigma_a/h)^2), and what its own noise adds.  In 48 simulated runs each at three condition
+ * numbers and budgets the logarithms of prediction and risk correlate by 0.93 to 0.98,
+ * most values within a factor of two.
  *
- * Convex: a third of D^2/(4 t) + p t sigma_a^2 c/2 and the noise of inner steps, t = eta times all steps and c the sum over epochs of
- * (m_s/M)^2, 1/T for equal ones, since an epoch keeps its noise; a third of the bound is about what real data show. */
+ * Convex: a third of D^2/(4 t) + p t sigma_a^2 c/2 and the noise of inner steps, t = eta times all steps and c the sum
+ * over epochs of (m_s/M)^2, 1/T for equal ones, since an epoch keeps its noise;
+ * a third of the bound is about what real data show. */
 #include <math.h>
 
 #include "solvers/variance_reduced/svrg.h"

@@ -38,12 +38,12 @@ double svrg_theory_inner(double condition)
     return floor(192.0 * condition + 2.0 / 3.0) + 1.0;
 }
 
-/* Xiao and Zhang (2014), Theorem 3.1, with batches of b without replacement (of coins (n - b)/(b n) is in place of (n - b)/(b (n - 1)), which
- * is less) and noise: if the direction errs from the gradient by
+/* Xiao and Zhang (2014), Theorem 3.1, with batches of b without replacement (of coins (n - b)/(b n) is in place of (n -
+ * b)/(b (n - 1)), which is less) and noise: if the direction errs from the gradient by
  * mean squares of at most A (gap(x) + gap(y)) + V, an epoch takes the gap to at most
  *     rate gap(y) + eta V / (1 - eta A),   rate = (1/(mu eta m) + eta A (m + 1)/m) / (1 - eta A).
- * Noise of 2 z tau/b on each coordinate with tau <= L ||x - y|| adds 16 p (z L/b)^2 / mu to A, since ||x - y||^2 <= (4/mu)(gap(x) +
- * gap(y)). */
+ * Noise of 2 z tau/b on each coordinate with tau <= L ||x - y|| adds 16 p (z L/b)^2 / mu to A, since ||x - y||^2 <=
+ * (4/mu)(gap(x) + gap(y)). */
 typedef struct contraction {
     double rate, noise; /* noise: of V */
 } contraction;
@@ -60,8 +60,8 @@ static contraction epoch_contraction(const svrg_plan *plan, double z)
     return (contraction){ (1.0 / (mu * eta * m) + eta * A * (m + 1.0) / m) / left, eta / left };
 }
 
-/* With the noise a on the snapshot's gradient an epoch contracts F_r + <a, x>, whose gap is within ||a||^2 terms of that of F_r: for any
- * beta in (0, 1)
+/* With the noise a on the snapshot's gradient an epoch contracts F_r + <a, x>, whose gap is within ||a||^2 terms of
+ * that of F_r: for any beta in (0, 1)
  *     (1 - beta) gap' <= rate ((1 + beta) gap + (1 + 1/beta) ||a||^2/(2 mu)) + ||a||^2/(2 beta mu). */
 static double anchored_gap(const svrg_plan *plan, contraction by, double gap)
 {
@@ -103,8 +103,8 @@ double svrg_bound(const svrg_plan *plan)
 
 /* ---- defaults ---- */
 
-#define TIME_SHARE                                                                                                     \
-    0.15 /* of convex problems: eta times all steps, in units of G/(L s); see solve.gradient_descent, whose is twice it */
+/* of convex problems: eta times all steps, in units of G/(L s); see solve.gradient_descent, whose is twice it */
+#define TIME_SHARE 0.15
 
 static size_t whole(double x, double low, double high)
 {
@@ -143,7 +143,8 @@ static void free_shape(svrg_plan *plan, svrg_shape *shape)
     plan->why_epochs = "the default";
 }
 
-/* Convex: as much time as gradient descent would take, since noise adds up over it, in epochs that go on where the last one ended. */
+/* Convex: as much time as gradient descent would take, since noise adds up over it,
+ * in epochs that go on where the last one ended. */
 static void convex_shape(svrg_plan *plan, svrg_shape *shape)
 {
     double L = plan->problem.smoothness, s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1);
@@ -172,7 +173,8 @@ static void convex_shape(svrg_plan *plan, svrg_shape *shape)
     plan->why_inner = "eta times all steps is half of what gradient_descent takes";
 }
 
-/* Strongly convex: the cheapest of a grid of epochs, steps and noise of snapshots that is predicted within 10 % of the least risk. */
+/* Strongly convex: the cheapest of a grid of epochs, steps and noise of snapshots that is predicted within 10 % of the
+ * least risk. */
 static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
 {
     bool chosen = shape->step > 0.0;
@@ -231,7 +233,8 @@ double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape)
     return plan->problem.n * request->epsilon / sqrt(svrg_all_steps(shape) * log(1.0 / request->delta));
 }
 
-/* The anchors' noise is what counts: batches for which sampling makes the noise of inner steps somewhat larger save gradients. */
+/* The anchors' noise is what counts: batches for which sampling makes the noise of inner steps somewhat larger save
+ * gradients. */
 static void choose_batch(svrg_plan *plan, svrg_shape *shape)
 {
     const pn_request *request = &plan->base.request;
@@ -246,12 +249,13 @@ static void choose_batch(svrg_plan *plan, svrg_shape *shape)
     shape->batch = request->kind == PN_RHO ? (size_t)n : whole(factor * svrg_batch_rule(plan, shape), 1.0, n);
 }
 
-/* What noise alone may move the margin of a unit record by, where nothing better than the start is predicted: gradient_descent's moves
- * it by 1.2.  Of 1.5 and 2.1 on reuters at epsilon 0.1 the first ends below the start and the second above it. */
+/* What noise alone may move the margin of a unit record by, where nothing better than the start is predicted:
+ * gradient_descent's moves it by 1.2.  Of 1.5 and 2.1 on reuters at epsilon 0.1 the first ends below the start and the
+ * second above it. */
 #define MARGIN_NOISE 1.6
 
-/* Fewer steps, then epochs, then shorter steps, where the prediction is no better than the start and noise would carry the answer away from it: in
- * dimensions where differences are clipped at 2 G.  `given`: what a user chose stays. */
+/* Fewer steps, then epochs, then shorter steps, where the prediction is no better than the start and noise would carry
+ * the answer away from it: in dimensions where differences are clipped at 2 G.  `given`: what a user chose stays. */
 static void keep_near_start(svrg_plan *plan, svrg_shape *shape, const svrg_shape *given)
 {
     double s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1);

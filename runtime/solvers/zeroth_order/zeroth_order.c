@@ -1,5 +1,6 @@
-/* zeroth_order.c -- from function values to stationary points: an online learner of steps Delta_t in a small ball is fed with noisy
- * gradients at random points of the segments [x, x + Delta_t], and the mean of an epoch's points is the answer.  One step is one round.
+/* zeroth_order.c -- from function values to stationary points: an online learner of steps Delta_t in a small ball is
+ * fed with noisy gradients at random points of the segments [x, x + Delta_t],
+ * and the mean of an epoch's points is the answer.  One step is one round.
  * Depends on: zeroth_order.h.  Used by: solvers.c's table.
  * Source: Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3; zeroth-order.md sections 4 and 6. */
 #include <math.h>
@@ -74,8 +75,9 @@ static pn_status allocate_streams(zo_state *self, const pn_rng *rng, pn_err *err
     return status;
 }
 
-/* Each draw has a stream of its own: more noise does not change where gradients are taken.  Their common key is drawn from the caller's
- * stream, so that its next run is another one, and last, so that a start that failed leaves it as it was. */
+/* Each draw has a stream of its own: more noise does not change where gradients are taken.  Their common key is drawn
+ * from the caller's stream, so that its next run is another one, and last,
+ * so that a start that failed leaves it as it was. */
 static void key_streams(zo_state *self, pn_rng *rng)
 {
     enum { WORDS = 64 };
@@ -127,8 +129,8 @@ static void place(zo_state *self)
     self->placed = true;
 }
 
-/* Of the first leaf of a stream the gradient, of all others the difference to the round before: at most 2 D away, and clipped as if it
- * were that far. */
+/* Of the first leaf of a stream the gradient, of all others the difference to the round before: at most 2 D away, and
+ * clipped as if it were that far. */
 static pn_status estimate(zo_state *self, const pn_smoothed_call *call, pn_task *task, pn_err *err)
 {
     const zo_plan *plan = plan_of(self);
@@ -286,8 +288,7 @@ const pn_solver_ops pn_solver_zeroth_order = {
 const pn_solver_ops pn_solver_zeroth_order_naive = {
     .name = "zeroth_order_naive",
     .doc = "zeroth_order with a fresh gradient of a fresh batch in every round, and fresh noise: what the article sets "
-           "its "
-           "method beside, with its best batch.",
+           "its method beside, with its best batch.",
     .source = "Zhang, Tran, Cutkosky (2024), Section 3",
     .params = zo_naive_params,
     .reveals = PN_REVEALS_PAID,

@@ -1,5 +1,6 @@
-/* zeroth_order.h -- what the plan, the bounds and the steps of private zeroth-order optimization share.  Private to zeroth_order*.c.
- * rho here is the ARTICLE's (square-root) scale: rho^2/2-zCDP.  Conversion from options happens once, in zeroth_order_plan.c.
+/* zeroth_order.h -- what the plan, the bounds and the steps of private zeroth-order optimization share.  Private to
+ * zeroth_order*.c.  rho here is the ARTICLE's (square-root) scale: rho^2/2-zCDP.
+ * Conversion from options happens once, in zeroth_order_plan.c.
  * Depends on: solver.h, continual/single_pass.h, objective/measures/smoothed.h.
  * Source: Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3, Theorem 4.9; zeroth-order.md. */
 #ifndef PN_SOLVERS_ZEROTH_ORDER_H
@@ -13,8 +14,8 @@
 
 typedef enum zo_oracle { ZO_VARIANCE_REDUCED = 0, ZO_NAIVE } zo_oracle;
 
-/* ZO_TREE is the article's: plain, the root of 2^k leaves kept (pn_prefix_options.keep_root).  The root is dropped from ZO_HONAKER's,
- * which is never worse than a plain tree without root. */
+/* ZO_TREE is the article's: plain, the root of 2^k leaves kept (pn_prefix_options.keep_root).  The root is dropped from
+ * ZO_HONAKER's, which is never worse than a plain tree without root. */
 typedef enum zo_sum { ZO_TREE = 0, ZO_HONAKER, ZO_SQRT, ZO_BLT, ZO_SUM_COUNT } zo_sum;
 
 /* A way to estimate gradients.  Naive: the sum is not used; PN_DIRECTIONS_ONE or _ORTHOGONAL. */
@@ -59,33 +60,38 @@ typedef struct zo_noise {
     double past;   /* mean over t of the variance of what earlier rounds have seen of N_t */
     double drift;  /* variance of the mean over t of N_t */
 } zo_noise;
-/** That of a sum over `rounds` leaves; root: a tree keeps the node of all 2^k leaves.  False for buffers past the table. */
+/** That of a sum over `rounds` leaves; root: a tree keeps the node of all 2^k leaves.
+ *  False for buffers past the table. */
 bool zo_sum_noise(zo_sum sum, bool root, size_t rounds, zo_noise *noise);
-/** Everything that follows from the method, K, T, B1, B2, mu and D of `choice`: step (kept where it is given) to bound; a bound of
- *  INFINITY for a sum that has no such horizon.  Source: zeroth-order.md sections 4 to 6, and 2.2, 6, 7 of tree-mechanism.md. */
+/** Everything that follows from the method, K, T, B1, B2, mu and D of `choice`: step (kept where it is given) to bound;
+ *  a bound of INFINITY for a sum that has no such horizon.  Source: zeroth-order.md sections 4 to 6, and 2.2, 6,
+ *  7 of tree-mechanism.md. */
 void zo_evaluate(const zo_problem *problem, zo_choice *choice);
-/** Errors from what is sampled with `how` and from the noise: choice->noise, of which it takes past / spread and drift / spread. */
+/** Errors from what is sampled with `how` and from the noise: choice->noise,
+ *  of which it takes past / spread and drift / spread. */
 void zo_set_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise, zo_choice *choice);
 /** Step, where `choice` has none, and bound, from its errors and sizes. */
 void zo_finish(const zo_problem *problem, zo_choice *choice);
 /** The same for any prefix sum. */
 void zo_evaluate_sum(const zo_problem *problem, const zo_noise *noise, zo_choice *choice);
-/** The smallest bound over the grids of sections 5 and 6; false when there are too few records for any, or no ball left beside the
+/** The smallest bound over the grids of sections 5 and 6; false when there are too few records for any,
+ *  or no ball left beside the
  *  smoothing.  What `fixed` (may be NULL) gives of K, T, B1, B2, mu, D, eta is kept. */
 bool zo_search(const zo_problem *problem, zo_method method, const zo_choice *fixed, zo_choice *best);
 /** The records at which the bound falls to `eps`, doubled from 2 on; INFINITY beyond 2^60. */
 double zo_records_for(const zo_problem *problem, zo_method method, double eps);
-/** The two terms of the records needed for `eps`, without constants and logarithms: what learning takes, what privacy adds. */
+/** The two terms of the records needed for `eps`, without constants and logarithms: what learning takes,
+ *  what privacy adds. */
 void zo_complexity(const zo_problem *problem, zo_method method, double eps, double *nonprivate, double *private_term);
 
 /* ---- zeroth_order_practical.c ---- */
 
-/** Where bounds say nothing (BOUND >= L): T, batches, mu and D that do well in practice.  `distance`: how far the minimum may be from
- *  the start.  What `fixed` (may be NULL) gives is kept.  False when there are too few records. */
+/** Where bounds say nothing (BOUND >= L): T, batches, mu and D that do well in practice.  `distance`: how far the
+ *  minimum may be from the start.  What `fixed` (may be NULL) gives is kept.  False when there are too few records. */
 bool zo_practical(const zo_problem *problem, zo_method method, double distance, const zo_choice *fixed,
                   zo_choice *choice);
-/** By which such choices compare, the smaller the better: error times the root of the path over which it does not average out.  Bounds
- *  do not order them as runs do. */
+/** By which such choices compare, the smaller the better: error times the root of the path over which it does not
+ *  average out.  Bounds do not order them as runs do. */
 double zo_practical_error(const zo_choice *choice);
 
 /* ---- the plan (zeroth_order_plan.c) ---- */
@@ -151,8 +157,8 @@ typedef struct zo_work {
 } zo_work;
 
 bool zo_given(const zo_work *at, int option);
-/** Everything in zo_work up to gap_known.  Errors: PN_EUNSUPPORTED for sets, relations and budgets that it cannot serve; PN_EPRIVACY without
- *  an L; PN_EINVAL; PN_ENOMEM. */
+/** Everything in zo_work up to gap_known.  Errors: PN_EUNSUPPORTED for sets, relations and budgets that it cannot
+ *  serve; PN_EPRIVACY without an L; PN_EINVAL; PN_ENOMEM. */
 pn_status zo_read_problem(zo_work *at, pn_err *err);
 /** Why the plan's bound is not proved; NULL where it is. */
 const char *zo_no_bound(const zo_work *at);

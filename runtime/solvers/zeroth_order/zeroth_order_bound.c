@@ -1,25 +1,32 @@
-/* zeroth_order_bound.c -- what the online-to-nonconvex conversion is proved to reach with each way to estimate gradients: numbers only.
- * Depends on: zeroth_order.h, continual/toeplitz.h, objective/measures/smoothed.h.  Used by: zeroth_order_plan.c, zeroth_order_practical.c, tests.
- * Source: Zhang, Tran, Cutkosky (2024), Theorem 4.9; zeroth-order.md sections 3 to 6.  Derived again here, with constants.
+/* zeroth_order_bound.c -- what the online-to-nonconvex conversion is proved to reach with each way to estimate
+ * gradients: numbers only.
+ * Depends on: zeroth_order.h, continual/toeplitz.h, objective/measures/smoothed.h.  Used by: zeroth_order_plan.c,
+ * zeroth_order_practical.c, tests.
+ * Source: Zhang, Tran, Cutkosky (2024), Theorem 4.9; zeroth-order.md sections 3 to 6.  Derived again here,
+ * with constants.
  *
- * One epoch from x_0 = x: x_t = x_{t-1} + Delta_t, ||Delta_t|| <= D, w_t = x_{t-1} + s_t Delta_t with s_t uniform on [0, 1], so that
- * E[F_mu(x_t) - F_mu(x_{t-1})] = E<G_t, Delta_t>, G_t = grad F_mu(w_t).  With u = -D times the direction of sum_t G_t
+ * One epoch from x_0 = x: x_t = x_{t-1} + Delta_t, ||Delta_t|| <= D, w_t = x_{t-1} + s_t Delta_t with s_t uniform on
+ * [0, 1], so that E[F_mu(x_t) - F_mu(x_{t-1})] = E<G_t, Delta_t>, G_t = grad F_mu(w_t).
+ * With u = -D times the direction of sum_t G_t
  *     D E||sum_t G_t|| = E sum_t <G_t, Delta_t> * (-1) + E sum_t <g_t, Delta_t - u> + E sum_t <G_t - g_t, Delta_t - u>.
- * The first sum telescopes over epochs to at most gap, a bound on F_mu(x_0) - inf F_mu: averages of F are not below inf F, and F_mu(x_0)
- * is at most L mu d/(d + 1) above F(x_0).  The second is the regret of projected steps from 0: D^2/(2 eta) + (eta/2) sum ||g_t||^2.
- * The third has two parts.  Delta_t is known before round t, so that of g_t - G_t it meets only what earlier rounds have seen:
- * <., Delta_t> is at most D sum_t E||E[g_t - G_t | before t]|| <= D T past.  u does not depend on t: <., u> is at most
- * D E||sum_t (g_t - G_t)|| = D T drift.  Since sum E||g_t||^2 <= T G^2 with G = L + e, e^2 the mean of the E||g_t - G_t||^2 (Minkowski;
- * naive: G^2 = L^2 + e^2), division by D T K gives, eta = D/(G sqrt(T)),
+ * The first sum telescopes over epochs to at most gap, a bound on F_mu(x_0) - inf F_mu: averages of F are not below inf
+ * F, and F_mu(x_0) is at most L mu d/(d + 1) above F(x_0).  The second is the regret of projected steps from 0:
+ * D^2/(2 eta) + (eta/2) sum ||g_t||^2.  The third has two parts.  Delta_t is known before round t, so that of g_t - G_t
+ * it meets only what earlier rounds have seen: <., Delta_t> is at most D sum_t E||E[g_t - G_t | before t]|| <= D T
+ * past.  u does not depend on t: <., u> is at most D E||sum_t (g_t - G_t)|| = D T drift.  Since sum E||g_t||^2 <= T G^2
+ * with G = L + e, e^2 the mean of the E||g_t - G_t||^2 (Minkowski; naive: G^2 = L^2 + e^2),
+ * division by D T K gives, eta = D/(G sqrt(T)),
  *     BOUND = gap/(D T K) + G/sqrt(T) + past + drift.
- * Fresh naive estimates have no past and drift = e/sqrt(T).  The published form has e for both, and naive G/sqrt(T) for drift; the mean
- * over t of a tree's noise has 1/log2(T) of the mean variance, since nodes that are long in use are few.
+ * Fresh naive estimates have no past and drift = e/sqrt(T).  The published form has e for both, and naive G/sqrt(T) for
+ * drift; the mean over t of a tree's noise has 1/log2(T) of the mean variance,
+ * since nodes that are long in use are few.
  *
- * e.  Differences over fresh records are unbiased given the past, so their errors xi_t add up in squares: V1/B1 + (t - 1) V2/B2, of which the last
- * is no past; xi_t is in T + 1 - t of the T sums.  V2 is in proportion to E||w_t - w_{t-1}||^2, and w_t - w_{t-1} is
- * (1 - s_{t-1}) Delta_{t-1} + s_t Delta_t with s_t independent of all else and s_{t-1} of Delta_{t-1}, so that its norm is at most
- * (1 - s_{t-1} + s_t) D, in the mean square sqrt(7/6) D (the published form: 2 D, which sensitivities need).  Noise is drawn independently of
- * records, and xi_t is unbiased given all noise before it: squares of both add up, in past and drift too. */
+ * e.  Differences over fresh records are unbiased given the past, so their errors xi_t add up in squares: V1/B1 +
+ * (t - 1) V2/B2, of which the last is no past; xi_t is in T + 1 - t of the T sums.  V2 is in proportion to E||w_t -
+ * w_{t-1}||^2, and w_t - w_{t-1} is (1 - s_{t-1}) Delta_{t-1} + s_t Delta_t with s_t independent of all else and
+ * s_{t-1} of Delta_{t-1}, so that its norm is at most (1 - s_{t-1} + s_t) D, in the mean square sqrt(7/6) D
+ * (the published form: 2 D, which sensitivities need).  Noise is drawn independently of records, and xi_t is unbiased
+ * given all noise before it: squares of both add up, in past and drift too. */
 #include <math.h>
 #include <stdio.h>
 
@@ -61,9 +68,10 @@ static double with_bit(size_t count, unsigned i)
     return (double)full * (double)half + (rest > half ? (double)(rest - half) : 0.0);
 }
 
-/* Subtrees of height i whose root's estimate is in W prefixes of the epoch and after it: the variance of the sum over prefixes of what
- * their nodes put in is square W^2 + line W + rest.  An estimate is weight times the node's own and 1 - weight times the sum of its
- * children's; the left child stands for itself in 2^(i-1) prefixes.  fresh: of the root's estimate what the last leaf's round has drawn. */
+/* Subtrees of height i whose root's estimate is in W prefixes of the epoch and after it: the variance of the sum over
+ * prefixes of what their nodes put in is square W^2 + line W + rest.  An estimate is weight times the node's own and 1
+ * - weight times the sum of its children's; the left child stands for itself in 2^(i-1) prefixes.  fresh: of the root's
+ * estimate what the last leaf's round has drawn. */
 typedef struct subtree {
     double weight, fresh, square, line, rest;
 } subtree;
@@ -133,9 +141,10 @@ static void sqrt_square(double rounds, double *square, double *next)
     *next = u / PI * (1.0 - u / 4.0 + u * u / 32.0);
 }
 
-/* C = R: z's variance is S_T times the leaf's, and prefix t has S_t of it, 1 of that fresh.  (j + 1/4) c_j^2 are differences of j^2 c_j^2, so
- * sum_{t <= T} S_t = sum_j (T - j) c_j^2 = (T + 1/4) S_T - T^2 c_T^2.  z_t is in the sum of all prefixes C_n = sum_{j < n} c_j = 2 n c_n times,
- * n = T + 1 - t, and (2 n^2 - 1/16) c_n^2 are differences of (n - 5/4) n^2 c_n^2. */
+/* C = R: z's variance is S_T times the leaf's, and prefix t has S_t of it, 1 of that fresh.  (j + 1/4) c_j^2 are
+ * differences of j^2 c_j^2, so sum_{t <= T} S_t = sum_j (T - j) c_j^2 = (T + 1/4) S_T - T^2 c_T^2.  z_t is in the sum
+ * of all prefixes C_n = sum_{j < n} c_j = 2 n c_n times, n = T + 1 - t,
+ * and (2 n^2 - 1/16) c_n^2 are differences of (n - 5/4) n^2 c_n^2. */
 static void sqrt_noise(size_t rounds, zo_noise *noise)
 {
     double t = (double)rounds, square, next, squares;
@@ -450,9 +459,10 @@ double zo_records_for(const zo_problem *problem, zo_method method, double eps)
     return INFINITY;
 }
 
-/* From the bounds, with smoothing delta/2 and D T ~ delta: K ~ gap/(delta eps), and T and the batches from the other terms.
- * Variance-reduced: M ~ K T, T ~ d L^2/eps^2 for the differences' variance and sqrt(d) norm L/(rho eps) for the noise, where norm is that of a
- * record's estimate.  Naive: T B ~ B (L^2 + V/B + d norm^2/(B rho)^2)/eps^2 with the best B. */
+/* From the bounds, with smoothing delta/2 and D T ~ delta: K ~ gap/(delta eps), and T and the batches from the other
+ * terms.  Variance-reduced: M ~ K T, T ~ d L^2/eps^2 for the differences' variance and sqrt(d) norm L/(rho eps) for the
+ * noise, where norm is that of a record's estimate.  Naive: T B ~ B (L^2 + V/B + d norm^2/(B rho)^2)/eps^2 with the
+ * best B. */
 void zo_complexity(const zo_problem *problem, zo_method method, double eps, double *nonprivate, double *private_term)
 {
     double d = problem->dim, l = problem->lipschitz, epochs = problem->gap / (problem->radius * eps);

@@ -1,5 +1,7 @@
-/* zeroth_order_noise.c -- what a record moves in zeroth-order optimization, the noise that hides it, and what both leave of the bound.
- * Depends on: zeroth_order.h, noisy_gradient.h.  Used by: zeroth_order_plan.c.  Spec: zeroth-order.md sections 3 to 6. */
+/* zeroth_order_noise.c -- what a record moves in zeroth-order optimization, the noise that hides it,
+ * and what both leave of the bound.
+ * Depends on: zeroth_order.h, noisy_gradient.h.  Used by: zeroth_order_plan.c.
+ * Spec: zeroth-order.md sections 3 to 6. */
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +13,9 @@
 
 /* ---- sensitivity ---- */
 
-/* Of the mean over `batch` records whose terms have norm `norm`, as computed.  Replacing one moves it by two terms; under zero_out a
- * record that is out adds nothing while the divisor stays, and that is one term.  Both data sets round. */
+/* Of the mean over `batch` records whose terms have norm `norm`, as computed.  Replacing one moves it by two terms;
+ * under zero_out a record that is out adds nothing while the divisor stays, and that is one term.
+ * Both data sets round. */
 static double leaf_sensitivity(const zo_work *at, double norm, size_t batch)
 {
     const zo_plan *plan = at->plan;

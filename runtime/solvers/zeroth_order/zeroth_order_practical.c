@@ -2,23 +2,28 @@
  * Depends on: zeroth_order.h.  Used by: zeroth_order_plan.c.
  * Source: zeroth-order.md section 5, and this study.
  *
- * Problems: capped absolute deviations (d = 2 to 40), logistic regression (5 to 30), phase retrieval by |<x, theta>^2 - y| (5 to 20), a
- * two-layer ReLU network under absolute loss (16); M = 1e3 to 1e5 records, the article's rho = .2 to 2, starts at a distance R of
- * 0.6 to 11.  Excess risk at the end relative to the start.  For 16 of them 168 sizes of variance-reduced runs (sqrt, orthogonal) and 192
- * naive ones (orthogonal), a grid of T, mu/R, D/R or D/mu, path K T D/R and eta, and for 16 a random search over 250.
- *   - An epoch of 16 to 64 rounds whose path is 0.8 mu, mu = 0.35 to 0.4 R, and a run's path of 2 to 3 R are best for prefix sums:
- *     1.2 times the best of the grid in the geometric mean, within 1.5 for 13 of 16, at worst 2.3.  Naive: T = 8 to 16,
- *     mu <= 0.2 R, D = 0.05 to 0.12 R; 1.8 and 4.7, since smooth problems want D twice as large and kinks half.  These ratios are to a
- *     winner among noisy runs.
- *   - eta: L is a bound on the gradient of the worst record.  D/(G sqrt(T)) with G^2 = L^2/64 + noise^2 does better than with
- *     L^2/16 (by 1.15) and than 4 D/(sqrt(T) sqrt(L^2 + noise^2)) (by 1.15): most rounds then go D far.
+ * Problems: capped absolute deviations (d = 2 to 40), logistic regression (5 to 30), phase retrieval by |<x, theta>^2 -
+ * y| (5 to 20), a two-layer ReLU network under absolute loss (16); M = 1e3 to 1e5 records, the article's rho = .2 to 2,
+ * starts at a distance R of 0.6 to 11.  Excess risk at the end relative to the start.  For 16 of them 168 sizes of
+ * variance-reduced runs (sqrt, orthogonal) and 192 naive ones (orthogonal), a grid of T, mu/R, D/R or D/mu, path K T
+ * D/R and eta, and for 16 a random search over 250.
+ *   - An epoch of 16 to 64 rounds whose path is 0.8 mu, mu = 0.35 to 0.4 R, and a run's path of 2 to 3 R are best for
+ *     prefix sums: 1.2 times the best of the grid in the geometric mean, within 1.5 for 13 of 16, at worst 2.3.  Naive:
+ *     T = 8 to 16, mu <= 0.2 R, D = 0.05 to 0.12 R; 1.8 and 4.7, since smooth problems want D twice as large and kinks
+ *     half.  These ratios are to a winner among noisy runs.
+ *   - eta: L is a bound on the gradient of the worst record.  D/(G sqrt(T)) with G^2 = L^2/64 + noise^2 does better
+ *     than with L^2/16 (by 1.15) and than 4 D/(sqrt(T) sqrt(L^2 + noise^2)) (by 1.15): most rounds then go D far.
  *   - On 21 other draws of the problems, geometric means of excess + .01 with R known, half and twice of what it is:
- *         naive, orthogonal .070 .107 .091       sums, orthogonal: sqrt .084 .156 .093, honaker .096 .177 .100, tree .094 .164 .104
+ *         naive, orthogonal .070 .107 .091       sums, orthogonal: sqrt .084 .156 .093, honaker .096 .177 .100,
+ *             tree .094 .164 .104
  *         naive, one direction .160 .252 .170    sums, iid: sqrt .193 .335 .163, tree .204 .320 .193
- *     So the naive oracle with orthogonal directions is best where bounds say nothing, as it is by bound up to M = 1e7; a random search
- *     finds it 1.1 to 5 times better than prefix sums at their best.  Guess R rather too small than too large.
- *   - The last epoch's mean is what to return: the one with the smallest certificate is 1.1 to 1.25 times worse, a random one 4 times.
- *   - Noise (rms of ||N||) above L for naive oracles, above L/2 for sums: the result is as likely worse than the start as better. */
+ *     So the naive oracle with orthogonal directions is best where bounds say nothing, as it is by bound up to M = 1e7;
+ *     a random search finds it 1.1 to 5 times better than prefix sums at their best.  Guess R rather too small than
+ *     too large.
+ *   - The last epoch's mean is what to return: the one with the smallest certificate is 1.1 to 1.25 times worse,
+ *     a random one 4 times.
+ *   - Noise (rms of ||N||) above L for naive oracles, above L/2 for sums: the result is as likely worse than the start
+ *     as better. */
 #include <math.h>
 
 #include "solvers/zeroth_order/zeroth_order.h"

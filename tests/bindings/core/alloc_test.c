@@ -1,5 +1,6 @@
-/* alloc_test.c -- the Lua module when memory runs out: Lua's allocations and the runtime's are one sequence, and the k-th
- * fails, for every k (in the fast tier for every 13th).  Nothing may leak, crash, or be reported as done when it was not.
+/* alloc_test.c -- the Lua module when memory runs out: Lua's allocations and the runtime's are one sequence, and the
+ * k-th fails, for every k (in the fast tier for every 13th).  Nothing may leak, crash,
+ * or be reported as done when it was not.
  * Depends on: check.h, fail_alloc.h, Lua, bindings/. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #define OPENING_VARIES                                                                                                 \
     64 /* more allocations than openings differ by: tables grow by their keys' hashes, which are random (4 or so) */
 
-/* One loop over a thousand rows makes it, so the same places allocate again and again.  Sanitizers, which take twenty times
- * as long, see every seventh of these. */
+/* One loop over a thousand rows makes it, so the same places allocate again and again.  Sanitizers, which take twenty
+ * times as long, see every seventh of these. */
 #define REFERENCE "the reference"
 #ifdef __SANITIZE_ADDRESS__
 #define REFERENCE_STRIDE 7
@@ -239,9 +240,9 @@ typedef struct attempt {
     bool for_good;
 } attempt;
 
-/* Lua calls a finalizer once.  When there is no memory left even for that call, what the object owns is lost, and nobody
- * outside Lua can help it.  So where memory is gone for good the collector rests until the state is closed, which has room
- * for such calls. */
+/* Lua calls a finalizer once.  When there is no memory left even for that call, what the object owns is lost, and
+ * nobody outside Lua can help it.  So where memory is gone for good the collector rests until the state is closed,
+ * which has room for such calls. */
 static int run_script(lua_State *L)
 {
     const attempt *self = lua_touserdata(L, 1);
@@ -287,9 +288,9 @@ static void one_round(const script *self, long fail_at, bool for_good)
         (void)fprintf(stderr, "    %s: allocation %ld failed%s\n", self->name, fail_at, for_good ? " for good" : "");
 }
 
-/* Once with memory to spare; then with the k-th allocation failing alone, which Lua may survive (it collects garbage and
- * tries again; the script's own assertions then hold); then with all from the k-th on failing.  Returns the number of
- * allocations of the whole script; k starts at `from`. */
+/* Once with memory to spare; then with the k-th allocation failing alone, which Lua may survive
+ * (it collects garbage and tries again; the script's own assertions then hold); then with all from the k-th on failing.
+ * Returns the number of allocations of the whole script; k starts at `from`. */
 static long sweep(const script *self, long from)
 {
     fail_alloc count = { .fail_at = 0 };
@@ -305,8 +306,8 @@ static long sweep(const script *self, long from)
     return count.calls;
 }
 
-/* The module's own sweep starts worker threads; the others do without, which allocates the same but for these, and takes a
- * fifth less time. */
+/* The module's own sweep starts worker threads; the others do without, which allocates the same but for these, and
+ * takes a fifth less time. */
 static void sweep_all(void)
 {
     fail_alloc count = { .fail_at = 0 };

@@ -1,5 +1,6 @@
-/* boundary_test.c -- every number that a function of the reference takes, at 0, 1, 2^31 ... 2^63 - 1, infinity and the like: each call
- * answers or raises (in the fast tier, every eleventh such call), within the limits of time and memory of its host, in an ordinary state and in a curator's.  boundary.lua makes the calls.
+/* boundary_test.c -- every number that a function of the reference takes, at 0, 1, 2^31 ... 2^63 - 1, infinity and the
+ * like: each call answers or raises (in the fast tier, every eleventh such call), within the limits of time and memory
+ * of its host, in an ordinary state and in a curator's.  boundary.lua makes the calls.
  *     boundary_test [NAME]    only the functions whose name contains NAME, each call named before it is made
  * Depends on: penumbra_lua.h, check.h. */
 #define _DEFAULT_SOURCE
@@ -29,8 +30,8 @@
 
 #define BATCH 200 /* cases in a script of the curator */
 
-/* How many functions were called with valid values, and of those that take numbers, how many a curator's script has.  A function more
- * is one more; one less is an example that no longer works. */
+/* How many functions were called with valid values, and of those that take numbers, how many a curator's script has.  A
+ * function more is one more; one less is an example that no longer works. */
 #define BASES_HERE    408
 #define BASES_CURATED 243
 
@@ -132,7 +133,8 @@ static void report(const char *what, const tally *count)
                  count->answered, count->refused, count->late, count->short_of_memory);
 }
 
-/* Makes the call of case i, and every step with the object that it answers: who is stopped in one goes on with the next. */
+/* Makes the call of case i, and every step with the object that it answers: who is stopped in one goes on with the
+ * next. */
 static void make_case(pnl_host *host, long i, tally *calls, tally *steps)
 {
     lua_State *L = pnl_host_state(host);

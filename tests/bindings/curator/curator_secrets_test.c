@@ -1,5 +1,6 @@
-/* curator_secrets_test.c -- what a curator keeps to itself, in whichever process scripts run: output of a script that was cancelled, names
- * of features, which may be categories that were found in the records, and instructions that nobody pays for.
+/* curator_secrets_test.c -- what a curator keeps to itself, in whichever process scripts run: output of a script that
+ * was cancelled, names of features, which may be categories that were found in the records,
+ * and instructions that nobody pays for.
  * Depends on: check.h, penumbra_lua.h, bindings/curator/curator_impl.h. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -164,8 +165,8 @@ static void names_of_features_stay_with_the_curator(bool here)
 
 /* ---- instructions ---- */
 
-/* A coroutine counts by itself, up to a grain that nobody would see: each is charged one.  A limit of so many grains is reached after at
- * most as many; what a script printed before it ran out of instructions is told. */
+/* A coroutine counts by itself, up to a grain that nobody would see: each is charged one.  A limit of so many grains is
+ * reached after at most as many; what a script printed before it ran out of instructions is told. */
 static void coroutines_are_charged(bool here)
 {
     static const char *const codes[] = {

@@ -275,7 +275,8 @@ static void cancel_in_the_telling(void *object, pnl_host_channel channel, const 
     self->heard++;
 }
 
-/* Who hears what a script printed is told that it ended, also where it is cancelled, or its time runs out, in the telling. */
+/* Who hears what a script printed is told that it ended, also where it is cancelled, or its time runs out,
+ * in the telling. */
 static void test_no_output_of_a_stopped_script(void)
 {
     pn_ledger *ledger = open_ledger(1.0, 0.0);

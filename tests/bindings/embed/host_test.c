@@ -1,5 +1,5 @@
-/* host_test.c -- states that hosts make: what a run returns, every limit and every way around it, memory that runs out at each
- * allocation, and that a state can be used again after all of it.
+/* host_test.c -- states that hosts make: what a run returns, every limit and every way around it, memory that runs out
+ * at each allocation, and that a state can be used again after all of it.
  * Depends on: check.h, fail_alloc.h, Lua, bindings/. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -39,7 +39,8 @@ static pn_status run(pnl_host *host, const char *code, int *results, pn_err *err
     return pnl_host_run(host, code, strlen(code), "test.lua", results, err);
 }
 
-/* The state is as it was, and works: given time, for a limit of some milliseconds may also end what is only not scheduled so soon. */
+/* The state is as it was, and works: given time, for a limit of some milliseconds may also end what is only not
+ * scheduled so soon. */
 static void works(pnl_host *host)
 {
     lua_State *L = pnl_host_state(host);

@@ -1,5 +1,5 @@
-/* host_threads_test.c -- many states in many threads at once: they train, plan, fail and are cancelled side by side, and what they
- * compute is bit for bit what one thread alone computes.  Also run under ThreadSanitizer (SAN=thread).
+/* host_threads_test.c -- many states in many threads at once: they train, plan, fail and are cancelled side by side,
+ * and what they compute is bit for bit what one thread alone computes.  Also run under ThreadSanitizer (SAN=thread).
  * Depends on: check.h, Lua, bindings/, POSIX threads. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>

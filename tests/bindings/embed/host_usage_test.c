@@ -1,4 +1,5 @@
-/* host_usage_test.c -- every example of the reference runs in a host with limits, as it does with files and all of Lua's libraries.
+/* host_usage_test.c -- every example of the reference runs in a host with limits,
+ * as it does with files and all of Lua's libraries.
  * Depends on: penumbra_lua.h, check.h. */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>

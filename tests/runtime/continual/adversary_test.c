@@ -1,7 +1,7 @@
-/* adversary_test.c -- what one record moves in everything that a stream measures, against somebody who picks the leaves, those of the
- * neighbour and where they differ, to the last bit, and climbs: never more than is charged.
- * The lattice's step is 1 here and records move leaves by about a step, so that rounding is most of what there is to hide: a charge that
- * forgets any of it is too small by much.
+/* adversary_test.c -- what one record moves in everything that a stream measures, against somebody who picks the
+ * leaves, those of the neighbour and where they differ, to the last bit, and climbs: never more than is charged.
+ * The lattice's step is 1 here and records move leaves by about a step, so that rounding is most of what there is to
+ * hide: a charge that forgets any of it is too small by much.
  * Shifts are exact: releases are whole numbers below 2^53, and noise has its address.
  * Depends on: check.h, prefix_kit.h, continual/. */
 #include <math.h>
@@ -107,7 +107,8 @@ static double noise_behind(const duel *self, const double *out, const double *le
     return w[t] + (double)nearbyintl(mixed);
 }
 
-/* What was released has the neighbour's leaves behind it under other noise: how far away, whatever it is that was released. */
+/* What was released has the neighbour's leaves behind it under other noise: how far away,
+ * whatever it is that was released. */
 static double moved_in_rows(const duel *self, const pair *at, const double *out)
 {
     double other[MOST], sum = 0.0;

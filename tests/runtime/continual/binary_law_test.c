@@ -1,8 +1,8 @@
-/* binary_law_test.c -- that the noise that is drawn has the variance that is promised, for every prefix of every kind of tree, and that it
- * comes on top of the true sums.
- * Each check of a variance: N = 40000 independent numbers, (sum of squares / variance - N) / sqrt(2 N) is within 6.2, which a true law
- * exceeds with probability 3e-9 (chi^2, also with the skewness of N = 40000), all checks of this file together below 1e-6; noise with a
- * sigma 1.1 times too large or small is off by 28 of these.
+/* binary_law_test.c -- that the noise that is drawn has the variance that is promised, for every prefix of every kind
+ * of tree, and that it comes on top of the true sums.
+ * Each check of a variance: N = 40000 independent numbers, (sum of squares / variance - N) / sqrt(2 N) is within 6.2,
+ * which a true law exceeds with probability 3e-9 (chi^2, also with the skewness of N = 40000), all checks of this file
+ * together below 1e-6; noise with a sigma 1.1 times too large or small is off by 28 of these.
  * Depends on: check.h, prefix_kit.h, continual/. */
 #include "runtime/continual/prefix_kit.h"
 
@@ -136,8 +136,8 @@ static void a_completed_stream_has_the_variance_that_is_promised(void)
     }
 }
 
-/* N_5 and N_7 share the block of the first four leaves: correlation 1/sqrt(2 * 3) = .408.  The sum of 40000 products of unit normals with
- * correlation c has the variance 40000 (1 + c^2). */
+/* N_5 and N_7 share the block of the first four leaves: correlation 1/sqrt(2 * 3) = .408.  The sum of 40000 products of
+ * unit normals with correlation c has the variance 40000 (1 + c^2). */
 static void prefixes_that_share_a_block_are_correlated(void)
 {
     pn_prefix_design *design = design_of(unit_noise(DIM, 7));

@@ -1,5 +1,5 @@
-/* binary_sensitivity_test.c -- what one record moves in all measurements of a tree together, against an adversary who tries every leaf
- * and every set of leaves: never more than is charged, and as much somewhere.
+/* binary_sensitivity_test.c -- what one record moves in all measurements of a tree together, against an adversary who
+ * tries every leaf and every set of leaves: never more than is charged, and as much somewhere.
  * Depends on: check.h, prefix_kit.h, continual/. */
 #include "continual/binary_prefix.h"
 
@@ -9,8 +9,8 @@ enum { LONGEST = 32 };
 
 /* ---- one leaf ---- */
 
-/* Sum over the measurements of (shift / noise)^2 between two runs with the same noise whose leaves `where` differ by `shift`.  Plain
- * releases are their nodes: the one that ends at t is the difference of two. */
+/* Sum over the measurements of (shift / noise)^2 between two runs with the same noise whose leaves `where` differ by
+ * `shift`.  Plain releases are their nodes: the one that ends at t is the difference of two. */
 static double moved_squared(pn_prefix_design *design, size_t leaves, size_t where, double shift)
 {
     pn_prefix *one = stream_of(design, 5), *two = stream_of(design, 5);
@@ -92,8 +92,8 @@ static void unequal_leaves_move_no_more_than_is_charged(void)
     }
 }
 
-/* Rounding moves every coordinate by up to a step in every node that holds a leaf, and with nodes of unequal noise twice; for leaves
- * whose bound is next to nothing that is sqrt(h dim) 2^-40 standard deviations. */
+/* Rounding moves every coordinate by up to a step in every node that holds a leaf, and with nodes of unequal noise
+ * twice; for leaves whose bound is next to nothing that is sqrt(h dim) 2^-40 standard deviations. */
 static void rounding_is_charged_in_every_node(void)
 {
     double equal[100];

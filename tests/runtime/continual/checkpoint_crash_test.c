@@ -1,5 +1,5 @@
-/* checkpoint_crash_test.c -- a process with a stream that follows a file dies: at each step of a push, and by kill -9 at any moment.
- * Nothing that was released is forgotten, at most one leaf more is there, and its release can be read.
+/* checkpoint_crash_test.c -- a process with a stream that follows a file dies: at each step of a push, and by kill -9
+ * at any moment.  Nothing that was released is forgotten, at most one leaf more is there, and its release can be read.
  * Depends on: check.h, checkpoint_kit.h, POSIX. */
 #define _GNU_SOURCE
 #include "runtime/continual/checkpoint_kit.h"
@@ -30,8 +30,8 @@ static void release_for_ever(int end, const char *point, uint64_t from)
     }
 }
 
-/* How a child dies: at a crash point in the leaf after `from`, or killed `delay` microseconds after its start, or after it has told of its
- * first release, however long that takes here. */
+/* How a child dies: at a crash point in the leaf after `from`, or killed `delay` microseconds after its start, or after
+ * it has told of its first release, however long that takes here. */
 typedef struct death {
     const char *point;
     uint64_t from;

@@ -1,5 +1,6 @@
-/* checkpoint_file_test.c -- a process dies at each step of a commit, or the disk does: what counts afterwards is the old state or the new
- * one, never a mixture, never an older one; a copy is refused, and what is damaged says so.  The file is built here with its crash
+/* checkpoint_file_test.c -- a process dies at each step of a commit, or the disk does: what counts afterwards is the
+ * old state or the new one, never a mixture, never an older one; a copy is refused, and what is damaged says so.  The
+ * file is built here with its crash
  * points.  Depends on: check.h, fail_alloc.h, continual/, POSIX. */
 #define _GNU_SOURCE
 #define PN_MUTANTS

@@ -1,5 +1,5 @@
-/* checkpoint_kit.h -- a folder for files, and streams that are started, paid for, pushed and resumed; for the tests of checkpoints, which
- * build the file with its crash points and with a disk that may fail.
+/* checkpoint_kit.h -- a folder for files, and streams that are started, paid for, pushed and resumed; for the tests of
+ * checkpoints, which build the file with its crash points and with a disk that may fail.
  * Depends on: check.h, continual/, POSIX. */
 #ifndef PN_TESTS_CHECKPOINT_KIT_H
 #define PN_TESTS_CHECKPOINT_KIT_H

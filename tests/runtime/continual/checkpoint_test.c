@@ -1,5 +1,5 @@
-/* checkpoint_test.c -- a stream that was saved, or that followed a file, goes on as if nothing had happened, once; what cannot be written
- * is not released, and what does not fit together is refused.  (Dying: checkpoint_crash_test.c.)
+/* checkpoint_test.c -- a stream that was saved, or that followed a file, goes on as if nothing had happened, once; what
+ * cannot be written is not released, and what does not fit together is refused.  (Dying: checkpoint_crash_test.c.)
  * Depends on: check.h, checkpoint_kit.h, fail_alloc.h, POSIX. */
 #define _GNU_SOURCE
 #include "runtime/continual/checkpoint_kit.h"
@@ -230,7 +230,8 @@ static void test_new_noise_is_added_to_the_old(void)
     pn_prefix_free(stream);
 }
 
-/* The node of all of 2^k leaves was measured at the last of them: completing is not a second measurement, whatever key is at hand. */
+/* The node of all of 2^k leaves was measured at the last of them: completing is not a second measurement,
+ * whatever key is at hand. */
 static void test_completing_measures_no_node_again(void)
 {
     static const size_t leaves[] = { 1, 2, 4, 8 };

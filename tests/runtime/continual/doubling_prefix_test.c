@@ -1,5 +1,5 @@
-/* doubling_prefix_test.c -- streams without a horizon: epochs that double, each with noise of its own, and one tree without end.
- * Numbers are those of tree-mechanism.md, item 9 of its last section.
+/* doubling_prefix_test.c -- streams without a horizon: epochs that double, each with noise of its own, and one tree
+ * without end.  Numbers are those of tree-mechanism.md, item 9 of its last section.
  * Depends on: check.h, prefix_kit.h, continual/. */
 #include "runtime/continual/prefix_kit.h"
 
@@ -75,7 +75,8 @@ static void follows_a_sigma_that_is_given(void)
     pn_prefix_design_free(design);
 }
 
-/* Across an epoch's end the noise of what came before stays, and the new epoch's nodes come on top, at addresses of their own. */
+/* Across an epoch's end the noise of what came before stays, and the new epoch's nodes come on top,
+ * at addresses of their own. */
 static void freezes_what_an_epoch_ends_with(void)
 {
     pn_prefix_options options = unit_noise(3, 0);

@@ -1,5 +1,5 @@
-/* prefix_faults_test.c -- the faults that an audit of prefix sums must find: here with what each does to the numbers, so that a check which
- * did not notice would be a check that cannot fail.
+/* prefix_faults_test.c -- the faults that an audit of prefix sums must find: here with what each does to the numbers,
+ * so that a check which did not notice would be a check that cannot fail.
  *   node_redrawn      every prefix draws its nodes anew: averages of releases lose the noise
  *   node_skipped      only the last node of a prefix has noise
  *   leaf_sensitivity  sigma for half of what a leaf moves

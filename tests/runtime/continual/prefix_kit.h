@@ -74,7 +74,8 @@ static inline void push_zeros(pn_prefix *stream, size_t count, size_t dim, doubl
     free(zero);
 }
 
-/* Noise of coordinate j (of the first block) at (level, index), in units of the leaves, as a node of unit noise has it. */
+/* Noise of coordinate j (of the first block) at (level, index), in units of the leaves,
+ * as a node of unit noise has it. */
 static inline double node_noise(const pn_prefix *stream, uint64_t level, uint64_t index, size_t j)
 {
     size_t dim = stream->design->options.dim, count = dim < PN_PREFIX_BLOCK ? dim : PN_PREFIX_BLOCK;

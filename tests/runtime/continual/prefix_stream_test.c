@@ -1,5 +1,5 @@
-/* prefix_stream_test.c -- a stream of prefix sums: paid once and before the first leaf, the same numbers whatever the threads or the
- * memory, nothing changed by a push that failed.
+/* prefix_stream_test.c -- a stream of prefix sums: paid once and before the first leaf, the same numbers whatever the
+ * threads or the memory, nothing changed by a push that failed.
  * Depends on: check.h, fail_alloc.h, prefix_kit.h, continual/, fork. */
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* single_pass_test.c -- records that are used once: who is handed out when, what that costs, and what no failure may change.  The room is
- * built here with its faults, each of which one of the checks must notice.
+/* single_pass_test.c -- records that are used once: who is handed out when, what that costs, and what no failure may
+ * change.  The room is built here with its faults, each of which one of the checks must notice.
  * Depends on: check.h, fail_alloc.h, continual/, privacy/, fork. */
 #define _GNU_SOURCE
 #define PN_MUTANTS
@@ -181,7 +181,8 @@ static void test_the_order_is_drawn_from_a_stream_of_its_own(void)
     pn_single_pass_free(other);
 }
 
-/* Every record comes first equally often: 4000 orders, 40 records, 39 degrees of freedom; the statistic passes 97 once in a million. */
+/* Every record comes first equally often: 4000 orders, 40 records, 39 degrees of freedom;
+ * the statistic passes 97 once in a million. */
 static void test_every_record_may_come_first(void)
 {
     double times[N] = { 0 }, statistic = 0.0, want = 4000.0 / N;

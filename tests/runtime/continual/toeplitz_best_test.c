@@ -1,6 +1,6 @@
-/* toeplitz_best_test.c -- the best banded coefficients and buffers: as low as the spec's, at a minimum, and the table is made of them.
- * With the argument "table" it optimises every row again and prints runtime/continual/blt_table.c's rows (half a minute); other
- * processors may give other last digits. */
+/* toeplitz_best_test.c -- the best banded coefficients and buffers: as low as the spec's, at a minimum, and the table
+ * is made of them.  With the argument "table" it optimises every row again and prints runtime/continual/blt_table.c's
+ * rows (half a minute); other processors may give other last digits. */
 #include <stdint.h>
 #include <string.h>
 
@@ -239,7 +239,8 @@ static void test_lookup(void)
           !pn_toeplitz_blt_table(64, 0, &found, theta, omega));
 }
 
-/* From the start to the table's row, and the same bits each time; short horizons and many buffers end somewhere, too. */
+/* From the start to the table's row, and the same bits each time; short horizons and many buffers end somewhere,
+ * too. */
 static void test_search(void)
 {
     double theta[8], omega[8], other[8], weight[8], start;

@@ -1,5 +1,5 @@
-/* toeplitz_stream_test.c -- streams of the Toeplitz factorizations: their noise is R z of the dense matrices, their leaves add up exactly,
- * and what one record moves stays within the price, rounding included. */
+/* toeplitz_stream_test.c -- streams of the Toeplitz factorizations: their noise is R z of the dense matrices, their
+ * leaves add up exactly, and what one record moves stays within the price, rounding included. */
 #include <stdint.h>
 #include <string.h>
 
@@ -231,7 +231,8 @@ static void retell(bare *self, size_t index, const double *theta, uint64_t t, co
 }
 
 /*
- * Two neighbours that release the same numbers: how far apart were the means of the noise?  By (C D)_t, up to the rounding that is
+ * Two neighbours that release the same numbers: how far apart were the means of the noise?  By (C D)_t,
+ * up to the rounding that is
  * charged.  Leaves are large, so that an error in proportion to them would be seen.
  */
 static void a_record_moves_no_more_than_is_charged(size_t index, size_t at, double size)
@@ -403,7 +404,8 @@ static void variances_and_prices_are_those_of_the_coefficients(void)
     }
 }
 
-/* No leaf's size enters what later rows round: the price of a long stream is that of its coefficients, bound or no bound. */
+/* No leaf's size enters what later rows round: the price of a long stream is that of its coefficients,
+ * bound or no bound. */
 static void rounding_costs_next_to_nothing_without_a_bound(void)
 {
     static const size_t horizons[] = { 256, 257, 4096, 65536 };
@@ -424,7 +426,8 @@ static void rounding_costs_next_to_nothing_without_a_bound(void)
         }
 }
 
-/* The sum inside G_t under the noise that is worst for it, all of one sign and as large as noise can be, in 128 bits. */
+/* The sum inside G_t under the noise that is worst for it, all of one sign and as large as noise can be,
+ * in 128 bits. */
 static void long_sums_are_as_exact_as_charged(void)
 {
     enum { HORIZON = 3000 };

@@ -1,5 +1,5 @@
-/* file_place_test.c -- a copy is told from its original, a file from its past, one's own file from a stranger's.  What needs a stranger is
- * tested where the tests run as root.
+/* file_place_test.c -- a copy is told from its original, a file from its past, one's own file from a stranger's.  What
+ * needs a stranger is tested where the tests run as root.
  * Depends on: check.h, core/file_place.h, POSIX. */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,5 +1,6 @@
-/* file_test.c -- descriptors keep out of the way of the standard files, and files appear whole or not at all, with nothing beside them once
- * the next writer was there, wherever the one before was killed.  The file is built here with its crash points.
+/* file_test.c -- descriptors keep out of the way of the standard files, and files appear whole or not at all, with
+ * nothing beside them once the next writer was there, wherever the one before was killed.
+ * The file is built here with its crash points.
  * Depends on: check.h, fail_alloc.h, core/, POSIX. */
 #define PN_MUTANTS
 #include "core/file_draft.c"

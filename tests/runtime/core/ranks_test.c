@@ -112,7 +112,8 @@ static void other_versions_are_refused(void)
 
 /* ---- exchange ---- */
 
-/* What every rank ends up with: CHUNKS chunks of three numbers, the last of two; of two rows; with chunk 0 elsewhere. */
+/* What every rank ends up with: CHUNKS chunks of three numbers, the last of two; of two rows;
+ * with chunk 0 elsewhere. */
 typedef struct outcome {
     pn_status status[FAKE_MOST];
     char message[FAKE_MOST][PN_ERR_MAX];

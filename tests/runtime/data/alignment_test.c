@@ -1,4 +1,5 @@
-/* alignment_test.c -- rows in the order of their identifiers' hashes, the digest of that order, key files, identifiers from CSV files.
+/* alignment_test.c -- rows in the order of their identifiers' hashes, the digest of that order, key files,
+ * identifiers from CSV files.
  * Depends on: check.h, fail_alloc.h, data/alignment.h. */
 #define _GNU_SOURCE /* mkdtemp */
 #include <stdlib.h>

@@ -68,7 +68,8 @@ static void clips_within(double *X, const double *y, pn_lp norm, double bound)
         bool same = memcmp(before, after, WIDTH * sizeof *after) == 0;
 
         inside = inside && within(after, WIDTH, norm, bound);
-        /* What was left alone fits; what was scaled did not fit, or only just, and is not shrunk more than it must be. */
+        /* What was left alone fits; what was scaled did not fit, or only just,
+         * and is not shrunk more than it must be. */
         fair = fair && (same || !within(before, WIDTH, norm, bound * (1.0 - 1e-13)));
         fair = fair && (same || !within(after, WIDTH, norm, bound * (1.0 - 1e-12)));
     }

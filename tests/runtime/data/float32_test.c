@@ -1,5 +1,5 @@
-/* float32_test.c -- float32 storage: rounding toward zero, bounds that stay valid in real arithmetic, and transformations
- * that do to floats what they do to the same numbers as doubles.
+/* float32_test.c -- float32 storage: rounding toward zero, bounds that stay valid in real arithmetic, and
+ * transformations that do to floats what they do to the same numbers as doubles.
  * The true norms come from 113-bit arithmetic, as in clip_test.c.  Depends on: check.h. */
 #include <float.h>
 #include <stdlib.h>

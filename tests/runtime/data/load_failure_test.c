@@ -1,4 +1,5 @@
-/* load_failure_test.c -- damaged files, refused memory and cancelled loads: an error or a data set, never anything left.
+/* load_failure_test.c -- damaged files, refused memory and cancelled loads: an error or a data set,
+ * never anything left.
  * Depends on: check.h, zlib. */
 #define _GNU_SOURCE /* mkstemp */
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* npy_share_test.c -- a rank reads its rows of a .npy file and no others: C and Fortran order, plain and gzip, also where the rest of the file
- * is no numbers.
+/* npy_share_test.c -- a rank reads its rows of a .npy file and no others: C and Fortran order, plain and gzip, also
+ * where the rest of the file is no numbers.
  * Depends on: data/dataset.h, numeric/npy.h, fake_ranks.h, zlib. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* bound_random_test.c -- random expressions: no value that is sampled in long double lies outside what is certified.
- * A sample may only claim to lie outside by more than the bound on its own rounding.  Depends on: check.h, sample.h, expr/bound.h. */
+ * A sample may only claim to lie outside by more than the bound on its own rounding.  Depends on: check.h,
+ * sample.h, expr/bound.h. */
 #include <string.h>
 
 #include "check.h"

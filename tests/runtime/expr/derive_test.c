@@ -1,9 +1,10 @@
 /* derive_test.c -- symbolic derivatives against closed forms, the documented choices at kinks, and against differences.
  *
- * The differences are central ones of the plain tree, which shares no code with graph.c, simplify.c or derive.c, in long
- * double, with Richardson's extrapolation and Ridders's choice of the entry whose own error estimate is smallest.  Whether a
- * point is compared is decided without a look at the derivative under test: all points of the stencil must lie on the same side
- * of every switch and pole of the expression, and the estimate must be far below the size of what is measured.  */
+ * The differences are central ones of the plain tree, which shares no code with graph.c, simplify.c or derive.c, in
+ * long double, with Richardson's extrapolation and Ridders's choice of the entry whose own error estimate is smallest.
+ * Whether a point is compared is decided without a look at the derivative under test: all points of the stencil must
+ * lie on the same side of every switch and pole of the expression, and the estimate must be far below the size of what
+ * is measured. */
 #include <stdlib.h>
 
 #include "runtime/expr/random_expr.h"
@@ -206,7 +207,8 @@ static void one_expression(uint64_t seed, tally *count)
     pn_graph_free(graph);
 }
 
-/* Of 10,000 expressions 9387 have finite values without the root of a 0; 9386 first and second derivatives are compared. */
+/* Of 10,000 expressions 9387 have finite values without the root of a 0;
+ * 9386 first and second derivatives are compared. */
 static void random_expressions_have_the_derivatives_that_differences_show(void)
 {
     tally count = { 0 };

@@ -1,4 +1,5 @@
-/* graph_helpers.h -- short names for building expressions in tests.  Depends on: expr/graph.h, check.h.  Header-only. */
+/* graph_helpers.h -- short names for building expressions in tests.  Depends on: expr/graph.h, check.h.
+ * Header-only. */
 #ifndef PN_TESTS_GRAPH_HELPERS_H
 #define PN_TESTS_GRAPH_HELPERS_H
 

@@ -1,4 +1,5 @@
-/* hidden_jump_test.c -- jumps and kinks that large values elsewhere, powers of zero or common parts once hid; ranges far out.
+/* hidden_jump_test.c -- jumps and kinks that large values elsewhere, powers of zero or common parts once hid;
+ * ranges far out.
  * Depends on: check.h, formulas.h, expr/bound.h. */
 #include <string.h>
 

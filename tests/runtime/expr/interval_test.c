@@ -1,4 +1,5 @@
-/* interval_test.c -- enclosures of single operations: against quadruple precision for arithmetic, extended for functions.
+/* interval_test.c -- enclosures of single operations: against quadruple precision for arithmetic,
+ * extended for functions.
  * Depends on: check.h, expr/interval.h. */
 #include <float.h>
 #include <math.h>

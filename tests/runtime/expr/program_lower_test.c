@@ -1,4 +1,5 @@
-/* program_lower_test.c -- functions that begin with the same exponential share it and keep their bits, in every simd table. */
+/* program_lower_test.c -- functions that begin with the same exponential share it and keep their bits,
+ * in every simd table. */
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,10 @@
-/* program_test.c -- compiled expressions against plain evaluation, node by node, for every simd table of this processor.
+/* program_test.c -- compiled expressions against plain evaluation, node by node,
+ * for every simd table of this processor.
  *
- * The values of all nodes of a random expression are made outputs of one program.  Each must then be the operation's value at
- * its operands' values: with the same bits for + - * / min max where and the like, within the stated units in the last place of
- * long double for functions.  So errors need not be propagated.  Then programs of single outputs must give those same bits.
+ * The values of all nodes of a random expression are made outputs of one program.  Each must then be the operation's
+ * value at its operands' values: with the same bits for + - * / min max where and the like, within the stated units in
+ * the last place of long double for functions.  So errors need not be propagated.
+ * Then programs of single outputs must give those same bits.
  * Depends on: check.h, fail_alloc.h, program_impl.h. */
 #include <float.h>
 #include <math.h>
@@ -178,7 +180,8 @@ static double exact(pn_opcode op, double a, double b, double c)
     }
 }
 
-/* Within `allowed` units in the last place of the double nearest to `want`; the vector functions overflow a little early. */
+/* Within `allowed` units in the last place of the double nearest to `want`;
+ * the vector functions overflow a little early. */
 static bool within(double got, long double want, double allowed)
 {
     double nearest = (double)want, unit = nextafter(fabs(nearest), INFINITY) - fabs(nearest);

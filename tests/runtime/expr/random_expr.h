@@ -1,5 +1,6 @@
 /* random_expr.h -- random expressions as plain trees, which nothing simplifies, with an interpreter in long double.
- * The tests of expr/ build the same expression as a graph and compare.  Depends on: expr/graph.h, libm.  Header-only. */
+ * The tests of expr/ build the same expression as a graph and compare.  Depends on: expr/graph.h, libm.
+ * Header-only. */
 #ifndef PN_TESTS_RANDOM_EXPR_H
 #define PN_TESTS_RANDOM_EXPR_H
 
@@ -329,7 +330,8 @@ static inline long double rx_graph_value(const pn_graph *graph, pn_node root, co
     return values[root];
 }
 
-/* Which way each switch of the expression goes and on which side of each possible pole it is, as one hash of the values. */
+/* Which way each switch of the expression goes and on which side of each possible pole it is,
+ * as one hash of the values. */
 static inline uint64_t rx_sides(const rx_tree *tree, const long double *values)
 {
     uint64_t hash = 0;

@@ -1,5 +1,6 @@
-/* rounding_test.c -- certified rounding of compiled expressions: what is computed stays within it, for the losses of the table, for
- * formulas that cancel and for random ones, by an evaluator in long double; and it is of the size that it should be. */
+/* rounding_test.c -- certified rounding of compiled expressions: what is computed stays within it, for the losses of
+ * the table, for formulas that cancel and for random ones, by an evaluator in long double;
+ * and it is of the size that it should be. */
 #include "check.h"
 #include "expr/program.h"
 #include "expr/rounding.h"

@@ -1,4 +1,5 @@
-/* sample.h -- an evaluator that knows nothing of intervals: long double with a bound on its own rounding; random expressions.
+/* sample.h -- an evaluator that knows nothing of intervals: long double with a bound on its own rounding;
+ * random expressions.
  * Depends on: check.h, expr/graph.h.  Used by: tests of bounds. */
 #ifndef PN_TESTS_SAMPLE_H
 #define PN_TESTS_SAMPLE_H

@@ -1,5 +1,6 @@
-/* shape_random_test.c -- random expressions: secants of the value, the slope and the curvature, taken in long double, lie in the
- * certified ranges of the next derivative wherever the expression is said not to jump; convex means below its chords.
+/* shape_random_test.c -- random expressions: secants of the value, the slope and the curvature, taken in long double,
+ * lie in the certified ranges of the next derivative wherever the expression is said not to jump;
+ * convex means below its chords.
  * Depends on: check.h, sample.h, expr/bound.h. */
 #include <string.h>
 

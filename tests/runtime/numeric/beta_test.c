@@ -1,4 +1,5 @@
-/* beta_test.c -- binomial probabilities and tails, and the normal quantile, against 40-digit sums.  Depends on: check.h. */
+/* beta_test.c -- binomial probabilities and tails, and the normal quantile, against 40-digit sums.
+ * Depends on: check.h. */
 #include "numeric/beta.h"
 
 #include "check.h"

@@ -1,4 +1,5 @@
-/* lanczos_test.c -- top singular pairs and eigenpairs beside LAPACK's full decompositions: shapes, ranks, ties, scales, failures.
+/* lanczos_test.c -- top singular pairs and eigenpairs beside LAPACK's full decompositions: shapes, ranks, ties,
+ * scales, failures.
  * Depends on: check.h, fail_alloc.h, numeric/lanczos.h, numeric/lapack.h, numeric/blas.h. */
 #include <float.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* linear_test.c -- blas.h and lapack.h: norms at both ends of the doubles, products, svd, eigenvalues, solve, out of memory.
+/* linear_test.c -- blas.h and lapack.h: norms at both ends of the doubles, products, svd, eigenvalues, solve,
+ * out of memory.
  * Depends on: check.h, fail_alloc.h, numeric/blas.h, numeric/lapack.h. */
 #include <float.h>
 #include <string.h>

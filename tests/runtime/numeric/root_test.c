@@ -69,7 +69,8 @@ static void test_golden(void)
     CHECK(at >= 1.3 && at <= 1.3 + 1e-8);
 }
 
-/* f and f' of (x - at)^3 + (x - at), of exp(-x) - 1e-40, and of clip(x - 2, -1, 1), which is flat but for an interval. */
+/* f and f' of (x - at)^3 + (x - at), of exp(-x) - 1e-40, and of clip(x - 2, -1, 1),
+ * which is flat but for an interval. */
 static double cubic(void *self, double x, double *slope)
 {
     double d = x - *(double *)self;

@@ -1,4 +1,5 @@
-/* special_test.c -- the normal law in its tails.  Numbers: mpmath, 80 digits.  Depends on: check.h, numeric/special.h. */
+/* special_test.c -- the normal law in its tails.  Numbers: mpmath, 80 digits.
+ * Depends on: check.h, numeric/special.h. */
 #include <stddef.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* symmetric_test.c -- packed matrices and the least eigenpair: against full decompositions, numbers of the specification, spectra that need
- * many steps, steps that do not suffice, refusals.
+/* symmetric_test.c -- packed matrices and the least eigenpair: against full decompositions, numbers of the
+ * specification, spectra that need many steps, steps that do not suffice, refusals.
  * Depends on: check.h, fail_alloc.h, numeric/symmetric.h, numeric/lapack.h, numeric/blas.h. */
 #include <float.h>
 #include <stdint.h>
@@ -126,7 +126,8 @@ static void test_packed(void)
     }
 }
 
-/* Item 5 of the specification's last section, and by hand: 1 + ceil(ln(2.75 1000/1e-8)/2 sqrt(50)) = 1 + ceil(13.17 * 7.071) = 95. */
+/* Item 5 of the specification's last section, and by hand: 1 + ceil(ln(2.75 1000/1e-8)/2 sqrt(50)) = 1 +
+ * ceil(13.17 * 7.071) = 95. */
 static void test_steps_rule(void)
 {
     CHECK(pn_lanczos_steps(54, 1.0, 0.05, 1e-3) == 31);
@@ -136,7 +137,8 @@ static void test_steps_rule(void)
     CHECK(pn_lanczos_steps(54, 0.0, 0.0, 1e-3) == 54 && pn_lanczos_steps(54, 1e-9, 1.0, 1e-3) == 2);
 }
 
-/* d = 54, a small noise and an eigenvalue far below: item 5.  Every number of steps; theta falls to the least eigenvalue from above. */
+/* d = 54, a small noise and an eigenvalue far below: item 5.  Every number of steps;
+ * theta falls to the least eigenvalue from above. */
 static void test_isolated_negative(void)
 {
     size_t n = 54;
@@ -244,9 +246,10 @@ static void test_not_reached(void)
     CHECK_CLOSE(found.value, least, 1e-13);
 }
 
-/* failure = 1/2 stops as early as the rule allows: among 2,000 starts over one hard matrix, more than 1,200 misses have a probability
- * below exp(-2 2000 0.1^2) < 1e-17 if each misses with at most 1/2 (Hoeffding).  Misses there must be, or the rule only wastes steps:
- * the same test with 1e-3 has none beyond 40 (expected at most 2: P < (2e/40)^40 < 1e-34). */
+/* failure = 1/2 stops as early as the rule allows: among 2,000 starts over one hard matrix, more than 1,200 misses have
+ * a probability below exp(-2 2000 0.1^2) < 1e-17 if each misses with at most 1/2 (Hoeffding).  Misses there must be, or
+ * the rule only wastes steps: the same test with 1e-3 has none beyond 40 (expected at most 2: P < (2e/40)^40 <
+ * 1e-34). */
 static void test_failure_is_kept(void)
 {
     size_t n = 60, missed[2] = { 0, 0 }, steps[2] = { 0, 0 };

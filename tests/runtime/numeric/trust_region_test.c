@@ -1,5 +1,5 @@
-/* trust_region_test.c -- quadratics over a ball: numbers of the specification, the conditions of optimality on problems of any inertia,
- * nearly hard cases, extreme scales, refusals.
+/* trust_region_test.c -- quadratics over a ball: numbers of the specification, the conditions of optimality on problems
+ * of any inertia, nearly hard cases, extreme scales, refusals.
  * Depends on: check.h, fail_alloc.h, numeric/trust_region.h, numeric/symmetric.h, numeric/lapack.h, numeric/blas.h. */
 #include <float.h>
 #include <stdint.h>
@@ -63,7 +63,8 @@ static void test_numbers_of_the_specification(void)
     }
 }
 
-/* lambda >= 0, A + lambda I >= 0, (A + lambda I) h = -g, ||h|| <= radius, lambda (radius - ||h||) = 0: enough for a global minimum. */
+/* lambda >= 0, A + lambda I >= 0, (A + lambda I) h = -g, ||h|| <= radius,
+ * lambda (radius - ||h||) = 0: enough for a global minimum. */
 static pn_trust_step check_optimal(size_t n, double radius, double tolerance)
 {
     pn_trust_step step = { .multiplier = NAN };
@@ -171,7 +172,8 @@ static void test_nearly_hard(void)
     }
 }
 
-/* A >= 0 of low rank, whose zero eigenvalues come out as rounding of either sign, and g in its range: the shortest minimum, not the boundary. */
+/* A >= 0 of low rank, whose zero eigenvalues come out as rounding of either sign,
+ * and g in its range: the shortest minimum, not the boundary. */
 static void test_singular(void)
 {
     double d[20] = { 1.0, 2.0, 3.0 }, b[20] = { 0.3, -0.4, 0.6 };

@@ -1,5 +1,5 @@
-/* address_test.c -- streams with an address: the same place is the same noise, whenever it is asked for; another place is another stream.
- * Seeds are fixed; a true law fails each statistical check with probability below 1e-6.
+/* address_test.c -- streams with an address: the same place is the same noise, whenever it is asked for; another place
+ * is another stream.  Seeds are fixed; a true law fails each statistical check with probability below 1e-6.
  * Depends on: check.h, chi_square.h, random/, fork. */
 #include <string.h>
 #include <sys/wait.h>
@@ -175,7 +175,8 @@ static void does_not_run_out_when_more_is_drawn_than_was_said(void)
     pn_rng_free(rng);
 }
 
-/* The first word at neighbouring addresses, by its highest ten values: uniform, and independent from one address to the next. */
+/* The first word at neighbouring addresses, by its highest ten values: uniform,
+ * and independent from one address to the next. */
 static void neighbouring_addresses_have_independent_streams(void)
 {
     enum { PLACES = 20000 };

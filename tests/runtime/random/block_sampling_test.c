@@ -1,7 +1,7 @@
 /* block_sampling_test.c -- samplings of blocks: what they draw, how often, and lambda'(P) against LAPACK.
- * Frequencies: 1e5 draws; a check fails when it is more than 6.2 standard errors off, which a true law does with probability 5.7e-10, and there
- * are fewer than 1500 checks: false alarm below 1e-6.  A standard error is at most 0.0016: an inclusion that is off by 0.015 is found with
- * probability above 0.999. */
+ * Frequencies: 1e5 draws; a check fails when it is more than 6.2 standard errors off, which a true law does with
+ * probability 5.7e-10, and there are fewer than 1500 checks: false alarm below 1e-6.  A standard error is at most
+ * 0.0016: an inclusion that is off by 0.015 is found with probability above 0.999. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* erasure_test.c -- what has been drawn cannot be recomputed from memory, and a stream's second key is not its first.
- * Spent keys are in no byte of their stream; of exact values and the noise on them nothing stays behind on the stack, which here is memory of
- * the test's own that is looked through once the thread on it has ended.
+ * Spent keys are in no byte of their stream; of exact values and the noise on them nothing stays behind on the stack,
+ * which here is memory of the test's own that is looked through once the thread on it has ended.
  * Words of 64 random bits meet by chance in fewer than 1e-11 of runs.
  * Depends on: check.h, random/stream.h, POSIX threads. */
 #define _GNU_SOURCE

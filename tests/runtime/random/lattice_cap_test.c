@@ -1,5 +1,5 @@
-/* lattice_cap_test.c -- a Laplace number at the sampler's cap goes on: its source is compiled here against a sampler that says what it is
- * told to, since no stream shows a number of 2^22 scales. */
+/* lattice_cap_test.c -- a Laplace number at the sampler's cap goes on: its source is compiled here against a sampler
+ * that says what it is told to, since no stream shows a number of 2^22 scales. */
 #define pn_noise_laplace told_laplace
 #include "runtime/random/noise_lattice.c"
 

@@ -235,7 +235,8 @@ static void sensitivities_are_rounded_upward(void)
     CHECK(pn_lattice_l2(0x1p-800, 0x1p-900, 1, 0.0, 1) > 0x1p-800);
 }
 
-/* What a release adds is a stream's noise to values rounded one by one, near the border of what a quick way may take as well. */
+/* What a release adds is a stream's noise to values rounded one by one,
+ * near the border of what a quick way may take as well. */
 static void a_release_is_its_rounding_and_its_noise(void)
 {
     const double sigma = 0.7, step = pn_lattice_step(sigma);

@@ -1,6 +1,6 @@
-/* noise_law_test.c -- the laws of the samplers without sampling: a tiny copy of the Gaussian one, and the Laplace one, run on
- * streams that the test makes.  Every word is tried; where a word needs more bits, the number of those that accept is found
- * by bisection, since a larger uniform number is never accepted when a smaller one is not. */
+/* noise_law_test.c -- the laws of the samplers without sampling: a tiny copy of the Gaussian one, and the Laplace one,
+ * run on streams that the test makes.  Every word is tried; where a word needs more bits, the number of those that
+ * accept is found by bisection, since a larger uniform number is never accepted when a smaller one is not. */
 #include <string.h>
 
 #include "random/stream.h"
@@ -235,8 +235,8 @@ static void add_lane(int kind, size_t lane)
     stream.extra[stream.extras++] = kind == LATER ? 0 : UINT64_MAX;
 }
 
-/* Runs 8 draws on the lanes of a pattern; kinds[j] becomes the kind of the lane in place j, and `places` says how many came
- * from the lanes.  False when the places are not in the order of the lanes. */
+/* Runs 8 draws on the lanes of a pattern; kinds[j] becomes the kind of the lane in place j, and `places` says how many
+ * came from the lanes.  False when the places are not in the order of the lanes. */
 static bool in_order(unsigned pattern, long double *weight, const long double *odds, int *kinds, size_t *places)
 {
     int64_t out[8], want[LANES];

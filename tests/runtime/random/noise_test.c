@@ -1,5 +1,5 @@
-/* noise_test.c -- the noise integers on real streams: tables, known answers, moments, cells, forks.  The laws to many digits
- * are in noise_law_test.c.  Seeds are fixed; each statistical check has a false-alarm rate of 1e-6.
+/* noise_test.c -- the noise integers on real streams: tables, known answers, moments, cells, forks.  The laws to many
+ * digits are in noise_law_test.c.  Seeds are fixed; each statistical check has a false-alarm rate of 1e-6.
  * PENUMBRA_DRAWS=1000000000 draws more for the moments (half a minute). */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -45,7 +45,8 @@ int main(void)
     }
     pn_rng_many_normals(rng, N, x);
     pn_rng_many_normals(rng, N, y);
-    /* The two halves of a pair lie 1024 apart; sums of 1e6 products have standard deviation 1e3, of products of squares 1e3 * 2. */
+    /* The two halves of a pair lie 1024 apart; sums of 1e6 products have standard deviation 1e3,
+     * of products of squares 1e3 * 2. */
     for (size_t i = 0; i + 1024 < N; i++) {
         product += x[i] * x[i + 1024];
         squares += (x[i] * x[i] - 1.0) * (x[i + 1024] * x[i + 1024] - 1.0);

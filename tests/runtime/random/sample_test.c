@@ -1,4 +1,5 @@
-/* sample_test.c -- which records are drawn, and directions.  Seeds are fixed; each check has a false-alarm rate of 1e-6. */
+/* sample_test.c -- which records are drawn, and directions.  Seeds are fixed;
+ * each check has a false-alarm rate of 1e-6. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,8 +216,8 @@ static void draws_with_replacement_are_uniform(void)
 
 /* ---- directions ---- */
 
-/* In 3 dimensions a coordinate of the sphere is uniform on [-1, 1]: variance 1/3, fourth moment 1/5.  The radius of the ball
- * has P(r < 1/2) = 1/8. */
+/* In 3 dimensions a coordinate of the sphere is uniform on [-1, 1]: variance 1/3, fourth moment 1/5.  The radius of the
+ * ball has P(r < 1/2) = 1/8. */
 static void directions_are_uniform(void)
 {
     enum { N = 200000 };

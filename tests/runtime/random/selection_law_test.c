@@ -1,5 +1,5 @@
-/* selection_law_test.c -- the laws of selection.c by enumeration: its source is compiled here against a stream that walks
- * through every outcome of every draw, and the probabilities of the paths are added up.  No sampling, no seed. */
+/* selection_law_test.c -- the laws of selection.c by enumeration: its source is compiled here against a stream that
+ * walks through every outcome of every draw, and the probabilities of the paths are added up.  No sampling, no seed. */
 #include <setjmp.h>
 #include <stdlib.h>
 
@@ -70,8 +70,8 @@ uint64_t walk_below(pn_rng *rng, uint64_t n)
     return value;
 }
 
-/* Words below 7 * 20! are compared with 7 * 20!/k!, and as the rest of a number that begins with a byte, with 256 times that
- * less byte times the limit: the ends of the intervals in which a word makes no difference. */
+/* Words below 7 * 20! are compared with 7 * 20!/k!, and as the rest of a number that begins with a byte, with 256 times
+ * that less byte times the limit: the ends of the intervals in which a word makes no difference. */
 static uint64_t edges[64];
 static size_t edge_count;
 

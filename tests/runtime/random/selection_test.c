@@ -1,6 +1,7 @@
-/* selection_test.c -- the laws of selection.h on real streams, and the rounding of epsilon.  selection_law_test.c has the
- * coins and permute-and-flip by enumeration; here are the parts whose draws cannot be enumerated, and the whole calls.
- * Seeds are fixed; each check has a false-alarm rate of 1e-6 and is shown to reject a scale that is off by 1.1. */
+/* selection_test.c -- the laws of selection.h on real streams, and the rounding of epsilon.  selection_law_test.c has
+ * the coins and permute-and-flip by enumeration; here are the parts whose draws cannot be enumerated, and the whole
+ * calls.  Seeds are fixed; each check has a false-alarm rate of 1e-6 and is shown to reject a scale that is off by
+ * 1.1. */
 #include <inttypes.h>
 
 #include "check.h"

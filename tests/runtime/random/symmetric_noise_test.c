@@ -1,5 +1,6 @@
-/* symmetric_noise_test.c -- symmetric matrices of Gaussian numbers: the same when stored and when drawn again, their law, their norms.
- * Seeds are fixed; a true law fails each statistical check with probability below 1e-6 (computed beside it).
+/* symmetric_noise_test.c -- symmetric matrices of Gaussian numbers: the same when stored and when drawn again, their
+ * law, their norms.  Seeds are fixed; a true law fails each statistical check with probability below 1e-6
+ * (computed beside it).
  * Depends on: check.h, fail_alloc.h, random/symmetric_noise.h, numeric/symmetric.h, numeric/lapack.h. */
 #include <string.h>
 
@@ -33,9 +34,10 @@ static double norm(size_t n)
     return fmax(fabs(values[0]), fabs(values[n - 1]));
 }
 
-/* Item 4 of the specification's last section.  ||E|| is a function of independent normal numbers that changes by at most sqrt(2) (packed
- * entries; 1 with frobenius) times their distance, so a mean of k norms is off by t with probability at most 2 exp(-k t^2/4): k = 2000
- * and t = 0.19, 3e-8; k = 200 and t = 0.59, 6e-8; k = 2000 and t = 0.3 (below 2 sqrt(54)), 6e-20.  Printed digits: 0.05. */
+/* Item 4 of the specification's last section.  ||E|| is a function of independent normal numbers that changes by at
+ * most sqrt(2) (packed entries; 1 with frobenius) times their distance, so a mean of k norms is off by t with
+ * probability at most 2 exp(-k t^2/4): k = 2000 and t = 0.19, 3e-8; k = 200 and t = 0.59, 6e-8; k = 2000 and t = 0.3
+ * (below 2 sqrt(54)), 6e-20.  Printed digits: 0.05. */
 static void test_norms(void)
 {
     static const struct {
@@ -135,8 +137,9 @@ static void test_large_order(void)
                 0.2); /* E ||E x||^2 = n ||x||^2: thirteen standard deviations of sqrt(2/n) */
 }
 
-/* Diagonal and off-diagonal numbers of many matrices.  Sums of squares of k standard normal numbers are off k by 6 sqrt(2 k) with probability
- * 2e-7 at most for k >= 5,000 (chi-square, Laurent and Massart: exp(-t) beyond 2 sqrt(k t) + 2 t, t = 15.6); sums by 6 sqrt(k): 2e-9. */
+/* Diagonal and off-diagonal numbers of many matrices.  Sums of squares of k standard normal numbers are off k by 6
+ * sqrt(2 k) with probability 2e-7 at most for k >= 5,000 (chi-square, Laurent and Massart: exp(-t) beyond 2 sqrt(k t) +
+ * 2 t, t = 15.6); sums by 6 sqrt(k): 2e-9. */
 static void check_moments(double sum, double squares, double count, double variance)
 {
     CHECK_CLOSE(sum / sqrt(variance), 0.0, 6.0 * sqrt(count));

@@ -1,6 +1,6 @@
-/* tails_test.c -- exact samplers have no last value: given words that say so, they return numbers tens of deviations out.
- * No sample shows that a law ends at four deviations, or at six.  A stream whose words are written here does: its coins of probability exp(-1)
- * come up as often as is asked, then fail once.
+/* tails_test.c -- exact samplers have no last value: given words that say so, they return numbers tens of deviations
+ * out.  No sample shows that a law ends at four deviations, or at six.  A stream whose words are written here does: its
+ * coins of probability exp(-1) come up as often as is asked, then fail once.
  * Depends on: check.h, random/stream.h. */
 #include <string.h>
 
@@ -9,8 +9,9 @@
 #include "random/selection.h"
 #include "random/stream.h"
 
-/* Of 7 * 20! = 1.7e19 the first is between 1/6 and 1/2, so that coin 1/2 passes and coin 1/3 fails: exp(-1) comes up.  The second is above
- * 1/2 and below 2^63, so that it does not; as a sign both mean "not negative", and of [0, n) the first means 0.21684 n. */
+/* Of 7 * 20! = 1.7e19 the first is between 1/6 and 1/2, so that coin 1/2 passes and coin 1/3 fails: exp(-1) comes up.
+ * The second is above 1/2 and below 2^63, so that it does not; as a sign both mean "not negative", and of [0,
+ * n) the first means 0.21684 n. */
 #define UP   UINT64_C(4000000000000000000)
 #define DOWN UINT64_C(9000000000000000000)
 
@@ -42,7 +43,8 @@ static pn_rng *written_stream(size_t whole)
     return rng;
 }
 
-/* 0.21684 t + t V for V successes; t = floor(sigma) + 1, sigma^2 = num/den.  `most`: what words above are enough for. */
+/* 0.21684 t + t V for V successes; t = floor(sigma) + 1, sigma^2 = num/den.
+ * `most`: what words above are enough for. */
 static void has_no_last_value(uint32_t num, uint32_t den, uint64_t t, size_t most)
 {
     int64_t fraction = (int64_t)(((pn_u128)UP * t) >> 64);

@@ -1,5 +1,6 @@
-/* party_adversary_test.c -- a server that says what it likes: terms that cost more than there is, or are counted otherwise, are refused; whatever x
- * and q it sends, whether there is an answer, and at what price, does not depend on the records.
+/* party_adversary_test.c -- a server that says what it likes: terms that cost more than there is, or are counted
+ * otherwise, are refused; whatever x and q it sends, whether there is an answer, and at what price,
+ * does not depend on the records.
  * Depends on: check.h, party_kit.h. */
 #include "runtime/federated/party/party_kit.h"
 

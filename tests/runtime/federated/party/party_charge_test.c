@@ -1,5 +1,5 @@
-/* party_charge_test.c -- what is not paid for does not leave a party: whichever charge of a release fails, of whichever ledger, there is no
- * answer and no noise is drawn; and noise that was drawn for some data is for no other.
+/* party_charge_test.c -- what is not paid for does not leave a party: whichever charge of a release fails, of whichever
+ * ledger, there is no answer and no noise is drawn; and noise that was drawn for some data is for no other.
  * Every check is exact: budgets end between two prices, and keys are given.
  * Depends on: check.h, party_kit.h. */
 #include "random/stream.h"
@@ -143,7 +143,8 @@ static void a_choice_that_is_not_paid_for_does_not_leave(void)
 
 /* ---- noise and data ---- */
 
-/* One question to a party with a given key: of column 0, which is the same in all data here, the noise; and that of the scores. */
+/* One question to a party with a given key: of column 0, which is the same in all data here, the noise;
+ * and that of the scores. */
 typedef struct shown {
     double feature[N], choice;
 } shown;
@@ -188,7 +189,8 @@ static bool apart(const shown *a, const shown *b)
     return all;
 }
 
-/* A server that knew the same noise of two data sets would subtract it.  The key is fixed, so that this has one outcome. */
+/* A server that knew the same noise of two data sets would subtract it.  The key is fixed,
+ * so that this has one outcome. */
 static void other_data_have_other_noise_to_the_same_question(void)
 {
     pn_terms squared = ball(), logistic = ball();

@@ -1,5 +1,5 @@
-/* party_checkpoint_test.c -- a party that was closed and opened again is the same party; what is not the same is refused: a copy of its
- * checkpoint, an earlier one, another ledger, other data.
+/* party_checkpoint_test.c -- a party that was closed and opened again is the same party; what is not the same is
+ * refused: a copy of its checkpoint, an earlier one, another ledger, other data.
  * Depends on: check.h, fail_alloc.h, party_kit.h, POSIX. */
 #define _GNU_SOURCE
 #include <sys/wait.h>

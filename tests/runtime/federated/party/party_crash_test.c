@@ -1,5 +1,6 @@
-/* party_crash_test.c -- a party dies: at each step between a request and its reply, and by kill -9 at any moment.  Whatever it said before it
- * says again, bit by bit; its ledger ends with one charge for each release, neither less nor more.
+/* party_crash_test.c -- a party dies: at each step between a request and its reply, and by kill -9 at any moment.
+ * Whatever it said before it says again, bit by bit; its ledger ends with one charge for each release,
+ * neither less nor more.
  * Depends on: check.h, party_kit.h, POSIX. */
 #define _GNU_SOURCE
 #define PN_MUTANTS
@@ -147,7 +148,8 @@ static void hear(told what)
     *known = true;
 }
 
-/* When a child is killed: `delay` microseconds after its start, or after its first word, however long that takes here; 0: never. */
+/* When a child is killed: `delay` microseconds after its start, or after its first word,
+ * however long that takes here; 0: never. */
 typedef struct moment {
     long delay;
     bool after_a_word;
@@ -243,7 +245,8 @@ static const char *const points[] = {
     "crash_after_head",
 };
 
-/* The noise is real: six rounds choose to stay in all of them, and no feature, once in 1e5 times.  All 92 runs together do not. */
+/* The noise is real: six rounds choose to stay in all of them, and no feature, once in 1e5 times.
+ * All 92 runs together do not. */
 static void every_step_of_an_answer_can_be_the_last(pn_federated_mode mode)
 {
     const pn_terms terms = real_terms(6, mode);

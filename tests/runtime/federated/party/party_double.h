@@ -1,5 +1,6 @@
-/* party_double.h -- a transport whose parties are a few lines of plain arithmetic without noise, can be told to misbehave, and outlive
- * the server: what the server's tests put in the place of parties.  Depends on: transport.h, sketch.h, check.h. */
+/* party_double.h -- a transport whose parties are a few lines of plain arithmetic without noise, can be told to
+ * misbehave, and outlive the server: what the server's tests put in the place of parties.
+ * Depends on: transport.h, sketch.h, check.h. */
 #ifndef PN_TESTS_PARTY_DOUBLE_H
 #define PN_TESTS_PARTY_DOUBLE_H
 

@@ -1,7 +1,8 @@
-/* party_law_test.c -- that choices have the law of the exponential mechanism, and features the noise that is charged for.
- * chi^2 with 4 degrees of freedom is beyond 33.4 with probability 1e-6 (closed form exp(-x/2)(1 + x/2)); two such checks have 5e-7 each at
- * 34.9.  The sum of N squares is within 6.2 sqrt(2 N) of N but with probability 3e-9 (N = 40000, its skewness included), and off by 28 of
- * these for a sigma that is 1.1 times too large or small.
+/* party_law_test.c -- that choices have the law of the exponential mechanism, and features the noise that is charged
+ * for.  chi^2 with 4 degrees of freedom is beyond 33.4 with probability 1e-6 (closed form exp(-x/2)(1 + x/2));
+ * two such checks have 5e-7 each at
+ * 34.9.  The sum of N squares is within 6.2 sqrt(2 N) of N but with probability 3e-9
+ * (N = 40000, its skewness included), and off by 28 of these for a sigma that is 1.1 times too large or small.
  * Depends on: check.h, party_kit.h. */
 #include "runtime/federated/party/party_kit.h"
 

@@ -1,5 +1,5 @@
-/* party_person_test.c -- what a party states of its own releases wherever a run ends, what it works out of a person who is at all
- * parties, and its owner's cap on that.  Depends on: check.h, party_kit.h. */
+/* party_person_test.c -- what a party states of its own releases wherever a run ends, what it works out of a person who
+ * is at all parties, and its owner's cap on that.  Depends on: check.h, party_kit.h. */
 #include <math.h>
 
 #include "privacy/accounting/accountant.h"

@@ -1,6 +1,7 @@
-/* party_sensitivity_test.c -- one record is another: given the same messages no candidate's score moves by more than the sensitivity that the
- * selection is drawn with, in the numbers as they are computed, and no upload by more than it is charged for.
- * Records are exchanged at random and by the worst that there is, for which the bounds are nearly attained: they cannot be smaller.
+/* party_sensitivity_test.c -- one record is another: given the same messages no candidate's score moves by more than
+ * the sensitivity that the selection is drawn with, in the numbers as they are computed, and no upload by more than it
+ * is charged for.  Records are exchanged at random and by the worst that there is, for which the bounds are nearly
+ * attained: they cannot be smaller.
  * Depends on: check.h, party_kit.h. */
 #include "runtime/federated/party/party_kit.h"
 
@@ -180,7 +181,8 @@ static void no_record_moves_anything_by_more_than_is_charged(void)
         for (int i = 0; i < 24; i++)
             fuzz_once(terms, sparse, i % 2, rng, &most);
         CHECK(most.score <= 1.0 && most.feature <= 1.0);
-        /* the worst record is found; the slope of a clipped logistic loss is at most sigmoid(0.7) = 0.668, and counted as 1 */
+        /* the worst record is found; the slope of a clipped logistic loss is at most sigmoid(0.7) = 0.668,
+         * and counted as 1 */
         CHECK(most.score > (logistic && clipped ? 0.66 : 0.95));
         if (terms.sketch.kind != PN_SKETCH_IDENTITY)
             CHECK(most.feature > (terms.sketch.kind == PN_SKETCH_SPARSE ? 0.99 : 0.7));
@@ -223,7 +225,8 @@ static void scores_are_as_near_to_exact_ones_as_is_said(void)
     pn_rng_free(rng);
 }
 
-/* The numbers of the specification for J of 64 rows and n = 2000: a record moves an upload by 2 max_j ||J e_j||, about 2 1.28. */
+/* The numbers of the specification for J of 64 rows and n = 2000: a record moves an upload by 2 max_j ||J e_j||,
+ * about 2 1.28. */
 static void an_upload_moves_by_twice_the_longest_column_of_the_sketch(void)
 {
     pn_terms terms = sketched(terms_of(2000, 1, 1), PN_SKETCH_GAUSSIAN, 64);

@@ -63,7 +63,8 @@ static void gradients_are_exact_without_sketch_and_noise(void)
     }
 }
 
-/* Frank-Wolfe of its own: noise-free choices are those of the gradient, and the gap of the block goes to 0 with tau < c and "stay". */
+/* Frank-Wolfe of its own: noise-free choices are those of the gradient,
+ * and the gap of the block goes to 0 with tau < c and "stay". */
 static void a_party_without_noise_reaches_the_optimum_from_samples(void)
 {
     enum { N = 60, C = 6 };
@@ -412,7 +413,8 @@ static void spoil(pn_message *request, pn_rng *rng)
     }
 }
 
-/* Rounds, fetches and terms with something wrong, in any order: all are answered, and no more is paid for than a run has. */
+/* Rounds, fetches and terms with something wrong, in any order: all are answered,
+ * and no more is paid for than a run has. */
 static void no_request_makes_it_crash_or_overspend(void)
 {
     enum { N = 30, C = 4, T = 30, TRIES = 20000 };
@@ -496,7 +498,8 @@ static void a_new_run_has_new_noise(void)
     tear_down(&s);
 }
 
-/* The sketch is given back when a run ends; when it goes on the party makes it again and hands out what it handed out before. */
+/* The sketch is given back when a run ends; when it goes on the party makes it again and hands out what it handed out
+ * before. */
 static void a_run_that_was_stopped_goes_on(void)
 {
     enum { N = 60, C = 2, M = 16 };

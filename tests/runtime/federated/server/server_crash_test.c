@@ -1,5 +1,6 @@
-/* server_crash_test.c -- a server with a ledger and a checkpoint dies: at each step of a round, and by kill -9 at any moment.  The run ends
- * with the model that it would have had, and the ledger with one charge for each release, neither less nor more.
+/* server_crash_test.c -- a server with a ledger and a checkpoint dies: at each step of a round, and by kill -9 at any
+ * moment.  The run ends with the model that it would have had, and the ledger with one charge for each release,
+ * neither less nor more.
  * Depends on: server_kit.h, POSIX. */
 #define _GNU_SOURCE
 #define PN_MUTANTS
@@ -49,7 +50,8 @@ static void remove_files(void)
     CHECK(system(command) == 0);
 }
 
-/* Terms with noise; parties of arithmetic draw none.  With `stay` the scores of a round differ in price, from x to x. */
+/* Terms with noise; parties of arithmetic draw none.  With `stay` the scores of a round differ in price,
+ * from x to x. */
 static void terms_of(party_double *parties, pn_federated_mode mode, uint64_t rounds, pn_terms *terms)
 {
     double_terms(parties, mode, 2, mode == PN_FEDERATED_BALL ? 1.0 : 0.5, true, double_identity(N), terms);

@@ -1,5 +1,5 @@
-/* server_failure_test.c -- the server when things go wrong: failures in the middle of a round, a ledger that is spent, restarts, parties that
- * refuse or lie, and parties that are not those of the plan.
+/* server_failure_test.c -- the server when things go wrong: failures in the middle of a round, a ledger that is spent,
+ * restarts, parties that refuse or lie, and parties that are not those of the plan.
  * Depends on: server_kit.h, continual/checkpoint_file.h. */
 #include <stdio.h>
 #include <unistd.h>
@@ -49,7 +49,8 @@ static pn_status serve_charging(party_double *parties, const pn_terms *terms, pn
     return status;
 }
 
-/* Lost after round `when`'s CHOICE or FEATURE: the step fails, nothing has moved; the next try asks the same, pays nothing. */
+/* Lost after round `when`'s CHOICE or FEATURE: the step fails, nothing has moved; the next try asks the same,
+ * pays nothing. */
 static void goes_on_after_a_failure(pn_message_kind at, uint64_t when)
 {
     party_double parties;

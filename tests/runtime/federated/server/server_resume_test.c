@@ -1,5 +1,6 @@
-/* server_resume_test.c -- federated_frank_wolfe from a checkpoint: a ledger that holds just the plan's budget pays for the rest of a run that it
- * began to pay for; a run that is done waits for nobody; parties that forget take no checkpoint.
+/* server_resume_test.c -- federated_frank_wolfe from a checkpoint: a ledger that holds just the plan's budget pays for
+ * the rest of a run that it began to pay for; a run that is done waits for nobody;
+ * parties that forget take no checkpoint.
  * Depends on: in_process_kit.h, party_double.h. */
 #include <stdio.h>
 #include <unistd.h>

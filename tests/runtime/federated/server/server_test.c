@@ -1,5 +1,5 @@
-/* server_test.c -- the server against parties of plain arithmetic: the same x as Frank-Wolfe on the product set and on the ball, what
- * "stay" is for, q = J A x, what is said and how often.
+/* server_test.c -- the server against parties of plain arithmetic: the same x as Frank-Wolfe on the product set and on
+ * the ball, what "stay" is for, q = J A x, what is said and how often.
  * Depends on: server_kit.h.  The numbers are those of distributed-frank-wolfe.md section 4. */
 #include <stdio.h>
 
@@ -79,7 +79,8 @@ static double counterexample(bool stay, double *second)
     return x[0];
 }
 
-/* Without: x_1 is a mean of coins with weights ~ t^3, standard deviation 0.0047 after 20000 rounds; 0.03 is more than 6 of them. */
+/* Without: x_1 is a mean of coins with weights ~ t^3, standard deviation 0.0047 after 20000 rounds;
+ * 0.03 is more than 6 of them. */
 static void counterexample_of_sampling(void)
 {
     double second;

@@ -1,5 +1,6 @@
-/* sketch_test.c -- J is the same matrix however it is made, its products are those of the matrix within the stated rounding, and it has the
- * laws that it should.  Seeds are fixed; a true law fails each statistical check with probability below 1e-6.
+/* sketch_test.c -- J is the same matrix however it is made, its products are those of the matrix within the stated
+ * rounding, and it has the laws that it should.  Seeds are fixed; a true law fails each statistical check with
+ * probability below 1e-6.
  * Depends on: check.h, chi_square.h, fail_alloc.h, federated/sketch/sketch.h, numeric/lapack.h. */
 #include <float.h>
 #include <stdlib.h>
@@ -263,7 +264,8 @@ static void makes_a_column_alike_whatever_comes_after_it(pn_sketch_kind kind, si
     pn_sketch_free(other);
 }
 
-/* Row 8 of two matrices as they were made on x86-64 with AVX-512: parties on other machines, or of another version, must have the same. */
+/* Row 8 of two matrices as they were made on x86-64 with AVX-512: parties on other machines,
+ * or of another version, must have the same. */
 static void is_the_same_on_every_platform(void)
 {
     static const double gaussian[4] = { -0x1.24eab0952c8c8p-2, 0x1.6ea05dc88462cp-3, -0x1.3316072741a6ep-2,
@@ -322,8 +324,9 @@ static double top_singular_value(const double *J, size_t rows, size_t cols)
     return top;
 }
 
-/* max_j ||J e_j|| about 1.28, sigma(J) about 6.5, so noise for the one is 2.6 times smaller than for the other (2 * 1.28 against 6.54);
- * ||J a|| / ||a|| within 1 +- 0.35 (fails with probability 9e-5 for an a: of this seed it is a fact). */
+/* max_j ||J e_j|| about 1.28, sigma(J) about 6.5, so noise for the one is 2.6 times smaller than for the other
+ * (2 * 1.28 against 6.54); ||J a|| / ||a|| within 1 +- 0.35 (fails with probability 9e-5 for an a: of this seed it is a
+ * fact). */
 static void has_the_norms_that_were_measured_independently(void)
 {
     const size_t m = 64, n = 2000;
@@ -352,7 +355,8 @@ static void has_the_norms_that_were_measured_independently(void)
 
 /* ---- laws ---- */
 
-/* Mean, variance, fourth moment, and products of neighbours of 128,000 entries; the spread of each follows from normal moments. */
+/* Mean, variance, fourth moment, and products of neighbours of 128,000 entries;
+ * the spread of each follows from normal moments. */
 static void has_independent_normal_entries(void)
 {
     const size_t m = 64, n = 2000, count = m * n;

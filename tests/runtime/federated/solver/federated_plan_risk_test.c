@@ -1,4 +1,5 @@
-/* federated_plan_risk_test.c -- what a federated run promises: the bound, the parts of its error by hand, and the rounds it favours.
+/* federated_plan_risk_test.c -- what a federated run promises: the bound, the parts of its error by hand,
+ * and the rounds it favours.
  * Depends on: federated_plan_kit.h.  Spec: distributed-frank-wolfe.md sections 1 and 4. */
 #include "runtime/federated/solver/federated_plan_kit.h"
 
@@ -149,7 +150,8 @@ static void rounds_that_nothing_favours(void)
     close_fixture(&f);
 }
 
-/* The estimate of T rounds of three parties with radii 1/3, all columns looked at, by hand: sparse columns that are not alike. */
+/* The estimate of T rounds of three parties with radii 1/3, all columns looked at,
+ * by hand: sparse columns that are not alike. */
 static double estimate_at(const fed_plan *plan, double rounds)
 {
     double rho = 0.5 * plan->base.event->ops->zcdp(plan->base.event), sigma, epsilon0, e;

@@ -6,7 +6,8 @@
 
 /* ---- an accountant of three lines ---- */
 
-/* rho by hand: eps0^2/8 a selection, (s/sigma)^2/2 a feature, 1/(2 z^2) a score of which there are K, or K + 1, in a round. */
+/* rho by hand: eps0^2/8 a selection, (s/sigma)^2/2 a feature, 1/(2 z^2) a score of which there are K, or K + 1,
+ * in a round. */
 static double rho_of(const fed_plan *plan, double column_norm)
 {
     const pn_terms *terms = &plan->terms[0];

@@ -1,5 +1,5 @@
-/* in_process_cost_test.c -- what a private federated run charges, in the ledgers of parties and in an overall one, near and from afar; ledgers
- * that are too small, runs that end early, and whose noise is whose.
+/* in_process_cost_test.c -- what a private federated run charges, in the ledgers of parties and in an overall one, near
+ * and from afar; ledgers that are too small, runs that end early, and whose noise is whose.
  * Depends on: in_process_kit.h. */
 #include "geometry/sets/sets.h"
 #include "runtime/federated/transport/in_process_kit.h"
@@ -84,7 +84,8 @@ static void charges_the_overall_ledger(void)
     close_problem(&at);
 }
 
-/* The same parties as if they were far away: they charge their own ledgers only, and the server charges the overall one. */
+/* The same parties as if they were far away: they charge their own ledgers only,
+ * and the server charges the overall one. */
 static const pn_transport_ops *near_ops;
 
 static pn_status far_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err)

@@ -1,5 +1,5 @@
-/* in_process_test.c -- federated_frank_wolfe over parties in this process without noise: the same answer as Frank-Wolfe on the product set and on
- * the ball, rows of the trace; traffic, splits, memory that runs out.
+/* in_process_test.c -- federated_frank_wolfe over parties in this process without noise: the same answer as Frank-Wolfe
+ * on the product set and on the ball, rows of the trace; traffic, splits, memory that runs out.
  * Depends on: in_process_kit.h, fail_alloc.h. */
 #include "fail_alloc.h"
 #include "runtime/federated/transport/in_process_kit.h"

@@ -1,5 +1,6 @@
-/* ranks_transport_test.c -- what the server's side over ranks makes of parties that repeat themselves, say nothing or say nonsense.
- * Whole runs: tests/bindings/federated/mpi_spec.lua.  Depends on: federated/transport/ranks_transport.h, fake_ranks.h. */
+/* ranks_transport_test.c -- what the server's side over ranks makes of parties that repeat themselves, say nothing or
+ * say nonsense.  Whole runs: tests/bindings/federated/mpi_spec.lua.  Depends on: federated/transport/ranks_transport.h,
+ * fake_ranks.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
@@ -86,7 +87,8 @@ static pn_message request_of(size_t k)
     return out;
 }
 
-/* The server waits for as long as may be for those who speak, who are threads that others may keep from the processors. */
+/* The server waits for as long as may be for those who speak, who are threads that others may keep from the
+ * processors. */
 static void be_server(pn_ranks *ranks, scene *at)
 {
     pn_message requests[2] = { request_of(0), request_of(1) };

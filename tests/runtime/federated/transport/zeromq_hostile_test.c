@@ -1,5 +1,5 @@
-/* zeromq_hostile_test.c -- whoever talks to a server or a party without being what it should be: strangers, liars, senders of rubbish.  The
- * run goes on, or stops and says why; the others are served. */
+/* zeromq_hostile_test.c -- whoever talks to a server or a party without being what it should be: strangers, liars,
+ * senders of rubbish.  The run goes on, or stops and says why; the others are served. */
 #define _GNU_SOURCE
 
 #include <arpa/inet.h>

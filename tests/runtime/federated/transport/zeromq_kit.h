@@ -1,4 +1,5 @@
-/* zeromq_kit.h -- a server with its keys, parties that answer by rote in threads of their own, and clients that speak raw bytes.
+/* zeromq_kit.h -- a server with its keys, parties that answer by rote in threads of their own,
+ * and clients that speak raw bytes.
  * Used by: zeromq_test.c, zeromq_hostile_test.c, federated_bench.c. */
 #ifndef PN_TESTS_ZEROMQ_KIT_H
 #define PN_TESTS_ZEROMQ_KIT_H
@@ -65,7 +66,8 @@ static inline pn_status kit_open(kit_server *s, pn_err *err)
     return pn_transport_zeromq(&s->transport, &s->options, err);
 }
 
-/* From here on it waits for so long: a short time out says something only of who is there already, however slow it was to come. */
+/* From here on it waits for so long: a short time out says something only of who is there already,
+ * however slow it was to come. */
 static inline void kit_patience(kit_server *s, double seconds)
 {
     ((pn_zeromq *)s->transport)->timeout = seconds;

@@ -1,5 +1,6 @@
-/* zeromq_test.c -- server and parties in one process, over real sockets on the loopback: what passes between them, and what happens when
- * one is slow, silent, gone or comes back.  Parties answer by rote (zeromq_kit.h); what they should answer is party.h's matter. */
+/* zeromq_test.c -- server and parties in one process, over real sockets on the loopback: what passes between them, and
+ * what happens when one is slow, silent, gone or comes back.  Parties answer by rote (zeromq_kit.h);
+ * what they should answer is party.h's matter. */
 #define _GNU_SOURCE
 
 #include <arpa/inet.h>
@@ -476,7 +477,8 @@ static void disagreement_is_told_to_all(void)
     kit_close(&s);
 }
 
-/* A party that waits says hello again and again.  One of before may still lie there when its party was sent away and the next one comes. */
+/* A party that waits says hello again and again.  One of before may still lie there when its party was sent away and
+ * the next one comes. */
 static void a_hello_of_before_counts_no_more(void)
 {
     kit_server s;

@@ -234,7 +234,8 @@ static void depends_on_seed_party_and_round_only(void)
     CHECK(differ[0] >= 19 && differ[1] >= 19 && differ[2] >= 19); /* one of 487,635 subsets twice */
 }
 
-/* Ten subsets of two of five columns over rounds, and of three over parties; pairs of successive rounds are independent. */
+/* Ten subsets of two of five columns over rounds, and of three over parties;
+ * pairs of successive rounds are independent. */
 static void makes_every_subset_equally_likely(void)
 {
     pn_terms terms = good();

@@ -1,5 +1,6 @@
-/* wire_fuzz_test.c -- 200,000 inputs that are cut, changed, spliced or drawn at random never make the reader crash, take more memory than a
- * small multiple of their length, or believe a message that the writer would refuse.  Deterministic: the same inputs in every run. */
+/* wire_fuzz_test.c -- 200,000 inputs that are cut, changed, spliced or drawn at random never make the reader crash,
+ * take more memory than a small multiple of their length, or believe a message that the writer would refuse.
+ * Deterministic: the same inputs in every run. */
 #include <stdlib.h>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-/* wire_kit.h -- one message of each kind, with numbers that are easy to get wrong, and whether two messages are the same to the last bit.
+/* wire_kit.h -- one message of each kind, with numbers that are easy to get wrong,
+ * and whether two messages are the same to the last bit.
  * Used by: wire_test.c, wire_fuzz_test.c. */
 #ifndef PN_TESTS_WIRE_KIT_H
 #define PN_TESTS_WIRE_KIT_H
@@ -116,7 +117,8 @@ static inline bool kit_same_number(double a, double b)
     return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Structs are cleared to zero bytes before they are filled, so terms may be compared as bytes but for padding: field by field it is. */
+/* Structs are cleared to zero bytes before they are filled, so terms may be compared as bytes but for padding: field by
+ * field it is. */
 static inline bool kit_same_terms(const pn_terms *a, const pn_terms *b)
 {
     return memcmp(a->run, b->run, sizeof a->run) == 0 && a->mode == b->mode && a->loss == b->loss &&

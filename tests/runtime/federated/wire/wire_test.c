@@ -1,6 +1,7 @@
-/* wire_test.c -- messages come back from bytes as they were, bytes are those of the format, and what a reader must refuse is refused.
- * The golden bytes were put down by hand from the encoding rules of Protocol Buffers; where protoc-c is installed, its own --encode and --decode
- * (of the C++ library, which the runtime does not use) are the second opinion. */
+/* wire_test.c -- messages come back from bytes as they were, bytes are those of the format, and what a reader must
+ * refuse is refused.  The golden bytes were put down by hand from the encoding rules of Protocol Buffers; where
+ * protoc-c is installed, its own --encode and --decode (of the C++ library, which the runtime does not use) are the
+ * second opinion. */
 #define _GNU_SOURCE
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* algebra_test.c -- sets made of sets: the properties that every one must have, on random compositions and directions, and
- * answers known in closed form.  Depends on: geometry/algebra/set_algebra.h, check.h, fail_alloc.h. */
+/* algebra_test.c -- sets made of sets: the properties that every one must have, on random compositions and directions,
+ * and answers known in closed form.  Depends on: geometry/algebra/set_algebra.h, check.h, fail_alloc.h. */
 #include <float.h>
 #include <string.h>
 
@@ -187,7 +187,8 @@ static void check_gauge(const pn_set *set, pn_rng *rng, double slack)
     }
 }
 
-/* A point on the border is rounded, and so is its norm: by a few units of the last place of the bound, as the processor sums. */
+/* A point on the border is rounded, and so is its norm: by a few units of the last place of the bound,
+ * as the processor sums. */
 static double up_to_rounding(double bound)
 {
     return bound * (1.0 + 64.0 * DBL_EPSILON) + 1e-15;

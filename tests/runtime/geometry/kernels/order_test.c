@@ -66,7 +66,8 @@ static void test_ranks(pn_rng *rng, size_t n)
     }
 }
 
-/* The nearest falling sequence: falling, every block has mean 0 of what is left, and no falling start of a block improves it. */
+/* The nearest falling sequence: falling, every block has mean 0 of what is left,
+ * and no falling start of a block improves it. */
 static void test_pooling(pn_rng *rng, size_t n)
 {
     double y[MOST], last = INFINITY;

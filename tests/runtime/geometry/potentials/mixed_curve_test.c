@@ -1,4 +1,5 @@
-/* mixed_curve_test.c -- tabulated roots of y^e + y = tau against tau computed from them, for tau on both sides of the table.
+/* mixed_curve_test.c -- tabulated roots of y^e + y = tau against tau computed from them,
+ * for tau on both sides of the table.
  * Depends on: check.h, geometry/potentials/mixed_curve.h. */
 #include "check.h"
 #include "geometry/potentials/mixed_curve.h"

@@ -1,5 +1,6 @@
-/* norm_test.c -- what Lua cannot ask of norms and proximal operators: every allocation may fail, references are counted, a failed
- * operator leaves its vector alone.  Depends on: geometry/potentials/norm.h, geometry/prox/prox.h, check.h, fail_alloc.h. */
+/* norm_test.c -- what Lua cannot ask of norms and proximal operators: every allocation may fail, references are
+ * counted, a failed operator leaves its vector alone.  Depends on: geometry/potentials/norm.h,
+ * geometry/prox/prox.h, check.h, fail_alloc.h. */
 #include <string.h>
 
 #include "check.h"

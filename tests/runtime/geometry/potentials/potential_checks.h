@@ -1,5 +1,6 @@
-/* potential_checks.h -- what the tests of potentials share: objects by name, and what holds for each step, range and gradient.
- * Header only.  Depends on: geometry/potentials/potential.h, check.h.  Used by: potential_test.c, potential_laws_test.c. */
+/* potential_checks.h -- what the tests of potentials share: objects by name, and what holds for each step, range and
+ * gradient.  Header only.  Depends on: geometry/potentials/potential.h, check.h.
+ * Used by: potential_test.c, potential_laws_test.c. */
 #ifndef PN_TESTS_POTENTIAL_CHECKS_H
 #define PN_TESTS_POTENTIAL_CHECKS_H
 

@@ -1,4 +1,5 @@
-/* potential_laws_test.c -- what holds for all potentials: the one that fits a set, strong convexity, every allocation that fails, refusals.
+/* potential_laws_test.c -- what holds for all potentials: the one that fits a set, strong convexity,
+ * every allocation that fails, refusals.
  * Depends on: potential_checks.h, fail_alloc.h. */
 #include "geometry/sets/sets.h"
 #include "runtime/geometry/potentials/potential_checks.h"

@@ -1,4 +1,5 @@
-/* potential_test.c -- each potential and its mirror step: the numbers of the specification, optimality, ranges, inverse gradients.
+/* potential_test.c -- each potential and its mirror step: the numbers of the specification, optimality, ranges,
+ * inverse gradients.
  * Depends on: potential_checks.h. */
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* prox_sum_test.c -- sums and groups under failing allocations, and what their doors promise about references and untouched
+/* prox_sum_test.c -- sums and groups under failing allocations, and what their doors promise about references and
+ * untouched
  * vectors.  Numbers: prox_sum_spec.lua.  Depends on: geometry/prox/prox.h, check.h, fail_alloc.h. */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* matrix_sets_test.c -- sets of matrices without memory: support, gauge and the gauge of the hull fail cleanly, and leave the
- * caller's point alone.  Depends on: geometry/convex/set.h, check.h, fail_alloc.h. */
+/* matrix_sets_test.c -- sets of matrices without memory: support, gauge and the gauge of the hull fail cleanly, and
+ * leave the caller's point alone.  Depends on: geometry/convex/set.h, check.h, fail_alloc.h. */
 #include <string.h>
 
 #include "check.h"

@@ -1,5 +1,6 @@
-/* projection_error_test.c -- what sets promise of the rounding of their projections, against projections in long double.
- * The references find the threshold by sorting, which is not how the sets find it.  Depends on: geometry/convex/set.h, check.h. */
+/* projection_error_test.c -- what sets promise of the rounding of their projections, against projections in long
+ * double.  The references find the threshold by sorting, which is not how the sets find it.
+ * Depends on: geometry/convex/set.h, check.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,7 +113,8 @@ static pn_set *new_set(const char *name, size_t n, double radius)
     return set;
 }
 
-/* Points of all sizes; some with many entries within rounding of each other, where thresholds are hardest; some on the border. */
+/* Points of all sizes; some with many entries within rounding of each other, where thresholds are hardest;
+ * some on the border. */
 static void draw(pn_rng *rng, int trial, size_t n, double radius, double *x)
 {
     double size = radius * ldexp(1.0, trial % 23 - 4);

@@ -1,5 +1,6 @@
-/* sizes_test.c -- sets, norms and data whose sizes wrap around when they are added or multiplied: refused before memory is touched,
- * also where the C interface is called with sizes that no table of options lets through.  Depends on: check.h. */
+/* sizes_test.c -- sets, norms and data whose sizes wrap around when they are added or multiplied: refused before memory
+ * is touched, also where the C interface is called with sizes that no table of options lets through.
+ * Depends on: check.h. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -169,7 +170,8 @@ static void dense_algebra(void)
     CHECK(pn_packed_size((size_t)1 << 32) == 0 && pn_packed_size(SIZE_MAX - 1) == 0);
 }
 
-/* What is not a number is neither larger nor equal: rows were left without a column, and entries were sought past the end. */
+/* What is not a number is neither larger nor equal: rows were left without a column,
+ * and entries were sought past the end. */
 static void not_numbers(void)
 {
     const double gains[4] = { NAN, NAN, NAN, NAN }, endless[4] = { INFINITY, 0.0, 0.0, INFINITY };

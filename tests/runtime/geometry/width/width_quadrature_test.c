@@ -1,4 +1,5 @@
-/* width_quadrature_test.c -- the widths and uniform points of the sets that have them.  Widths: geometry.md section 4, and mpmath where
+/* width_quadrature_test.c -- the widths and uniform points of the sets that have them.
+ * Widths: geometry.md section 4, and mpmath where
  * said.  Moments: closed forms; each has a false-alarm rate below 1e-9 (six standard errors).
  * Depends on: check.h, geometry/convex/set.h, geometry/width/width_quadrature.h. */
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* simd_arithmetic_test.c -- the arithmetic kernels of every simd table of this processor against C's own operators, and powers
- * against powl.  Depends on: check.h, simd.h. */
+/* simd_arithmetic_test.c -- the arithmetic kernels of every simd table of this processor against C's own operators, and
+ * powers against powl.  Depends on: check.h, simd.h. */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* simd_single_test.c -- the kernels for matrices of floats against those for doubles, which simd_test.c checks: a float is
- * a double without rounding and the order of operations is the same, so every bit must agree.
+/* simd_single_test.c -- the kernels for matrices of floats against those for doubles, which simd_test.c checks: a float
+ * is a double without rounding and the order of operations is the same, so every bit must agree.
  * Depends on: check.h, simd.h. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* simd_test.c -- every simd table of this processor against plain loops and long double.  Depends on: check.h, simd.h. */
+/* simd_test.c -- every simd table of this processor against plain loops and long double.
+ * Depends on: check.h, simd.h. */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -286,8 +287,8 @@ static void test_functions(const pn_simd *simd)
 
 typedef void (*unary_fn)(size_t n, const double *x, double *out);
 
-/* Entry `at` is anything at all: no other entry of the result knows, to the last bit.  Sensitivities rest on that: records that stay the
- * same count as the same. */
+/* Entry `at` is anything at all: no other entry of the result knows, to the last bit.  Sensitivities rest on that:
+ * records that stay the same count as the same. */
 static size_t moved_by_a_neighbour(unary_fn f, size_t repetitions)
 {
     static const double strange[] = { NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e15, -1e15, 1e9, 1e5,

@@ -1,5 +1,6 @@
 /* program_loss_test.c -- losses in other programs: tiny shell and awk children that answer, hang, crash and babble.
- * Depends on: check.h, sh, awk.  The children end by themselves or are ended by the loss: every test looks for one left over. */
+ * Depends on: check.h, sh, awk.  The children end by themselves or are ended by the loss: every test looks for one left
+ * over. */
 #define _GNU_SOURCE /* mkdtemp, pthread_sigmask */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,8 @@ static void make_fifo(char path[100], const char *name)
     CHECK(mkfifo(path, 0600) == 0);
 }
 
-/* A child does `: > path`, which lasts until somebody reads: what it did before is done now, and what follows is not before. */
+/* A child does `: > path`, which lasts until somebody reads: what it did before is done now,
+ * and what follows is not before. */
 static void wait_for_writer(const char *path)
 {
     int file = open(path, O_RDONLY);
@@ -45,8 +47,8 @@ static void wait_for_writer(const char *path)
 }
 
 static volatile sig_atomic_t jumps;
-static const char
-    *stall; /* a fifo: whoever reads the clock the second time finds its writer done, and JUMP seconds gone */
+/* a fifo: whoever reads the clock the second time finds its writer done, and JUMP seconds gone */
+static const char *stall;
 static int readings;
 
 static void on_late(int number)
@@ -369,7 +371,8 @@ static void test_ends_between_calls(void)
     end(loss);
 }
 
-/* What counts is when an answer came, not when we could look: here the deadline goes by between the request and the look. */
+/* What counts is when an answer came, not when we could look: here the deadline goes by between the request and the
+ * look. */
 static void test_an_answer_in_time_is_not_late(void)
 {
     char said[100], body[200];

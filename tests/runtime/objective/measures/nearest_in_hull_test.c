@@ -1,5 +1,5 @@
-/* nearest_in_hull_test.c -- the point of least norm of a hull: closed forms, every face of small hulls, certificates of large ones,
- * degenerate points, any scale, threads, cancel, memory.
+/* nearest_in_hull_test.c -- the point of least norm of a hull: closed forms, every face of small hulls, certificates of
+ * large ones, degenerate points, any scale, threads, cancel, memory.
  * Depends on: objective/measures/stationarity.h, check.h, fail_alloc.h. */
 #include <math.h>
 #include <stdlib.h>
@@ -58,8 +58,8 @@ static void closed_forms(void)
 
 /* ---- every face of small hulls ---- */
 
-/* Weights of the point of least norm in the affine hull of the points of `mask`, by Gauss on the optimality conditions; false when those
- * points are dependent. */
+/* Weights of the point of least norm in the affine hull of the points of `mask`, by Gauss on the optimality conditions;
+ * false when those points are dependent. */
 static bool affine_weights(const double *points, size_t dim, const size_t *chosen, size_t k, long double *weight)
 {
     long double a[MOST + 1][MOST + 2] = { { 0 } };
@@ -162,8 +162,8 @@ static double *cloud(size_t m, size_t dim, double shift)
     return points;
 }
 
-/* Nothing is believed: y must be as long as said, and no point may lie below norm (norm - gap) in its direction; that y is in the hull
- * is what the small hulls show, and here the support of the hull in eight directions. */
+/* Nothing is believed: y must be as long as said, and no point may lie below norm (norm - gap) in its direction; that y
+ * is in the hull is what the small hulls show, and here the support of the hull in eight directions. */
 static void check_certificate(const double *points, size_t m, size_t dim, double tol)
 {
     double *y = malloc(dim * sizeof *y), norm = -1.0, gap = -1.0, length = 0.0, least = INFINITY, largest = 0.0;

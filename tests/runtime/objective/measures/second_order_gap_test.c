@@ -1,5 +1,6 @@
-/* second_order_gap_test.c -- value, gradient norm and least eigenvalue of an objective at a point: against products with the Hessian, Hessians
- * known in closed form, losses that bend either way, several margins, many coordinates; refusals.
+/* second_order_gap_test.c -- value, gradient norm and least eigenvalue of an objective at a point: against products
+ * with the Hessian, Hessians known in closed form, losses that bend either way, several margins,
+ * many coordinates; refusals.
  * Depends on: hessian_helpers.h, objective/passes/second_order.h, numeric/, fail_alloc.h. */
 #include "fail_alloc.h"
 #include "numeric/blas.h"
@@ -80,7 +81,8 @@ static void test_losses(storage how)
     }
 }
 
-/* r = lambda w^2/(1 + w^2): r'' = lambda (2 - 6 w^2)/(1 + w^2)^3, least at w = 1: -lambda/2.  Records that see the first coordinate only. */
+/* r = lambda w^2/(1 + w^2): r'' = lambda (2 - 6 w^2)/(1 + w^2)^3, least at w = 1: -lambda/2.
+ * Records that see the first coordinate only. */
 static void test_closed_form(void)
 {
     const double X[6] = { 1.0, 0.0, 2.0, 0.0, -1.0, 0.0 }, y[3] = { 1.0, -1.0, 1.0 }, theta[2] = { 0.0, 1.0 };

@@ -1,5 +1,6 @@
-/* smoothed_adversary_test.c -- what one record moves in a smoothed gradient of losses of margins: records of any size, thetas and slopes
- * at which values keep few digits of a coefficient.  Never more than the sensitivity, and so nothing of what the others add.
+/* smoothed_adversary_test.c -- what one record moves in a smoothed gradient of losses of margins: records of any size,
+ * thetas and slopes at which values keep few digits of a coefficient.  Never more than the sensitivity,
+ * and so nothing of what the others add.
  * Depends on: smoothed_helpers.h, batch_helpers.h. */
 #include "runtime/objective/measures/smoothed_helpers.h"
 #include "runtime/objective/passes/batch_helpers.h"

@@ -1,5 +1,5 @@
-/* smoothed_call_test.c -- a call for a smoothed gradient: losses of margins and black boxes agree, dense, sparse and float32 too; threads
- * change no bit; what is counted; what is refused; memory that runs out; cancelling.
+/* smoothed_call_test.c -- a call for a smoothed gradient: losses of margins and black boxes agree, dense, sparse and
+ * float32 too; threads change no bit; what is counted; what is refused; memory that runs out; cancelling.
  * Depends on: smoothed_helpers.h, batch_helpers.h, fail_alloc.h. */
 #include "runtime/objective/measures/smoothed_helpers.h"
 #include "runtime/objective/passes/batch_helpers.h"

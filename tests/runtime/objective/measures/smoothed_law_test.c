@@ -1,5 +1,6 @@
-/* smoothed_law_test.c -- the law of smoothed gradients: means against closed forms, variances below the proved bounds, with and without
- * shared directions.  Chances of a false alarm are below 1e-6 each: six and more standard errors, or as said.
+/* smoothed_law_test.c -- the law of smoothed gradients: means against closed forms, variances below the proved bounds,
+ * with and without shared directions.  Chances of a false alarm are below 1e-6 each: six and more standard errors,
+ * or as said.
  * Depends on: smoothed_helpers.h. */
 #include "runtime/objective/measures/smoothed_helpers.h"
 
@@ -64,8 +65,8 @@ static double incomplete_beta(size_t dim, double t)
     return part[0] / part[1];
 }
 
-/* Item 1: the mean of the first coordinate for |x_1| is I_{(x_1/mu)^2}(1/2, (d + 1)/2); `want` has six digits.  Six standard errors of
- * the bound on the variance, of which a coordinate has all in the worst case. */
+/* Item 1: the mean of the first coordinate for |x_1| is I_{(x_1/mu)^2}(1/2, (d + 1)/2); `want` has six digits.  Six
+ * standard errors of the bound on the variance, of which a coordinate has all in the worst case. */
 static void check_size_mean(size_t dim, double x, double radius, double want, int which)
 {
     const size_t draws = which == 2 ? 4096 : 1024, rounds = dim > 20 ? 1 : 4;
@@ -137,8 +138,8 @@ static double covariance_trace(const pn_smoothing *how, size_t count, const doub
     return sum / (double)draws;
 }
 
-/* 8000 draws: the standard error is below 1.1 % for B = 1 (fourth moments of a point of the sphere), less for B = 4; 5 % is the issue's,
- * here 6 %. */
+/* 8000 draws: the standard error is below 1.1 % for B = 1 (fourth moments of a point of the sphere), less for B = 4; 5
+ * % is the issue's, here 6 %. */
 static void check_covariance(void)
 {
     const double a[6] = { 1.0, -2.0, 0.5, 0.0, 3.0, 1.0 };
@@ -305,8 +306,8 @@ static void check_variances(size_t dim)
     CHECK(dim == 1 || most[2][2] > 0.3);
 }
 
-/* Sharing costs: for one linear function and one U of iid rows nothing is averaged, and the bound for directions of their own is
- * broken, while the bound for a group holds (above). */
+/* Sharing costs: for one linear function and one U of iid rows nothing is averaged, and the bound for directions of
+ * their own is broken, while the bound for a group holds (above). */
 static void check_sharing_costs(void)
 {
     static world at;

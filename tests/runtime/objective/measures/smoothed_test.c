@@ -1,5 +1,6 @@
-/* smoothed_test.c -- what holds of a smoothed gradient for every loss and every draw: norms and sensitivities against adversaries, values
- * that are no numbers, directions, agreement of black boxes and losses of margins, threads, failures.
+/* smoothed_test.c -- what holds of a smoothed gradient for every loss and every draw: norms and sensitivities against
+ * adversaries, values that are no numbers, directions, agreement of black boxes and losses of margins,
+ * threads, failures.
  * Depends on: smoothed_helpers.h, fail_alloc.h, numeric/lanczos.h. */
 #include "runtime/objective/measures/smoothed_helpers.h"
 
@@ -48,7 +49,8 @@ static void long_signs(const adversary *self, size_t dim, double *signs)
     }
 }
 
-/* The values at +-u_j that a Lipschitz function can have and that make the coefficients longest: zeroth-order.md section 3. */
+/* The values at +-u_j that a Lipschitz function can have and that make the coefficients longest: zeroth-order.md
+ * section 3. */
 static double consistent(size_t dim, size_t j)
 {
     if (dim == 2)
@@ -102,7 +104,8 @@ static void duel_open(duel *self, answers kind, const pn_smoothing *how, size_t 
     world_open(&self->at, loss, &x, 1, 1, &y);
 }
 
-/* The largest norm that `draws` records reach, relative to the bound; of gradients, or of differences at `distance` > 0. */
+/* The largest norm that `draws` records reach, relative to the bound; of gradients,
+ * or of differences at `distance` > 0. */
 static double reached(answers kind, pn_smoothing how, size_t dim, double distance, size_t draws)
 {
     double theta[DIM_MAX] = { 0.0 }, other[DIM_MAX] = { 0.0 }, out[DIM_MAX], most = 0.0;
@@ -222,8 +225,8 @@ static void check_rows(pn_directions directions, double level, size_t dim)
     world_close(&self.at);
 }
 
-/* Haar measure: every entry of U has mean 0, mean square 1/d and mean fourth power 3 / (d (d + 2)); without the signs of the diagonal
- * the first fails.  6 standard errors and 3 * 3 * 9 comparisons: 2e-7. */
+/* Haar measure: every entry of U has mean 0, mean square 1/d and mean fourth power 3 / (d (d + 2)); without the signs
+ * of the diagonal the first fails.  6 standard errors and 3 * 3 * 9 comparisons: 2e-7. */
 static void check_haar(pn_directions directions, double level)
 {
     enum { D = 3, DRAWS = 20000 };
@@ -253,7 +256,8 @@ static void check_haar(pn_directions directions, double level)
 
 /* ---- sensitivity ---- */
 
-/* A box that answers one record in one way and all others in another: a neighbour is the same with that record turned. */
+/* A box that answers one record in one way and all others in another: a neighbour is the same with that record
+ * turned. */
 static pn_status turned_values(void *context, const double *thetas, size_t count, size_t dim, const pn_record *record,
                                double *values, pn_err *err)
 {

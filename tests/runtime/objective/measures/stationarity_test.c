@@ -1,5 +1,6 @@
-/* stationarity_test.c -- the Goldstein measure: numbers of the specification, upper bounds, the interval against closed forms and its
- * coverage, gradients outside of the objective's set, batches, differences, threads, cancel, memory, bad input.
+/* stationarity_test.c -- the Goldstein measure: numbers of the specification, upper bounds, the interval against closed
+ * forms and its coverage, gradients outside of the objective's set, batches, differences, threads, cancel, memory,
+ * bad input.
  * Depends on: objective/measures/stationarity.h, check.h, fail_alloc.h. */
 #include <math.h>
 #include <string.h>
@@ -116,7 +117,8 @@ static void item_seven(void)
         pn_stationarity out = measure(&plain, points[k], how, 3);
 
         CHECK_CLOSE(out.hull, hulls[k], 1e-9);
-        /* ||mean X - g|| has a standard deviation of at most sqrt(5 (1 - HALFWAY^2) / 4000) = 0.028: five and a half of it */
+        /* ||mean X - g|| has a standard deviation of at most sqrt(5 (1 - HALFWAY^2) / 4000) = 0.028: five and a half of
+         * it */
         CHECK_CLOSE(out.mean, means[k], 0.155);
         CHECK(out.exact && !out.differences && !out.guaranteed && out.samples == 4000 && out.batch == 0);
         CHECK_CLOSE(out.largest, sqrt(5.0), 1e-12);
@@ -153,8 +155,8 @@ static void constant_gradient(void)
     clear(&self);
 }
 
-/* 1000 intervals at confidence 0.9 for g = 0 from X = -1 or 1: more than 154 misses have a chance of 4e-8, and half the length would
- * miss about 160.  Once by kinks, once by batches of one record. */
+/* 1000 intervals at confidence 0.9 for g = 0 from X = -1 or 1: more than 154 misses have a chance of 4e-8, and half the
+ * length would miss about 160.  Once by kinks, once by batches of one record. */
 static void coverage(void)
 {
     static const double ones[2] = { 1.0, 1.0 }, kink[2] = { 0.0, 0.0 }, apart[2] = { -1.0, 1.0 };
@@ -182,8 +184,8 @@ static void coverage(void)
     }
 }
 
-/* X = 1 with chance 0.9, else -1: s is near 0.6, and l = ln 40, R = 2, m = 20000 make the half-length 0.0120.  The pairs' mean is 0.36
- * with a standard deviation of 0.0077; five of them move the half-length by less than 0.0008. */
+/* X = 1 with chance 0.9, else -1: s is near 0.6, and l = ln 40, R = 2, m = 20000 make the half-length 0.0120.  The
+ * pairs' mean is 0.36 with a standard deviation of 0.0077; five of them move the half-length by less than 0.0008. */
 static void length_by_variance(void)
 {
     static const double one[1] = { 1.0 }, zero[1] = { 0.0 };
@@ -321,8 +323,8 @@ static void differences(void)
     clear(&unknown);
 }
 
-/* Without variance the length is known: s = c, R = 2 sqrt(2) 4, and sqrt(2) a L mu / (2 delta) = 0.8 / (pi sqrt(2)) for mu = delta / 20, as a = 4 / pi
- * in the plane. */
+/* Without variance the length is known: s = c, R = 2 sqrt(2) 4, and sqrt(2) a L mu / (2 delta) = 0.8 / (pi sqrt(2)) for
+ * mu = delta / 20, as a = 4 / pi in the plane. */
 static void difference_interval(void)
 {
     const double theta[2] = { 0.2, 0.3 };

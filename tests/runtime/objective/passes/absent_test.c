@@ -1,5 +1,5 @@
-/* absent_test.c -- a data set whose records others have: an objective over it has the bounds of one that has them, and every look at
- * a record is refused with the same words.  Depends on: objective, data, check.h. */
+/* absent_test.c -- a data set whose records others have: an objective over it has the bounds of one that has them, and
+ * every look at a record is refused with the same words.  Depends on: objective, data, check.h. */
 #include <string.h>
 
 #include "check.h"

@@ -1,5 +1,6 @@
-/* batch_tau_test.c -- what tau promises of a record's difference, in wider arithmetic: its part in a sum is never longer, whatever the
- * factors, features and tau; what is short enough stays as it is.  Beside it what batches refuse, and the smoothness of losses.
+/* batch_tau_test.c -- what tau promises of a record's difference, in wider arithmetic: its part in a sum is never
+ * longer, whatever the factors, features and tau; what is short enough stays as it is.
+ * Beside it what batches refuse, and the smoothness of losses.
  * Depends on: batch_helpers.h. */
 #include <float.h>
 #include <stdint.h>
@@ -31,8 +32,8 @@ typedef struct case_set {
     double X[RECORDS * P], y[RECORDS], factors[3 * RECORDS], own[3 * RECORDS];
 } case_set;
 
-/* Every wild factor at every wild row, then random ones over 200 orders of magnitude.  y is such that theta = 0 has a slope of 0,
- * for the squared loss. */
+/* Every wild factor at every wild row, then random ones over 200 orders of magnitude.  y is such that theta = 0 has a
+ * slope of 0, for the squared loss. */
 static void fill(case_set *self, size_t margins)
 {
     unsigned state = 7;
@@ -72,8 +73,8 @@ static bool ordinary(double x)
     return fabs(x) >= 0x1p-800 && fabs(x) <= 0x1p400;
 }
 
-/* `norm` is what tau takes the record's to be.  Where neither it nor a factor is near the ends of the doubles, the part is the one
- * that the definition says; elsewhere it may be 0. */
+/* `norm` is what tau takes the record's to be.  Where neither it nor a factor is near the ends of the doubles, the part
+ * is the one that the definition says; elsewhere it may be 0. */
 static void check_record(const pn_objective *objective, const case_set *cases, size_t i, long double norm, double tau,
                          const double *out)
 {
@@ -110,7 +111,8 @@ static void check_record(const pn_objective *objective, const case_set *cases, s
     CHECK(near);
 }
 
-/* A batch of one record gives its part, the rounding of products included.  bound: the data set's, where there is no clip. */
+/* A batch of one record gives its part, the rounding of products included.  bound: the data set's,
+ * where there is no clip. */
 static void check_data(const pn_dataset *data, case_set *cases, double clip, double bound)
 {
     pn_loss *loss = make_loss(cases->margins == 1 ? "squared" : "softmax");
@@ -164,8 +166,8 @@ static void test_tau(size_t margins)
     free(cases);
 }
 
-/* Nine entries of 1 or -1 are 3 long, which is the bound that clipping them in linf implies: there is no slack, and a quotient
- * tau / 3 that is rounded up is too large. */
+/* Nine entries of 1 or -1 are 3 long, which is the bound that clipping them in linf implies: there is no slack, and a
+ * quotient tau / 3 that is rounded up is too large. */
 static void test_longest_rows(void)
 {
     const double theta[9] = { 0.25 }, factors[1] = { 1e9 };

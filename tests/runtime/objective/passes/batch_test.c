@@ -1,5 +1,6 @@
-/* batch_test.c -- gradients and differences of gradients over batches against naive sums in wider arithmetic: for every loss, dense,
- * sparse and float32, clipped or not; the bound on their rounding; the same bits on any number of threads; no allocation.
+/* batch_test.c -- gradients and differences of gradients over batches against naive sums in wider arithmetic: for every
+ * loss, dense, sparse and float32, clipped or not; the bound on their rounding;
+ * the same bits on any number of threads; no allocation.
  * Depends on: batch_helpers.h, fail_alloc.h. */
 #include "fail_alloc.h"
 #include "runtime/objective/passes/batch_helpers.h"
@@ -140,7 +141,8 @@ static void check_values(world *self)
     CHECK(sum == value);
 }
 
-/* A snapshot is a value, a gradient and its factors; where it was taken there is no difference, not even of a rounding. */
+/* A snapshot is a value, a gradient and its factors; where it was taken there is no difference,
+ * not even of a rounding. */
 static void check_snapshot(world *self)
 {
     static size_t rows[BATCH_MAX];
@@ -252,8 +254,8 @@ static void test_long_rows(storage kind, size_t n, size_t p)
 
 /* ---- the bound on rounding ---- */
 
-/* Records that are all alike, 1/10 in two columns, labels and theta such that every factor is 1/3 or its like: each addition
- * rounds the same way.  Two wide sums: the bound holds, and is within a factor of 1000 of what happens. */
+/* Records that are all alike, 1/10 in two columns, labels and theta such that every factor is 1/3 or its like: each
+ * addition rounds the same way.  Two wide sums: the bound holds, and is within a factor of 1000 of what happens. */
 static void test_error_bound(storage kind, size_t n)
 {
     const double theta[2] = { 0.0, 0.0 }, tenth = 0.1;

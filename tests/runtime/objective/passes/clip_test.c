@@ -1,5 +1,5 @@
-/* clip_test.c -- what clipping promises, in wider arithmetic: no record's part in a gradient is longer than the clip, whatever its
- * slope and features; what is short enough stays as it is; a gradient is one pass.
+/* clip_test.c -- what clipping promises, in wider arithmetic: no record's part in a gradient is longer than the clip,
+ * whatever its slope and features; what is short enough stays as it is; a gradient is one pass.
  * The loss of this file has the slopes that a table gives, so nothing is too wild for it.
  * Depends on: objective/passes/objective.h, random, check.h. */
 #include <float.h>

@@ -1,6 +1,6 @@
-/* covertype_test.c -- value, gradient and Hessian of the experiments' objective on the real Covertype, against figures of an independent program
- * (numpy and LAPACK): standardised, divided by 4, rows clipped to norm 1, logistic loss, nonconvex regulariser with 1e-3.
- * Does nothing unless PENUMBRA_DATA names a folder with covtype.libsvm.binary.gz.
+/* covertype_test.c -- value, gradient and Hessian of the experiments' objective on the real Covertype, against figures
+ * of an independent program (numpy and LAPACK): standardised, divided by 4, rows clipped to norm 1, logistic loss,
+ * nonconvex regulariser with 1e-3.  Does nothing unless PENUMBRA_DATA names a folder with covtype.libsvm.binary.gz.
  * Depends on: check.h, objective/passes/second_order.h, numeric/lapack.h. */
 #include <float.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* held_test.c -- objectives whose records are shared out to ranks, which are threads here: the bits of one process that has all of them, and
- * refusals of whatever would read a record that is elsewhere.
+/* held_test.c -- objectives whose records are shared out to ranks, which are threads here: the bits of one process that
+ * has all of them, and refusals of whatever would read a record that is elsewhere.
  * Depends on: objective/, fake_ranks.h, batch_helpers.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* hessian_bounds_test.c -- what is stated of a record's Hessian holds for the matrices that are computed, whatever two admissible records and
- * theta a search finds, and where the constants are said to be reached it reaches them.
+/* hessian_bounds_test.c -- what is stated of a record's Hessian holds for the matrices that are computed, whatever two
+ * admissible records and theta a search finds, and where the constants are said to be reached it reaches them.
  * Depends on: hessian_helpers.h, objective/passes/second_order.h. */
 #include "fail_alloc.h"
 #include "numeric/blas.h"
@@ -211,7 +211,8 @@ static void test_logistic(void)
     pn_dataset_free(raw);
 }
 
-/* ||H(theta) - H(theta')|| <= M ||theta - theta'||, M of the loss alone: of records that all point one way the norm is a trace. */
+/* ||H(theta) - H(theta')|| <= M ||theta - theta'||, M of the loss alone: of records that all point one way the norm is
+ * a trace. */
 static void test_lipschitz(const char *loss, double radius)
 {
     static const double X[P] = { 1.0, 0.0, 0.0 }, y[1] = { 1.0 };
@@ -264,7 +265,8 @@ static void test_refusals(void)
     pn_dataset_free(raw);
 }
 
-/* What is wrong is the kink, also where nothing bounds records and labels and the first thing that is missing is a bound. */
+/* What is wrong is the kink, also where nothing bounds records and labels and the first thing that is missing is a
+ * bound. */
 static void test_kinks(bool bounded)
 {
     static const double X[2] = { 0.5, 0.5 }, y[1] = { 1.0 };

@@ -1,5 +1,6 @@
 /* hessian_helpers.h -- records of every storage, objectives by name, and sums over records taken plainly.
- * Depends on: check.h, objective/passes/objective.h.  Used by: hessian_test.c, quadratic_test.c, line_test.c, hessian_bounds_test.c. */
+ * Depends on: check.h, objective/passes/objective.h.  Used by: hessian_test.c, quadratic_test.c,
+ * line_test.c, hessian_bounds_test.c. */
 #ifndef PN_TESTS_HESSIAN_HELPERS_H
 #define PN_TESTS_HESSIAN_HELPERS_H
 

@@ -1,5 +1,5 @@
-/* hessian_test.c -- the Hessian as a matrix is that of products and of differences of gradients, for every storage and any number
- * of threads.  Depends on: hessian_helpers.h, fail_alloc.h. */
+/* hessian_test.c -- the Hessian as a matrix is that of products and of differences of gradients, for every storage and
+ * any number of threads.  Depends on: hessian_helpers.h, fail_alloc.h. */
 #include "fail_alloc.h"
 #include "runtime/objective/passes/hessian_helpers.h"
 

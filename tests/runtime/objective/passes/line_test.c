@@ -1,5 +1,5 @@
-/* line_test.c -- how far the mean loss falls along a line is what two values say, for all steps at once; what a record can change is clipped, and
- * with a certified bound nothing ever is.
+/* line_test.c -- how far the mean loss falls along a line is what two values say, for all steps at once; what a record
+ * can change is clipped, and with a certified bound nothing ever is.
  * Depends on: hessian_helpers.h, objective/passes/second_order.h, fail_alloc.h. */
 #include "fail_alloc.h"
 #include "numeric/blas.h"
@@ -88,8 +88,8 @@ static void test_clip(double most)
     pn_dataset_free(data);
 }
 
-/* A certified bound on gradients bounds every difference: over 200 points and directions none of 2.1 million is clipped.  Every other
- * direction is that of a record whose slope is as steep as can be: with a tenth less it is. */
+/* A certified bound on gradients bounds every difference: over 200 points and directions none of 2.1 million is
+ * clipped.  Every other direction is that of a record whose slope is as steep as can be: with a tenth less it is. */
 static void test_certified(const char *loss, storage how)
 {
     pn_dataset *data = NULL;

@@ -1,5 +1,6 @@
-/* majorant_test.c -- the weights of pn_objective_majorant: how far one record moves the matrix, as its noise takes for granted, and that
- * huber's quadratic stays above it on the way down.  Depends on: hessian_helpers.h, objective/passes/second_order.h. */
+/* majorant_test.c -- the weights of pn_objective_majorant: how far one record moves the matrix, as its noise takes for
+ * granted, and that huber's quadratic stays above it on the way down.  Depends on: hessian_helpers.h,
+ * objective/passes/second_order.h. */
 #include <math.h>
 
 #include "objective/passes/second_order.h"
@@ -33,7 +34,8 @@ static void matrix_of(double *packed, double *most, const char *loss, double cli
     pn_dataset_free(data);
 }
 
-/* Two matrices of neighbours are within sqrt(2) B R^2/n, R = 1, and the bound is nearly reached: half of it would not do. */
+/* Two matrices of neighbours are within sqrt(2) B R^2/n, R = 1, and the bound is nearly reached: half of it would not
+ * do. */
 static void test_neighbours(const char *loss, double clip)
 {
     double X[N * P], y[N], theta[P], one[PACKED], other[PACKED], most, bound, largest = 0.0;
@@ -59,8 +61,8 @@ static void test_neighbours(const char *loss, double clip)
     CHECK(largest > 0.9);
 }
 
-/* One record of one feature 1: theta is its margin, the matrix its weight.  Of huber, whose weight is psi(r)/r, the quadratic is above the
- * loss everywhere. */
+/* One record of one feature 1: theta is its margin, the matrix its weight.  Of huber, whose weight is psi(r)/r, the
+ * quadratic is above the loss everywhere. */
 static void test_above(void)
 {
     for (double z = -6.0; z <= 6.0; z += 0.5) {

@@ -1,5 +1,5 @@
-/* no_number_test.c -- slopes and curvatures that are no number, as 0 inf where exact ones are finite: they count as 0, brought into the
- * certified range, and not as its lower end. */
+/* no_number_test.c -- slopes and curvatures that are no number, as 0 inf where exact ones are finite: they count as 0,
+ * brought into the certified range, and not as its lower end. */
 #include "check.h"
 #include "geometry/sets/sets.h"
 #include "objective/passes/objective.h"

@@ -1,5 +1,5 @@
-/* objective_test.c -- what Lua cannot ask of objectives: the same bits on any number of threads, batches that point nowhere,
- * memory that runs out, black boxes that fail, the rounding bound of the Gram matrix.
+/* objective_test.c -- what Lua cannot ask of objectives: the same bits on any number of threads, batches that point
+ * nowhere, memory that runs out, black boxes that fail, the rounding bound of the Gram matrix.
  * Depends on: objective/passes/objective.h, expr/formula.h, check.h, fail_alloc.h. */
 #include <string.h>
 
@@ -284,7 +284,8 @@ static void test_black_box(void)
     pn_dataset_free(data);
 }
 
-/* Bit for bit what two means a direction give, in one visit to a record; a long theta takes its points in several visits. */
+/* Bit for bit what two means a direction give, in one visit to a record;
+ * a long theta takes its points in several visits. */
 static void test_black_box_differences(void)
 {
     enum { LONG = 50000, COUNT = 5 };

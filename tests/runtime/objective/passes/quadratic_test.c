@@ -1,5 +1,6 @@
-/* quadratic_test.c -- value, gradient and packed Hessian of one pass are those of sums over records taken plainly, for every storage, on all
- * records and batches, for losses that bend either way, with any number of threads; and no further off than what is stated.
+/* quadratic_test.c -- value, gradient and packed Hessian of one pass are those of sums over records taken plainly, for
+ * every storage, on all records and batches, for losses that bend either way, with any number of threads; and no
+ * further off than what is stated.
  * Depends on: hessian_helpers.h, objective/passes/second_order.h, fail_alloc.h. */
 #include "fail_alloc.h"
 #include "objective/passes/second_order.h"
@@ -211,7 +212,8 @@ static double off_by(pn_objective *objective, const pn_batch *batch, const doubl
     return (double)sqrtl(off) / (stated * most);
 }
 
-/* Records that round the same way again and again: one large at first, then equal ones whose products are lost in part. */
+/* Records that round the same way again and again: one large at first,
+ * then equal ones whose products are lost in part. */
 static void test_rounding(storage how, size_t n, size_t p, double large)
 {
     double *X = malloc(n * p * sizeof *X), *y = malloc(n * sizeof *y), *theta = calloc(p, sizeof *theta), worst;

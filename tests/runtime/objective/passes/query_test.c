@@ -1,6 +1,7 @@
-/* query_test.c -- by how much one record moves what a query adds up, in exact whole numbers before there is noise: all neighbours among
- * small data sets of awkward values, against what the mechanism was made for.  The bounds are those of Dwork, Roth (2014), section 3.3:
- * a count moves by 1, a histogram by 1 in two bins, a sum of k columns by k ranges in l1.  Depends on: check.h, query.c. */
+/* query_test.c -- by how much one record moves what a query adds up, in exact whole numbers before there is noise: all
+ * neighbours among small data sets of awkward values, against what the mechanism was made for.  The bounds are those of
+ * Dwork, Roth (2014), section 3.3: a count moves by 1, a histogram by 1 in two bins, a sum of k columns by k ranges in
+ * l1.  Depends on: check.h, query.c. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -77,8 +78,8 @@ static void compare(moved *so_far, const double *a, const double *b, size_t n)
     so_far->l2 = fmax(so_far->l2, sqrt(squared));
 }
 
-/* Laplace noise of scale b costs l1 / b, Gaussian noise l2^2 / (2 sigma^2): at most what was asked for, and nothing is wasted when some
- * neighbours are as far apart as can be. */
+/* Laplace noise of scale b costs l1 / b, Gaussian noise l2^2 / (2 sigma^2): at most what was asked for, and nothing is
+ * wasted when some neighbours are as far apart as can be. */
 static void check_covered(const pn_query *query, pn_neighbours neighbours, const moved *found, bool tight)
 {
     pn_query_price laplace = { 0.5, NAN, NAN }, gauss = { NAN, NAN, 0.125 };
@@ -259,8 +260,9 @@ static void test_quantiles(void)
     }
 }
 
-/* Straight from the definition, by counting: a candidate c is off by how far q n is from the ranks that c may have, #{v < c} to #{v <= c},
- * and by nothing in between.  q n is not rounded: with n of 2 to 4, most of these are between two ranks. */
+/* Straight from the definition, by counting: a candidate c is off by how far q n is from the ranks that c may have,
+ * #{v < c} to #{v <= c}, and by nothing in between.  q n is not rounded: with n of 2 to 4,
+ * most of these are between two ranks. */
 static void check_ranks(const table *data, double q)
 {
     static const double candidates[] = { -1.0, 0.0, 0.5, 2.0 };

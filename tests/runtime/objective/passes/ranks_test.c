@@ -1,5 +1,5 @@
-/* ranks_test.c -- every pass of an objective gives the bits of one process on each of several ranks, which are threads here; what one rank
- * fails with all fail with.
+/* ranks_test.c -- every pass of an objective gives the bits of one process on each of several ranks, which are threads
+ * here; what one rank fails with all fail with.
  * Depends on: objective/, fake_ranks.h, batch_helpers.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdatomic.h>
@@ -282,7 +282,8 @@ static void every_pass_has_the_bits_of_one_process(void)
             for (size_t i = 0; i < ASKS; i++) {
                 size_t gathers = compare(&at.q, asks[i].ask, asks[i].name);
 
-                /* Sparse records make few chunks; one is not shared.  Several classes have no accuracy in one chunk of records. */
+                /* Sparse records make few chunks; one is not shared.  Several classes have no accuracy in one chunk of
+                 * records. */
                 if (!CHECK(gathers > 0 || kind == SPARSE || kind == SPARSE_FLOATS || asks[i].ask == ask_accuracy))
                     (void)fprintf(stderr, "    %s of %s is not shared\n", asks[i].name, losses[l]);
             }
@@ -427,7 +428,8 @@ static void a_cancelled_rank_stops_all(void)
     close_setting(&at);
 }
 
-/* An oracle that asks the objective itself: every rank answers such a question alone, for the others are at other records. */
+/* An oracle that asks the objective itself: every rank answers such a question alone,
+ * for the others are at other records. */
 typedef struct inner {
     pn_objective *objective;
     const double *theta;
@@ -523,8 +525,8 @@ typedef struct scarce {
     atomic_long limit;
 } scarce;
 
-/* Rank 1 runs out of memory after so many allocations of the question itself.  What fails before a shared pass begins, or in one that every
- * rank computes alone, the others learn only when the program ends: not asked here. */
+/* Rank 1 runs out of memory after so many allocations of the question itself.  What fails before a shared pass begins,
+ * or in one that every rank computes alone, the others learn only when the program ends: not asked here. */
 static pn_status ask_scarcely(const question *q, pn_objective *objective, double *out, pn_task *task, pn_err *err)
 {
     const scarce *self = (const scarce *)(const void *)q->key;

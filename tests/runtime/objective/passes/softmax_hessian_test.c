@@ -1,5 +1,6 @@
-/* softmax_hessian_test.c -- the packed Hessian of a loss of several margins is the sum of S x x^T over records, S = diag(p) - p p^T, for every
- * storage; a record moves it by no more than is stated, and by that much where two classes tie.
+/* softmax_hessian_test.c -- the packed Hessian of a loss of several margins is the sum of S x x^T over records, S =
+ * diag(p) - p p^T, for every storage; a record moves it by no more than is stated,
+ * and by that much where two classes tie.
  * Depends on: hessian_helpers.h, objective/passes/second_order.h, fail_alloc.h. */
 #include "fail_alloc.h"
 #include "objective/passes/second_order.h"

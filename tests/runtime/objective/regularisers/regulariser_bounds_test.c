@@ -1,4 +1,5 @@
-/* regulariser_bounds_test.c -- certified bounds of every regulariser, and of typed formulas, against closed forms and dense
+/* regulariser_bounds_test.c -- certified bounds of every regulariser, and of typed formulas,
+ * against closed forms and dense
  * sampling.  Closed forms of nonconvex: second-order.md, section 9. */
 #include "runtime/objective/regularisers/regulariser_helpers.h"
 
@@ -74,7 +75,8 @@ static void bounds_are_the_closed_forms(void)
     pn_regulariser_free(reg);
 }
 
-/* |r'| <= 3 sqrt(3)/8 at 1/sqrt(3); r'' in [-1/2, 2], at 1 and 0; |r'''| = 24 w (1 - w^2)/(1 + w^2)^4 at w^2 = 1 - 2/sqrt(5). */
+/* |r'| <= 3 sqrt(3)/8 at 1/sqrt(3); r'' in [-1/2, 2], at 1 and 0; |r'''| = 24 w (1 - w^2)/(1 + w^2)^4 at w^2 = 1 -
+ * 2/sqrt(5). */
 static void nonconvex_has_the_bounds_of_its_paper(void)
 {
     pn_regulariser *reg = simple("nonconvex", 1e-3);

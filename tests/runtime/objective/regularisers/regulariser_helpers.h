@@ -1,4 +1,5 @@
-/* regulariser_helpers.h -- one of every kind of regulariser for tests.  Depends on: objective/regularisers/regulariser.h, check.h.  Header-only. */
+/* regulariser_helpers.h -- one of every kind of regulariser for tests.  Depends on:
+ * objective/regularisers/regulariser.h, check.h.  Header-only. */
 #ifndef PN_TESTS_REGULARISER_HELPERS_H
 #define PN_TESTS_REGULARISER_HELPERS_H
 

@@ -1,5 +1,5 @@
-/* regulariser_test.c -- values, gradients and Hessian products of every regulariser of the table against closed forms and
- * central differences; refusals and failures.  Closed forms of nonconvex: second-order.md, section 9. */
+/* regulariser_test.c -- values, gradients and Hessian products of every regulariser of the table against closed forms
+ * and central differences; refusals and failures.  Closed forms of nonconvex: second-order.md, section 9. */
 #include "fail_alloc.h"
 
 #include "runtime/objective/regularisers/regulariser_helpers.h"
@@ -77,7 +77,8 @@ static void group_is_the_weighted_sum_of_norms(void)
     check_closed_form(make("group", real(0.3), count(2), absent, absent), 0.3 * root2 * (p1 + 2 + p3), g, NULL);
 }
 
-/* [[3, 0], [0, -4], [0, 0]] has singular values 4 and 3 and U V' = [[1, 0], [0, -1], [0, 0]]; a product of vectors has one. */
+/* [[3, 0], [0, -4], [0, 0]] has singular values 4 and 3 and U V' = [[1, 0], [0, -1], [0, 0]];
+ * a product of vectors has one. */
 static void nuclear_is_the_sum_of_singular_values(void)
 {
     pn_regulariser *reg = make("nuclear", real(0.5), count(3), count(2), absent);
@@ -204,7 +205,8 @@ static void gradients_and_products_are_those_of_differences(void)
         pn_regulariser_free(all[r]);
 }
 
-/* g is a subgradient of a convex r when r(w) >= r(at) + <g, w - at>, kinks and all; and no other one at 0 is shorter than 0. */
+/* g is a subgradient of a convex r when r(w) >= r(at) + <g, w - at>, kinks and all;
+ * and no other one at 0 is shorter than 0. */
 static void subgradients_at_kinks_support_convex_ones(void)
 {
     static const double kink[DIM] = { 0, -1.25, 0, 0, 0, 0 };

@@ -1,5 +1,6 @@
-/* allowance_test.c -- the budget of adaptive runs: what fits it a ledger admits, charge by charge, and next to nothing is lost.
- * Coins come from seeded streams.  Numbers are those of second-order.md, items 2 and 10, and of calibration by other code here.
+/* allowance_test.c -- the budget of adaptive runs: what fits it a ledger admits, charge by charge, and next to nothing
+ * is lost.  Coins come from seeded streams.  Numbers are those of second-order.md, items 2 and 10,
+ * and of calibration by other code here.
  * Depends on: check.h, fail_alloc.h, privacy/. */
 #include <stdlib.h>
 #include <string.h>
@@ -95,8 +96,8 @@ static double noise_for(const pn_allowance *self, double share, iteration with)
 
 /* ---- totals ---- */
 
-/* The spec's rho by the article's conversion at n = 581012, delta = 1/n; the optimal conversion allows 68, 49 and 41% more, and so
- * proves an epsilon 24, 19 and 17% below the article's for its rho. */
+/* The spec's rho by the article's conversion at n = 581012, delta = 1/n; the optimal conversion allows 68, 49 and 41%
+ * more, and so proves an epsilon 24, 19 and 17% below the article's for its rho. */
 static void the_articles_rho_is_that_of_the_specification(void)
 {
     static const double rows[3][4] = { { 0.2, 7.478123e-4, 1.679, 0.759 },
@@ -182,8 +183,8 @@ static void one_order_loses_nothing(void)
     }
 }
 
-/* Item 10: multipliers at q = .01, T = 421, delta = 1e-6, "within 1%".  Ours are .01, .04 and .22% smaller: all orders are searched and
- * the search is charged as randomised response, below min(alpha eps'^2/2, eps'). */
+/* Item 10: multipliers at q = .01, T = 421, delta = 1e-6, "within 1%".  Ours are .01, .04 and .22% smaller: all orders
+ * are searched and the search is charged as randomised response, below min(alpha eps'^2/2, eps'). */
 static void batches_get_the_multipliers_of_the_specification(void)
 {
     static const double rows[3][4] = { { 1.0, 0, 1.7277, 1.72751 },
@@ -459,7 +460,8 @@ static void a_ledger_takes_the_order_of_the_allowance(void)
     }
 }
 
-/* At a small epsilon and with very many draws, what these add to exponents (above 10^-8 of the total) is far above all margins. */
+/* At a small epsilon and with very many draws, what these add to exponents (above 10^-8 of the total) is far above all
+ * margins. */
 static void the_slack_of_draws_is_counted(void)
 {
     static const pn_unit units[] = { PN_UNIT_RHO, PN_UNIT_RENYI };

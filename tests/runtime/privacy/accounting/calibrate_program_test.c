@@ -1,8 +1,10 @@
-/* calibrate_program_test.c -- the noise of whole runs: the numbers of variance-reduced.md (items 6 and 7 of what a correct
- * implementation shows), agreement with the ledger to the last bit, least budgets and batches.
+/* calibrate_program_test.c -- the noise of whole runs: the numbers of variance-reduced.md
+ * (items 6 and 7 of what a correct implementation shows), agreement with the ledger to the last bit,
+ * least budgets and batches.
  * Depends on: check.h, fail_alloc.h, privacy/.
  *
- * n = 10^4, G = 1, m = 1921, T = 10, epsilon = 1, delta = 1e-6: a batch of b differences moves by 4/b, the mean gradient by 2/n. */
+ * n = 10^4, G = 1, m = 1921, T = 10, epsilon = 1, delta = 1e-6: a batch of b differences moves by 4/b,
+ * the mean gradient by 2/n. */
 #include <string.h>
 
 #include "check.h"
@@ -24,8 +26,8 @@ static pn_status gaussian_release(void *self, double z, pn_event **event, size_t
     return pn_event_gaussian(event, z, 1.0, 20, PN_REPLACE_ONE, err);
 }
 
-/* A run of Gaussian noise alone gets the exact curve, as it does in a ledger: item 3 has sigma = 0.0746126327 for sensitivity 2/1000,
- * 100 steps, epsilon 1 and delta 1e-5. */
+/* A run of Gaussian noise alone gets the exact curve, as it does in a ledger: item 3 has sigma = 0.0746126327 for
+ * sensitivity 2/1000, 100 steps, epsilon 1 and delta 1e-5. */
 static void test_gaussian_runs_are_priced_exactly(void)
 {
     size_t steps = 100;
@@ -90,7 +92,8 @@ static void test_paper_noise_certifies_nothing_useful(void)
     pn_event_free(event);
 }
 
-/* A variance-reduced run: `anchors` Gaussian releases of a query on all records, and `inner` ones on a fresh batch each. */
+/* A variance-reduced run: `anchors` Gaussian releases of a query on all records,
+ * and `inner` ones on a fresh batch each. */
 typedef struct anchored_run {
     size_t anchors, inner, batch, draws;
     double anchor; /* noise multiplier of the anchors */
@@ -152,8 +155,8 @@ static anchored_run example_run(size_t batch)
     return (anchored_run){ EPOCHS, EPOCHS * INNER, batch, 20, NAN };
 }
 
-/* sigma_b: the specification has 3.491 and 0.3166 for a search over a grid of orders; over all orders an independent numpy program gives
- * epsilon 0.99993 at 3.348 (order 12.56) and 0.99999 at 0.31493 (order 22). */
+/* sigma_b: the specification has 3.491 and 0.3166 for a search over a grid of orders; over all orders an independent
+ * numpy program gives epsilon 0.99993 at 3.348 (order 12.56) and 0.99999 at 0.31493 (order 22). */
 static void test_anchored_noise_is_that_of_the_specification(void)
 {
     static const size_t batches[] = { 1, 100 };
@@ -172,8 +175,8 @@ static void test_anchored_noise_is_that_of_the_specification(void)
     }
 }
 
-/* Brute force of the mixture against the Gaussian, with its anchors (numpy, losses on a lattice of 2e-5 with their mean kept, FFT): the
- * first two at noise that "rdp" gives, the others at noise that "pld" gives. */
+/* Brute force of the mixture against the Gaussian, with its anchors (numpy, losses on a lattice of 2e-5 with their mean
+ * kept, FFT): the first two at noise that "rdp" gives, the others at noise that "pld" gives. */
 static void test_certified_epsilon_is_never_below_brute_force(void)
 {
     static const struct {
@@ -237,7 +240,8 @@ static bool charge_in_pieces(pn_ledger *ledger, pn_event *const *parts, const si
     return true;
 }
 
-/* A run that was priced at `reached` fits a ledger of exactly that, whole and in pieces of any size, and nothing fits after it. */
+/* A run that was priced at `reached` fits a ledger of exactly that, whole and in pieces of any size,
+ * and nothing fits after it. */
 static void check_ledger(pn_event *whole, pn_event *const *parts, const size_t *counts, pn_budget budget)
 {
     static const size_t pieces[] = { 1, 7, 500, 100000 };
@@ -392,7 +396,8 @@ static void test_the_least_budget_has_noise_and_less_has_not(void)
 
 /* ---- batches ---- */
 
-/* From the batch of the rule on, the noise is within a fifth of that of a batch of all records; at half of it, it is not. */
+/* From the batch of the rule on, the noise is within a fifth of that of a batch of all records; at half of it,
+ * it is not. */
 static void test_the_rule_finds_the_batch_of_the_example(void)
 {
     pn_run_budget rho = { .epsilon = NAN, .delta = NAN, .rho = 0.25 / log(1e6) };

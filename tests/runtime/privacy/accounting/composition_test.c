@@ -1,5 +1,5 @@
-/* composition_test.c -- optimal and advanced composition of (epsilon, delta) statements.  Numbers: accounting.md item 4, and the
- * binomial sum in mpmath with 80 digits.  Depends on: check.h, privacy/. */
+/* composition_test.c -- optimal and advanced composition of (epsilon, delta) statements.  Numbers: accounting.md item
+ * 4, and the binomial sum in mpmath with 80 digits.  Depends on: check.h, privacy/. */
 #include <stddef.h>
 
 #include "check.h"
@@ -35,7 +35,8 @@ static void test_kov_delta(void)
     CHECK(isnan(pn_kov_delta(1.0, 0.0, 3, -1.0)));
 }
 
-/* Where the target is next to count epsilon only the digits behind those of the product are left.  mpmath, 60 digits. */
+/* Where the target is next to count epsilon only the digits behind those of the product are left.  mpmath,
+ * 60 digits. */
 static void test_kov_next_to_the_sum(void)
 {
     static const double row[][4] = { { 15.892000592189735, 11, 174.81200273731142, 3.7767633269079959e-6 },
@@ -60,7 +61,8 @@ static void test_kov_epsilon(void)
     CHECK(pn_kov_epsilon(15.892000592189735, 0.0, 11, 3.77e-6) <= 11 * 15.892000592189735 * (1.0 + 1e-15));
 }
 
-/* It knows that each release is no worse than randomised response, as the pure Renyi curve does, and loses nothing after. */
+/* It knows that each release is no worse than randomised response, as the pure Renyi curve does,
+ * and loses nothing after. */
 static void test_kov_is_never_worse_than_renyi_or_advanced(void)
 {
     for (double epsilon = 0.01; epsilon < 3.0; epsilon *= 2.3) {

@@ -1,6 +1,6 @@
-/* outward_test.c -- what is stated of privacy is rounded towards more of it: every conversion against the same formula in long double, at
- * points so many that rounding to nearest would be on the wrong side of some; and calibrated noise against the price of its events.
- * Long double has 11 more bits; where it has not, nothing is compared.
+/* outward_test.c -- what is stated of privacy is rounded towards more of it: every conversion against the same formula
+ * in long double, at points so many that rounding to nearest would be on the wrong side of some; and calibrated noise
+ * against the price of its events.  Long double has 11 more bits; where it has not, nothing is compared.
  * Depends on: check.h, privacy/. */
 #include <float.h>
 
@@ -22,7 +22,8 @@ static double between(double low, double high) /* evenly in logarithms */
     return low * exp(pn_rng_uniform(rng) * log(high / low));
 }
 
-/* How often the numbers were above the exact ones, and by how many last places at most: an upper bound, but no fantasy. */
+/* How often the numbers were above the exact ones, and by how many last places at most: an upper bound,
+ * but no fantasy. */
 typedef struct outward {
     size_t points, wrong;
     double most;

@@ -1,6 +1,6 @@
-/* pld_test.c -- the certificate itself: lattice laws above and below every pair, both ways to the composition, exact answers
- * inside, and memory that runs out anywhere.  Depends on: check.h, fail_alloc.h, privacy/.  Numbers: accounting.md section 5,
- * Gaussian and optimal composition in closed form (gaussian.h, composition.h). */
+/* pld_test.c -- the certificate itself: lattice laws above and below every pair, both ways to the composition, exact
+ * answers inside, and memory that runs out anywhere.  Depends on: check.h, fail_alloc.h, privacy/.  Numbers:
+ * accounting.md section 5, Gaussian and optimal composition in closed form (gaussian.h, composition.h). */
 #include <string.h>
 
 #include "check.h"
@@ -163,8 +163,8 @@ static void test_laws_enclose_the_record(void)
 
 /* ---- mass that the lattice does not reach ---- */
 
-/* With a tail cut so early that every bit of it shows: the upper law has all of P's mass, and its hockey stick is above the pair's from far
- * left of the knots to far right of them; the lower law's is below. */
+/* With a tail cut so early that every bit of it shows: the upper law has all of P's mass, and its hockey stick is above
+ * the pair's from far left of the knots to far right of them; the lower law's is below. */
 static void check_cut(const pn_pair *pair, double h, bool mirrored, double tail)
 {
     pn_cells cells;

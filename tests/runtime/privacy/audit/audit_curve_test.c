@@ -1,5 +1,6 @@
-/* audit_curve_test.c -- one run against a claimed trade-off curve: the chance that a true claim is refuted, summed over all numbers of right
- * guesses of mechanisms whose law of them is binomial; and false claims are refuted nearly always.  Nothing is drawn.
+/* audit_curve_test.c -- one run against a claimed trade-off curve: the chance that a true claim is refuted, summed over
+ * all numbers of right guesses of mechanisms whose law of them is binomial;
+ * and false claims are refuted nearly always.  Nothing is drawn.
  * Depends on: check.h, numeric/beta.h, privacy/audit/audit_check.h, privacy/event/gaussian.h. */
 #include "check.h"
 #include "numeric/beta.h"
@@ -50,7 +51,8 @@ static void a_point_is_refuted_as_seldom_as_is_said(void)
     }
 }
 
-/* The profile of mu-Gaussian-DP at some points: no more is claimed than is true.  Each canary is told by the sign of N(+-mu/2, 1). */
+/* The profile of mu-Gaussian-DP at some points: no more is claimed than is true.
+ * Each canary is told by the sign of N(+-mu/2, 1). */
 static void a_profile_is_sharper_than_its_points(void)
 {
     enum { M = 600 };

@@ -1,5 +1,5 @@
-/* audit_gaussian_run_test.c -- the recursion for trade-off curves, against the closed formula of (epsilon, delta)-DP and
- * against runs that are Gaussian-DP.  The source is compiled here for its recursion.  Depends on: check.h. */
+/* audit_gaussian_run_test.c -- the recursion for trade-off curves, against the closed formula of (epsilon, delta)-DP
+ * and against runs that are Gaussian-DP.  The source is compiled here for its recursion.  Depends on: check.h. */
 #include "runtime/privacy/audit/audit_gaussian_run.c"
 
 #include "privacy/audit/audit.h"
@@ -55,8 +55,8 @@ static void independent_gaussian_canaries_are_possible(void)
             }
         }
     }
-    /* 692 of 1000 is what mu = 1 gives in the mean, but a run that tells much once in 20 times needs less: the chance of
-     * "right" and "wrong" in such runs, 0.05 * 0.692 and 0.05 * 0.308, are 0.339 apart in quantiles. */
+    /* 692 of 1000 is what mu = 1 gives in the mean, but a run that tells much once in 20 times needs less: the chance
+     * of "right" and "wrong" in such runs, 0.05 * 0.692 and 0.05 * 0.308, are 0.339 apart in quantiles. */
     CHECK_CLOSE(pn_audit_run_mu(&(pn_guesses){ 692, 1000, 1000 }, 0.05), 0.34, 0.01);
     CHECK_CLOSE(pn_audit_run_mu(&(pn_guesses){ 497, 500, 5000 }, 0.05), 1.3598434114828706, 1e-8); /* in Python */
 }

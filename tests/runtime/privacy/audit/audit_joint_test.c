@@ -1,6 +1,7 @@
-/* audit_joint_test.c -- the level of an audit on two samples, by summing over all pairs of counts: a true claim is refuted with at most the
- * chance that is stated, and with more than a third of it where claims are tight; and bounds are better than those of two halves of the level.
- * Nothing is drawn.  Depends on: check.h, numeric/beta.h, privacy/audit/audit_check.h. */
+/* audit_joint_test.c -- the level of an audit on two samples, by summing over all pairs of counts: a true claim is
+ * refuted with at most the chance that is stated, and with more than a third of it where claims are tight; and bounds
+ * are better than those of two halves of the level.  Nothing is drawn.  Depends on: check.h,
+ * numeric/beta.h, privacy/audit/audit_check.h. */
 #include "check.h"
 #include "numeric/beta.h"
 #include "privacy/audit/audit_check.h"

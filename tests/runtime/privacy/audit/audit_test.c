@@ -1,6 +1,6 @@
-/* audit_test.c -- the statistics of audits: interval bounds against 40-digit ones, the one-run theorem against mechanisms
- * that attain it, and audits of mechanisms whose epsilon is known.  Seeded; each statistical check states how often a
- * correct program would fail it.  Depends on: check.h, fail_alloc.h. */
+/* audit_test.c -- the statistics of audits: interval bounds against 40-digit ones, the one-run theorem against
+ * mechanisms that attain it, and audits of mechanisms whose epsilon is known.  Seeded; each statistical check states
+ * how often a correct program would fail it.  Depends on: check.h, fail_alloc.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,8 +94,9 @@ static void the_one_run_bound_has_its_certificate(void)
     }
 }
 
-/* Any mechanism will do for a check from outside: m bits, each by itself through the (epsilon, delta) randomised response
- * that tells the truth for certain with chance delta.  Right guesses are then Binomial(m, delta + (1 - delta) q). */
+/* Any mechanism will do for a check from outside: m bits, each by itself through the (epsilon, delta) randomised
+ * response that tells the truth for certain with chance delta.  Right guesses are then
+ * Binomial(m, delta + (1 - delta) q). */
 static void independent_randomised_response_obeys_the_one_run_bound(void)
 {
     for (size_t m = 1; m <= 200; m += 13) {
@@ -138,7 +139,8 @@ static void gaussian(pn_rng *rng, size_t n, double *first, double *second)
 }
 
 /* At 90 % confidence more than 70 of 300 audits above the exact value happen with chance below P(Bin(300, 0.1) > 70) <
- * 1e-10, and more than 25 of 60 with less than P(Bin(60, 0.1) > 25) < 1e-10; the mean of the bounds is fixed by the seed, and `least` is a tenth below what these had. */
+ * 1e-10, and more than 25 of 60 with less than P(Bin(60, 0.1) > 25) < 1e-10; the mean of the bounds is fixed by the
+ * seed, and `least` is a tenth below what these had. */
 static void bounds_hold_and_are_near(fill_fn fill, pn_audit_options options, double exact, double least)
 {
     double *scores = malloc(2 * TRIALS * sizeof *scores), sum = 0.0;
@@ -190,7 +192,8 @@ static void the_event_and_its_counts_are_told(void)
     CHECK(pn_audit_two_sample(&result, first, first, 400, &options, NULL) == PN_OK && result.epsilon == 0.0);
 }
 
-/* m bits through randomised response with epsilon = 2 have Binomial right guesses; the bound sits where the tail is 1 - c. */
+/* m bits through randomised response with epsilon = 2 have Binomial right guesses;
+ * the bound sits where the tail is 1 - c. */
 static void one_run_of_randomised_response_is_tight(void)
 {
     enum { CANARIES = 5000 };

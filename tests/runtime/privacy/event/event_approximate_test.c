@@ -1,4 +1,5 @@
-/* event_approximate_test.c -- (epsilon, delta)-DP mechanisms: what they cost, which budgets take them, and what is left after.
+/* event_approximate_test.c -- (epsilon, delta)-DP mechanisms: what they cost, which budgets take them,
+ * and what is left after.
  * Depends on: check.h, fail_alloc.h, privacy/. */
 #include <string.h>
 

@@ -61,7 +61,8 @@ static void test_slack_passes_on(void)
     pn_event_free(inner);
 }
 
-/* Under one coin the values of two data sets differ by one contribution, by two where a record may become its opposite. */
+/* Under one coin the values of two data sets differ by one contribution,
+ * by two where a record may become its opposite. */
 static void test_windows_hold_what_a_coin_moves(void)
 {
     static const pn_neighbours relation[] = { PN_ADD_REMOVE, PN_ZERO_OUT, PN_REPLACE_ONE };

@@ -1,8 +1,8 @@
-/* event_shared_sampled_test.c -- one noise on a batch and on all records: its curve against an independent program, its bounds, its
- * text, and what it refuses.  Depends on: check.h, fail_alloc.h, privacy/.
+/* event_shared_sampled_test.c -- one noise on a batch and on all records: its curve against an independent program, its
+ * bounds, its text, and what it refuses.  Depends on: check.h, fail_alloc.h, privacy/.
  *
- * The figures of the curve come from a numpy program: R_wor by 64-point Gauss-Legendre panels in logarithms, the split of the noise by
- * golden section around the best of 41 points. */
+ * The figures of the curve come from a numpy program: R_wor by 64-point Gauss-Legendre panels in logarithms, the split
+ * of the noise by golden section around the best of 41 points. */
 #include <string.h>
 
 #include "check.h"
@@ -77,7 +77,8 @@ static void test_curve_lies_between_its_bounds(void)
     }
 }
 
-/* rho = (S+W)^2/(2 sigma^2), to which the ratio of curve and order tends; a batch of everything is a Gaussian release of S + W. */
+/* rho = (S+W)^2/(2 sigma^2), to which the ratio of curve and order tends;
+ * a batch of everything is a Gaussian release of S + W. */
 static void test_zcdp_and_the_whole_batch(void)
 {
     pn_event *event = shared(3, 1000, 2.0, 0.75, 0.25, 0), *all = shared(1000, 1000, 2.0, 0.75, 0.25, 0);
@@ -144,8 +145,9 @@ static void test_refusals(void)
     pn_event_free(event);
 }
 
-/* A law that the event describes: one data set's queries are 0, its neighbour's are W, and S in a batch with the record.  Brute force
- * (numpy: losses on a lattice of 2e-5 with their mean kept, 19210-fold convolution by FFT): no certified epsilon may be below. */
+/* A law that the event describes: one data set's queries are 0, its neighbour's are W, and S in a batch with the
+ * record.  Brute force (numpy: losses on a lattice of 2e-5 with their mean kept, 19210-fold convolution by FFT): no
+ * certified epsilon may be below. */
 static void test_never_below_brute_force(void)
 {
     static const struct {

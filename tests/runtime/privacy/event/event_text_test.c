@@ -1,4 +1,5 @@
-/* event_text_test.c -- events as text: the same doubles come back, what is no event is refused, and nothing crashes on noise.
+/* event_text_test.c -- events as text: the same doubles come back, what is no event is refused,
+ * and nothing crashes on noise.
  * Depends on: check.h, fail_alloc.h, privacy/. */
 #include <stdint.h>
 #include <string.h>
@@ -59,7 +60,8 @@ static void test_rounds(void)
     check_round("repeated(repeated(pure(epsilon=1),2),3)", "repeated(pure(epsilon=1),6)");
 }
 
-/* Parameters beyond any size are numbers, not counts; counts beyond any size are refused (-fsanitize=float-cast-overflow watches). */
+/* Parameters beyond any size are numbers, not counts; counts beyond any size are refused
+ * (-fsanitize=float-cast-overflow watches). */
 static void test_extreme_numbers(void)
 {
     static const char *const fine[] = { "gaussian(sigma=1e+30,sensitivity=1)",

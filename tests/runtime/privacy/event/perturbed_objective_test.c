@@ -1,5 +1,5 @@
-/* perturbed_objective_test.c -- the privacy of a perturbed minimiser.  Numbers: mirror-descent.md section 5; elsewhere quadrature of
- * the definition and of output densities, written here.  Depends on: check.h, privacy/. */
+/* perturbed_objective_test.c -- the privacy of a perturbed minimiser.  Numbers: mirror-descent.md section 5; elsewhere
+ * quadrature of the definition and of output densities, written here.  Depends on: check.h, privacy/. */
 #include <stddef.h>
 
 #include "check.h"
@@ -55,7 +55,8 @@ static double power(double r, const double *with)
     return exp(with[3] * loss_at(r, with));
 }
 
-/* A smaller s in closed form, by P(chi > r) <= exp(-r^2/2): -t + sqrt(t^2 + 2 (epsilon - jacobian)), t = sqrt(2 ln(1/delta)). */
+/* A smaller s in closed form, by P(chi > r) <= exp(-r^2/2): -t + sqrt(t^2 + 2 (epsilon - jacobian)),
+ * t = sqrt(2 ln(1/delta)). */
 static double closed_form(double epsilon, double delta, double jacobian)
 {
     double t = sqrt(-2.0 * log(delta)), e = epsilon - jacobian;
@@ -119,7 +120,8 @@ static void test_delta_is_the_integral(void)
     CHECK(isnan(pn_perturbed_delta(1.0, 1.0, 0.0, 3)));
 }
 
-/* Half a cell of 1e-4 is what the jump in the integrand costs: 1e-4 (density), and where the loss starts nothing is cut. */
+/* Half a cell of 1e-4 is what the jump in the integrand costs: 1e-4 (density),
+ * and where the loss starts nothing is cut. */
 static void test_tails_are_the_integrals(void)
 {
     static const double row[][3] = { { 1.0, 0.2, 0.1 },  { 0.1, 0.02, 0.03 }, { 0.5, 2.0, 0.0 },  { 40.0, 8.0, 0.2 },
@@ -172,8 +174,8 @@ static double with_answer(double r, const double *with) /* epsilon, s, jacobian,
                        : -expm1(left) + exp(left) * pn_gaussian_delta(with[3], -left);
 }
 
-/* The accountant's epsilon of objective and answer at delta, against E H(exp(epsilon - X)) by Simpson's rule, H the hockey stick of the
- * answer's Gaussian noise; below 1 it is 1 - e^l + e^l H(e^-l). */
+/* The accountant's epsilon of objective and answer at delta, against E H(exp(epsilon - X)) by Simpson's rule, H the
+ * hockey stick of the answer's Gaussian noise; below 1 it is 1 - e^l + e^l H(e^-l). */
 static void test_loss_distributions_compose(void)
 {
     static const double row[][4] = { { 1.0, 0.19, 0.1, 0.02 },
@@ -240,7 +242,8 @@ static void test_renyi_divergence_grows_and_stays_below_zcdp(void)
     }
 }
 
-/* With l = L x theta, x in {-1, 1} and a quadratic term the minimiser is Gaussian noise with mu = s: half of the claim. */
+/* With l = L x theta, x in {-1, 1} and a quadratic term the minimiser is Gaussian noise with mu = s: half of the
+ * claim. */
 static void test_linear_losses_are_a_gaussian_mechanism(void)
 {
     CHECK_CLOSE(pn_gaussian_delta(pn_perturbed_s(1.0, 1e-6, 0.0, 1), 1.0), 5.00e-7, 1e-15);
@@ -345,8 +348,8 @@ static bool costs_more(void *self, double s)
     return cost > at->epsilon;
 }
 
-/* One Renyi curve allows a larger s than the exact integral of nine tenths of epsilon and delta, and at most 9 per cent less than
- * the exact integral of all of both, which no filter can add up. */
+/* One Renyi curve allows a larger s than the exact integral of nine tenths of epsilon and delta, and at most 9 per cent
+ * less than the exact integral of all of both, which no filter can add up. */
 static void test_one_curve_beats_a_split(void)
 {
     static const double deltas[] = { 1e-6, 1.0 / (32561.0 * 32561.0) };

@@ -1,6 +1,6 @@
-/* perturbed_plane_test.c -- the exact law of the minimiser in the plane, against the bounds that the event is charged by: two
- * data sets of a few logistic losses that differ in one record, densities on a grid.  With b = -(sum of gradients + Lam theta) the
- * minimiser has the density phi(b/sigma) det H/sigma^2.
+/* perturbed_plane_test.c -- the exact law of the minimiser in the plane, against the bounds that the event is charged
+ * by: two data sets of a few logistic losses that differ in one record, densities on a grid.  With b =
+ * -(sum of gradients + Lam theta) the minimiser has the density phi(b/sigma) det H/sigma^2.
  * Depends on: check.h, privacy/event/perturbed_objective.h. */
 #include <math.h>
 #include <stdlib.h>

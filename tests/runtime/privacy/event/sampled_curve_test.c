@@ -1,5 +1,6 @@
-/* sampled_curve_test.c -- Renyi curves of subsampled Gaussians: against 40-digit quadrature, the numbers of accounting.md, older
- * bounds, and mixtures enumerated over every possible sample of small data sets.  Depends on: check.h, privacy/. */
+/* sampled_curve_test.c -- Renyi curves of subsampled Gaussians: against 40-digit quadrature, the numbers of
+ * accounting.md, older bounds, and mixtures enumerated over every possible sample of small data sets.
+ * Depends on: check.h, privacy/. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,8 @@ static bool just_above(double got, double want)
     return got >= want * (1.0 + 0.8e-12) && got <= want * (1.0 + 1.2e-12);
 }
 
-/* q, z, alpha and the three curves: mpmath, 40 (the next to last row 100) digits, adaptive quadrature of the defining integrals. */
+/* q, z, alpha and the three curves: mpmath, 40 (the next to last row 100) digits,
+ * adaptive quadrature of the defining integrals. */
 static void test_against_many_digits(void)
 {
     static const double row[][6] = {

@@ -1,4 +1,5 @@
-/* ledger_crash_test.c -- a process with a ledger's file dies: at each step of a charge, and by kill -9 at any moment; or the disk
+/* ledger_crash_test.c -- a process with a ledger's file dies: at each step of a charge,
+ * and by kill -9 at any moment; or the disk
  * does.  Everything that was released is charged, and nothing twice.  The file is built here with its crash points.
  * Depends on: check.h, fail_alloc.h, privacy/, POSIX. */
 #define _GNU_SOURCE
@@ -270,8 +271,8 @@ static size_t count_bytes(int from)
     return count;
 }
 
-/* How many releases a child has told of that was killed about `delay` microseconds after its start, or after its first release, however
- * long that takes on this disk. */
+/* How many releases a child has told of that was killed about `delay` microseconds after its start, or after its first
+ * release, however long that takes on this disk. */
 static size_t killed_run(useconds_t delay, bool after_a_release)
 {
     int ends[2], ended = 0;
@@ -387,8 +388,8 @@ static void test_full_disk(void)
     pn_ledger_free(ledger);
 }
 
-/* A charge returns after the next head and then the record are on the disk, before the head gets its name; kill -9 would not show a
- * sync that is missing. */
+/* A charge returns after the next head and then the record are on the disk, before the head gets its name; kill -9
+ * would not show a sync that is missing. */
 static void test_order_of_writes(void)
 {
     pn_ledger *ledger = NULL;

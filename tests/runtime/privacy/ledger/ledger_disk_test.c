@@ -1,5 +1,5 @@
-/* ledger_disk_test.c -- what a ledger asks of the disk reaches the system: data and directory entries are synced, interrupted
- * calls are made again, and failures are told.  The file is built here with the system's calls counted.
+/* ledger_disk_test.c -- what a ledger asks of the disk reaches the system: data and directory entries are synced,
+ * interrupted calls are made again, and failures are told.  The file is built here with the system's calls counted.
  * Depends on: check.h, privacy/, POSIX. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The last descriptor that was synced and how often; the first `interrupted` calls end with EINTR, and then with `error`. */
+/* The last descriptor that was synced and how often; the first `interrupted` calls end with EINTR,
+ * and then with `error`. */
 static struct {
     int data, entries, interrupted, error;
     mode_t mode;

@@ -1,5 +1,6 @@
-/* ledger_test.c -- what Lua cannot reach: every allocation of an accountant's and a ledger's life may fail, the conversions at
- * one order, and sums that are exact.  Depends on: check.h, fail_alloc.h, privacy/.  Numbers: accounting.md item 9. */
+/* ledger_test.c -- what Lua cannot reach: every allocation of an accountant's and a ledger's life may fail, the
+ * conversions at one order, and sums that are exact.  Depends on: check.h, fail_alloc.h, privacy/.
+ * Numbers: accounting.md item 9. */
 #include <float.h>
 #include <string.h>
 

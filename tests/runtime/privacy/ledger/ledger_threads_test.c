@@ -1,5 +1,5 @@
-/* ledger_threads_test.c -- one budget that many threads charge at once: what is admitted never exceeds it, in memory, in a slice and in a
- * file, and nothing is lost.  Depends on: check.h, privacy/ledger/ledger.h. */
+/* ledger_threads_test.c -- one budget that many threads charge at once: what is admitted never exceeds it, in memory,
+ * in a slice and in a file, and nothing is lost.  Depends on: check.h, privacy/ledger/ledger.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
-/* additive_mechanism_test.c -- Gaussian and Laplace releases: the law, the lattice, the charge, and what is refused before it.
- * Seeds are fixed; a true law fails each statistical check with probability 1e-6, a scale off by 1.1 never passes. */
+/* additive_mechanism_test.c -- Gaussian and Laplace releases: the law, the lattice, the charge, and what is refused
+ * before it.  Seeds are fixed; a true law fails each statistical check with probability 1e-6,
+ * a scale off by 1.1 never passes. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,7 +268,8 @@ static void analytic_gaussian_keeps_its_epsilon_and_wastes_nothing(void)
             CHECK(slack.epsilon > 0.0 && args[2].count == dim);
             CHECK(certified <= cases[i].epsilon);
             CHECK(less > cases[i].epsilon);
-            /* without a bound rounding adds sqrt(dim) 1025 steps to the sensitivity; 2^-35 of epsilon is the ledger's */
+            /* without a bound rounding adds sqrt(dim) 1025 steps to the sensitivity;
+             * 2^-35 of epsilon is the ledger's */
             CHECK_CLOSE(args[0].real / cases[i].sigma, 1.0,
                         1e-9 + 1025.1 * 0x1p-40 * sqrt((double)dim) * args[0].real + 0x1p-35 / cases[i].epsilon);
             CHECK(args[0].real >= cases[i].sigma * (1.0 - 1e-9));

@@ -1,6 +1,6 @@
-/* batch_release_test.c -- noisy sums over secret batches: paid first, drawn anew, released once, and charged for what runs.
- * Seeds are fixed; a true law fails each check with probability below 1e-6.  The release is built here with its faults, each of which one
- * of the checks must notice.
+/* batch_release_test.c -- noisy sums over secret batches: paid first, drawn anew, released once, and charged for what
+ * runs.  Seeds are fixed; a true law fails each check with probability below 1e-6.  The release is built here with its
+ * faults, each of which one of the checks must notice.
  * Depends on: check.h, fail_alloc.h, chi_square.h, privacy/, fork. */
 #define _GNU_SOURCE
 #define PN_MUTANTS

@@ -1,6 +1,7 @@
-/* batch_sparse_test.c -- a search on a secret batch: paid before it is drawn, with the law that was paid for, in one process, until one
- * answer is yes.  The source is built here with its faults, each of which one of the checks must notice.  Seeds are fixed; a true law fails
- * each statistical check with probability 1e-6, a noise scale off by 1.1 never passes.
+/* batch_sparse_test.c -- a search on a secret batch: paid before it is drawn, with the law that was paid for, in one
+ * process, until one answer is yes.  The source is built here with its faults, each of which one of the checks must
+ * notice.  Seeds are fixed; a true law fails each statistical check with probability 1e-6,
+ * a noise scale off by 1.1 never passes.
  * Depends on: check.h, fail_alloc.h, privacy/, random/noise.h, fork. */
 #define _GNU_SOURCE
 #define PN_MUTANTS
@@ -109,8 +110,9 @@ static double laplace_below(double x)
     return x < 0.0 ? exp(x) / 2.0 : 1.0 - exp(-x) / 2.0;
 }
 
-/* b with D'/b + 2 D'/(w b) = epsilon, where w = 1 is the best whole ratio for one answer (w = 2 has 1 + 2/2 = 2 shares but noise sqrt(5) in
- * place of 3 shares with sqrt(2)); D' = D + 2 error and rounding below 2^-38 b. */
+/* b with D'/b + 2 D'/(w b) = epsilon, where w = 1 is the best whole ratio for one answer
+ * (w = 2 has 1 + 2/2 = 2 shares but noise sqrt(5) in place of 3 shares with sqrt(2));
+ * D' = D + 2 error and rounding below 2^-38 b. */
 static double scale_of(const pn_batch_sparse_options *options, uint32_t *ratio)
 {
     double one = 3.0 * sqrt(2.0), two = 2.0 * sqrt(5.0);
@@ -121,8 +123,8 @@ static double scale_of(const pn_batch_sparse_options *options, uint32_t *ratio)
 
 enum { ASKED = 3, OUTCOMES = ASKED + 1 };
 
-/* law[k]: the k-th query is the first above, law[ASKED] none is, of Laplace noise b on the threshold 0 and w b on queries: the midpoint rule in
- * the threshold at steps of b/64 over +-40 b. */
+/* law[k]: the k-th query is the first above, law[ASKED] none is, of Laplace noise b on the threshold 0 and w b on
+ * queries: the midpoint rule in the threshold at steps of b/64 over +-40 b. */
 static void compute_law(double b, double w, const double *values, double law[OUTCOMES])
 {
     memset(law, 0, OUTCOMES * sizeof *law);
@@ -185,8 +187,8 @@ static int answers_have_another_law(void)
     return wrong;
 }
 
-/* One query by hand: value + X >= Y with X, Y Laplace of scales w b and b.  At 0 the chance is 1/2 whatever the scales are; at v > 0 it is
- * 1 - e^(-v/b) (2 + v/b) / 4 for w = 1, else 1 - (w^2 e^(-v/(w b)) - e^(-v/b)) / (2 (w^2 - 1)). */
+/* One query by hand: value + X >= Y with X, Y Laplace of scales w b and b.  At 0 the chance is 1/2 whatever the scales
+ * are; at v > 0 it is 1 - e^(-v/b) (2 + v/b) / 4 for w = 1, else 1 - (w^2 e^(-v/(w b)) - e^(-v/b)) / (2 (w^2 - 1)). */
 static void one_query_has_the_chance_of_the_closed_form(void)
 {
     enum { TRIALS = 40000 };
@@ -209,7 +211,8 @@ static void one_query_has_the_chance_of_the_closed_form(void)
 }
 
 /* The worst pair of neighbours: a query far above in both that rises, then one that falls.  1 when the log ratio of an
- * outcome's exact chances exceeds epsilon under the scale that the mechanism was given, which a run that is paid for does not. */
+ * outcome's exact chances exceeds epsilon under the scale that the mechanism was given,
+ * which a run that is paid for does not. */
 static int neighbours_are_told_apart(void)
 {
     pn_batch_sparse_options options = options_of(25);

@@ -90,7 +90,8 @@ static void test_charged_once_for_both_draws(void)
     pn_ledger_free(ledger);
 }
 
-/* rho = J + s^2/2 + s sqrt(pi/2) of the objective and mu_o^2/2 of the answer, here of one size; the curve is a sum, too. */
+/* rho = J + s^2/2 + s sqrt(pi/2) of the objective and mu_o^2/2 of the answer, here of one size;
+ * the curve is a sum, too. */
 static void test_the_event_is_both_draws(void)
 {
     pn_perturbation_options loud = usual;

@@ -1,5 +1,6 @@
-/* sampler_test.c -- every scheme draws what its event says: inclusion frequencies against the rate that is charged, and the
- * event's numbers against those of the batches.  Seeds are fixed; a true law fails each check with probability 1e-6. */
+/* sampler_test.c -- every scheme draws what its event says: inclusion frequencies against the rate that is charged, and
+ * the event's numbers against those of the batches.  Seeds are fixed;
+ * a true law fails each check with probability 1e-6. */
 #include <stdlib.h>
 #include <string.h>
 

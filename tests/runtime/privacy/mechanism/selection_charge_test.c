@@ -1,6 +1,6 @@
-/* selection_charge_test.c -- what the three laws of selection cost, by enumeration: exact probabilities of every candidate on all
- * neighbours of small score vectors, against the Renyi curve and the privacy loss distribution that are charged.
- * No sampling: selection_law_test.c shows that the draws have these laws. */
+/* selection_charge_test.c -- what the three laws of selection cost, by enumeration: exact probabilities of every
+ * candidate on all neighbours of small score vectors, against the Renyi curve and the privacy loss distribution that
+ * are charged.  No sampling: selection_law_test.c shows that the draws have these laws. */
 #include "runtime/privacy/mechanism/selection_mechanism.c"
 
 #include <stdlib.h>
@@ -115,8 +115,8 @@ static void look(worst *most, const double *p, const double *q, size_t n, double
     }
 }
 
-/* All vectors of n scores up to 2 D apart, in half shifts of D (whole ones when D is odd), and all neighbours that move every
- * score by -D, 0 or D; both directions come up, since the neighbour is among the vectors too. */
+/* All vectors of n scores up to 2 D apart, in half shifts of D (whole ones when D is odd), and all neighbours that move
+ * every score by -D, 0 or D; both directions come up, since the neighbour is among the vectors too. */
 static void enumerate(worst *most, law_fn law, size_t n, int64_t shift, double epsilon)
 {
     const int64_t grain = shift % 2 == 0 ? shift / 2 : shift, levels = 2 * shift / grain + 1;
@@ -204,8 +204,8 @@ static void charges_cover_the_exact_laws(void)
                 }
 }
 
-/* Noise in few steps costs more than the continuous curve: the numbers that were found for D = 2, equal scores of which the first
- * falls and the others rise. */
+/* Noise in few steps costs more than the continuous curve: the numbers that were found for D = 2, equal scores of which
+ * the first falls and the others rise. */
 static void few_steps_cost_more_than_continuous_noise(void)
 {
     static const double found[][4] = { { 8.0, 3.0, 7.7579, 4.0 },

@@ -1,5 +1,5 @@
-/* selection_mechanism_test.c -- the lattice of scores, the price of the rounded parameters, and what a release does when
- * memory is short.  The source is compiled here, so that the integers themselves can be looked at. */
+/* selection_mechanism_test.c -- the lattice of scores, the price of the rounded parameters, and what a release does
+ * when memory is short.  The source is compiled here, so that the integers themselves can be looked at. */
 #include "runtime/privacy/mechanism/selection_mechanism.c"
 
 #include <stdlib.h>
@@ -77,7 +77,8 @@ static void the_unit_is_the_smallest_power_of_two_that_will_do(void)
     }
 }
 
-/* 2 sensitivity / scale, rounded or not, is never below the epsilon of the draw, and above it by an ulp or two at most. */
+/* 2 sensitivity / scale, rounded or not, is never below the epsilon of the draw,
+ * and above it by an ulp or two at most. */
 static void the_charge_is_never_below_what_is_drawn(void)
 {
     pn_rng *rng = NULL;

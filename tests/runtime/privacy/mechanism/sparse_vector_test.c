@@ -1,6 +1,6 @@
-/* sparse_vector_test.c -- above-threshold: its law against a computed one, its guarantee by enumeration, its charge, its end.
- * The source is compiled here, so that scales and the noisy threshold can be looked at.  Seeds are fixed; a true law fails
- * each statistical check with probability 1e-6, a scale off by 1.1 never passes. */
+/* sparse_vector_test.c -- above-threshold: its law against a computed one, its guarantee by enumeration, its charge,
+ * its end.  The source is compiled here, so that scales and the noisy threshold can be looked at.  Seeds are fixed; a
+ * true law fails each statistical check with probability 1e-6, a scale off by 1.1 never passes. */
 #include "runtime/privacy/mechanism/sparse_vector.c"
 
 #include <stdlib.h>
@@ -79,8 +79,8 @@ static double reaches(double value, double threshold, double scale)
     return 1.0 - laplace_below((threshold - value) / scale);
 }
 
-/* law[bits]: chance of the answers `bits` (bit i: query i was above) to the values, those after the end counting as below; by
- * the rule in threshold noise, at steps of b/16 over +-40 b.  Restarting takes the chances of the parts. */
+/* law[bits]: chance of the answers `bits` (bit i: query i was above) to the values, those after the end counting as
+ * below; by the rule in threshold noise, at steps of b/16 over +-40 b.  Restarting takes the chances of the parts. */
 static double run_chance(const sparse_vector *self, double b, const double *values, unsigned bits, size_t first)
 {
     double sum = 0.0, threshold = self->threshold, w = self->law.w;
@@ -120,8 +120,8 @@ static void compute_law(const sparse_vector *self, double b, const double *value
         law[bits] = possible(self, bits) ? run_chance(self, b, values, bits, 0) : 0.0;
 }
 
-/* Restarted runs end with the last positive answer; the recursion above does not know, so that form is tested with as many
- * answers as there are queries. */
+/* Restarted runs end with the last positive answer; the recursion above does not know, so that form is tested with as
+ * many answers as there are queries. */
 static const setup setups[] = {
     { 2.0, 0.5, 1.0, 1, false, false, 0.0 }, { 2.0, 0.5, 1.0, 2, false, false, 9.0 },
     { 3.0, 0.5, 1.0, 4, false, true, 0.0 },  { 1.5, 0.5, 1.0, 2, true, false, 0.0 },
@@ -129,7 +129,8 @@ static const setup setups[] = {
 };
 #define SETUPS (sizeof setups / sizeof setups[0])
 
-/* Pearson's statistic over the outcomes with an expectation of at least 20, the others as one cell; *cells counts them. */
+/* Pearson's statistic over the outcomes with an expectation of at least 20, the others as one cell;
+ * *cells counts them. */
 static double statistic(const double *counts, const double *law, double total, size_t *cells)
 {
     double rest = 0.0, rest_law = 0.0, sum = 0.0;
@@ -242,8 +243,8 @@ static void no_outcome_tells_neighbours_apart_by_more_than_epsilon(void)
     }
 }
 
-/* Three values far above the threshold that go up, and stay below only if the threshold is high; then one that goes down and
- * is above all the same.  Less noise than charged for would exceed epsilon here. */
+/* Three values far above the threshold that go up, and stay below only if the threshold is high; then one that goes
+ * down and is above all the same.  Less noise than charged for would exceed epsilon here. */
 static void the_worst_case_comes_near_epsilon(void)
 {
     sparse_vector *self = made(&setups[0]);

@@ -1,4 +1,5 @@
-/* by_name_test.c -- whatever is made by name takes its options by name, and refuses others in its own words.  Depends on: check.h. */
+/* by_name_test.c -- whatever is made by name takes its options by name, and refuses others in its own words.
+ * Depends on: check.h. */
 #include <string.h>
 
 #include "core/options.h"

@@ -1,4 +1,5 @@
-/* fit_facts_test.c -- what objectives, plans and fits say of themselves to those who cannot look into them.  Depends on: check.h. */
+/* fit_facts_test.c -- what objectives, plans and fits say of themselves to those who cannot look into them.
+ * Depends on: check.h. */
 #include <string.h>
 
 #include "objective/passes/objective.h"

@@ -1,4 +1,5 @@
-/* model_lies_test.c -- model files that were made to do harm behind a right checksum, encodings that other readers would pass over, and
+/* model_lies_test.c -- model files that were made to do harm behind a right checksum,
+ * encodings that other readers would pass over, and
  * noise.  Depends on: model_kit.h, the generated code of model files. */
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/solvers/engine/model_kit.h"
@@ -299,7 +300,8 @@ static void loose_encodings_are_refused(void)
     clear(&of);
 }
 
-/* Any bytes behind a right checksum: a model or a refusal, and never a crash.  What is taken can be written and read again. */
+/* Any bytes behind a right checksum: a model or a refusal, and never a crash.
+ * What is taken can be written and read again. */
 static void noise_is_survived(void)
 {
     static unsigned char bytes[MOST], spoiled[MOST];

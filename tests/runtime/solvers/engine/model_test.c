@@ -1,5 +1,5 @@
-/* model_test.c -- model files through the C API: whole round trips, files that are spoiled in any byte or cut anywhere, disks that are full,
- * memory that runs out.
+/* model_test.c -- model files through the C API: whole round trips, files that are spoiled in any byte or cut anywhere,
+ * disks that are full, memory that runs out.
  * Depends on: model_kit.h, fail_alloc.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
@@ -65,7 +65,8 @@ static void comes_back(bool private, const double *value)
     clear(&of);
 }
 
-/* What was loaded and written again is the same file, byte for byte; without its raw values, that of a fit saved without. */
+/* What was loaded and written again is the same file, byte for byte; without its raw values,
+ * that of a fit saved without. */
 static void can_be_written_again(void)
 {
     static unsigned char first[MOST], second[MOST], paid[MOST];

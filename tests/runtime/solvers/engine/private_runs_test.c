@@ -1,5 +1,6 @@
-/* private_runs_test.c -- what Lua cannot ask of the private solvers that step: other numbers of threads, a cancel from outside, memory
- * that runs out anywhere.  Objective perturbation and the second-order solvers, which charge what they release, have tests of their own.
+/* private_runs_test.c -- what Lua cannot ask of the private solvers that step: other numbers of threads, a cancel from
+ * outside, memory that runs out anywhere.  Objective perturbation and the second-order solvers, which charge what they
+ * release, have tests of their own.
  * Depends on: solvers/, check.h, fail_alloc.h. */
 #include <string.h>
 

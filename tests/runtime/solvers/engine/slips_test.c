@@ -1,4 +1,5 @@
-/* slips_test.c -- what a C program is told that forgot a part, passed zeros for what should be NaN, or misspelt a name: never a crash.
+/* slips_test.c -- what a C program is told that forgot a part, passed zeros for what should be NaN,
+ * or misspelt a name: never a crash.
  * Depends on: solvers/, check.h. */
 #include <math.h>
 #include <string.h>

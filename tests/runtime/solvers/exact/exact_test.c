@@ -1,5 +1,6 @@
-/* exact_test.c -- what Lua cannot ask of pn_objective_minimise: memory that runs out at each of its allocations, runs that are stopped, and
- * results that are left alone by a failure.  Depends on: solvers/engine/solver.h, check.h, fail_alloc.h. */
+/* exact_test.c -- what Lua cannot ask of pn_objective_minimise: memory that runs out at each of its allocations, runs
+ * that are stopped, and results that are left alone by a failure.  Depends on: solvers/engine/solver.h,
+ * check.h, fail_alloc.h. */
 #include <string.h>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-/* gradient_descent_test.c -- the bounds of gradient descent against closed forms and against the recursions that they sum up.
+/* gradient_descent_test.c -- the bounds of gradient descent against closed forms and against the recursions that they
+ * sum up.
  * Depends on: solvers/first_order/gradient_descent.h, check.h.  Numbers: variance-reduced.md, last section. */
 #include <math.h>
 

@@ -1,7 +1,7 @@
-/* rounding_paid_test.c -- rounding is paid for: of every release, what is charged minus what one record moves in exact arithmetic is at least
- * the error of computing it, in both neighbours; and every stated error is at least that of the additions which a record's part goes through,
- * counted here from the number of records: 2^-53 of the sum of all sizes for each.
- * A term that is forgotten, or counted once for twice, is below; nothing is drawn.
+/* rounding_paid_test.c -- rounding is paid for: of every release, what is charged minus what one record moves in exact
+ * arithmetic is at least the error of computing it, in both neighbours; and every stated error is at least that of the
+ * additions which a record's part goes through, counted here from the number of records: 2^-53 of the sum of all sizes
+ * for each.  A term that is forgotten, or counted once for twice, is below; nothing is drawn.
  * Depends on: check.h, noisy_model_kit.h, solvers/, party_kit.h. */
 #include "objective/measures/smoothed.h"
 #include "objective/passes/objective_impl.h"
@@ -66,7 +66,8 @@ static void errors_are_of_all_additions(void)
     }
 }
 
-/* Terms of at most a norm, of a batch: one after the other; by groups their coefficients, and a product with U that adds up d of them. */
+/* Terms of at most a norm, of a batch: one after the other; by groups their coefficients,
+ * and a product with U that adds up d of them. */
 static void errors_of_smoothed_gradients_are_of_all_additions(void)
 {
     for (int way = 0; way < 3 * 3 * 2; way++) {
@@ -272,7 +273,8 @@ static void scores_at(party_scores *out, pn_terms terms, const double *q, double
     records_free(&r);
 }
 
-/* n times an entry is <J a_i, q> - a_i^T y, of m and of n terms; by records it is a sum of n slopes.  Scores are r/n of that. */
+/* n times an entry is <J a_i, q> - a_i^T y, of m and of n terms; by records it is a sum of n slopes.
+ * Scores are r/n of that. */
 /* Terms that are a thousandth of the rest are seen: all of them are added up here, from what is stated of each. */
 static void scores_of_a_party_pay(void)
 {

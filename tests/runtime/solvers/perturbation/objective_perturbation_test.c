@@ -1,5 +1,5 @@
-/* objective_perturbation_test.c -- what Lua cannot ask of objective perturbation: other numbers of threads, runs that are stopped
- * in the middle, memory that runs out, and the steps of the worst case.
+/* objective_perturbation_test.c -- what Lua cannot ask of objective perturbation: other numbers of threads, runs that
+ * are stopped in the middle, memory that runs out, and the steps of the worst case.
  * Depends on: solvers/, check.h, fail_alloc.h. */
 #include <string.h>
 
@@ -317,8 +317,8 @@ static void test_certificate(double offset, double tau)
     pn_dataset_free(data);
 }
 
-/* A certificate counts for a step of 1/smoothness only: steps so short that rounding is all of them never have one, although the search
- * before them finds the minimum. */
+/* A certificate counts for a step of 1/smoothness only: steps so short that rounding is all of them never have one,
+ * although the search before them finds the minimum. */
 static void test_the_last_step_has_the_known_size(void)
 {
     double theta[4], linear[4] = { 2000.0, 0.0, 0.0, 100.0 }, center[4] = { 0.0 };

@@ -1,4 +1,5 @@
-/* output_perturbation_test.c -- what Lua cannot ask of output perturbation: a minimum that is missed, a pass that is stopped half-way.
+/* output_perturbation_test.c -- what Lua cannot ask of output perturbation: a minimum that is missed,
+ * a pass that is stopped half-way.
  * Depends on: solvers/perturbation/output_perturbation.h, check.h. */
 #include <string.h>
 

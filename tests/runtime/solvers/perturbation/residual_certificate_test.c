@@ -1,5 +1,6 @@
-/* residual_certificate_test.c -- how near the minimum the residual of a projected step says a point is, on problems whose minimum is
- * known: f(x) = (x - m)' H (x - m)/2 - <v, x> with v normal to the set at m, so that m is the minimum whatever H is.
+/* residual_certificate_test.c -- how near the minimum the residual of a projected step says a point is, on problems
+ * whose minimum is known: f(x) = (x - m)' H (x - m)/2 - <v, x> with v normal to the set at m,
+ * so that m is the minimum whatever H is.
  * Depends on: solvers/engine/descent.h, geometry/convex/set.h, check.h. */
 #include <string.h>
 
@@ -143,7 +144,8 @@ static double distance_to_minimum(const problem *at, const double *x)
     return sqrt(square);
 }
 
-/* Steps that are enough, as objective_perturbation_problem.c counts them; the largest slope over the set bounds that at the start. */
+/* Steps that are enough, as objective_perturbation_problem.c counts them;
+ * the largest slope over the set bounds that at the start. */
 static double enough_steps(const problem *at, double tolerance)
 {
     double slope = 2.0 * sqrt(DIM) * at->kappa + pn_lp_norm(PN_L2, DIM, at->normal);

@@ -1,5 +1,5 @@
-/* line_search_test.c -- private line search: which step is taken and how likely, what a record can move of a test, what is charged, and that a
- * search that was stopped goes on with the batch and the noise that it had.
+/* line_search_test.c -- private line search: which step is taken and how likely, what a record can move of a test, what
+ * is charged, and that a search that was stopped goes on with the batch and the noise that it had.
  * Depends on: solvers/second_order/line_search.c, check.h. */
 #include <stdlib.h>
 
@@ -81,7 +81,8 @@ static pn_status run_once(world *of, const pn_line_search *search, double *step,
 
 /* ---- without noise ---- */
 
-/* second-order.md, "shows" 3: f = ||w||^2/2, ||w|| = 1, G = 1, c_g = .6: gamma_0 = 12, six tests fail, the result is .6. */
+/* second-order.md, "shows" 3: f = ||w||^2/2, ||w|| = 1, G = 1, c_g = .6: gamma_0 = 12, six tests fail,
+ * the result is .6. */
 static void test_the_worked_example(void)
 {
     const double X[] = { 1.0, 0.0, 0.0, 1.0 }, y[] = { 0.0, 0.0 }, w[] = { 0.6, 0.8 }, u[] = { -0.6, -0.8 };
@@ -196,7 +197,8 @@ static double laplace_cdf(double x)
     return x < 0.0 ? 0.5 * exp(x) : 1.0 - 0.5 * exp(-x);
 }
 
-/* P(the first accepted is test k), k = 0 .. count: q in units of the scale of both noises, by Simpson's rule over the threshold's. */
+/* P(the first accepted is test k), k = 0 .. count: q in units of the scale of both noises,
+ * by Simpson's rule over the threshold's. */
 static void exact_law(const double *q, size_t count, double *law)
 {
     const double from = -45.0, to = 45.0;
@@ -218,7 +220,8 @@ static void exact_law(const double *q, size_t count, double *law)
     }
 }
 
-/* 2 x 5 cells at 5.6 standard deviations: false alarm below 10 x 2.2e-8 (normal) and, with Bernstein's bound at these counts, below 1e-6. */
+/* 2 x 5 cells at 5.6 standard deviations: false alarm below 10 x 2.2e-8 (normal) and,
+ * with Bernstein's bound at these counts, below 1e-6. */
 static void test_steps_are_accepted_as_often_as_the_law_says(void)
 {
     enum { RUNS = 20000, TESTS = 4 };
@@ -263,7 +266,8 @@ static void test_steps_are_accepted_as_often_as_the_law_says(void)
 
 enum { PLAY = 8 };
 
-/* Largest |q - q'| in units of what noise is calibrated to, for records (cos a, sin a) r with label 1 at place play[0 .. 3] and moved by play. */
+/* Largest |q - q'| in units of what noise is calibrated to, for records (cos a, sin a) r with label 1 at place
+ * play[0 .. 3] and moved by play. */
 static double moved(const double *play, bool slope)
 {
     const double y[] = { 1.0, 1.0, -1.0 };
@@ -331,7 +335,8 @@ static void test_no_neighbour_moves_a_test_beyond_its_sensitivity(void)
     }
 }
 
-/* Item 12 of second-order.md's last section: with a certified constant the clip never acts; with too small a one it does, and holds. */
+/* Item 12 of second-order.md's last section: with a certified constant the clip never acts;
+ * with too small a one it does, and holds. */
 static void test_only_a_wrong_constant_clips(void)
 {
     enum { N = 200, P = 3 };

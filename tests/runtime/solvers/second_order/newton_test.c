@@ -206,7 +206,8 @@ static void refuses_what_is_not_a_number(void)
     nw_quadratic_clear(&q);
 }
 
-/* P/(P + s^2) of a difference that both explain, of 100 numbers; all that noise does not explain of one that they do not. */
+/* P/(P + s^2) of a difference that both explain, of 100 numbers; all that noise does not explain of one that they do
+ * not. */
 static void weighs_a_release(void)
 {
     double variance = 3.0;
@@ -220,8 +221,9 @@ static void weighs_a_release(void)
     CHECK_CLOSE(variance, 0.8, 1e-15);
 }
 
-/* diag(1, 4), both known.  The least of (s^2 - b^2)/(a + d) + a b^2/(2 (a + d)^2), s^2 noise, b slope: of one number b^2 = 5, s^2 = 1, a = 1 the
- * derivative is 0 where (b^2 - s^2)(1 + d) = b^2, so 1 + d = 5/4; without noise at d = 0; with as much noise as slope nowhere. */
+/* diag(1, 4), both known.  The least of (s^2 - b^2)/(a + d) + a b^2/(2 (a + d)^2), s^2 noise, b slope: of one number
+ * b^2 = 5, s^2 = 1, a = 1 the derivative is 0 where (b^2 - s^2)(1 + d) = b^2, so 1 + d = 5/4; without noise at d = 0;
+ * with as much noise as slope nowhere. */
 static void damps_as_noise_advises(void)
 {
     const double packed[] = { 1.0, 0.0, 4.0 }, one[] = { sqrt(5.0), 0.0 }, both[] = { 1.0, 1.0 };

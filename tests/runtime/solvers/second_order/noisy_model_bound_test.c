@@ -1,5 +1,5 @@
-/* noisy_model_bound_test.c -- how far a released gradient or Hessian may be from that of all records: bounds hold, and are not much larger
- * than they must be.
+/* noisy_model_bound_test.c -- how far a released gradient or Hessian may be from that of all records: bounds hold, and
+ * are not much larger than they must be.
  * Depends on: noisy_model_kit.h, numeric/lapack.h, numeric/symmetric.h, random/sample.h. */
 #include "runtime/solvers/second_order/noisy_model_kit.h"
 
@@ -23,8 +23,9 @@ static double noise_norm(const double *packed, const double *exact, double unit)
     return fmax(-values[0], values[DIM - 1]);
 }
 
-/* Mean operator norms of E at d = 54: 14.24, slightly under 2 sqrt(54) = 14.70, and 10.17 with variance 1/2 beside the diagonal: by 3000 matrices
- * of normals from a transform, +-.01.  One norm deviates by .56 (.41), a mean of 400 by .028: 6 of them. */
+/* Mean operator norms of E at d = 54: 14.24, slightly under 2 sqrt(54) = 14.70, and 10.17 with variance 1/2 beside the
+ * diagonal: by 3000 matrices of normals from a transform, +-.01.  One norm deviates by .56 (.41),
+ * a mean of 400 by .028: 6 of them. */
 static void test_noise_stays_within_its_bound(world *of, bool frobenius)
 {
     const double z = 2.0, mean = frobenius ? 10.17 : 14.24;
@@ -61,7 +62,8 @@ static void test_noise_stays_within_its_bound(world *of, bool frobenius)
     context_free(&context);
 }
 
-/* D_H z (2 sqrt(54) + 2 sqrt(ln 100)) = D_H z 18.9889; isotropic: 1/sqrt(2) of it; D_g z (sqrt(54) + sqrt(2 ln 100)) = D_g z 10.3833. */
+/* D_H z (2 sqrt(54) + 2 sqrt(ln 100)) = D_H z 18.9889; isotropic: 1/sqrt(2) of it;
+ * D_g z (sqrt(54) + sqrt(2 ln 100)) = D_g z 10.3833. */
 static void test_noise_bounds_are_their_formulas(void)
 {
     pn_model model = { .dim = DIM, .gradient_sensitivity = 0.5, .hessian_sensitivity = 0.25 };
@@ -80,7 +82,8 @@ static double log_choose(double n, double k)
     return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
 }
 
-/* P(|share of marked records in a batch of m - 1/2| > t), half of n records being marked; exactly, by the hypergeometric law. */
+/* P(|share of marked records in a batch of m - 1/2| > t), half of n records being marked; exactly,
+ * by the hypergeometric law. */
 static double share_beyond(double n, double m, double t)
 {
     double half = floor(n / 2.0), sum = 0.0;
@@ -116,7 +119,8 @@ static pn_model sampled(double n, double m, size_t dim, bool convex)
                                    .lipschitz = 1.0 } };
 }
 
-/* Half of the records have gradient +g and half -g, |g| = B_g; half a Hessian B_H e e^T and half none (convex), or its negative. */
+/* Half of the records have gradient +g and half -g, |g| = B_g; half a Hessian B_H e e^T and half none (convex),
+ * or its negative. */
 static void test_two_points_stay_within_and_are_not_far_below(size_t dim)
 {
     const double sizes[] = { 2.0, 10.0, 60.0, 300.0, 4000.0 }, shares[] = { 0.02, 0.1, 0.5, 0.9, 0.99 };
@@ -152,8 +156,8 @@ static double largest(const double *x, size_t n)
     return most;
 }
 
-/* Gradients B_g e_j and Hessians B_H e_j e_j^T, j running over `dim` unit vectors: dimension tells.  What is promised but for a
- * probability of `failure` does not happen more often than that and 6 deviations. */
+/* Gradients B_g e_j and Hessians B_H e_j e_j^T, j running over `dim` unit vectors: dimension tells.  What is promised
+ * but for a probability of `failure` does not happen more often than that and 6 deviations. */
 static void test_many_directions_stay_within(size_t n, size_t m, size_t dim, double failure)
 {
     enum { TRIES = 3000, MOST = 64, RECORDS = 512 };

@@ -1,10 +1,11 @@
-/* noisy_model_law_test.c -- the law of released gradients and Hessians: mean, variance of each entry, independence of entries and queries.
+/* noisy_model_law_test.c -- the law of released gradients and Hessians: mean, variance of each entry,
+ * independence of entries and queries.
  *
- * The data are copies of one record, so that every batch has the mean of all records, and released - exact is the noise alone.
- * False alarms.  A sum of N squares of standard numbers is beyond N + 2 sqrt(N x) + 2 x, or below N - 2 sqrt(N x), with probability at most
- * exp(-x) each (Laurent, Massart 2000), x = 18; a sum of N products beyond t with at most 2 exp(-t^2/(2 (N + t))), t = 7 sqrt(N); a mean
- * beyond 6 deviations with 2e-9.  All of this file: below 1e-6.  A factor of 1.1 in the noise is 1.21 in the squares, and
- * 2 sqrt(N x)/N = .06.
+ * The data are copies of one record, so that every batch has the mean of all records, and released - exact is the noise
+ * alone.  False alarms.  A sum of N squares of standard numbers is beyond N + 2 sqrt(N x) + 2 x, or below N - 2
+ * sqrt(N x), with probability at most exp(-x) each (Laurent, Massart 2000), x = 18; a sum of N products beyond t with
+ * at most 2 exp(-t^2/(2 (N + t))), t = 7 sqrt(N); a mean beyond 6 deviations with 2e-9.  All of this file: below 1e-6.
+ * A factor of 1.1 in the noise is 1.21 in the squares, and 2 sqrt(N x)/N = .06.
  * Depends on: noisy_model_kit.h. */
 #include "runtime/solvers/second_order/noisy_model_kit.h"
 

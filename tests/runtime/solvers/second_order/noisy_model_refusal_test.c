@@ -1,4 +1,5 @@
-/* noisy_model_refusal_test.c -- budgets that just suffice or do not, what a model refuses, and calls that are cancelled or run out of memory.
+/* noisy_model_refusal_test.c -- budgets that just suffice or do not, what a model refuses,
+ * and calls that are cancelled or run out of memory.
  * Depends on: noisy_model_small.h, fail_alloc.h. */
 #include "runtime/solvers/second_order/noisy_model_small.h"
 
@@ -112,7 +113,8 @@ static void test_what_cannot_be_read_says_why(world *of)
 
 /* ---- a call that does not end ---- */
 
-/* All records: nothing was charged.  A batch: it was, and the next call gives what the cancelled one would have given, and pays nothing. */
+/* All records: nothing was charged.  A batch: it was, and the next call gives what the cancelled one would have given,
+ * and pays nothing. */
 static void test_a_cancelled_call_loses_nothing(world *of, size_t batch)
 {
     pn_request request = request_for(PN_REPLACE_ONE);

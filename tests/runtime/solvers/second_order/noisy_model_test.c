@@ -1,5 +1,5 @@
-/* noisy_model_test.c -- releases of gradients and Hessians: what a record moves of them, what they cost, what storage, regularisers and batches
- * do to them.  Their law: noisy_model_law_test.c; what stops them: noisy_model_refusal_test.c.
+/* noisy_model_test.c -- releases of gradients and Hessians: what a record moves of them, what they cost, what storage,
+ * regularisers and batches do to them.  Their law: noisy_model_law_test.c; what stops them: noisy_model_refusal_test.c.
  * Depends on: noisy_model_small.h. */
 #include "runtime/solvers/second_order/noisy_model_small.h"
 
@@ -45,8 +45,9 @@ static pn_model shift_of(const pair *of, size_t batch, bool frobenius, uint64_t 
     return model;
 }
 
-/* Orthogonal rows where l'' is largest: sqrt(2) B_H/n.  One row at the two ends of l'': (high - low)/n of the sigmoid loss, whose second
- * derivative is 1/(6 sqrt 3) in size at margin ln(2 + sqrt 3).  Gradients: rows nearly opposite, both of slope 1: 2 sqrt(.99)/n. */
+/* Orthogonal rows where l'' is largest: sqrt(2) B_H/n.  One row at the two ends of l'': (high - low)/n of the sigmoid
+ * loss, whose second derivative is 1/(6 sqrt 3) in size at margin ln(2 + sqrt 3).
+ * Gradients: rows nearly opposite, both of slope 1: 2 sqrt(.99)/n. */
 static void test_the_worst_record_moves_a_release_by_its_sensitivity(bool frobenius)
 {
     const double far = log(2.0 + sqrt(3.0));
@@ -128,8 +129,8 @@ static void test_sensitivities_of_other_kinds(world *of)
 
 /* ---- prices ---- */
 
-/* 1/(2 z^2), and for batches the accountant's curve at multiplier z: RDP (q = .01, z = 2, alpha = 4) is 7.8173e-5 and (.1, 1.5, 8) is
- * .0410086, by quadrature of the formula in Gao, Wright. */
+/* 1/(2 z^2), and for batches the accountant's curve at multiplier z: RDP (q = .01, z = 2, alpha = 4) is 7.8173e-5 and
+ * (.1, 1.5, 8) is .0410086, by quadrature of the formula in Gao, Wright. */
 static void test_prices_are_those_of_the_multiplier(void)
 {
     static double x[1000 * DIM], y[1000];

@@ -1,5 +1,5 @@
-/* second_order_eigen_test.c -- least eigenpairs of stored Hessians: by LAPACK or by steps to tau, each within the error that it states.
- * Seeds are fixed; each run of steps may miss its error with probability 1e-9.
+/* second_order_eigen_test.c -- least eigenpairs of stored Hessians: by LAPACK or by steps to tau, each within the error
+ * that it states.  Seeds are fixed; each run of steps may miss its error with probability 1e-9.
  * Depends on: check.h, numeric/symmetric.h, solvers/second_order/second_order_eigen.h, BLAS. */
 #include <cblas.h>
 #include <math.h>

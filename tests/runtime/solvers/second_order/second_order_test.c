@@ -1,5 +1,6 @@
-/* second_order_test.c -- runs of second-order descent that are broken at every place: what was released is not drawn again, what was paid for is
- * in the statement, and the run ends where a smooth one does.  The law of the value at the start; certificates against the truth.
+/* second_order_test.c -- runs of second-order descent that are broken at every place: what was released is not drawn
+ * again, what was paid for is in the statement, and the run ends where a smooth one does.  The law of the value at the
+ * start; certificates against the truth.
  * Depends on: solvers/second_order/second_order_phase.c, check.h, fail_alloc.h. */
 #include "numeric/blas.h"
 #include "solvers/catalogue/solvers.h"
@@ -266,8 +267,8 @@ static void test_all_branches_are_broken(void)
 
 /* ---- the value at the start ---- */
 
-/* second-order.md, "shows" 12: over 10^5 draws f(w0) + z + shift < f(w0) + shift - sigma has frequency .1587, and some lie below f(w0), at
- * most zeta of them.  At 5.6 standard deviations: false alarm below 1e-7. */
+/* second-order.md, "shows" 12: over 10^5 draws f(w0) + z + shift < f(w0) + shift - sigma has frequency .1587, and some
+ * lie below f(w0), at most zeta of them.  At 5.6 standard deviations: false alarm below 1e-7. */
 static void test_the_value_has_noise_of_both_signs(void)
 {
     enum { DRAWS = 100000 };
@@ -352,7 +353,8 @@ static void test_iterations_follow_the_released_value(void)
 
 /* ---- certificates ---- */
 
-/* The largest count that a fair run of `runs` exceeds with probability at most 1e-6: of violations with chance zeta each. */
+/* The largest count that a fair run of `runs` exceeds with probability at most 1e-6: of violations with chance zeta
+ * each. */
 static size_t most_violations(size_t runs, double zeta)
 {
     double term = pow(1.0 - zeta, (double)runs), sum = term;

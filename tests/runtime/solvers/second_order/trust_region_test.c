@@ -1,5 +1,5 @@
-/* trust_region_test.c -- the numbers of the trust-region method against its theorem, what its steps gain, what it certifies, what it pays, and
- * runs that are broken at every place: what was drawn is never drawn again.
+/* trust_region_test.c -- the numbers of the trust-region method against its theorem, what its steps gain, what it
+ * certifies, what it pays, and runs that are broken at every place: what was drawn is never drawn again.
  * Depends on: solvers/second_order/trust_region.h, check.h, fail_alloc.h. */
 #include <string.h>
 
@@ -172,7 +172,8 @@ static truth look(pn_objective *objective, const double *theta)
 
 /* ---- steps ---- */
 
-/* Without noise: every step that is not the last one gains a^1.5/(3 sqrt M), and the last one keeps what the certificate says. */
+/* Without noise: every step that is not the last one gains a^1.5/(3 sqrt M),
+ * and the last one keeps what the certificate says. */
 static void test_noise_free_steps_gain_what_the_theorem_says(double lambda, double far, double tolerance)
 {
     problem at;
@@ -204,8 +205,9 @@ static void test_noise_free_steps_gain_what_the_theorem_says(double lambda, doub
     clear(&at);
 }
 
-/* Below the theorem's reach too the released numbers bound the true ones.  The bounds are wider than what comes about: of 30 runs none may
- * break one (zeta = .001 a run: false alarm below .03 for the bound itself, and far below 1e-6 as it is). */
+/* Below the theorem's reach too the released numbers bound the true ones.  The bounds are wider than what comes about:
+ * of 30 runs none may break one (zeta = .001 a run: false alarm below .03 for the bound itself, and far below 1e-6 as
+ * it is). */
 static void test_certificates_hold(size_t batch, double tolerance)
 {
     problem at;
@@ -255,8 +257,8 @@ static void test_steps_are_paid_as_they_are_made(void)
     clear(&at);
 }
 
-/* Nothing in T steps is off by more than the certificate says with probability 1 - zeta: zeta/(2 T) for each of 2 T draws, and half of that
- * where batches err as well. */
+/* Nothing in T steps is off by more than the certificate says with probability 1 - zeta: zeta/(2 T) for each of 2 T
+ * draws, and half of that where batches err as well. */
 static void test_errors_are_those_of_all_steps(void)
 {
     problem at;

@@ -1,6 +1,6 @@
-/* svrg_run_test.c -- runs of svrg and svrg_pp that are broken at every place: an allocation that fails, a prox that fails, a cancel.  An
- * epoch that is tried again goes on where it was: every point that the prox has seen, and so every noisy release, is that of a smooth
- * run, at the same price.  And the same for any number of threads.
+/* svrg_run_test.c -- runs of svrg and svrg_pp that are broken at every place: an allocation that fails, a prox that
+ * fails, a cancel.  An epoch that is tried again goes on where it was: every point that the prox has seen, and so every
+ * noisy release, is that of a smooth run, at the same price.  And the same for any number of threads.
  * Depends on: solvers/, check.h, fail_alloc.h. */
 #include <string.h>
 
@@ -262,7 +262,8 @@ static void try_it(trial *run)
 
 /* ---- what must hold ---- */
 
-/* The same points: an epoch that was broken off between a release and its step shows the release once more, and no other. */
+/* The same points: an epoch that was broken off between a release and its step shows the release once more,
+ * and no other. */
 static void check_same(const trial *run, const trial *smooth)
 {
     size_t at = 0;

@@ -1,6 +1,7 @@
-/* zeroth_order_adversary_test.c -- two whole runs on neighbouring data with the same noise, the record that differs answering as it likes:
- * everything that is released differs in one leaf of a pass, by no more than the sensitivity, and costs no more than the plan says.
- * The learner's steps are too small to move a point, so that both runs look at the same points, as in the proof: given what was released.
+/* zeroth_order_adversary_test.c -- two whole runs on neighbouring data with the same noise, the record that differs
+ * answering as it likes: everything that is released differs in one leaf of a pass, by no more than the sensitivity,
+ * and costs no more than the plan says.  The learner's steps are too small to move a point, so that both runs look at
+ * the same points, as in the proof: given what was released.
  * Depends on: solvers/, check.h. */
 #include "check.h"
 #include "solvers/catalogue/solvers.h"

@@ -1,5 +1,5 @@
-/* zeroth_order_bound_test.c -- numbers of the plans of private zeroth-order optimization against the published ones (zeroth-order.md) and
- * against sums written out.
+/* zeroth_order_bound_test.c -- numbers of the plans of private zeroth-order optimization against the published ones
+ * (zeroth-order.md) and against sums written out.
  * Depends on: solvers/zeroth_order/zeroth_order.h, check.h. */
 #include <string.h>
 
@@ -193,8 +193,8 @@ static void test_plans_are_the_published_ones(void)
     CHECK_CLOSE(choice.bound, 0.160747, 5e-7);
 }
 
-/* The table of section 6, to its digits, but for two: 0.146498 is printed there as .147, and 1.622 knows of differences that they are at most
- * L r/mu but not that they are 2 L-Lipschitz, by which their variance is less for T = 2. */
+/* The table of section 6, to its digits, but for two: 0.146498 is printed there as .147, and 1.622 knows of differences
+ * that they are at most L r/mu but not that they are 2 L-Lipschitz, by which their variance is less for T = 2. */
 static void test_bounds_of_all_methods_are_the_published_ones(void)
 {
     static const struct {
@@ -217,8 +217,8 @@ static void test_bounds_of_all_methods_are_the_published_ones(void)
     }
 }
 
-/* Spread, past and drift by dense matrices, node by node, of an independent program: a tree with its root and one without, honaker
- * without, sqrt. */
+/* Spread, past and drift by dense matrices, node by node, of an independent program: a tree with its root and one
+ * without, honaker without, sqrt. */
 static void test_noise_that_was_seen_and_noise_of_the_mean_are_those_of_matrices(void)
 {
     static const struct {
@@ -266,8 +266,8 @@ static void test_noise_that_was_seen_and_noise_of_the_mean_are_those_of_matrices
     CHECK_CLOSE(noise.drift, buffers.drift, 1e-4);
 }
 
-/* Errors apart, written out for T = 4: differences with variance v, of which round t has t - 1, t - 2 of them seen before, and the mean
- * over rounds 3/4, 2/4 and 1/4. */
+/* Errors apart, written out for T = 4: differences with variance v, of which round t has t - 1, t - 2 of them seen
+ * before, and the mean over rounds 3/4, 2/4 and 1/4. */
 static void test_errors_that_were_seen_and_errors_of_the_mean_count_once(void)
 {
     zo_problem problem = { .records = 1e5, .dim = 4, .rho = INFINITY, .lipschitz = 2, .gap = 3, .radius = 0.5 };
@@ -465,7 +465,8 @@ static void test_records_are_named_for_a_wanted_bound(void)
     CHECK_CLOSE(slope, -1.0 / 3.0, 0.03);
 }
 
-/* Orders of section 5 and 6: private terms d^(3/2) or d over rho delta eps^2; naive d^(3/2) or d over rho delta eps^3. */
+/* Orders of section 5 and 6: private terms d^(3/2) or d over rho delta eps^2;
+ * naive d^(3/2) or d over rho delta eps^3. */
 static void test_complexity_has_the_published_orders(void)
 {
     zo_problem problem = { .records = 1, .dim = 9, .rho = 0.5, .lipschitz = 1, .gap = 2, .radius = 0.1 };

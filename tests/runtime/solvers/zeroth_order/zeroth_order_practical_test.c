@@ -1,5 +1,5 @@
-/* zeroth_order_practical_test.c -- sizes of zeroth-order runs where bounds say nothing: the rule as it is written down, what it keeps, and
- * that it asks for no more than there is.
+/* zeroth_order_practical_test.c -- sizes of zeroth-order runs where bounds say nothing: the rule as it is written down,
+ * what it keeps, and that it asks for no more than there is.
  * Depends on: solvers/zeroth_order/zeroth_order.h, check.h. */
 #include "check.h"
 #include "solvers/zeroth_order/zeroth_order.h"
@@ -17,7 +17,8 @@ static double records_of(const zo_choice *at)
     return (double)at->epochs * ((double)at->first + ((double)at->rounds - 1.0) * (double)at->others);
 }
 
-/* 3/(.8 * .35) epochs of 909 records, mu/(2 D) = 10 first ones for each later one, step by the noise and an eighth of L. */
+/* 3/(.8 * .35) epochs of 909 records, mu/(2 D) = 10 first ones for each later one,
+ * step by the noise and an eighth of L. */
 static void test_chains_follow_the_rule(void)
 {
     zo_problem problem = small_problem(1e4);

@@ -1,5 +1,5 @@
-/* zeroth_order_run_test.c -- rounds of zeroth-order optimization: the points of a run worked out by hand, and runs that are broken at every
- * place and go on where they were, with the same points, records and noise at the same price.
+/* zeroth_order_run_test.c -- rounds of zeroth-order optimization: the points of a run worked out by hand, and runs that
+ * are broken at every place and go on where they were, with the same points, records and noise at the same price.
  * Depends on: solvers/, check.h, fail_alloc.h. */
 #include "random/rng.h"
 
@@ -147,7 +147,8 @@ static void test_the_points_are_those_worked_out_by_hand(void)
     pn_dataset_free(data);
 }
 
-/* Points of two rounds may be 2 D apart: 5 |theta_1| has gradients (5, 0) and (-5, 0) there, and their difference is not clipped. */
+/* Points of two rounds may be 2 D apart: 5 |theta_1| has gradients (5, 0) and (-5, 0) there,
+ * and their difference is not clipped. */
 static void test_differences_may_be_as_large_as_two_steps_allow(void)
 {
     box of = { .steep = true };
@@ -181,7 +182,8 @@ static void test_differences_may_be_as_large_as_two_steps_allow(void)
     pn_dataset_free(data);
 }
 
-/* Each of three epochs is the answer equally often, also of a run that ended after two: 3000 runs, deviation sqrt(3000 x 2/9) = 26. */
+/* Each of three epochs is the answer equally often, also of a run that ended after two: 3000 runs,
+ * deviation sqrt(3000 x 2/9) = 26. */
 static void test_the_answer_is_any_completed_epoch(void)
 {
     box of = { .constant = true };
