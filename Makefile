@@ -326,8 +326,9 @@ $(TEST_SO): $(RUNTIME_OBJ) $(BUILD)/objects
 	$(call quiet,link $@)$(LINK) -shared -o $@ $(RUNTIME_OBJ) $(ALL_LIBS)
 
 # What a test is linked from: its own object, the runtime and more.  C tests of bindings/ are their own Lua host; those of random/ read
-# tables that a shared object hides; those of regress/ may carry the faults of core/mutant.h.
-STATIC_TESTS := $(filter $(BUILD)/tests/runtime/random/%,$(C_TESTS))
+# tables that a shared object hides; those of regress/ may carry the faults of core/mutant.h; some have a source of the runtime in them.
+STATIC_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter tests/runtime/random/% tests/regress/%,$(C_TEST_SRC)) \
+    $(shell grep -lE '^.include ".*\.c"' $(C_TEST_SRC)))
 $(C_TESTS) $(BENCHES): %: %.o
 	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' \
 	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(ALL_LIBS)
