@@ -54,6 +54,22 @@ describe("the test runner", function()
     assert.equal("9 passed, 0 failed", last)
   end)
 
+  it("runs a job again when LeakSanitizer died of looking at it, and not when it found a leak", function()
+    local log = folder .. "/attempts"
+    local died = program("died_test", ([[echo x >>%s; [ "$(wc -l <%s)" -gt 1 ] && { echo 2 passed, 0 failed; exit; }
+      echo 2 passed, 0 failed; echo "==1==LeakSanitizer has encountered a fatal error"; exit 1]]):format(log, log))
+    local ok, last = run(died, "--")
+    assert.is_true(ok)
+    assert.equal("2 passed, 0 failed", last)
+    local always = program("always_test", 'echo 2 passed, 0 failed; echo "LeakSanitizer has encountered a fatal error"; exit 1')
+    assert.is_false((run(always, "--")))
+    os.remove(log)
+    local leak = program("leak_test", ("echo x >>%s; echo 2 passed, 0 failed; echo LeakSanitizer: detected memory leaks; exit 1")
+      :format(log))
+    assert.is_false((run(leak, "--")))
+    assert.equal(1, select(2, io.open(log):read("a"):gsub("x", "")))
+  end)
+
   it("fails when a check of a program fails", function()
     local ok, last = run(program("a_test", "echo 3 passed, 2 failed; exit 1"), "--")
     assert.is_false(ok)
