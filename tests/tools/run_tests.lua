@@ -5,7 +5,8 @@
 -- Depends on: busted, xargs, flock.  Used by: make test.
 local GROUP = 5 -- specs of one busted
 local SHOWN = 8 -- lines of a failure that are said again
--- LeakSanitizer follows the storage of threads that have ended, and may die of that: such a job runs again without that look.
+-- LeakSanitizer follows the storage of threads that have ended, and may die of that at the end of some specs in one process: then
+-- they run again, each in its own.
 local TOOL_DIED = "LeakSanitizer has encountered a fatal error"
 -- They watch a terminal or a clock: alone, after the others.
 local ALONE = { "/repl[%w_]*_spec%.lua$", "/federated_programs_spec%.lua$" }
@@ -103,7 +104,8 @@ local function counts_of(line)
   end
 end
 
--- Run the commands of `jobs`, `width` at a time.  Each writes to a file of its own, which is shown at once: after a line with
+-- Run the commands of `jobs`, `width` at a time; returns the specs that are to run again.
+-- Each writes to a file of its own, which is shown at once: after a line with
 -- the job's number and before one with its exit status, both with a mark that no test prints.
 local function run(jobs, width)
   local folder, mark = os.tmpname(), ("job-%d"):format(os.time())
@@ -115,22 +117,28 @@ local function run(jobs, width)
     file:close()
   end
   local show = ("echo %s $0; cat %s/$0.out; echo; echo %s $0 $code $took"):format(mark, folder, mark)
-  local one = ("begin=$(date +%%s); for tls in 1 0; do LSAN_OPTIONS=use_tls=$tls sh %s/$0 >%s/$0.out 2>&1 </dev/null; code=$?; "
-    .. "grep -q '%s' %s/$0.out || break; done; took=$(($(date +%%s) - begin)); "
-    .. 'flock %s sh -c "%s"'):format(folder, folder, TOOL_DIED, folder, folder, show)
+  local one = ("begin=$(date +%%s); sh %s/$0 >%s/$0.out 2>&1 </dev/null; code=$?; took=$(($(date +%%s) - begin)); "
+    .. 'flock %s sh -c "%s"'):format(folder, folder, folder, show)
   local pipe = assert(io.popen(("seq %d | xargs -r -P %d -n 1 sh -c %s 2>&1"):format(#jobs, width, quote(one))))
-  local good, bad, lines
+  local good, bad, lines, died
+  local again = {}
   for line in pipe:lines() do
     local number, code, seconds = line:match("^" .. mark:gsub("%-", "%%-") .. " (%d+) ?(%d*) ?(%d*)$")
     if number and code == "" then
-      good, bad, lines = nil, nil, {}
+      good, bad, lines, died = nil, nil, {}, false
       print(jobs[tonumber(number)].name .. ":")
     elseif number then
-      count(jobs[tonumber(number)].name, lines, tonumber(code), good, bad)
-      jobs[tonumber(number)].seconds = tonumber(seconds)
+      local job = jobs[tonumber(number)]
+      job.seconds = tonumber(seconds)
+      if died and job.specs and #job.specs > 1 then
+        table.move(job.specs, 1, #job.specs, #again + 1, again)
+      else
+        count(job.name, lines, tonumber(code), good, bad)
+      end
     elseif line ~= "" then
       print(line)
       lines[#lines + 1] = line
+      died = died or line:find(TOOL_DIED, 1, true) ~= nil
       local g, b = counts_of(line)
       good, bad = g or good, b or bad
     end
@@ -144,12 +152,13 @@ local function run(jobs, width)
       failed = failed + 1
     end
   end
+  return again
 end
 
-local function add_specs(jobs, list)
-  for first = 1, #list, GROUP do
-    local some = table.move(list, first, math.min(first + GROUP - 1, #list), 1, {})
-    jobs[#jobs + 1] = { name = table.concat(some, " "), command = busted(some) }
+local function add_specs(jobs, list, group)
+  for first = 1, #list, group do
+    local some = table.move(list, first, math.min(first + group - 1, #list), 1, {})
+    jobs[#jobs + 1] = { name = table.concat(some, " "), specs = some, command = busted(some) }
   end
 end
 
@@ -161,13 +170,16 @@ local function processors()
 end
 
 local jobs, last = {}, {}
-add_specs(jobs, specs) -- the longest are among them
+add_specs(jobs, specs, GROUP) -- the longest are among them
 for _, program in ipairs(programs) do
   jobs[#jobs + 1] = { name = program:match "tests/(.*)$" or program, command = quote(program) }
 end
-add_specs(last, alone)
-run(jobs, processors())
-run(last, 1)
+add_specs(last, alone, GROUP)
+local again = run(jobs, processors())
+for _, spec in ipairs(run(last, 1)) do again[#again + 1] = spec end
+local singly = {}
+add_specs(singly, again, 1)
+run(singly, 1)
 
 if passed + failed == 0 then
   print "no tests match"
