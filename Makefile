@@ -3,7 +3,7 @@
 
 # ---- settings ----
 
-VERSION := $(shell sed -n 's/^\#define PN_VERSION_STRING "\(.*\)"/\1/p' include/penumbra/version.h)
+VERSION := $(shell sed -n 's/^\#define PN_VERSION_STRING "\(.*\)"/\1/p' runtime/include/penumbra/version.h)
 SO      := libpenumbra.so.0
 FED_SO  := libpenumbra_federated.so.0
 LUA_SO  := libpenumbra_lua.so.0
@@ -45,7 +45,7 @@ OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy 2>/dev/null)
 STD      := -std=c17 -fPIC -pthread -fno-semantic-interposition
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-INCLUDE   = -Iinclude -Iruntime -I. -Itests -I$(BUILD)/proto
+INCLUDE   = -Iruntime/include -Iruntime -I. -Itests -I$(BUILD)/proto
 # One file is C++: the Fourier transform, which is a template.
 CXX_STD  := -std=c++17 -fPIC -fno-semantic-interposition -fno-rtti
 CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
@@ -122,8 +122,8 @@ PROGRAM_SRC := $(sort $(wildcard bindings/prompt/*.c) bindings/curator/serve.c b
 BINDING_SRC := $(filter-out $(PROGRAM_SRC) bindings/mpi/%,$(sort $(wildcard bindings/*/*.c)))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
 # What hosts rely on: the headers of libpenumbra and of libpenumbra_federated.
-FED_HEADERS := include/penumbra/federated.h
-HEADERS     := include/penumbra.h $(filter-out $(FED_HEADERS),$(sort $(wildcard include/penumbra/*.h)))
+FED_HEADERS := runtime/include/penumbra/federated.h
+HEADERS     := runtime/include/penumbra.h $(filter-out $(FED_HEADERS),$(sort $(wildcard runtime/include/penumbra/*.h)))
 PUBLIC      := $(HEADERS) $(FED_HEADERS) bindings/embed/penumbra_lua.h
 C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c tests/*/*/*/*_test.c))
 BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
@@ -234,7 +234,7 @@ $(STATIC): $(BUILD)/static/%: $(BUILD)/% $(BUILD)/static/names
 # What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
 # version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
 SYMBOLS = $(LUA) bindings/package/symbols.lua
-$(BUILD)/pn.map: $(HEADERS) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+$(BUILD)/pn.map: $(HEADERS) $(BINDING_OBJ) $(RUNTIME_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
 	@$(SYMBOLS) map PENUMBRA_0.1 $(HEADERS) -- $(BINDING_OBJ) $(FED_OBJ) -- $(CORE_OBJ) >$@.new
 	@cmp -s $@.new $@ || mv $@.new $@
 $(BUILD)/federated.map: $(FED_HEADERS) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
@@ -287,7 +287,13 @@ $(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(ARCHIVES)
 	$(call quiet,link $@)$(LINK) $(if $(HARDEN),-pie) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(ARCHIVES) \
 	    $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(ALL_LIBS)
 
-$(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
+# Of a file that moved or went, no copy stays: it would be found before the new one.
+$(BUILD)/stdlib: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(STDLIB)' | cmp -s - $@ || \
+	    { rm -rf $(BUILD)/lua/penumbra/*.lua $(BUILD)/lua/penumbra/*/; printf '%s\n' '$(STDLIB)' >$@; }
+
+$(BUILD)/lua/penumbra/%.lua: stdlib/%.lua $(BUILD)/stdlib
 	@mkdir -p $(@D)
 	@cp $< $@
 
@@ -374,10 +380,10 @@ repl: all ## Start the program
 # ---- checks ----
 
 LUA_CODE  = $(wildcard stdlib examples tests)
-C_DIRS    = $(wildcard include runtime bindings examples tests)
+C_DIRS    = $(wildcard runtime bindings examples tests)
 C_FILES   = $(sort $(shell find $(C_DIRS) -name '*.[ch]' -o -name '*.cc'))
 
-check-layers: $(BUILD)/libpenumbra.a ## Refuse what points upward between the rooms and floors of runtime/
+check-layers: $(ARCHIVES) ## Refuse what points upward between the rooms and floors of runtime/
 	@$(LUA) tests/tools/check_layers.lua . $(BUILD)/runtime
 
 check-abi: all ## Refuse to take away names that programs which link the libraries rely on
@@ -453,7 +459,7 @@ PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(no
 	    >'$(LIB_DIR)/pkgconfig/$(notdir $(1))' && chmod 644 '$(LIB_DIR)/pkgconfig/$(notdir $(1))'
 
 install: all docs $(STATIC) ## Install below DESTDIR/PREFIX
-	@$(foreach file,$(HEADERS) $(FED_HEADERS),$(INSTALL) $(file) '$(TO)/$(file)' && ) true
+	@$(foreach file,$(HEADERS) $(FED_HEADERS),$(INSTALL) $(file) '$(TO)/$(file:runtime/%=%)' && ) true
 	@$(INSTALL) bindings/embed/penumbra_lua.h '$(TO)/include/penumbra_lua.h'
 	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
 	$(INSTALL) $(BUILD)/static/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'

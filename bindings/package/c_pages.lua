@@ -72,7 +72,7 @@ return function(paths)
     for name in names:gmatch "%S+" do
       local path = assert(by_name[name], name .. ".h is not installed")
       local file <close> = assert(io.open(path))
-      last = path:gsub("^.*/include/", ""):gsub("^include/", ""):gsub("^bindings/embed/", "")
+      last = path:gsub("^.*/include/", ""):gsub("^bindings/embed/", "")
       sections[#sections + 1], by_name[name] = section(last, file:read "a"), nil
     end
     local include = (id == "federated" or id == "lua") and last or "penumbra.h"

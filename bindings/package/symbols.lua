@@ -31,8 +31,9 @@ end
 local function names_of(option, objects)
   local names = {}
   if #objects == 0 then return names end
-  local pipe <close> = assert(io.popen(("nm %s %s"):format(option, table.concat(objects, " "))))
+  local pipe = assert(io.popen(("nm %s %s"):format(option, table.concat(objects, " "))))
   for name in pipe:read("a"):gmatch "%s%u ([%w_]+)" do names[name] = true end
+  assert(pipe:close(), "nm could not read all objects")
   return names
 end
 

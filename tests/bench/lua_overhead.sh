@@ -17,7 +17,7 @@ mkdir -p "$build/tests/bench/overhead"
 part=$build/tests/bench/overhead/part.libsvm
 trap 'rm -f "$part"' EXIT
 zcat "$data" 2>/dev/null | head -n "$records" >"$part"
-${CC:-gcc} -std=c17 -O2 -g -Iinclude -Iruntime -o "$build/tests/bench/overhead/frank_wolfe_run" \
+${CC:-gcc} -std=c17 -O2 -g -Iruntime/include -Iruntime -o "$build/tests/bench/overhead/frank_wolfe_run" \
     tests/bench/overhead/frank_wolfe_run.c "$build/libpenumbra.a" \
     $(sed -n 's/^DEP_LIBS := //p; s/^PROTOBUF_LIBS := //p' "$build/config.mk") -lm -pthread
 

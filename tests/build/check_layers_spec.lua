@@ -19,7 +19,7 @@ describe("check-layers", function()
   before_each(function()
     copy = os.tmpname()
     os.remove(copy)
-    assert.is_true(sh(("find include runtime -type d | sed 's|^|%s/|' | xargs mkdir -p"):format(copy)))
+    assert.is_true(sh(("find runtime -type d | sed 's|^|%s/|' | xargs mkdir -p"):format(copy)))
   end)
 
   after_each(function()
@@ -52,15 +52,15 @@ describe("check-layers", function()
   end)
 
   it("fails on a public header that includes one of a room above", function()
-    finds("include/penumbra/set.h", '#include "penumbra/plan.h"', "geometry/ may open core, numeric, random, expr")
+    finds("runtime/include/penumbra/set.h", '#include "penumbra/plan.h"', "geometry/ may open core, numeric, random, expr")
   end)
 
   it("fails on a public header that knows the inside", function()
-    finds("include/penumbra/set.h", '#include "geometry/convex/set.h"', "what hosts include knows nothing of runtime/")
+    finds("runtime/include/penumbra/set.h", '#include "geometry/convex/set.h"', "what hosts include knows nothing of runtime/")
   end)
 
   it("fails on a public header without a room", function()
-    finds("include/penumbra/new.h", "", "no room has this header", 1)
+    finds("runtime/include/penumbra/new.h", "", "no room has this header", 1)
   end)
 
   it("fails on an include that points upward, with file, line and rule", function()

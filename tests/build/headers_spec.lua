@@ -13,13 +13,13 @@ end
 
 local function headers()
   local list = { "penumbra.h", "penumbra_lua.h" }
-  for name in run("cd include && ls penumbra/*.h"):gmatch "[^\n]+" do list[#list + 1] = name end
+  for name in run("cd runtime/include && ls penumbra/*.h"):gmatch "[^\n]+" do list[#list + 1] = name end
   return list
 end
 
 local function compile(header, command)
-  run(([[printf '#include "%s"\nint main(void) { return 0; }\n' | %s -Wall -Wextra -Wpedantic -Werror -Iinclude -Ibindings/embed ]]
-    .. "$(pkg-config --cflags lua5.4 2>/dev/null) -fsyntax-only -"):format(header, command))
+  run(([[printf '#include "%s"\nint main(void) { return 0; }\n' | %s -Wall -Wextra -Wpedantic -Werror -Iruntime/include ]]
+    .. "-Ibindings/embed $(pkg-config --cflags lua5.4 2>/dev/null) -fsyntax-only -"):format(header, command))
 end
 
 describe("the headers of hosts", function()
@@ -38,7 +38,7 @@ describe("the headers of hosts", function()
 
   it("include each other and C's own, and nothing of the inside", function()
     for _, header in ipairs(headers()) do
-      for line in io.lines((header == "penumbra_lua.h" and "bindings/embed/" or "include/") .. header) do
+      for line in io.lines((header == "penumbra_lua.h" and "bindings/embed/" or "runtime/include/") .. header) do
         local name = line:match '^%s*#%s*include%s*"(.*)"'
         assert.is_true(not name or name == "penumbra.h" or name:find "^penumbra/[%w_]+%.h$" ~= nil, header .. ": " .. line)
       end
@@ -48,7 +48,7 @@ describe("the headers of hosts", function()
   it("speak of nothing that hosts do not have", function()
     local texts, known = {}, { pn_TYPE_new = true, pn_TYPE_free = true, pn_TYPE_verb = true }
     for _, header in ipairs(headers()) do
-      local file <close> = assert(io.open((header == "penumbra_lua.h" and "bindings/embed/" or "include/") .. header))
+      local file <close> = assert(io.open((header == "penumbra_lua.h" and "bindings/embed/" or "runtime/include/") .. header))
       texts[header] = file:read "a"
       for name in texts[header]:gsub("/%*.-%*/", ""):gmatch "%f[%w_][Pp][Nn]_[%w_]+" do known[name] = true end
     end
@@ -60,7 +60,7 @@ describe("the headers of hosts", function()
   end)
 
   it("are all in penumbra.h, but for what needs another library", function()
-    local file <close> = assert(io.open "include/penumbra.h")
+    local file <close> = assert(io.open "runtime/include/penumbra.h")
     local text = file:read "a"
     for _, header in ipairs(headers()) do
       local apart = header == "penumbra.h" or header == "penumbra_lua.h" or header == "penumbra/federated.h"
@@ -70,7 +70,7 @@ describe("the headers of hosts", function()
 
   it("serve a program in C++11 that trains, with lambdas for callbacks", function()
     local name = os.tmpname()
-    local command = "%s -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude tests/build/host.cc -o %s "
+    local command = "%s -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iruntime/include tests/build/host.cc -o %s "
       .. "%s/libpenumbra.so -Wl,-rpath,%s"
     run(command:format(
       cxx, name, build, run("realpath " .. build):match "[^\n]+"))

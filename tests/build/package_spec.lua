@@ -24,8 +24,8 @@ local function read(path)
 end
 
 -- The headers that are installed, as the Makefile finds them.
-local installed = { "bindings/embed/penumbra_lua.h", "include/penumbra.h" }
-for path in run("ls include/penumbra/*.h"):gmatch "[^\n]+" do installed[#installed + 1] = path end
+local installed = { "bindings/embed/penumbra_lua.h", "runtime/include/penumbra.h" }
+for path in run("ls runtime/include/penumbra/*.h"):gmatch "[^\n]+" do installed[#installed + 1] = path end
 
 setup(function()
   run("env -u MAKEFLAGS -u MFLAGS make -s docs BUILD='%s' CC='%s' WERROR=%s", build, cc, os.getenv "WERROR" or "")
@@ -149,7 +149,7 @@ describe("the reader of headers", function()
     if not cc:find "gcc" then return pending "-aux-info is GCC's" end
     local path = os.tmpname()
     run("printf '#include <penumbra.h>\\n#include <penumbra/federated.h>\\n' | "
-      .. "%s -std=c17 -Iinclude -aux-info %s -fsyntax-only -x c -", cc, path)
+      .. "%s -std=c17 -Iruntime/include -aux-info %s -fsyntax-only -x c -", cc, path)
     local seen, mine, count = {}, {}, 0
     for line in io.lines(path) do
       if line:find "include/penumbra" and not line:find "static" then seen[line:match "(pn_[%w_]+) %(" or ""] = true end
@@ -157,7 +157,7 @@ describe("the reader of headers", function()
     os.remove(path)
     seen[""] = nil
     for _, header in ipairs(installed) do
-      for _, item in ipairs(header:find "^include/" and headers.read(header).items or {}) do
+      for _, item in ipairs(header:find "^runtime/include/" and headers.read(header).items or {}) do
         if item.kind == "function" then mine[item[1]] = true end
       end
     end
@@ -371,7 +371,7 @@ describe("the package", function()
     for i, folder in ipairs(folders) do
       local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger/ledger_disk.o "
         .. "build/bindings/prompt/main.o"
-      run("mkdir -p %s/tree/build && cp -r Makefile include runtime bindings stdlib tests %s/tree && cp %s/config.mk %s/tree/build",
+      run("mkdir -p %s/tree/build && cp -r Makefile runtime bindings stdlib tests %s/tree && cp %s/config.mk %s/tree/build",
         folder, folder, build, folder)
       run("cd %s/tree && env -u MAKEFLAGS -u MFLAGS CCACHE_DISABLE=1 make -s BUILD=build CC='%s' %s", folder, cc, objects)
       sums[i] = run("cd %s/tree && md5sum %s", folder, objects)

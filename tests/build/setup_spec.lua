@@ -88,6 +88,14 @@ describe("make", function()
     assert.is_false(compiles(""))
   end)
 
+  it("keeps no copy of a Lua file that moved", function()
+    make(build .. "/lua/penumbra/wrap.lua")
+    assert.is_true(sh(("cd '%s' && touch lua/penumbra/gone.lua lua/penumbra/core.so && echo other >stdlib"):format(build)))
+    make(build .. "/lua/penumbra/wrap.lua " .. build .. "/lua/penumbra/plot/init.lua")
+    local command = "cd '%s/lua/penumbra' && test ! -e gone.lua -a -e wrap.lua -a -e plot/init.lua -a -e core.so"
+    assert.is_true(sh(command:format(build)))
+  end)
+
   it("knows the headers that a file includes", function()
     assert.is_false(compiles(""))
     assert.is_true(compiles("-W runtime/core/view.h"))

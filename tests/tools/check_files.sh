@@ -5,7 +5,7 @@
 set -eu
 
 limit=520
-files=$(find include runtime bindings stdlib examples tests Makefile .ci ./*.md -type f ! -path '*/run/*' 2>/dev/null || true)
+files=$(find runtime bindings stdlib examples tests Makefile .ci ./*.md -type f ! -path '*/run/*' 2>/dev/null || true)
 status=0
 
 refuse()
@@ -14,13 +14,13 @@ refuse()
     status=1
 }
 
-for file in $(find include runtime bindings stdlib -type f -name '*.[chl]*'); do
+for file in $(find runtime bindings stdlib -type f -name '*.[chl]*'); do
     lines=$(wc -l <"$file")
     [ "$lines" -le "$limit" ] || refuse "$file: $lines lines; split it below $limit"
 done
 
 # clang-format leaves comments and literals alone: what is too long stays so, or it tears the member before it from its type.
-code=$(find include runtime bindings examples tests -name '*.[ch]' -o -name '*.cc')
+code=$(find runtime bindings examples tests -name '*.[ch]' -o -name '*.cc')
 if found=$(LC_ALL=C.UTF-8 grep -nE '^.{121}' $code); then
     refuse "lines over 120 columns; a comment goes above what it is about:
 $found"

@@ -82,7 +82,7 @@ function program.with_busy()
     if object:find "/bindings/" then objects[#objects + 1] = quote(object) end
   end
   return build("penumbra_busy", table.concat({
-    os.getenv "PN_CC" or "cc", "-std=c17 -g", flags:match "%-fsanitize=%S+" or "", "-Iinclude -Iruntime -I.",
+    os.getenv "PN_CC" or "cc", "-std=c17 -g", flags:match "%-fsanitize=%S+" or "", "-Iruntime/include -Iruntime -I.",
     setting "LUA_CFLAGS", "-pthread -Wl,--wrap=luaopen_penumbra_core -o OUT tests/tools/busy.c", table.concat(objects, " "),
     program.tree .. "/libpenumbra_federated.a", program.tree .. "/libpenumbra.a", setting "LUA_LIBS", setting "READLINE_LIBS",
     setting "SECCOMP_LIBS", setting "DEP_LIBS", setting "FEDERATED_LIBS", "-lm",

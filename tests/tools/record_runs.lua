@@ -1,7 +1,7 @@
 -- record_runs.lua -- plans, prices and seeded runs of every solver on small problems, to the last bit: what a change that is meant
 -- to change nothing must not change.
 --   penumbra tests/tools/record_runs.lua >before.txt, then with the new build >after.txt, on one machine; diff says the rest.
--- Depends on: penumbra.  Used by: hand.
+-- Depends on: penumbra.  Run by hand.
 local pn = require "penumbra"
 
 local dense = pn.data.synthetic.logistic { n = 400, p = 6, seed = 3 }:clip_rows("l2", 1)

@@ -1,5 +1,6 @@
 /* solvers.c -- the table of solvers: a new one is its file and its line here.
  * Depends on: solvers.h, every solver by its row.  Used by: bindings, hosts, auto.c. */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "core/options.h"
@@ -46,7 +47,8 @@ const pn_solver_ops *pn_solver_find(const char *name)
     return pn_table_find(rows, name);
 }
 
-pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err)
+/* Under the lock. */
+static pn_status add(const pn_solver_ops *solver, pn_err *err)
 {
     const pn_solver_ops *there = pn_solver_find(solver->name);
     size_t count = OWN;
@@ -63,6 +65,17 @@ pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err)
                        PN_SOLVERS_ADDED);
     rows[count] = solver;
     return PN_OK;
+}
+
+pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pn_status status;
+
+    (void)pthread_mutex_lock(&lock);
+    status = add(solver, err);
+    (void)pthread_mutex_unlock(&lock);
+    return status;
 }
 
 pn_status pn_plan_from_args(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,

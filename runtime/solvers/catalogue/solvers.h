@@ -13,7 +13,7 @@ const pn_solver_ops *pn_solver_find(const char *name);
 
 /**
  * Add a row for a solver of another library; `solver` must outlive the process's use of the table.  Adding it again
- * changes nothing.  Call it before threads plan.
+ * changes nothing, also from several threads at once; a thread plans after its own call.
  * Errors: PN_EINVAL where another row has its name, and when PN_SOLVERS_ADDED rows were added already.
  */
 pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err);

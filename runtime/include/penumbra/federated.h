@@ -21,7 +21,8 @@
 extern "C" {
 #endif
 
-/** Adds federated_frank_wolfe to the table of solvers, once for the process and before threads plan.  Errors:
+/** Adds federated_frank_wolfe to the table of solvers, for the process: again it changes nothing, also from
+ *  several threads at once.  A thread calls it before it plans.  Errors:
  *  PN_EINVAL where the table has no room. */
 pn_status pn_federated_open(pn_err *err);
 
