@@ -133,15 +133,16 @@ static double default_step(const problem *at)
     const sgd_plan *plan = at->plan;
     const pn_first_order *first = &plan->first;
     sgd_constants of = constants(at);
-    double T = of.steps, L = first->smoothness;
+    double T = of.steps, L = first->smoothness, eta;
 
     if (plan->schedule == SGD_INVERSE)
         return 1.0 / first->strong_convexity;
     if (plan->schedule == SGD_SQRT)
         return at->travel / sqrt(of.square);
-    if (!isfinite(L))
-        return at->travel / sqrt(T * of.square);
-    return at->is_private ? fmin(1.0 / L, sgd_time(at, T, of.variance) * lasting(at) / T) : 1.0 / L;
+    if (!at->is_private)
+        return isfinite(L) ? 1.0 / L : at->travel / sqrt(T * of.square);
+    eta = sgd_time(at, T, of.variance) * lasting(at) / T;
+    return isfinite(L) ? fmin(1.0 / L, eta) : eta;
 }
 
 /* Where the steps are too few for the time that they are to take. */
@@ -221,7 +222,7 @@ static void explain_risk(problem *at)
     sgd_constants of = constants(at);
     double risk = sgd_risk(at->plan, &of);
     const char *none = no_bound(at);
-    bool equal = !at->plan->subgradient && at->plan->schedule == SGD_CONSTANT;
+    bool kinks = at->plan->subgradient, usual = at->plan->schedule == SGD_CONSTANT && (at->is_private || !kinks);
 
     if (!none && !isfinite(risk))
         none = "none for this schedule with this output or step";
@@ -230,7 +231,7 @@ static void explain_risk(problem *at)
         pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
     else
         pn_plan_add(plan, "excess risk bound", risk, "expected over batches and noise");
-    if (equal)
+    if (usual)
         risk =
             fmin(sgd_expected_risk(at, of.steps, of.eta * of.steps / (1.0 - at->plan->momentum), of.variance), at->gap);
     else if (isfinite(risk))
@@ -238,8 +239,9 @@ static void explain_risk(problem *at)
     plan->predicted = isfinite(risk) ? risk : 0.0;
     if (isfinite(risk))
         pn_plan_add(plan, "predicted excess", risk, "%s",
-                    equal ? "(D^2/(4 t) + t (p sigma^2 + G^2/b)/(2 T))/3, t = eta T/(1 - beta); no guarantee"
-                          : "the theory's, at most G D");
+                    !usual  ? "the theory's, at most G D"
+                    : kinks ? "(D^2/(4 t) + t (p sigma^2 + G^2/b + G^2/10)/(2 T))/3, t = eta T; no guarantee"
+                            : "(D^2/(4 t) + t (p sigma^2 + G^2/b)/(2 T))/3, t = eta T/(1 - beta); no guarantee");
 }
 
 static void explain_steps(problem *at)

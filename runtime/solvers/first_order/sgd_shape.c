@@ -78,20 +78,35 @@ static double time_for(const sgd_problem *at, double unit)
     return pn_time_of_noise(&time);
 }
 
+static bool tosses_coins(const sgd_problem *at)
+{
+    return strcmp(at->plan->batches.scheme, "poisson") == 0;
+}
+
 double sgd_sampling(const sgd_problem *at, double b)
 {
     double G = at->plan->first.lipschitz, n = at->plan->first.n;
 
-    if (strcmp(at->plan->batches.scheme, "poisson") == 0)
+    if (tosses_coins(at))
         return (1.0 - b / n) / b * G * G;
     return n > 1.0 ? (n - b) / (n - 1.0) / b * G * G : 0.0;
 }
 
 double sgd_time(const sgd_problem *at, double steps, double variance)
 {
-    double time = time_for(at, sqrt(variance / ((double)at->plan->first.p * steps)));
+    const pn_first_order *first = &at->plan->first;
+    double G = first->lipschitz, kinks = isfinite(first->smoothness) ? 0.0 : SGD_KINKS * G * G;
+    double time = time_for(at, sqrt((variance + kinks) / ((double)first->p * steps)));
 
-    return fmin(time, pn_longest_time(at->plan->first.smoothness, steps));
+    return isfinite(first->smoothness) ? fmin(time, pn_longest_time(first->smoothness, steps)) : time;
+}
+
+double sgd_expected_risk(const sgd_problem *at, double steps, double time, double variance)
+{
+    const pn_first_order *first = &at->plan->first;
+    double G = first->lipschitz, kinks = isfinite(first->smoothness) ? 0.0 : SGD_KINKS * G * G;
+
+    return pn_usual_excess(usual_distance(at), time, time / steps * (variance + kinks) / 2.0);
 }
 
 /* ---- by the rule ---- */
@@ -145,16 +160,22 @@ static double batch_by_rule(const sgd_problem *at, double steps)
 
 /* ---- within the default work ---- */
 
+/* Of one step. */
+static double step_seconds(const sgd_problem *at, double batch)
+{
+    return pn_step_seconds(at->plan->base.objective, batch) +
+           (tosses_coins(at) ? PN_COIN_SECONDS * at->plan->first.n : 0.0);
+}
+
 static double seconds(const sgd_problem *at, double steps, double batch)
 {
-    return steps * pn_step_seconds(at->plan->base.objective, batch);
+    return steps * step_seconds(at, batch);
 }
 
 /* The largest batch for which the work is enough; one that is given, or has to be all records, whatever it takes. */
 static double batch_in(const sgd_problem *at, double steps)
 {
-    const pn_objective *objective = at->plan->base.objective;
-    double n = at->plan->first.n, none = pn_step_seconds(objective, 0.0), one = pn_step_seconds(objective, 1.0) - none;
+    double n = at->plan->first.n, none = step_seconds(at, 0.0), one = step_seconds(at, 1.0) - none;
 
     if (at->own[SGD_BATCH].given)
         return (double)at->own[SGD_BATCH].count;
@@ -163,21 +184,14 @@ static double batch_in(const sgd_problem *at, double steps)
     return fmin(n, fmax(1.0, floor((PN_WORK_SECONDS / steps - none) / one)));
 }
 
-double sgd_expected_risk(const sgd_problem *at, double steps, double time, double variance)
-{
-    return pn_usual_excess(usual_distance(at), time, time / steps * variance / 2.0);
-}
-
 static double predict(sgd_problem *at, double steps, double batch)
 {
     const pn_first_order *first = &at->plan->first;
-    double sigma = sgd_noise_at(at->plan, (size_t)batch, (size_t)steps), G = first->lipschitz, variance;
+    double sigma = sgd_noise_at(at->plan, (size_t)batch, (size_t)steps), variance;
 
     if (isnan(sigma))
         return INFINITY;
     variance = sgd_sampling(at, batch) + (double)first->p * sigma * sigma;
-    if (!isfinite(first->smoothness))
-        return at->travel * sqrt((G * G + variance) / steps);
     return sgd_expected_risk(at, steps, sgd_time(at, steps, variance), variance);
 }
 

@@ -64,6 +64,16 @@ describe("default plans within their work", function()
     end
   end)
 
+  it("count the coin of every record in a Poisson batch", function()
+    local n, p = 60000, 20
+    local obj = pn.objective {data = empty(n, p), loss = pn.loss.hinge()}
+    local plan = pn.solve.sgd.plan(obj, budget(n, 30, "zero_out"))
+    local b, T = plan.lines["batch b"], plan.iterations
+    assert.truthy(plan.lines["held back, s"])
+    -- 1e-9 a coin; the rest as above, of data that a cache holds
+    assert.is_true(T * (4e-6 + p * 1e-8 + b * (1.5e-8 + p * 2.5e-10) + n * 1e-9) <= 4 * (1 + 1e-6))
+  end)
+
   it("do not depend on how many entries are stored", function()
     -- Neighbours: one record without an entry, or with all of them.
     local n, p = 3000, 4000
