@@ -58,6 +58,24 @@ double pn_gaussian_delta(double mu, double epsilon)
     return fmin(1.0, value + value * 1e-12 + DBL_MIN);
 }
 
+/* Is pn_gaussian_delta(mu, epsilon) <= delta?  In searches most points are far from the answer, where the difference of
+ *     delta = exp(-a^2/2) (erfcx(-a/sqrt 2) - erfcx(b/sqrt 2))/2
+ * is near enough: it loses SPACING near/(near - far), and pn_gaussian_delta has DOUBT with what it is rounded up by.
+ * The answer is that of pn_gaussian_delta at every point, so that searches end at the same double. */
+#define DOUBT   1e-11
+#define SPACING 1e-14
+
+static bool within(double mu, double epsilon, double delta)
+{
+    double a = mu / 2.0 - epsilon / mu, near = pn_erfcx(-a * sqrt_half), far, value;
+
+    far = pn_erfcx((mu / 2.0 + epsilon / mu) * sqrt_half);
+    value = 0.5 * exp(-0.5 * a * a) * (near - far);
+    if (value > 1e-290 && fabs(value - delta) > value * (DOUBT + SPACING * near / (near - far)))
+        return value < delta;
+    return pn_gaussian_delta(mu, epsilon) <= delta;
+}
+
 typedef struct question {
     double mu, epsilon, delta;
 } question;
@@ -66,7 +84,7 @@ static bool is_private(void *self, double epsilon)
 {
     const question *q = self;
 
-    return pn_gaussian_delta(q->mu, epsilon) <= q->delta;
+    return within(q->mu, epsilon, q->delta);
 }
 
 /* delta(epsilon) <= exp(-(epsilon - mu^2/2)^2 / (2 mu^2)) above mu^2/2. */
@@ -89,7 +107,7 @@ static bool too_much(void *self, double mu)
 {
     const question *q = self;
 
-    return pn_gaussian_delta(mu, q->epsilon) > q->delta;
+    return !within(mu, q->epsilon, q->delta);
 }
 
 double pn_gaussian_mu(double epsilon, double delta)

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "check.h"
+#include "numeric/root.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/calibrate.h"
 #include "privacy/event/gaussian.h"
@@ -129,11 +130,46 @@ static void test_the_article_of_objective_perturbation_is_refuted(void)
     CHECK_CLOSE(pn_gaussian_delta(0.1 * per_epsilon, 0.1), 5.35e-5, 0.005e-5);
 }
 
+typedef struct asked {
+    double mu, epsilon, delta;
+} asked;
+
+static bool private_at(void *self, double epsilon)
+{
+    const asked *of = self;
+
+    return pn_gaussian_delta(of->mu, epsilon) <= of->delta;
+}
+
+static bool not_private_at(void *self, double mu)
+{
+    const asked *of = self;
+
+    return pn_gaussian_delta(mu, of->epsilon) > of->delta;
+}
+
+/* Inverses look at most points in a cheaper form. */
+static void test_inverses_are_those_of_the_full_form_to_the_last_bit(void)
+{
+    for (double mu = 3e-9; mu < 40.0; mu *= 2.3) {
+        for (double delta = 1e-250; delta < 0.4; delta = pow(delta, 0.6) * 0.7) {
+            asked of = { .mu = mu, .epsilon = pn_gaussian_epsilon(mu, delta), .delta = delta };
+            double high = (mu * mu / 2.0 + mu * sqrt(-2.0 * log(delta))) * (1.0 + 1e-9);
+
+            if (!(of.epsilon > 0.0))
+                continue;
+            CHECK(of.epsilon == nextafter(pn_bisect(private_at, &of, 0.0, high), INFINITY));
+            CHECK(pn_gaussian_mu(of.epsilon, delta) == pn_bisect(not_private_at, &of, mu / 2.0, mu * 2.0));
+        }
+    }
+}
+
 int main(void)
 {
     test_delta_to_full_relative_accuracy();
     test_delta_falls_with_epsilon_and_grows_with_mu();
     test_epsilon();
+    test_inverses_are_those_of_the_full_form_to_the_last_bit();
     test_mu_is_on_the_safe_side();
     test_calibrated_noise();
     test_budgets_of_mirror_descent();
