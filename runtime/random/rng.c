@@ -103,7 +103,8 @@ static void refill(pn_rng *rng)
 
 /* ---- making ---- */
 
-static pn_status new_stream(pn_rng **out, pn_err *err)
+/* A seed is no secret, nor is what follows from it. */
+static pn_status new_stream(pn_rng **out, bool secret, pn_err *err)
 {
     pn_secret memory = { 0 };
     pn_rng *rng;
@@ -112,7 +113,7 @@ static pn_status new_stream(pn_rng **out, pn_err *err)
     if (process_status == PN_EIO)
         return pn_fail(err, PN_EIO, "rng: libsodium could not start; the system gives no randomness");
     if (process_status == PN_OK)
-        memory = pn_secret_new(sizeof *rng);
+        memory = secret ? pn_secret_new(sizeof *rng) : pn_secret_none(sizeof *rng);
     rng = memory.bytes;
     PN_TRY(pn_made(rng, err, "rng: not enough memory for a stream of %zu bytes", sizeof *rng));
     rng->memory = memory;
@@ -121,7 +122,8 @@ static pn_status new_stream(pn_rng **out, pn_err *err)
     rng->refill_extra = PN_EXTRA_BYTES;
     rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
     rng->owner = getpid();
-    discard_buffers(rng);
+    rng->next = PN_REFILL_BYTES; /* nothing is ready */
+    rng->next_extra = PN_EXTRA_BYTES;
     *out = rng;
     return PN_OK;
 }
@@ -155,7 +157,7 @@ static void key_from(pn_rng *rng, const unsigned char *message, size_t n, const 
 
 pn_status pn_rng_secure(pn_rng **out, pn_err *err)
 {
-    pn_status status = new_stream(out, err);
+    pn_status status = new_stream(out, true, err);
 
     if (status == PN_OK)
         key_from_system(*out);
@@ -165,7 +167,7 @@ pn_status pn_rng_secure(pn_rng **out, pn_err *err)
 pn_status pn_rng_seeded(pn_rng **out, uint64_t seed, pn_err *err)
 {
     unsigned char message[8];
-    pn_status status = new_stream(out, err);
+    pn_status status = new_stream(out, false, err);
 
     if (status == PN_OK) {
         store_little_endian(message, seed);
@@ -188,7 +190,7 @@ pn_status pn_rng_split(pn_rng **out, const pn_rng *parent, uint64_t stream, pn_e
 
     if (!parent->simulated && !parent->shared)
         return pn_rng_secure(out, err);
-    status = new_stream(out, err);
+    status = new_stream(out, !parent->simulated, err);
     if (status == PN_OK && parent->shared) {
         key_from_draws(*out, (pn_rng *)parent); /* keying a child is a draw */
         return PN_OK;

@@ -1,10 +1,11 @@
-/* secret.c -- guarded memory.  Depends on: secret.h, core/account.h, libsodium.
+/* secret.c -- guarded memory.  Depends on: secret.h, core/account.h, core/alloc.h, libsodium.
  * Used by: random/rng.c, privacy/ledger_*.c. */
 #include <string.h>
 
 #include <sodium.h>
 
 #include "core/account.h"
+#include "core/alloc.h"
 #include "random/secret.h"
 
 /* The pages around it are not counted. */
@@ -22,11 +23,19 @@ pn_secret pn_secret_new(size_t size)
     return made.bytes ? made : (pn_secret){ 0 };
 }
 
+pn_secret pn_secret_none(size_t size)
+{
+    return (pn_secret){ .bytes = pn_calloc(1, size), .size = size, .open_to_all = true };
+}
+
 void pn_secret_clear(pn_secret *secret)
 {
     if (!secret->bytes)
         return;
-    sodium_free(secret->bytes);
+    if (secret->open_to_all)
+        pn_free(secret->bytes);
+    else
+        sodium_free(secret->bytes);
     if (secret->account)
         pn_account_credit(secret->account, secret->size);
     *secret = (pn_secret){ 0 };

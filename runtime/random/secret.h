@@ -5,6 +5,7 @@
 #ifndef PN_RANDOM_SECRET_H
 #define PN_RANDOM_SECRET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct pn_account pn_account;
@@ -13,11 +14,15 @@ typedef struct pn_secret {
     void *bytes; /* NULL: there is none */
     size_t size;
     pn_account *account; /* that pays for it, or NULL */
+    bool open_to_all;    /* by pn_secret_none: memory like any other */
 } pn_secret;
 
 /** Room for `size` bytes, zeroed and open, charged to the account of this thread.
  *  `bytes` is NULL when memory is short. */
 pn_secret pn_secret_new(size_t size);
+/** As pn_secret_new, without any of the protection, for what could be a secret but is not: guarded pages cost some 50
+ *  microseconds of system calls. */
+pn_secret pn_secret_none(size_t size);
 /** Erase and give back; again, nothing. */
 void pn_secret_clear(pn_secret *secret);
 

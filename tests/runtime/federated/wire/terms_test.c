@@ -310,6 +310,6 @@ int main(void)
     depends_on_seed_party_and_round_only();
     makes_every_subset_equally_likely();
     includes_columns_and_pairs_as_the_theory_says();
-    CHECK(fail_alloc_sweep("sample", sampling, &terms) == 2);
+    CHECK(fail_alloc_sweep("sample", sampling, &terms) == 3);
     return check_summary();
 }
