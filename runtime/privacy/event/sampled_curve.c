@@ -35,11 +35,12 @@ typedef struct quadrature {
 /* ln(1 - q + q e^w).  Beyond 700, 1 - q is 1 or does not count; where the ratio is small, 1 - q must not drown in 1. */
 static double log_ratio(const quadrature *s, double w)
 {
-    double t = w + s->log_q, above = s->q * expm1(w);
+    double t = w + s->log_q, above;
 
-    if (above < -0.5)
-        return log((1.0 - s->q) + s->q * exp(w));
-    return w < 700.0 ? log1p(above) : fmax(t, 0.0) + log1p(exp(-fabs(t)));
+    if (w >= 700.0)
+        return t > 40.0 ? t : fmax(t, 0.0) + log1p(exp(-fabs(t))); /* exp is slow where it underflows */
+    above = s->q * expm1(w);
+    return above < -0.5 ? log((1.0 - s->q) + s->q * exp(w)) : log1p(above);
 }
 
 static double log_up(const quadrature *s, double x)
@@ -80,7 +81,8 @@ static void add(quadrature *s, double x, double weight)
         s->sum *= exp(s->scale - exponent);
         s->scale = exponent;
     }
-    s->sum += weight * value * exp(exponent - s->scale);
+    if (!(exponent <= s->scale - 750.0)) /* else exp underflows, slowly */
+        s->sum += weight * value * exp(exponent - s->scale);
 }
 
 /* At least ln f on [low, high], e^(-x^2/2z^2) included. */
