@@ -234,7 +234,7 @@ describe("penumbra server and penumbra party", function()
     group:kill("server", "TERM")
     assert.is_true(group:wait { "server" }, logs())
     local before = #group:log "server"
-    write_server(5, "timeout = 3") -- who waits no longer for who did not come
+    write_server(5, "timeout = 1") -- who waits no longer for who did not come
     group:start "server"
     assert.is_true(group:wait { "server" }, logs())
     assert.equal(4, group:ended "server", logs())

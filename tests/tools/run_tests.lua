@@ -8,7 +8,7 @@ local SHOWN = 8 -- lines of a failure that are said again
 -- LeakSanitizer follows the storage of threads that have ended, and may die of that at the end of some specs in one process: then
 -- they run again, each in its own.
 local TOOL_DIED = "LeakSanitizer has encountered a fatal error"
--- They watch a terminal or a clock: alone, after the others.
+-- They watch a terminal or a clock, and mostly wait: after the others, in groups that share nothing but the machine.
 local ALONE = { "/repl[%w_]*_spec%.lua$", "/federated_programs_spec%.lua$" }
 
 local programs, specs, alone = {}, {}, {}
@@ -174,9 +174,9 @@ add_specs(jobs, specs, GROUP) -- the longest are among them
 for _, program in ipairs(programs) do
   jobs[#jobs + 1] = { name = program:match "tests/(.*)$" or program, command = quote(program) }
 end
-add_specs(last, alone, GROUP)
-local again = run(jobs, processors())
-for _, spec in ipairs(run(last, 1)) do again[#again + 1] = spec end
+add_specs(last, alone, 3)
+local again = run(jobs, processors() + 1) -- some jobs wait
+for _, spec in ipairs(run(last, 2)) do again[#again + 1] = spec end
 local singly = {}
 add_specs(singly, again, 1)
 run(singly, 1)

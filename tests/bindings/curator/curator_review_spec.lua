@@ -55,8 +55,8 @@ describe("an analyst's script", function()
     local c = curator { ledger = ledger, instructions = 1 << 40 }
     local result = c:run([[
       local m = pn.mechanism.laplace{scale=1e12, sensitivity=1}
-      for i = 1, 20000 do m:release(0, {label="a"}) end
-      for i = 1, 20000 do m:release(0, {label=i % 2 == 0 and "b" or "c"}) end
+      for i = 1, 10100 do m:release(0, {label="a"}) end
+      for i = 1, 10100 do m:release(0, {label=i % 2 == 0 and "b" or "c"}) end
       local n = 0
       while pcall(m.release, m, 0, {label="d" .. n}) do n = n + 1 end
       local ok, message = pcall(m.release, m, 0)

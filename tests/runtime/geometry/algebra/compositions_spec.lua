@@ -283,14 +283,14 @@ describe("norms and potentials of compositions", function()
   end
 
   it("are norms", function()
-    each(15, 1400, function(rng, n, text)
+    each(tier.times(8, 15), 1400, function(rng, n, text)
       local report = pn.check(pn.norm.minkowski(composed(rng, n)), {probes = 5, tolerance = TOLERANCE})
       if not report.ok then error(text .. "\n" .. tostring(report), 0) end
     end)
   end)
 
   it("have potentials whose steps stay in the set", function()
-    each(15, 1500, function(rng, n, text)
+    each(tier.times(8, 15), 1500, function(rng, n, text)
       local C = composed(rng, n)
       local P = pn.potential.for_set(C)
       local report = pn.check(P, {probes = 5, set = C, tolerance = TOLERANCE})
