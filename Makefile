@@ -314,8 +314,8 @@ TAKEN     = $(if $(PART),$(shell grep -lE '$(ASKS)' $(ALL_TESTS) | awk -v part=$
             'BEGIN { split(part, k, "/") } NR % k[2] == k[1] % k[2]'),$(ALL_TESTS))
 SPECS     = $(filter-out $(if $(SAN),$(NOT_SAN)),$(filter %.lua,$(TAKEN)))
 RUN_TESTS = $(patsubst %.c,$(BUILD)/%,$(filter %.c,$(TAKEN)))
-# Real data belong to the thorough tier.
-TIER_ENV  = $(if $(THOROUGH)$(PART),PN_THOROUGH=1,env -u PN_THOROUGH -u PENUMBRA_DATA)
+# Real data belong to the thorough tier, and so do OpenBLAS's threads: in three jobs on two processors they wait for each other.
+TIER_ENV  = $(if $(THOROUGH)$(PART),PN_THOROUGH=1,env -u PN_THOROUGH -u PENUMBRA_DATA OPENBLAS_NUM_THREADS=1)
 # The interpreter is not sanitized: what the modules need of a sanitizer is loaded before it.
 RUNTIME_OF = $(if $(filter thread,$(1)),libtsan.so,$(if $(filter address,$(1)),libasan.so))
 ifneq ($(SAN),)
