@@ -304,9 +304,9 @@ $(BUILD)/lua/penumbra/%.lua: stdlib/%.lua $(BUILD)/stdlib
 TREE     := $(abspath $(BUILD))
 LUA_DIRS  = LUA_PATH='$(TREE)/lua/?.lua;$(TREE)/lua/?/init.lua;./?.lua;;' LUA_CPATH='$(TREE)/lua/?.so;;'
 CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBRA='$(TREE)/penumbra'
-# Sanitized trees leave out what tests other builds, the long audits, and the reproductions, whose every call has specs.
+# Sanitized trees leave out what tests other builds, the long audits, and lessons and reproductions, whose every call has specs.
 NOT_SAN   = tests/build/% tests/examples/embed_spec.lua tests/examples/reproduce_spec.lua tests/regress/mutants_spec.lua \
-            tests/bindings/curator/curator_process_spec.lua
+            tests/bindings/curator/curator_process_spec.lua tests/stdlib/lessons_spec.lua
 ALL_TESTS = $(sort $(shell find $(TESTS) -name '*_spec.lua')) $(filter $(foreach path,$(TESTS),$(basename $(path))%),$(C_TEST_SRC))
 # The tests to which the thorough tier adds something say so: they ask for the tier, or for real data.  PART=2/5 takes every fifth of them.
 ASKS      = check_thorough|check_times|fail_alloc_sweep|tests\.tools\.tier|PENUMBRA_DATA
