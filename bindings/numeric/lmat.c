@@ -1,4 +1,5 @@
 /* lmat.c -- pn.mat: dense row-major matrices.  Depends on: lnumbers.h, lsymbol.h, numeric/.  Used by: every binding. */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -281,6 +282,43 @@ static int mat_svd(lua_State *L)
     return 3;
 }
 
+/* Relative to the largest entry: what sums in another order leave of a symmetry. */
+#define ASYMMETRY 1e-10
+
+static void check_symmetric(lua_State *L, const pnl_mat *A)
+{
+    double most = 0.0;
+
+    if (A->rows != A->cols)
+        pnl_error(L, "eigen: the matrix is %zu x %zu; eigenvalues need a square one, singular values (A:svd()) do not",
+                  A->rows, A->cols);
+    for (size_t k = 0; k < A->rows * A->cols; k++)
+        most = fmax(most, fabs(A->data[k]));
+    for (size_t i = 0; i < A->rows; i++)
+        for (size_t j = 0; j < i; j++)
+            if (fabs(A->data[i * A->cols + j] - A->data[j * A->cols + i]) > ASYMMETRY * most)
+                pnl_error(L,
+                          "eigen: entry (%zu, %zu) is %g, entry (%zu, %zu) is %g; the matrix must be symmetric, as "
+                          "(A + A:t()) / 2 is",
+                          i + 1, j + 1, A->data[i * A->cols + j], j + 1, i + 1, A->data[j * A->cols + i]);
+}
+
+static int mat_eigen(lua_State *L)
+{
+    pnl_mat *self = check_self(L);
+    double *values, *vectors, *rows;
+    pn_err err;
+
+    check_symmetric(L, self);
+    values = pnl_new_vec(L, self->rows);
+    vectors = pnl_new_mat(L, self->rows, self->rows);
+    rows = pnl_new_mat(L, self->rows, self->rows);
+    pnl_status(L, pn_eigen_symmetric(values, rows, view_of(self), &err), &err);
+    pn_mat_transpose(vectors, (pn_mat){ rows, self->rows, self->rows });
+    lua_pop(L, 1);
+    return 2;
+}
+
 static int mat_solve(lua_State *L)
 {
     pnl_mat *self = check_self(L);
@@ -386,6 +424,10 @@ static const pnl_row mat_class_rows[] = {
     METHOD("svd", mat_svd, "A:svd() -> U, s, V",
            "Economy singular value decomposition A = U diag(s) V:t(), s falling.  The entries must be finite.  LAPACK "
            "dgesdd."),
+    METHOD("eigen", mat_eigen, "A:eigen() -> w, V",
+           "Eigenvalues w, rising, and orthonormal eigenvectors, the columns of V, of a symmetric A: A = V diag(w) "
+           "V:t().  An error when an entry is not finite, or differs from its mirror image by more than 1e-10 of the "
+           "largest entry.  LAPACK dsyevd."),
     METHOD("solve", mat_solve, "A:solve(b) -> vec",
            "x with A * x = b for a square A; an error when A is singular, also to working precision.  LAPACK dgetrf."),
     { "save", pnl_mat_save, PNL_METHOD, PNL_RAW | PNL_FILES, "A:save(path)",

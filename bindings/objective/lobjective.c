@@ -9,7 +9,9 @@
 #include "bindings/core/progress.h"
 #include "bindings/objective/lobjective.h"
 #include "core/vault.h"
+#include "numeric/symmetric.h"
 #include "objective/passes/objective.h"
+#include "objective/passes/second_order.h"
 
 static const char *const data_name[] = { "pn.dataset", NULL };
 static const char *const loss_name[] = { "pn.loss", NULL };
@@ -240,6 +242,28 @@ static int objective_hvp(lua_State *L)
     return 1;
 }
 
+static int objective_hessian(lua_State *L)
+{
+    pn_objective *self = self_of(L);
+    pn_vec theta = pnl_objective_point(L, self, 2, "objective:hessian", "theta");
+    pn_batch room;
+    const pn_batch *batch = batch_argument(L, 3, "objective:hessian", &room);
+    double *full = pnl_new_mat(L, theta.n, theta.n), *packed;
+    pn_err err;
+    pn_status status;
+
+    packed = pnl_new_vec(L, pn_packed_size(theta.n));
+    pnl_run_begin(L, true);
+    status = pn_objective_quadratic(self, batch, theta.data, NULL, NULL, packed, pnl_task(L), &err);
+    if (status == PN_OK && !batch)
+        status = pn_objective_add_regular_hessian(self, theta.data, packed, &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    pn_packed_unpack(packed, theta.n, full);
+    lua_pop(L, 1);
+    return 1;
+}
+
 static int objective_losses(lua_State *L)
 {
     pn_objective *self = self_of(L);
@@ -394,6 +418,10 @@ static const pnl_row objective_rows[] = {
     { "hvp", objective_hvp, PNL_METHOD, PNL_RAW, "obj:hvp(theta, v[, batch]) -> vec",
       "The Hessian at theta [dim] times v [dim], without forming the Hessian; of a batch as for value.  Error for a "
       "black box and with clip=." },
+    { "hessian", objective_hessian, PNL_METHOD, PNL_RAW, "obj:hessian(theta[, batch]) -> mat",
+      "The Hessian of obj:value at theta, [dim x dim]: one fused pass, about the work of X' X; of a batch as for value. "
+      " With clip= that of the function whose gradients the clipped ones are.  Error for a black box, for a loss whose "
+      "slope jumps, and for an r without a Hessian." },
     { "losses", objective_losses, PNL_METHOD, PNL_RAW, "obj:losses(theta) -> vec",
       "Each record's loss at theta, n numbers." },
     { "factors", objective_factors, PNL_METHOD, PNL_RAW, "obj:factors(theta) -> vec or mat",

@@ -133,6 +133,7 @@ method("pn.mat", "    A = pn.mat{{2, 1}, {1, 3}}", {
   set = "A:set(1, 2, 0)\n    print(A)",
   solve = "x = A:solve{3, 5}\n    print(x, A * x)",
   svd = "U, s, V = A:svd()\n    print(s)",
+  eigen = "w, V = A:eigen()\n    print(w)",
   t = "print(pn.mat{{1, 2, 3}}:t(), A:t())",
   vec = "print(A:vec())",
 })

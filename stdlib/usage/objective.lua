@@ -107,6 +107,7 @@ method("pn.objective", "    d = pn.data.synthetic.logistic{n = 500, p = 3, seed 
   factors = "print(obj:factors{0, 0, 0})",
   gradient = "print(obj:gradient{0, 0, 0})",
   hvp = "print(obj:hvp({0, 0, 0}, {1, 0, 0}))",
+  hessian = "w = obj:hessian({0, 0, 0}):eigen()\n    print(w)",
   losses = "print(obj:losses{0, 0, 0})",
   value = "print(obj:value{0, 0, 0}, math.log(2))",
 })

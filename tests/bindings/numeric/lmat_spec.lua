@@ -182,6 +182,27 @@ describe("pn.mat", function()
     end)
   end)
 
+  it("has eigenvalues and eigenvectors where it is symmetric", function()
+    local A = mat { { 4, 1, -2 }, { 1, 2, 0 }, { -2, 0, 3 } }
+    local w, V = A:eigen()
+    local W = mat.zeros(3, 3)
+    for i = 1, 3 do
+      W:set(i, i, w[i])
+      assert.is_true(i == 1 or w[i] >= w[i - 1])
+    end
+    assert.is_true(distance(V * W * V:t(), A) < 1e-13)
+    assert.is_true(distance(V:t() * V, mat { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }) < 1e-13)
+    assert.is_true((mat({ { 2, 1 }, { 1, 2 } }):eigen() - { 1, 3 }):norm() < 1e-14)
+    assert.is_true((mat({ { 1, 1 + 1e-12 }, { 1, 1 } }):eigen() - { 0, 2 }):norm() < 1e-11) -- but for rounding
+    refused_like("entry %(2, 1%) is 4, entry %(1, 2%) is 3; the matrix must be symmetric", function()
+      return mat({ { 1, 3 }, { 4, 5 } }):eigen()
+    end)
+    refused_like("eigen: the matrix is 1 x 2", function() return mat({ { 1, 3 } }):eigen() end)
+    refused_like("eigen: entry %(2, 2%) is not finite", function()
+      return (mat({ { 1, 0 }, { 0, 1 } }):vec() / { 1, 1, 1, 0 }):reshape(2, 2):eigen()
+    end)
+  end)
+
   it("solves linear equations, and refuses a singular matrix", function()
     local A = mat { { 0, 2, 1 }, { 1, 1, 0 }, { 3, 0, -1 } }
     assert.is_true((A:solve { 1, -1, -2 } - { 1, -2, 5 }):norm() < 1e-13)

@@ -81,3 +81,57 @@ describe("pn.second_order_gap", function()
     assert.truthy(entry.doc:find("NOT private", 1, true))
   end)
 end)
+
+describe("obj:hessian", function()
+  -- Its columns are products with unit vectors.
+  local function is_that_of_products(obj, theta, batch)
+    local H, dim = obj:hessian(theta, batch), #theta
+    assert.equal(dim, H.rows)
+    assert.equal(dim, H.cols)
+    for j = 1, dim do
+      local unit = pn.vec.zeros(dim)
+      unit[j] = 1
+      assert.is_true((H * unit - obj:hvp(theta, unit, batch)):norm() < 1e-14 * (1 + H:vec():norm()))
+    end
+    assert.is_true(H == H:t())
+  end
+
+  local rows = pn.data.synthetic.logistic {n = 40, p = 5, seed = 2}:clip_rows("l2", 1)
+
+  it("is that of value: with r, and of a batch without", function()
+    local theta = pn.vec {0.3, -1, 0, 2, 0.1}
+    for _, reg in ipairs {false, pn.reg.l2(0.1), pn.reg.nonconvex {lambda = 0.2}} do
+      local obj = pn.objective {data = rows, loss = pn.loss.logistic(), reg = reg or nil}
+      is_that_of_products(obj, theta)
+      is_that_of_products(obj, theta, {1, 7, 7, 40})
+      is_that_of_products(obj, theta, {rows = {3}, denominator = 8})
+    end
+  end)
+
+  it("is dim x dim for a loss of several margins", function()
+    local d = pn.data.from(rows.X, rows.y:map(function(y) return y + 2 end)):clip_labels(1, 3)
+    local obj = pn.objective {data = d, loss = pn.loss.softmax {classes = 3}, reg = pn.reg.l2(0.1)}
+    is_that_of_products(obj, pn.vec.linspace(-1, 1, 15))
+    assert.is_near(0.1, obj:hessian(pn.vec.zeros(15)):eigen()[1], 1e-14)
+  end)
+
+  it("is 0 where clip= acts, and that of the loss where it does not", function()
+    local plain = pn.objective {data = rows, loss = pn.loss.logistic()}
+    local theta = pn.vec.zeros(5)
+    assert.is_true(pn.objective {data = rows, loss = pn.loss.logistic(), clip = 10}:hessian(theta) == plain:hessian(theta))
+    assert.equal(0, pn.objective {data = rows, loss = pn.loss.logistic(), clip = 1e-3}:hessian(theta):vec():norm(math.huge))
+  end)
+
+  it("refuses what has none, and points of another size", function()
+    local d = pn.data.from({{1, 0}, {0, 1}}, {1, -1})
+    refused("black", function()
+      pn.objective {data = d, loss = pn.loss.black_box {value = function(z, y) return z * y end}}:hessian {0, 0}
+    end)
+    refused("hinge", function() pn.objective {data = d, loss = pn.loss.hinge()}:hessian {0, 0} end)
+    refused("reg.nuclear", function()
+      pn.objective {data = d, loss = pn.loss.logistic(), reg = pn.reg.nuclear {lambda = 1, rows = 1, cols = 2}}:hessian {0, 0}
+    end)
+    refused("theta has 3 entries", function() pn.objective {data = d, loss = pn.loss.logistic()}:hessian {0, 0, 0} end)
+    refused("must be a finite number", function() pn.objective {data = d, loss = pn.loss.logistic()}:hessian {0, 0 / 0} end)
+  end)
+end)
