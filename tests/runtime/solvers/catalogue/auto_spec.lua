@@ -30,6 +30,9 @@ describe("solve.auto", function()
     assert.equal("gradient_descent", pn.solve.auto.plan(few, BUDGET).solver) -- few columns and large noise, r = 0.067
     local many = pn.objective { data = logistic(1, 5000, 100), loss = pn.loss.logistic() }
     assert.equal("newton", pn.solve.auto.plan(many, BUDGET).solver) -- many columns and large noise, r = 0.02
+    local classes = many.data:with_labels((many.data.y + 3) / 2):clip_labels(1, 2)
+    local softmax = pn.objective { data = classes, loss = pn.loss.softmax { classes = 2 } } -- 200 coordinates
+    assert.equal("gradient_descent", pn.solve.auto.plan(softmax, BUDGET).solver)
     local wide = pn.objective { data = logistic(1, 200, 1001), loss = pn.loss.logistic() }
     assert.equal("gradient_descent", pn.solve.auto.plan(wide, BUDGET).solver) -- a Hessian of order 1001
     local first_order = { gradient_descent = true, sgd = true }
