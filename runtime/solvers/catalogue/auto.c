@@ -14,8 +14,8 @@
  *   - of many columns (d >= 50) the gains and the damping of newton's releases are ahead of a plain mean of gradients
  *     while noise is large, above r = 2e-3; between, thousands of gradient steps see directions that ten to twenty
  *     steps of newton leave.
- * With several margins newton's curvature is a bound, the same for all margins and records: gradient_descent is ahead on
- * usps and Covertype's seven classes at every epsilon.
+ * With several margins newton's curvature is a bound, the same for all margins and records: gradient_descent is ahead
+ * on usps and Covertype's seven classes at every epsilon.
  * The reasons are the theory's, the numbers were looked for on abalone, cal_housing, a9a, ijcnn1 and Covertype
  * (logistic loss, epsilon 0.1 to 30, both relations); on either side of a line the two differ little.  A rule for few
  * columns and little noise went after a look at cpusmall, whose eigenvalues lie too far apart for it. */

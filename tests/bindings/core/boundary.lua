@@ -40,7 +40,8 @@ local alone, wire = "needs several ranks, which this process does not have", "ne
 local excused = {
   ranks = alone, ["federated.mpi"] = alone, ["pn.dataset:share"] = alone, ["pn.ranks:barrier"] = alone, ["pn.ranks:rng"] = alone,
   ["pn.party:report"] = wire, ["pn.party:serve"] = wire, ["pn.transport:data"] = wire,
-  ["accountant.selftest"] = "takes no number, and a second", ["sampler.with_replacement"] = "always refuses", version = "is a string",
+  ["accountant.selftest"] = "takes no number, and a second",
+  ["sampler.with_replacement"] = "always refuses", version = "is a string",
 }
 
 -- x:name(...) becomes CALL(x, "name", ...); comments go.
