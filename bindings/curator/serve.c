@@ -71,13 +71,10 @@ static pn_status ask(server *self, pnl_frame_kind reply, pn_err *err)
 static pn_status ask_ledger(void *object, const pn_ledger_question *question, pn_ledger_answer *answer, pn_err *err)
 {
     server *self = object;
-    pn_status status;
 
     pnl_frame_begin(&self->out, PNL_FRAME_QUESTION);
     pnl_put_question(&self->out, question);
-    status = ask(self, PNL_FRAME_ANSWER, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(ask(self, PNL_FRAME_ANSWER, err));
     pnl_get_answer(&self->in, answer);
     return pnl_frame_done(&self->in) ? PN_OK : pn_fail(err, PN_EIO, "curator: an answer that cannot be read");
 }
@@ -96,9 +93,7 @@ static pn_status tell_progress(void *object, const pn_progress *progress, pn_err
     pnl_put_real(&self->out, progress->spent);
     pnl_put_real(&self->out, progress->budget);
     pnl_put_text(&self->out, progress->unit, progress->unit ? strlen(progress->unit) : 0);
-    status = ask(self, PNL_FRAME_HEARD, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(ask(self, PNL_FRAME_HEARD, err));
     status = pnl_get_status(&self->in);
     message = pnl_get_text(&self->in, NULL);
     return status == PN_OK ? PN_OK : pn_fail(err, status, "%s", message ? message : "stopped");

@@ -48,9 +48,7 @@ static pn_status price(banded_method *self, const pn_prefix_options *options, co
 
     for (size_t t = 0; t < options->horizon; t++)
         growth += fabs(r[t] - (t > 0 ? r[t - 1] : 0.0));
-    status = pn_toeplitz_check_growth(growth, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_toeplitz_check_growth(growth, err));
     for (size_t j = 1; j < self->bands; j++)
         sum += fabs(c[j]);
     status = pn_toeplitz_sensitivity(&sensitivity, self->bands, c, options->horizon, options->participations,

@@ -265,9 +265,7 @@ static pn_status open_locked(pn_checkpoint_file *file, pn_err *err)
     file->fd = pn_disk_open(file->path, false, 0);
     if (file->fd < 0)
         return cannot_open(file, errno, err);
-    status = pn_file_check_owner(file->fd, PN_FILE_SECRET, file->owner->name, file->path, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_file_check_owner(file->fd, PN_FILE_SECRET, file->owner->name, file->path, err));
     error = lock(file->fd);
     if (error == EWOULDBLOCK)
         return file_fail(
@@ -316,15 +314,12 @@ static pn_status choose(pn_checkpoint_file *file, const unsigned char *data, siz
 {
     sector first, second;
     const sector *counts;
-    pn_status status;
 
     if (size < STATES)
         return file_fail(err, file, PN_EPARSE, "this is no checkpoint of a %s, or it was cut off", file->owner->what);
     memcpy(&first, data, SECTOR);
     memcpy(&second, data + SECTOR, SECTOR);
-    status = check_kind(file, &first, &second, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_kind(file, &first, &second, err));
     counts = is_whole(&second) ? &second : &first;
     if (!holds(counts, data, size))
         return file_fail(err, file, PN_EPARSE,

@@ -403,9 +403,7 @@ pn_status pn_prefix_all(const pn_prefix *stream, double *out, pn_task *task, pn_
     if (doubles == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "prefix: only a binary tree with estimator \"full\" estimates all prefixes");
-    status = check_begun(stream, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_begun(stream, err));
     if (stream->count < method->horizon)
         return pn_fail(err, PN_EINVAL,
                        "prefix: all prefixes are estimated after the last of %llu leaves, and %llu are there",

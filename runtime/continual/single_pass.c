@@ -120,13 +120,10 @@ static pn_status check_owner(const pn_single_pass *self, pn_err *err)
 static pn_status draw_order(pn_single_pass *self, const pn_rng *rng, pn_err *err)
 {
     pn_rng *own = NULL;
-    pn_status status;
 
     if (self->ordered)
         return PN_OK;
-    status = pn_rng_split(&own, rng, 2 * (uint64_t)self->pass, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_rng_split(&own, rng, 2 * (uint64_t)self->pass, err));
     pn_rng_permutation(own, self->options.n, self->order);
     pn_rng_free(own);
     self->ordered = true;
@@ -209,13 +206,9 @@ static void finish_epoch(pn_single_pass *self)
 
 pn_status pn_single_pass_push(pn_single_pass *self, const double *leaf, double *out, pn_task *task, pn_err *err)
 {
-    pn_status status;
-
     if (!self->taken)
         return pn_fail(err, PN_EBUDGET, "single_pass: records must be taken before their leaf can be pushed");
-    status = pn_prefix_push(self->stream, leaf, out, task, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_prefix_push(self->stream, leaf, out, task, err));
     self->taken = false;
     self->position += next_count(self);
     if (++self->leaf == self->options.leaves)

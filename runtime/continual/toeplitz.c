@@ -170,15 +170,12 @@ pn_status pn_toeplitz_sensitivity(double *out, size_t bands, const double *c, si
 {
     const double outward = 1.0 + 0x1p-48; /* a few units for the squares, the sums and the root */
     wide_sum *sums;
-    pn_status status;
 
     if (q <= 1 || b >= horizon) {
         *out = sqrt(pn_toeplitz_square(bands, c, horizon)) * outward;
         return PN_OK;
     }
-    status = check_falling(bands, c, horizon, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_falling(bands, c, horizon, err));
     PN_TRY(pn_new(&sums, horizon, err, "toeplitz: out of memory"));
     *out = sqrt(participation_square(sums, least(bands, horizon), c, horizon, q, b)) * outward;
     pn_free(sums);

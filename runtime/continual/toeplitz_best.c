@@ -252,16 +252,13 @@ pn_status pn_toeplitz_best_banded(size_t bands, size_t horizon, double *c, pn_er
     banded self = { .bands = bands < horizon ? bands : horizon, .horizon = horizon, .c = c, .err = err };
     smooth problem = { self.bands - 1, banded_value, &self, &self.stopped };
     descent search;
-    pn_status status;
 
     pn_toeplitz_sqrt(self.bands, c);
     for (size_t j = self.bands; j < bands; j++)
         c[j] = 0.0;
     if (self.bands < 2)
         return PN_OK;
-    status = descent_init(&search, problem.n, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(descent_init(&search, problem.n, err));
     self.r = pn_alloc(horizon, 2 * sizeof(double));
     if (!self.r) {
         pn_free(search.block);
@@ -405,9 +402,7 @@ pn_status pn_toeplitz_best_blt(size_t m, size_t horizon, double *theta, double *
 
     if (status != PN_OK || horizon < 2)
         return status;
-    status = descent_init(&search, problem.n, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(descent_init(&search, problem.n, err));
     self.r = pn_alloc(horizon, sizeof(double));
     if (!self.r) {
         pn_free(search.block);

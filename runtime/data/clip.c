@@ -286,9 +286,7 @@ pn_status pn_dataset_clip_rows_to(pn_dataset **out, const pn_dataset *data, cons
                            "clip_rows: bound %g allows %s norms up to %g, which must be from 2^-400 to 2^400", bound,
                            pn_lp_name((pn_lp)norm), implied[norm]);
     }
-    status = open_copy(&copy, &rows, data, bound, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(open_copy(&copy, &rows, data, bound, err));
     x = pn_alloc(copy->p, sizeof *x);
     status = x ? clip_rows_by(copy, &rows, gauge, bound, implied, x, err)
                : pn_fail(err, PN_ENOMEM, "clip_rows: out of memory");
@@ -313,13 +311,10 @@ pn_status pn_dataset_clip_labels(pn_dataset **out, const pn_dataset *data, doubl
 {
     pn_dataset *copy = NULL;
     pn_record_bounds *bounds;
-    pn_status status;
 
     if (!(low < high) || !isfinite(low) || !isfinite(high))
         return pn_fail(err, PN_EINVAL, "clip_labels: low must be below high, both finite, got %g and %g", low, high);
-    status = pn_dataset_copy(&copy, data, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_dataset_copy(&copy, data, err));
     for (size_t i = 0; i < copy->n; i++)
         copy->y[i] = clamp(copy->y[i], low, high);
     bounds = &copy->bounds;

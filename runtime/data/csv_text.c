@@ -137,16 +137,13 @@ pn_status pn_csv_read_code(pn_csv_coding *coding, pn_csv_word *word, pn_csv_curs
 {
     const char *start = pn_csv_skip_blanks(cursor->at, cursor->separator);
     double value;
-    pn_status status;
 
     if (coding->kind == PN_CSV_ALL_TEXT && pn_csv_number(cursor, &value))
         return expected(
             cursor, start, err,
             "text as in the first record (a column of both is named in `one_hot`; names on the first line need header "
             "= true)");
-    status = pn_csv_read_word(word, cursor, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_csv_read_word(word, cursor, err));
     return coding->declared ? read_declared(coding, word, cursor, start, code, err)
                             : read_found(coding, word, cursor, start, code, err);
 }

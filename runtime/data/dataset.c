@@ -64,13 +64,10 @@ pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_recor
                             pn_err *err)
 {
     pn_dataset *data;
-    pn_status status;
 
     if (n == 0 || p == 0)
         return pn_fail(err, PN_EDIM, "data: needs at least one record and one feature, got %zu x %zu", n, p);
-    status = check_shape(n, p, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_shape(n, p, err));
     data = pn_calloc(1, sizeof *data);
     if (data)
         data->name = pn_strdup(name ? name : "data");
@@ -196,9 +193,7 @@ pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, siz
 
     if (n == 0 || p == 0)
         return pn_fail(err, PN_EDIM, "data: needs at least one record and one feature, got %zu x %zu", n, p);
-    status = pn_size_product(&count, "data", "records x features", n, p, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_size_product(&count, "data", "records x features", n, p, err));
     bad = pn_first_nonfinite(X, count);
     if (bad < count)
         return pn_fail(err, PN_EDOMAIN, "data: entry (%zu, %zu) is not a finite number", bad / p + 1, bad % p + 1);

@@ -51,14 +51,11 @@ pn_status pn_dataset_record(const pn_dataset *data, size_t row, double *x, pn_er
     const double *entries;
     size_t count;
     pn_rows rows;
-    pn_status status;
 
     if (row >= data->n)
         return pn_fail(err, PN_EDIM, "pn_dataset_record: there is no record %zu from 0, the data set has %zu", row,
                        data->n);
-    status = pn_rows_open(&rows, data, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_rows_open(&rows, data, err));
     entries = pn_rows_get(&rows, row, &count);
     memset(x, 0, data->p * sizeof *x);
     for (size_t k = 0; k < count; k++)

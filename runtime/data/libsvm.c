@@ -86,7 +86,6 @@ static pn_status read_entry(reader *self, const char *line, const char **cursor,
     uint64_t index = 0;
     unsigned digit;
     double value;
-    pn_status status;
 
     while ((digit = (unsigned)(unsigned char)*at - '0') <= 9) {
         index = index <= LARGEST_INDEX ? index * 10 + digit : index;
@@ -99,9 +98,7 @@ static pn_status read_entry(reader *self, const char *line, const char **cursor,
     if (index <= *previous || index > self->limit)
         return wrong_index(self, line, start, index, *previous, err);
     at++;
-    status = read_value(self, line, &at, &value, "a value", err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(read_value(self, line, &at, &value, "a value", err));
     if (!pn_store_entry(&self->store, (uint32_t)index, value))
         return no_memory(self, err);
     *previous = (size_t)index;

@@ -68,15 +68,12 @@ static pn_status check_classes(const pn_classification_options *of, pn_err *err)
 {
     static const char owner[] = "synthetic.classification";
     size_t entries;
-    pn_status status;
 
     if (of->n == 0 || of->p == 0 || of->classes < 2)
         return pn_fail(err, PN_EINVAL,
                        "%s: n and p must be at least 1 and classes at least 2, got n = %zu, p = %zu, classes = %zu",
                        owner, of->n, of->p, of->classes);
-    status = pn_size_product(&entries, owner, "classes x p", of->classes, of->p, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_size_product(&entries, owner, "classes x p", of->classes, of->p, err));
     if (!(of->separation > 0.0) || !isfinite(of->separation))
         return pn_fail(err, PN_EINVAL, "%s: separation must be a positive number, got %g", owner, of->separation);
     if (!(of->noise >= 0.0 && of->noise <= 1.0))
@@ -180,14 +177,11 @@ static pn_status check_low_rank(const pn_low_rank_options *of, pn_err *err)
 {
     static const char owner[] = "synthetic.low_rank";
     size_t least = of->rows < of->cols ? of->rows : of->cols, entries;
-    pn_status status;
 
     if (of->n == 0 || least == 0)
         return pn_fail(err, PN_EINVAL, "%s: n, rows and cols must be at least 1, got %zu, %zu and %zu", owner, of->n,
                        of->rows, of->cols);
-    status = pn_size_product(&entries, owner, "rows x cols", of->rows, of->cols, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_size_product(&entries, owner, "rows x cols", of->rows, of->cols, err));
     if (of->rank == 0 || of->rank > least)
         return pn_fail(err, PN_EINVAL, "%s: rank must be from 1 to %zu, the smaller of rows and cols, got %zu", owner,
                        least, of->rank);

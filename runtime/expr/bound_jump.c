@@ -315,14 +315,11 @@ static pn_status slope_of_common(pn_interval *out, const pn_case *inner, unsigne
 {
     pn_node slope = pn_graph_derivative(inner->graph, inner->root, v);
     pn_sweep sweep;
-    pn_status status;
 
     *out = (pn_interval){ -INFINITY, INFINITY };
     if (slope == PN_NODE_NONE)
         return pn_graph_status(inner->graph, NULL) == PN_ENOMEM ? pn_graph_status(inner->graph, err) : PN_OK;
-    status = pn_sweep_open(&sweep, inner->graph, &slope, 1, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_sweep_open(&sweep, inner->graph, &slope, 1, err));
     pn_sweep_set(&sweep, inner->range);
     pn_sweep_run(&sweep, 0, sweep.middle);
     *out = pn_sweep_value(&sweep, 0);
@@ -376,13 +373,10 @@ static pn_status translate(pn_jump *jump, const pn_case *what, unsigned variable
     unsigned v = own_variable(inner, variable);
     double up = jump->up;
     pn_interval slope;
-    pn_status status;
 
     if (!jump->decided || (jump->up == 0.0 && jump->down == 0.0))
         return PN_OK;
-    status = slope_of_common(&slope, inner, v, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(slope_of_common(&slope, inner, v, err));
     if (slope.low >= 0.0)
         return locate(&jump->where, inner, v, 1.0, err);
     if (slope.high <= 0.0) {

@@ -432,14 +432,11 @@ static pn_status open_sweep(search *self, const pn_case *what, pn_err *err)
 static pn_status prepare(search *self, const pn_case *what, size_t limit, pn_err *err)
 {
     double work;
-    pn_status status;
 
     *self = (search){ .what = what };
     for (unsigned v = 0; v < what->dims; v++)
         self->depth_max += isinf(what->range[v].high - what->range[v].low) ? DEPTH_MAX + DEPTH_TAIL : DEPTH_MAX;
-    status = open_sweep(self, what, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(open_sweep(self, what, err));
     work = WORK_MAX / (double)(1 + self->sweep.steps + 2 * self->sweep.middle);
     self->limit = limit / 2 < BOXES_MIN ? BOXES_MIN : limit / 2;
     if (work < (double)self->limit)

@@ -39,16 +39,13 @@ static pn_status derive(shaper *self)
 static pn_status bound_part(shaper *self, int k, pn_interval *out)
 {
     pn_span span;
-    pn_status status;
 
     *out = (pn_interval){ -INFINITY, INFINITY };
     if (self->part[k] == PN_NODE_NONE) {
         miss(self, k, "it has too many operations");
         return PN_OK;
     }
-    status = pn_bound_span(&span, self->graph, self->part[k], self->domains, self->task, self->err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_bound_span(&span, self->graph, self->part[k], self->domains, self->task, self->err));
     if (span.undefined && k == 0)
         return pn_fail(self->err, PN_EDOMAIN, "bound: %s", span.why);
     if (!span.undefined)

@@ -153,12 +153,8 @@ pn_status pn_csr_from_triplets(pn_csr *out, size_t rows, size_t cols, size_t cou
     pn_status status;
 
     memset(out, 0, sizeof *out);
-    status = check_triplets(rows, cols, count, row, column, value, err);
-    if (status != PN_OK)
-        return status;
-    status = pn_csr_init(&matrix, rows, cols, count, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_triplets(rows, cols, count, row, column, value, err));
+    PN_TRY(pn_csr_init(&matrix, rows, cols, count, err));
     scatter(&matrix, count, row, column, value);
     status = tidy(&matrix, err);
     if (status != PN_OK) {
@@ -174,14 +170,11 @@ pn_status pn_csr_from_triplets(pn_csr *out, size_t rows, size_t cols, size_t cou
 pn_status pn_csr_transpose(pn_csr *out, const pn_csr *matrix, pn_err *err)
 {
     size_t nnz = matrix->start[matrix->rows];
-    pn_status status;
 
     if (matrix->rows > UINT32_MAX)
         return pn_fail(err, PN_EDIM, "sparse transpose: at most %lu rows, got %zu", (unsigned long)UINT32_MAX,
                        matrix->rows);
-    status = pn_csr_init(out, matrix->cols, matrix->rows, nnz, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_csr_init(out, matrix->cols, matrix->rows, nnz, err));
     for (size_t k = 0; k < nnz; k++)
         out->start[matrix->column[k] + 1]++;
     for (size_t j = 0; j < out->rows; j++)

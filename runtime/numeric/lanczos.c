@@ -186,9 +186,7 @@ static pn_status solve(operator_of *M, double tolerance, double *x, pn_err *err)
 
     if (M->n <= DIRECT_UP_TO)
         return solve_in_full(M, x, err);
-    status = pn_krylov_init(&space, M->n, 32 + M->n / 4, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_krylov_init(&space, M->n, 32 + M->n / 4, err));
     status = pn_krylov_run(&space, &top, &settled, apply_step, M, fill_start(space.next, M->n), &rule, NULL, err);
     if (status == PN_OK && settled)
         pn_krylov_vector(&space, x);

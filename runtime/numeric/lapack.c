@@ -22,13 +22,10 @@ static const double none = 0.0;
 static pn_status check(const char *what, pn_mat A, pn_err *err)
 {
     size_t count = 0, bad;
-    pn_status status;
 
     if (A.rows == 0 || A.cols == 0 || A.rows > INT_MAX || A.cols > INT_MAX)
         return pn_fail(err, PN_EDIM, "%s: from 1 to %d rows and columns, got %zu x %zu", what, INT_MAX, A.rows, A.cols);
-    status = pn_size_product(&count, what, "rows x columns", A.rows, A.cols, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_size_product(&count, what, "rows x columns", A.rows, A.cols, err));
     bad = pn_first_nonfinite(A.data, count);
     if (bad < count)
         return pn_fail(err, PN_EDOMAIN, "%s: entry (%zu, %zu) is not finite", what, bad / A.cols + 1, bad % A.cols + 1);

@@ -460,9 +460,7 @@ static pn_status load_open_file(pn_npy *out, source *in, char *text)
     type = find_type(head.type);
     if (!type)
         return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries of type '%s'; " KNOWN_TYPES, in->path, head.type);
-    status = check_size(in, &head, type->bytes);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_size(in, &head, type->bytes));
     *out = (pn_npy){ NULL, head.dims, { head.shape[0], head.shape[1] }, 0, 0 };
     pn_ranks_hold(in->ranks, head.shape[0], &out->first, &out->rows);
     out->rows -= out->first;
@@ -503,9 +501,7 @@ pn_status pn_npy_load_share(pn_npy *out, const char *path, const pn_ranks *ranks
     pn_status status;
 
     memset(out, 0, sizeof *out);
-    status = open_source(&in);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(open_source(&in));
     text = pn_alloc(HEADER_MOST, 1);
     status = text ? load_open_file(out, &in, text) : pn_fail(err, PN_ENOMEM, "%s: not enough memory", path);
     pn_free(text);

@@ -133,9 +133,7 @@ pn_status pn_smallest_lanczos(pn_smallest *out, double *x, size_t n, pn_symmetri
         return pn_fail(err, PN_EDOMAIN, "least eigenvalue: the start must be finite and not zero");
     if (options->norm > 0.0)
         enough = pn_lanczos_steps(n, options->norm, options->tolerance, options->failure);
-    status = pn_krylov_init(&space, n, limit < enough ? limit : enough, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_krylov_init(&space, n, limit < enough ? limit : enough, err));
     memcpy(space.next, start, n * sizeof *start);
     status = pn_krylov_run(&space, &top, &settled, negative_times, &minus, length, &rule, task, err);
     if (status == PN_OK) {

@@ -39,13 +39,10 @@ static pn_status copy_sparse(party_data *to, const pn_rows *rows, size_t first, 
 {
     const pn_csr *from = &rows->data->csr;
     size_t nnz = 0, count;
-    pn_status status;
 
     for (size_t k = 0; k < from->start[to->n]; k++)
         nnz += from->column[k] >= first && from->column[k] - first < to->columns;
-    status = pn_csr_init(&to->sparse, to->columns, to->n, nnz, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_csr_init(&to->sparse, to->columns, to->n, nnz, err));
     for (size_t k = 0; k < from->start[to->n]; k++) {
         if (from->column[k] >= first && from->column[k] - first < to->columns)
             to->sparse.start[from->column[k] - first + 1]++;

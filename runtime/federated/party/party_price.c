@@ -94,9 +94,7 @@ pn_status party_price(party_run *run, const pn_terms *terms, pn_err *err)
     run->feature_sensitivity = pn_release_feature_sensitivity(terms, run->sketch);
     if (!terms->is_private)
         return PN_OK;
-    status = pn_release_selection(&run->price[PARTY_SELECTION], terms, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_release_selection(&run->price[PARTY_SELECTION], terms, err));
     status = pn_release_feature(&feature, terms, run->feature_sensitivity, err);
     status = event_of(&run->price[PARTY_FEATURE], status, feature);
     if (status != PN_OK || terms->mode != PN_FEDERATED_BALL)

@@ -244,9 +244,7 @@ static pn_status release_choice(pn_party *party, uint64_t round, const party_sco
         return status;
     go_to(party, AT_SELECTION, PN_MUTANT("party_reuses_noise") ? (round + 1) / 2 : round, reply->digest,
           scores->candidates);
-    status = selection->ops->draw(selection, scores->score, scores->candidates, party->rng, &release, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(selection->ops->draw(selection, scores->score, scores->candidates, party->rng, &release, err));
     reply->code = code_of(scores, release.index);
     return score ? draw_score(party, score, round, scores, release.index, reply, err) : PN_OK;
 }

@@ -216,9 +216,7 @@ static pn_status compute(work *job, const pn_message *request, party_scores *out
     out->bound = party_score_bound(terms, pull);
     out->error = party_score_error(terms, pull, error, request->count);
     out->unit = (out->sensitivity + 2.0 * out->error) * (1.0 + 0x1p-50);
-    status = check_bounds(out, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_bounds(out, err));
     if (party_by_records(terms))
         to_weights(job->party, job->margin);
     ask(job, out, request);

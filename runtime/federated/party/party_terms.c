@@ -313,14 +313,11 @@ static pn_status begin_new(pn_party *party, const pn_message *request, pn_task *
 static pn_status go_on(pn_party *party, const pn_message *request, pn_task *task, pn_err *err)
 {
     unsigned char digest[PN_DIGEST_BYTES];
-    pn_status status;
 
     digest_terms(digest, &request->terms);
     if (memcmp(digest, party->terms_digest, sizeof digest) != 0)
         return pn_fail(err, PN_EPRIVACY, "party: these are not the terms that this run began with");
-    status = party_prepare(party, task, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(party_prepare(party, task, err));
     party->phase = party->rounds > 0 ? PN_PARTY_RUNNING : PN_PARTY_READY;
     return PN_OK;
 }

@@ -130,9 +130,7 @@ static pn_status ask_round(pn_server *self, pn_task *task, pn_err *err)
         message->size = self->m;
         message->vector = self->q;
     }
-    status = pn_server_charge_round(self, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_server_charge_round(self, err));
     self->asked = self->rounds + 1;
     status = pn_server_exchange(self, task, err);
     for (size_t k = 0; status == PN_OK && k < self->parties; k++)
@@ -203,9 +201,7 @@ pn_status pn_server_step(pn_server *self, pn_server_round *out, pn_task *task, p
     if (status != PN_OK)
         return status;
     choose_moves(self, &made);
-    status = fetch(self, &made.features, task, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(fetch(self, &made.features, task, err));
     move(self, made.step_size, &made);
     pn_server_combine(self, self->next_x, self->next_q);
     if (pn_first_nonfinite(self->next_q, self->m) < self->m)

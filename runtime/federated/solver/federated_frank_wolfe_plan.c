@@ -381,9 +381,7 @@ static pn_status open_sketch(fed_work *at, pn_err *err)
     if (status != PN_OK)
         return status;
     at->failure = at->own[FED_SKETCH_FAILURE].real;
-    status = choose_shape(at, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(choose_shape(at, err));
     at->accuracy = at->identity ? 0.0 : pn_sketch_accuracy(at->shape.kind, at->shape.m, at->failure, (size_t)at->d);
     for (size_t k = 0; k < plan->parties; k++)
         plan->terms[k].sketch = at->shape;
@@ -461,9 +459,7 @@ static pn_status fill(fed_work *at, pn_err *err)
         plan->terms[k].iterations = plan->base.iterations;
     plan->base.charges = 1;
     plan->base.gradients = at->n * (double)plan->base.iterations;
-    status = fed_set_noise(at, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(fed_set_noise(at, err));
     fed_predict_traffic(at);
     fed_explain(at);
     return PN_OK;

@@ -90,7 +90,6 @@ static pn_status open_sockets(client *c, pn_err *err)
 {
     pn_err why = { .status = PN_EIO };
     char name[40];
-    pn_status status;
 
     c->ended = INFINITY;
     /* The name of an earlier one is given back only when libzmq comes to it. */
@@ -98,9 +97,7 @@ static pn_status open_sockets(client *c, pn_err *err)
     c->socket = pn_link_socket(c->context, ZMQ_DEALER, c->limits.bytes, QUEUE, &why);
     if (!c->socket)
         return pn_fail(err, why.status, "%s", why.message);
-    status = set_dealer(c, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(set_dealer(c, err));
     if (zmq_socket_monitor(c->socket, name, EVENTS) != 0)
         return pn_link_fail(err, "watching the connection");
     c->monitor = zmq_socket(c->context, ZMQ_PAIR);

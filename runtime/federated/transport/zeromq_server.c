@@ -128,9 +128,7 @@ static pn_status gather(pn_transport *self, pn_task *task, pn_err *err)
     if (status != PN_OK)
         return status;
     begin_anew(z);
-    status = wait_for_all(z, task, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(wait_for_all(z, task, err));
     status = pn_transport_agree(self, &why);
     if (status != PN_OK) {
         send_away(z, &why);
@@ -325,9 +323,7 @@ static pn_status open_sockets(pn_zeromq *z, const pn_zeromq_server_options *opti
     z->context = pn_link_begin();
     PN_TRY(pn_made(z->members && z->context, err, "federated.zeromq: out of memory for %zu parties", z->base.parties));
     /* The gate first: nobody may come in before it is there. */
-    status = pn_gate_open(&z->gate, z->context, z->base.parties, options->public_keys, z->base.peers, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_gate_open(&z->gate, z->context, z->base.parties, options->public_keys, z->base.peers, err));
     z->socket = pn_link_socket(z->context, ZMQ_ROUTER, reply_bytes(&z->limits), QUEUE, err);
     if (!z->socket)
         return err ? err->status : PN_EIO;

@@ -230,7 +230,6 @@ static pn_status read_numbers(const reading *r, size_t count, const uint32_t *in
                               size_t size, const double *vector)
 {
     pn_message *m = r->out;
-    pn_status status;
 
     if (count != values)
         return pn_fail(r->err, PN_EPARSE, "wire: x has %zu indices and %zu values", count, values);
@@ -239,9 +238,7 @@ static pn_status read_numbers(const reading *r, size_t count, const uint32_t *in
     if (size > r->limits->vector)
         return pn_fail(r->err, PN_EPARSE, "wire: a vector of %zu numbers, at most %zu are accepted", size,
                        r->limits->vector);
-    status = pn_message_reserve(m, count, size, r->err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_message_reserve(m, count, size, r->err));
     m->count = count;
     m->size = size;
     if (count > 0) {

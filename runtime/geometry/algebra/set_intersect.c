@@ -95,9 +95,7 @@ static pn_status alternate(dykstra *run, const double *z, pn_err *err)
 
     for (size_t j = 0; j < dim; j++)
         run->x[j] = z[j] - run->q[j];
-    status = pn_set_project(run->set->a, run->x, dim, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_set_project(run->set->a, run->x, dim, err));
     for (size_t j = 0; j < dim; j++)
         run->d[j] = run->q[j] + run->x[j];
     status = pn_set_project(run->set->b, run->d, dim, err);
@@ -348,9 +346,7 @@ static pn_status find_common_point(pn_composite *set, pn_err *err)
 
     set->a->ops->center(set->a, set->numbers);
     size = size_for(set, set->numbers);
-    status = open_dykstra(&run, set, size > 0.0 ? size : 1.0, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(open_dykstra(&run, set, size > 0.0 ? size : 1.0, err));
     status = run_dykstra(&run, set->numbers, err);
     if (status == PN_OK && run.disjoint)
         status = pn_fail(err, PN_EINVAL, "C:intersect: the sets have no point in common; they are about %.6g apart",

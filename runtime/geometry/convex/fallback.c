@@ -52,14 +52,11 @@ static pn_status nearest(double *residual, double *distance, const pn_set *set, 
     support_search search = { set, work };
     double *start = work + set->dim, diameter = set->ops->diameter(set, PN_L2), size;
     pn_least_oracle oracle = { .self = &search, .dim = set->dim, .least = least_by_support, .reach = reach };
-    pn_status status;
 
     set->ops->center(set, residual);
     for (size_t j = 0; j < set->dim; j++)
         residual[j] -= x[j];
-    status = least_by_support(&search, residual, start, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(least_by_support(&search, residual, start, err));
     for (size_t j = 0; j < set->dim; j++)
         residual[j] = start[j] - x[j];
     size = pn_lp_norm(PN_L2, set->dim, residual) + diameter;

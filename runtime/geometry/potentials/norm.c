@@ -410,9 +410,7 @@ pn_status pn_norm_value(const pn_norm *norm, const double *x, size_t n, double *
         *value = norm->ops->value(x, n);
         return PN_OK;
     }
-    status = own_set(&set, norm, n, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(own_set(&set, norm, n, err));
     status = norm->is_dual ? pn_set_dual_norm(set, x, n, value, err) : pn_set_gauge(set, x, n, value, err);
     pn_set_free(set);
     return status;

@@ -225,15 +225,12 @@ static pn_status group_range(const pn_potential *self, const pn_set *set, double
 {
     const group *of = as_group(self);
     double size, k, m = (double)of->blocks, M = of->power.exponent, most, least = 0.0;
-    pn_status status;
 
     if (!(of->k == 1 && (pn_set_is(set, "simplex", &size) || pn_set_is(set, "l1_ball", &size))) &&
         !(pn_set_is(set, "group_ball", &size) && pn_set_number(set, "k", &k) && k == (double)of->k)) {
         size = set->ops->radius(set, PN_L1); /* at least the block norm */
     }
-    status = pn_potential_reach("group", of->radius, size, "block", err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_potential_reach("group", of->radius, size, "block", err));
     most = pow(size / of->radius, M);
     if (of->k == 1 && pn_set_is(set, "simplex", &size))
         least = m * pow(size / (m * of->radius), M) * (1.0 - 1e-14);

@@ -146,13 +146,10 @@ static pn_status interpolation_range(const pn_potential *self, const pn_set *set
 {
     const interpolation *of = as_interpolation(self);
     double size, alpha, M = of->power.exponent, share;
-    pn_status status;
 
     if (!(pn_set_is(set, "interpolation_ball", &size) && pn_set_number(set, "alpha", &alpha) && alpha == of->alpha))
         size = (1.0 - of->alpha) * set->ops->radius(set, PN_L1) + of->alpha * set->ops->radius(set, PN_L2);
-    status = pn_potential_reach("interpolation", of->radius, size, "mixed", err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_potential_reach("interpolation", of->radius, size, "mixed", err));
     share = size / of->radius;
     *range = pn_potential_up(
         of->radius * of->radius *

@@ -67,7 +67,6 @@ static pn_status decompose(quadratic *of, pn_mat A, pn_err *err)
 {
     size_t n = A.rows;
     double least;
-    pn_status status;
 
     of->matrix = pn_alloc(n * n, sizeof(double));
     of->vectors = pn_alloc(n * n, sizeof(double));
@@ -77,9 +76,7 @@ static pn_status decompose(quadratic *of, pn_mat A, pn_err *err)
         for (size_t j = 0; j < n; j++)
             of->matrix[i * n + j] = 0.5 * A.data[i * n + j] + 0.5 * A.data[j * n + i];
     }
-    status = pn_eigen_symmetric(of->values, of->vectors, A, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_eigen_symmetric(of->values, of->vectors, A, err));
     least = of->values[0] - 4.0 * (double)n * DBL_EPSILON * of->values[n - 1]; /* a lower bound past its rounding */
     if (!(least > 0.0))
         return pn_fail(err, PN_EINVAL, "potential.quadratic: A must be positive definite, its least eigenvalue is %g",

@@ -46,9 +46,7 @@ static pn_status schatten_create(pn_potential **out, const pn_arg *args, pn_err 
     pn_status status;
     double ln;
 
-    status = pn_size_product(&dim, "potential.schatten", "rows x cols", rows, cols, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_size_product(&dim, "potential.schatten", "rows x cols", rows, cols, err));
     PN_TRY(pn_new(&self, 1, err, "potential.schatten: out of memory"));
     status = pn_norm_from_args(&norm, "nuclear", shape, err);
     if (status != PN_OK) {
@@ -209,7 +207,6 @@ static pn_status schatten_step(const pn_potential *self, const pn_set *set, cons
     const schatten *of = as_schatten(self);
     double size;
     parts of_c;
-    pn_status status;
 
     if (pn_set_is_free(set))
         return schatten_inverse(self, c, set->dim, x, err);
@@ -219,9 +216,7 @@ static pn_status schatten_step(const pn_potential *self, const pn_set *set, cons
         return psd_step(of, pn_set_is(set, "spectrahedron", &size), size, c, x, err);
     if (!pn_set_is(set, "nuclear_ball", &size))
         return PN_EUNSUPPORTED;
-    status = take_apart(of, c, &of_c, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(take_apart(of, c, &of_c, err));
     threshold(of, false, size, of_c.s);
     put_together(of, &of_c, x);
     pn_free(of_c.U);

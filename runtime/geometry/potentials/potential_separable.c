@@ -380,9 +380,7 @@ pn_status pn_potential_separable(pn_potential **out, pn_graph *graph, pn_node ro
     if (!(domain.low < domain.high))
         return pn_fail(err, PN_EINVAL, "potential.separable: domain must be {lo, hi} with lo < hi, got {%g, %g}",
                        domain.low, domain.high);
-    status = certify(graph, root, domain, &constant, task, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(certify(graph, root, domain, &constant, task, err));
     PN_TRY(pn_new_zeroed(&self, 1, err, "potential.separable: out of memory"));
     self->domain = domain;
     status = pn_norm_from_args(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);

@@ -141,13 +141,10 @@ static pn_status point_create(pn_set **out, const pn_arg *args, pn_err *err)
 {
     pn_vec at = args[AT].vector;
     flat *self = NULL;
-    pn_status status;
 
     if (at.n == 0)
         return pn_fail(err, PN_EINVAL, "set.point: at must have at least one entry");
-    status = flat_new(&self, &pn_set_point, at.n, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(flat_new(&self, &pn_set_point, at.n, err));
     memcpy(self->at, at.data, at.n * sizeof *at.data);
     self->ops.symmetric = pn_lp_norm(PN_LINF, at.n, at.data) == 0.0;
     *out = &self->base;

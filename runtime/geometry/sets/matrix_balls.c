@@ -67,13 +67,10 @@ static pn_status create(pn_set **out, const pn_set_ops *ops, const pn_arg *args,
 {
     size_t rows = args[ROWS].count, cols = args[COLS].count, dim = 0;
     matrix_ball *ball;
-    pn_status status;
     char owner[64];
 
     (void)snprintf(owner, sizeof owner, "set.%s", ops->name);
-    status = pn_size_product(&dim, owner, "rows x cols", rows, cols, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_size_product(&dim, owner, "rows x cols", rows, cols, err));
     PN_TRY(pn_new(&ball, 1, err, "%s: out of memory", owner));
     pn_set_init(&ball->base, ops, dim);
     ball->rows = rows;

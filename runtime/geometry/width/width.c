@@ -131,9 +131,7 @@ pn_status pn_set_width(const pn_set *set, const pn_width_options *given, pn_widt
         return status;
     if (!pn_set_is_bounded(body))
         return pn_fail(err, PN_EUNSUPPORTED, "width: %s is unbounded, so its width is infinite", body->ops->name);
-    status = of_body(body, &how, &found, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(of_body(body, &how, &found, err));
     factor = fabs(factor);
     *out = found;
     out->value *= factor;

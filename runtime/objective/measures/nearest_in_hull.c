@@ -156,9 +156,7 @@ pn_status pn_nearest_in_hull(const double *points, size_t m, size_t dim, double 
                        dim);
     if (!(tol >= LEAST_TOL && tol < 1.0))
         return pn_fail(err, PN_EINVAL, "nearest_in_hull: tol must be in [%g, 1), got %g", LEAST_TOL, tol);
-    status = survey(&self, &shortest, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(survey(&self, &shortest, err));
     self.block_rows = dim < BLOCK_WORK ? BLOCK_WORK / dim : 1;
     self.blocks = (m - 1) / self.block_rows + 1;
     PN_TRY(pn_new(&self.work, m + 4 * dim, err, "nearest_in_hull: out of memory for %zu points", m));

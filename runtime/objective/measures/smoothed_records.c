@@ -50,12 +50,9 @@ static pn_status run_record(const pn_smoothed_run *run, size_t first, size_t cou
     double *points = room + pn_smoothed_unit_room(run), *values = points + run->sides * lines * dim;
     double *c = values + run->sides * lines, *term = c + lines, *x = term + dim;
     pn_direction_set set = pn_smoothed_set(run, count, r, room);
-    pn_status status;
 
     place(run, pn_direction_matrix(&set), points);
-    status = ask(run, run->call->rows[first + r], points, values, x, task, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(ask(run, run->call->rows[first + r], points, values, x, task, err));
     for (size_t j = 0; j < lines; j++)
         c[j] = pn_smoothed_coefficient(run, values + j, lines, bad);
     pn_direction_combine(&set, c, term);

@@ -284,19 +284,14 @@ static void derive_own_norm(const pn_objective *objective, pn_bounds *bounds)
 pn_status pn_objective_derive_bounds(pn_objective *objective, pn_err *err)
 {
     pn_bounds *bounds = &objective->bounds;
-    pn_status status;
 
     unknown(bounds);
-    status = derive_regulariser(objective, bounds, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(derive_regulariser(objective, bounds, err));
     if (objective->loss->margins == 0) {
         derive_black_box(objective, bounds);
         return PN_OK;
     }
-    status = derive_loss(objective, bounds, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(derive_loss(objective, bounds, err));
     if (objective->clip > 0.0)
         derive_clipped(objective, bounds);
     derive_own_norm(objective, bounds);

@@ -381,14 +381,11 @@ pn_status pn_calibrate_steps(size_t *out, double *reached, const pn_goal *goal, 
     pn_program program = { many, event };
     pn_goal steps = *goal;
     double x;
-    pn_status status;
 
     steps.rises = steps.whole = true;
     steps.low = steps.start = 1.0;
     steps.high = (double)PN_SIZE_MAX;
-    status = pn_calibrate(&x, reached, &steps, &program, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_calibrate(&x, reached, &steps, &program, err));
     if (x >= steps.high)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: %.6g steps still fit; the event costs next to nothing", goal->owner,
                        x);

@@ -290,9 +290,7 @@ static pn_status run_sides(problem *self, pn_side sides[2], bool mirrored, pn_er
         tilt = pn_side_tilt_for_epsilon(&sides[0], self->epsilon);
     if (epsilon + self->shift < self->answer.low && sides[0].infinite == 0.0)
         return PN_OK; /* the other direction is worse */
-    status = make_laws(self, false, mirrored, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(make_laws(self, false, mirrored, err));
     pn_side_init(&sides[1], self->laws[1], self->n, false);
     return run_tilted(self, sides, tilt, err);
 }

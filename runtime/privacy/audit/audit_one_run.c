@@ -113,15 +113,12 @@ pn_status pn_audit_one_run(pn_audit_result *out, const double *scores, const uns
 {
     guess_question q = { { 0, 0, m }, options->delta, 1.0 - options->confidence };
     ranked *order;
-    pn_status status;
 
     if (positive == 0 && negative == 0) {
         positive = m - m / 2;
         negative = m / 2;
     }
-    status = check(scores, m, positive, negative, options, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check(scores, m, positive, negative, options, err));
     PN_TRY(pn_new(&order, m, err, "audit: out of memory for %zu scores", m));
     for (size_t i = 0; i < m; i++)
         order[i] = (ranked){ scores[i], i };

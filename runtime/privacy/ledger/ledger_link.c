@@ -15,13 +15,10 @@
 pn_status pn_ledger_linked(pn_ledger **out, const pn_budget *budget, pn_ledger_ask ask, void *self, pn_err *err)
 {
     pn_budget plain = *budget;
-    pn_status status;
 
     plain.orders = NULL;
     plain.order_count = 0;
-    status = pn_ledger_make(out, &plain, NULL, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_ledger_make(out, &plain, NULL, err));
     (*out)->link = pn_calloc(1, sizeof *(*out)->link);
     if (!(*out)->link) {
         pn_ledger_free(*out);

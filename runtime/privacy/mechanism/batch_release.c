@@ -288,14 +288,11 @@ pn_status pn_batch_release_set_whole(pn_batch_release *self, const double *whole
 {
     const double step = pn_lattice_step(self->options.sigma);
     pn_mechanism face = self->face;
-    pn_status status;
 
     if (!self->whole)
         return pn_fail(err, PN_EINVAL, "batch_release: it was made without a whole vector");
     face.domain = self->options.whole_bound;
-    status = pn_mechanism_admits(&face, whole, self->options.dim, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_mechanism_admits(&face, whole, self->options.dim, err));
     for (size_t j = 0; j < self->options.dim; j++)
         self->whole[j] = pn_lattice_round_far(whole[j], step, PN_LATTICE_FARTHEST);
     self->whole_set = true;

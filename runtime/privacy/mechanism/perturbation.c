@@ -151,16 +151,12 @@ pn_status pn_perturbation_open(pn_perturbation **out, const pn_perturbation_opti
 
 pn_status pn_perturbation_release(pn_perturbation *self, const double *point, double *out, pn_err *err)
 {
-    pn_status status;
-
     if (self->owner != getpid())
         return pn_fail(err, PN_EPRIVACY, "objective_perturbation: it was paid for by process %ld; a child pays itself",
                        (long)self->owner);
     if (self->used)
         return pn_fail(err, PN_EBUDGET, "objective_perturbation: it was paid for once and has been released");
-    status = pn_mechanism_admits(&self->face, point, self->options.dim, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_mechanism_admits(&self->face, point, self->options.dim, err));
     self->used = true;
     if (self->options.sigma_out == 0.0)
         memmove(out, point, self->options.dim * sizeof *out);

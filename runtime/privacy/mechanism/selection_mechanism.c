@@ -298,9 +298,7 @@ static pn_status create(pn_mechanism **out, pn_selection law, double epsilon, co
     };
     pn_status status;
 
-    status = pn_mechanism_selection(out, &options, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_mechanism_selection(out, &options, err));
     status = pn_mechanism_set_domain(*out, &args[SCORE_BOUND], "score_bound", &args[STRICT], err);
     if (status != PN_OK) {
         selection_destroy(*out);

@@ -27,7 +27,6 @@ pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objecti
                               const pn_arg *prox, const pn_arg *claimed, pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(objective);
-    pn_status status;
 
     *out = (pn_first_order){ .objective = objective,
                              .n = (double)pn_objective_data(objective)->n,
@@ -35,9 +34,7 @@ pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objecti
                              .lipschitz = bounds->lipschitz[PN_L2],
                              .certified = fmax(bounds->strong_convexity, 0.0),
                              .diameter = INFINITY };
-    status = pn_composite_open(&out->composite, owner, objective, prox, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_composite_open(&out->composite, owner, objective, prox, err));
     out->smoothness = bounds->loss_smoothness + out->composite.smoothness;
     out->strong_convexity = out->certified;
     if (claimed && claimed->given)

@@ -126,19 +126,14 @@ static pn_status move(gd_state *self, double eta, pn_err *err)
 {
     const pn_first_order *problem = &plan_of(self)->problem;
     size_t p = problem->p;
-    pn_status status;
 
     memcpy(self->next, self->gradient, p * sizeof(double));
-    status = pn_composite_gradient(&problem->composite, self->from, p, self->next, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_composite_gradient(&problem->composite, self->from, p, self->next, err));
     for (size_t j = 0; j < p; j++)
         self->next[j] = self->from[j] - eta * self->next[j];
     if (pn_has_diverged(&self->base, self->next, p)) /* the answer stays the point before */
         return PN_OK;
-    status = pn_composite_step(&problem->composite, self->next, p, eta, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_composite_step(&problem->composite, self->next, p, eta, err));
     for (size_t j = 0; self->from != self->x && j < p; j++)
         self->from[j] = self->next[j] + plan_of(self)->momentum * (self->next[j] - self->x[j]);
     memcpy(self->x, self->next, p * sizeof(double));
@@ -161,9 +156,7 @@ static pn_status gd_step(pn_state *state, pn_step_context *context, pn_trace_row
         add_to_average(self);
     row->value = self->value;
     row->step_size = plan->step;
-    status = move(self, plan->step, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(move(self, plan->step, err));
     if (plan->output == GD_AVERAGE && !plan->subgradient && !state->finished)
         add_to_average(self);
     self->paid = false;

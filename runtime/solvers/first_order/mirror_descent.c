@@ -134,13 +134,10 @@ static pn_status move(md_state *self, double eta, pn_err *err)
 {
     const md_plan *plan = plan_of(self);
     const pn_set *set = pn_objective_set(plan->base.objective);
-    pn_status status;
 
     if (lifted(plan))
         pn_mat_times_vec(plan->potential->lift, self->gradient, self->pulled);
-    status = pn_mirror_step(plan->potential, set, self->x, self->pulled, eta, plan->state_dim, self->next, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_mirror_step(plan->potential, set, self->x, self->pulled, eta, plan->state_dim, self->next, err));
     memcpy(self->x, self->next, plan->state_dim * sizeof(double));
     show_theta(self);
     return PN_OK;
@@ -173,12 +170,9 @@ static pn_status take_gradient(md_state *self, pn_step_context *context, pn_err 
     const pn_plan *plan = self->base.plan;
     bool show_value =
         !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
-    pn_status status;
 
     self->value = NAN;
-    status = sample(self, context, show_value ? &self->value : NULL, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(sample(self, context, show_value ? &self->value : NULL, err));
     if (!self->mechanism && isnan(self->value)) /* only here: whether a private run ends must not depend on the data */
         return pn_objective_undefined(plan->objective, "solve.mirror_descent", err);
     self->base.gradients += pn_objective_data(plan->objective)->n;

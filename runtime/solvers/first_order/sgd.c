@@ -201,17 +201,12 @@ static pn_status move(sgd_state *self, double eta, pn_err *err)
     const pn_first_order *first = &plan_of(self)->first;
     const double *from = point_of(self);
     double *other;
-    pn_status status;
 
     memcpy(self->next, self->gradient, first->p * sizeof(double));
-    status = pn_composite_gradient(&first->composite, from, first->p, self->next, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_composite_gradient(&first->composite, from, first->p, self->next, err));
     for (size_t j = 0; j < first->p; j++)
         self->next[j] = from[j] - eta * self->next[j];
-    status = pn_composite_step(&first->composite, self->next, first->p, eta, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_composite_step(&first->composite, self->next, first->p, eta, err));
     for (size_t j = 0; self->from && j < first->p; j++)
         self->from[j] = self->next[j] + plan_of(self)->momentum * (self->next[j] - self->x[j]);
     other = self->x;
@@ -240,9 +235,7 @@ static pn_status sgd_step(pn_state *state, pn_step_context *context, pn_trace_ro
     if (status != PN_OK)
         return status;
     row->step_size = step_size(plan_of(self), (double)state->step + 1.0);
-    status = move(self, row->step_size, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(move(self, row->step_size, err));
     self->taken = false;
     add_to_average(self);
     (void)pn_has_diverged(state, self->x, plan_of(self)->first.p);

@@ -150,13 +150,10 @@ static pn_status take_gradient(fw_state *self, pn_step_context *context, pn_err 
     const pn_plan *plan = self->base.plan;
     bool show_value =
         !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
-    pn_status status;
 
     self->value = NAN;
-    status = pn_noisy_gradient(plan->objective, self->selects ? NULL : self->mechanism, context, plan->solver->name,
-                               self->theta, show_value ? &self->value : NULL, self->gradient, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_noisy_gradient(plan->objective, self->selects ? NULL : self->mechanism, context, plan->solver->name,
+                             self->theta, show_value ? &self->value : NULL, self->gradient, err));
     self->base.gradients += pn_objective_data(plan->objective)->n;
     self->paid = !self->selects;
     return PN_OK;

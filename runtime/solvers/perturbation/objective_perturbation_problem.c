@@ -212,7 +212,6 @@ static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
     const pn_record_bounds *records = &pn_objective_data(at->objective)->bounds;
     pn_interval margin = at->bounds->margin, labels = { records->label_low, records->label_high };
     double slope = at->bounds->slope, error;
-    pn_status status;
 
     if (!is_typed(at))
         return PN_OK;
@@ -220,9 +219,7 @@ static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
         labels = (pn_interval){ -INFINITY, INFINITY };
     margin.low = fmax(margin.low - 0x1p-10 * fabs(margin.low), -FAR);
     margin.high = fmin(margin.high + 0x1p-10 * fabs(margin.high), FAR);
-    status = pn_loss_rounding(loss, margin, labels, 0x1p-46 * slope, &error, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_loss_rounding(loss, margin, labels, 0x1p-46 * slope, &error, err));
     if (!(error <= MOST_ROUNDING * slope))
         return too_rough(at, "loss", loss->name, error, "use a loss of pn.loss", err);
     at->rough = at->n * error * records->norm[PN_L2] * (1.0 + 1e-12);

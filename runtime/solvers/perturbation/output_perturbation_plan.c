@@ -95,7 +95,6 @@ static pn_status attach_noise(output_draft *of, pn_err *err)
     const pn_request *request = &plan->base.request;
     pn_gradient_noise *noise = &plan->noise;
     pn_mechanism *mechanism = NULL;
-    pn_status status;
 
     *noise = (pn_gradient_noise){ .lipschitz = of->at.lipschitz,
                                   .sensitivity = of->bounds.sensitivity,
@@ -110,9 +109,7 @@ static pn_status attach_noise(output_draft *of, pn_err *err)
     noise->sigma = plan->laplace ? laplace_scale(noise, request->epsilon) : pn_gradient_noise_tight(noise, request, 1);
     if (!(noise->sigma >= 0x1p-900 && noise->sigma <= 0x1p900))
         return too_small(plan, err);
-    status = output_open(&mechanism, plan, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(output_open(&mechanism, plan, err));
     plan->base.event = pn_event_keep(mechanism->event);
     pn_mechanism_free(mechanism);
     plan->base.charges = 1;

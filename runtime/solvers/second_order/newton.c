@@ -282,13 +282,9 @@ static void correct(nw_state *self)
 /* Matrices of later steps; a step that failed after its gradient goes on here. */
 static pn_status release_matrix(nw_state *self, pn_step_context *context, pn_err *err)
 {
-    pn_status status;
-
     if (self->matrices >= nw_matrices_due(nw_plan_of(self), self->base.step))
         return PN_OK;
-    status = pn_model_hessian(self->again, context, "newton", self->w, self->fresh, NULL, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_model_hessian(self->again, context, "newton", self->w, self->fresh, NULL, err));
     correct(self);
     self->matrices++;
     self->current = false;

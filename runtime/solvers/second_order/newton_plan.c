@@ -264,13 +264,10 @@ static pn_status attach_noise(nw_problem *at, pn_err *err)
     nw_plan *plan = at->plan;
     shares of = shares_of(at);
     double z;
-    pn_status status;
 
     if (!is_private(at))
         return PN_OK;
-    status = find_noise(at, &z, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(find_noise(at, &z, err));
     plan->first_z = z / sqrt(of.first);
     plan->hessian_z = z / sqrt(of.hessian);
     plan->later_z = of.later > 0.0 ? z / sqrt(of.later) : 0.0;

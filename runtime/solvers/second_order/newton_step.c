@@ -43,12 +43,9 @@ void nw_quadratic_clear(nw_quadratic *self)
 pn_status nw_quadratic_set(nw_quadratic *self, const double *packed, double least, pn_err *err)
 {
     size_t dim = self->dim;
-    pn_status status;
 
     pn_packed_unpack(packed, dim, self->vectors);
-    status = pn_eigen_symmetric(self->values, self->vectors, (pn_mat){ self->vectors, dim, dim }, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_eigen_symmetric(self->values, self->vectors, (pn_mat){ self->vectors, dim, dim }, err));
     memcpy(self->found, self->values, dim * sizeof(double));
     least = fmax(fmax(least, SOUND * self->values[dim - 1]), 0x1p-500);
     for (size_t j = 0; j < dim; j++)

@@ -224,9 +224,7 @@ static pn_status compute_batches(const asked *a, pn_err *err)
     }
     if (status != PN_OK || !a->packed)
         return status;
-    status = next_batch(a, self->hessian, &batch, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(next_batch(a, self->hessian, &batch, err));
     return pn_objective_quadratic(objective, &batch, a->theta, NULL, NULL, self->hessian_sum, a->context->task, err);
 }
 
@@ -275,14 +273,11 @@ static pn_status release_hessian(const asked *a, pn_err *err)
 {
     pn_model_release *self = a->self;
     double *fault = self->fault;
-    pn_status status;
 
     scale_off(self, self->hessian_sum, sqrt(2.0));
     if (fault)
         memcpy(fault, self->hessian_sum, self->model->packed * sizeof *fault);
-    status = pn_batch_release_make(self->hessian, a->context->rng, 1.0, self->hessian_sum, self->hessian_sum, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_batch_release_make(self->hessian, a->context->rng, 1.0, self->hessian_sum, self->hessian_sum, err));
     if (fault)
         break_hessian(a, fault);
     scale_off(self, self->hessian_sum, sqrt(0.5));

@@ -292,7 +292,6 @@ static pn_status move(so_state *self, pn_step_context *context, pn_err *err)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
     size_t dim = dim_of(self);
-    pn_status status;
 
     (void)context;
     for (size_t j = 0; j < dim; j++)
@@ -301,9 +300,7 @@ static pn_status move(so_state *self, pn_step_context *context, pn_err *err)
         self->stage = SO_MADE;
         return PN_OK;
     }
-    status = set ? pn_set_project(set, self->next, dim, err) : PN_OK;
-    if (status != PN_OK)
-        return status;
+    PN_TRY(set ? pn_set_project(set, self->next, dim, err) : PN_OK);
     memcpy(self->w, self->next, dim * sizeof(double));
     self->in_phase++;
     self->stage = SO_NEXT;

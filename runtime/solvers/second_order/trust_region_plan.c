@@ -130,13 +130,10 @@ static pn_status strain(const tr_problem *at, double tolerance, double *gradient
     size_t steps;
     double z;
     tr_errors here;
-    pn_status status;
 
     of.tolerance = tolerance;
     steps = tr_iterations(&of, isfinite(of.gap) ? MOST : at->cap);
-    status = noise_for(at, steps, &z, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(noise_for(at, steps, &z, err));
     here = tr_errors_of(at, steps, z);
     *gradient = here.gradient / tr_gradient_limit(&of);
     *hessian = here.hessian / tr_hessian_limit(&of);

@@ -270,7 +270,6 @@ static bool prices_whole(const svrg_plan *plan, const pn_arg *accountant)
 static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     bool paper = common[PN_OPT_CALIBRATION].count == 1;
-    pn_status status;
 
     if (plan->base.request.kind == PN_NONPRIVATE) {
         plan->base.samples = true;
@@ -278,9 +277,7 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
     }
     plan->share = own[SVRG_ANCHOR].real;
     plan->whole_price = prices_whole(plan, &own[SVRG_ACCOUNTANT]);
-    status = svrg_noise(plan, plan->share, paper, own[SVRG_C].real, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(svrg_noise(plan, plan->share, paper, own[SVRG_C].real, err));
     plan->base.sigma = svrg_sigma(plan, &plan->shape, plan->release.sigma);
     explain_noise(plan);
     if (!paper)
@@ -321,9 +318,7 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
 
     (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
     plan->printed = own[SVRG_FORM].count == 1 || common[PN_OPT_CALIBRATION].count == 1;
-    status = read_manner(plan, own, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(read_manner(plan, own, err));
     status = pn_gradient_noise_read(&plan->anchor, owner, plan->base.objective, &plan->base.request, err);
     if (status == PN_OK)
         status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &common[PN_OPT_START],
