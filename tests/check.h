@@ -76,6 +76,9 @@ static inline long check_times(long fast, long thorough)
     return check_thorough() ? thorough : fast;
 }
 
+/* Of random/address.h, in programs that have it. */
+extern size_t pn_rng_exposed(void) __attribute__((weak));
+
 /** Print "N passed, N failed"; the exit code of main: 1 when something failed or nothing was checked. */
 static inline int check_summary(void)
 {
@@ -84,6 +87,10 @@ static inline int check_summary(void)
     for (int site = 0; site < CHECK_SITES; site++) {
         passed += atomic_load(&check_seen[site]) == CHECK_HELD;
         failed += (atomic_load(&check_seen[site]) & CHECK_BROKE) != 0;
+    }
+    if (pn_rng_exposed && pn_rng_exposed() > 0) {
+        (void)fprintf(stderr, "the stream of a secret key was in plain memory, %zu times\n", pn_rng_exposed());
+        failed++;
     }
     (void)printf("%d passed, %d failed\n", passed, failed);
     return failed > 0 || passed == 0;

@@ -220,7 +220,7 @@ static pn_status add_worker(pn_prefix *stream, pn_err *err)
     PN_TRY(pn_made(worker, err, "prefix: out of memory"));
     worker->rng = NULL;
     worker->bytes = bytes;
-    status = pn_rng_seeded(&worker->rng, 0, err); /* pn_prefix_noise gives it an address before each draw */
+    status = pn_rng_for_key(&worker->rng, &stream->key, err); /* pn_prefix_noise gives it its addresses */
     if (status != PN_OK) {
         pn_free(worker);
         return status;

@@ -204,6 +204,17 @@ pn_status pn_rng_split(pn_rng **out, const pn_rng *parent, uint64_t stream, pn_e
     return status;
 }
 
+pn_status pn_rng_for_key(pn_rng **out, const pn_address_key *key, pn_err *err)
+{
+    pn_status status = new_stream(out, !key->simulated, err);
+
+    if (status == PN_OK && key->simulated)
+        key_from(*out, (const unsigned char *)"", 0, "teaching-only"); /* until it has an address */
+    else if (status == PN_OK)
+        key_from_system(*out);
+    return status;
+}
+
 bool pn_rng_untouched(const pn_rng *rng)
 {
     return rng->simulated && !rng->shared && rng->next == PN_REFILL_BYTES && rng->next_extra == PN_EXTRA_BYTES &&
@@ -265,11 +276,20 @@ static size_t refill_for(size_t words)
     return bytes < PN_REFILL_BYTES ? bytes : PN_REFILL_BYTES;
 }
 
+static atomic_size_t exposed;
+
+size_t pn_rng_exposed(void)
+{
+    return atomic_load_explicit(&exposed, memory_order_relaxed);
+}
+
 void pn_rng_address(pn_rng *rng, const pn_address_key *key, const uint64_t address[PN_ADDRESS_WORDS], size_t words)
 {
     static const char purpose[crypto_generichash_blake2b_PERSONALBYTES] = "noise-address";
     unsigned char message[8 * PN_ADDRESS_WORDS], keys[2 * PN_KEY_BYTES];
 
+    if (rng->memory.open_to_all && !key->simulated)
+        atomic_fetch_add_explicit(&exposed, 1, memory_order_relaxed);
     for (size_t i = 0; i < PN_ADDRESS_WORDS; i++)
         store_little_endian(message + 8 * i, address[i]);
     (void)crypto_generichash_blake2b_salt_personal(keys, sizeof keys, message, sizeof message, key->bytes,

@@ -32,10 +32,12 @@ void pn_secret_clear(pn_secret *secret)
 {
     if (!secret->bytes)
         return;
-    if (secret->open_to_all)
+    if (secret->open_to_all) {
+        sodium_memzero(secret->bytes, secret->size);
         pn_free(secret->bytes);
-    else
+    } else {
         sodium_free(secret->bytes);
+    }
     if (secret->account)
         pn_account_credit(secret->account, secret->size);
     *secret = (pn_secret){ 0 };

@@ -59,7 +59,7 @@ pn_status pn_symmetric_noise_fill(const pn_symmetric_noise *self, double *packed
     pn_status status = check(self, &plan, err);
 
     if (status == PN_OK)
-        status = pn_rng_seeded(&rng, 0, err);
+        status = pn_rng_for_key(&rng, &self->key, err);
     for (size_t block = 0; status == PN_OK && block < plan.blocks; block++) {
         size_t j = first_column(&plan, block);
 
@@ -120,7 +120,7 @@ static pn_status wave_init(wave *at, pn_task *task, pn_err *err)
     if (!at->streams || !at->numbers || !at->sum)
         status = pn_fail(err, PN_ENOMEM, "symmetric noise: out of memory");
     for (unsigned i = 0; status == PN_OK && i < at->threads; i++)
-        status = pn_rng_seeded(&at->streams[i], i, err);
+        status = pn_rng_for_key(&at->streams[i], &at->noise->key, err);
     return status;
 }
 

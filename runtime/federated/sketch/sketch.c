@@ -49,7 +49,7 @@ pn_status sketch_crew_init(sketch_crew *all, const pn_sketch *sketch, pn_task *t
     for (unsigned i = 0; i < all->count && status == PN_OK; i++) {
         sketch_worker *one = &all->workers[i];
 
-        status = pn_rng_seeded(&one->rng, 0, err);
+        status = pn_rng_for_key(&one->rng, &sketch->key, err);
         if (!sketch->kept)
             one->block = pn_alloc(1, sketch->block_bytes);
         one->scratch = pn_alloc(8 * sketch->shape.m, sizeof *one->scratch);

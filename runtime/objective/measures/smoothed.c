@@ -157,7 +157,7 @@ static pn_status reserve(pn_smoothed_run *run, pn_err *err)
     PN_TRY(pn_made(run->streams && run->partial && run->bad && run->scratch, err,
                    "smoothing: out of memory for %zu directions of %zu entries", run->lines, run->kind.dim));
     for (size_t w = 0; status == PN_OK && w < run->workers; w++)
-        status = pn_rng_seeded(&run->streams[w], 0, err); /* only to be put to addresses */
+        status = pn_rng_for_key(&run->streams[w], run->call->key, err);
     return status;
 }
 

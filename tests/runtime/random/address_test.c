@@ -7,6 +7,7 @@
 
 #include "random/address.h"
 #include "random/noise.h"
+#include "random/stream.h"
 
 #include "check.h"
 #include "runtime/random/chi_square.h"
@@ -117,9 +118,10 @@ static void is_simulated_when_its_key_is(void)
 {
     static const uint64_t here[4] = { 0 };
     pn_address_key simulated = key_of(3), real = simulated;
-    pn_rng *rng = seeded(1);
+    pn_rng *rng = NULL;
 
     real.simulated = false;
+    CHECK(pn_rng_for_key(&rng, &real, NULL) == PN_OK);
     pn_rng_address(rng, &real, here, 1);
     CHECK(!pn_rng_simulated(rng));
     pn_rng_address(rng, &simulated, here, 1);
@@ -127,17 +129,45 @@ static void is_simulated_when_its_key_is(void)
     pn_rng_free(rng);
 }
 
+/* Whoever reads neighbouring or freed memory finds no key there. */
+static void keeps_secrets_in_guarded_memory(void)
+{
+    static const uint64_t here[4] = { 0 };
+    pn_address_key simulated = key_of(3), real = simulated;
+    pn_rng *guarded = NULL, *plain = NULL, *secure = NULL;
+    int status = 0;
+    pid_t child;
+
+    real.simulated = false;
+    CHECK(pn_rng_for_key(&guarded, &real, NULL) == PN_OK && !guarded->memory.open_to_all);
+    CHECK(pn_rng_for_key(&plain, &simulated, NULL) == PN_OK && plain->memory.open_to_all);
+    CHECK(pn_rng_secure(&secure, NULL) == PN_OK && !secure->memory.open_to_all);
+    child = fork();
+    if (child == 0) {
+        pn_rng_address(guarded, &real, here, 1);
+        pn_rng_address(plain, &simulated, here, 1);
+        status = pn_rng_exposed() == 0 ? 0 : 1;
+        pn_rng_address(plain, &real, here, 1);
+        _exit(pn_rng_exposed() == 1 ? status : 2);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    pn_rng_free(guarded);
+    pn_rng_free(plain);
+    pn_rng_free(secure);
+}
+
 /* In the child of a fork the same address is the same noise: who draws by address has to look. */
 static void stays_what_it_is_in_a_child(void)
 {
     static const uint64_t here[4] = { 1, 1, 1, 1 };
     pn_address_key key = key_of(4);
-    pn_rng *rng = seeded(1);
+    pn_rng *rng = NULL;
     int64_t first[WORDS], again[WORDS];
     int result = -1;
     pid_t child;
 
     key.simulated = false; /* a secure stream would be keyed anew in a child */
+    CHECK(pn_rng_for_key(&rng, &key, NULL) == PN_OK);
     draw_at(rng, &key, here, WORDS, first);
     child = fork();
     if (child == 0) {
@@ -206,6 +236,7 @@ int main(void)
     gives_other_noise_at_every_other_address();
     draws_a_key_from_the_stream_that_it_is_given();
     is_simulated_when_its_key_is();
+    keeps_secrets_in_guarded_memory();
     stays_what_it_is_in_a_child();
     does_not_run_out_when_more_is_drawn_than_was_said();
     neighbouring_addresses_have_independent_streams();
