@@ -160,10 +160,9 @@ pn_status pnl_script_inside(pnl_curator *curator, const pnl_script *given, char 
 {
     script self = { curator, given };
     pnl_host *host = NULL;
-    pn_status status = pnl_host_new(&host, &curator->limits, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pnl_host_new(&host, &curator->limits, err));
     set_host(curator, host);
     lua_pushcfunction(pnl_host_state(host), run_script);
     lua_pushlightuserdata(pnl_host_state(host), &self);

@@ -297,10 +297,7 @@ static void write_start(pnl_frame *out, const pnl_curator *curator, const pnl_sc
 
 static pn_status send_data(talk *self, pnl_registered *data, pn_err *err)
 {
-    pn_status status = data->shared >= 0 ? PN_OK : pn_dataset_publish(&data->shared, &data->view, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(data->shared >= 0 ? PN_OK : pn_dataset_publish(&data->shared, &data->view, err));
     pnl_frame_begin(&self->out, PNL_FRAME_DATA);
     pnl_put_text(&self->out, data->name, strlen(data->name));
     return pnl_frame_send(&self->out, self->fd, data->shared, until_ready, self, err);

@@ -183,10 +183,9 @@ static pn_status take_data(server *self, pn_err *err)
     pn_dataset *data = NULL;
     const char *name;
     int fd;
-    pn_status status = pnl_frame_receive(&self->in, self->fd, PNL_FRAME_TO_SCRIPT, &fd, until_ready, NULL, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pnl_frame_receive(&self->in, self->fd, PNL_FRAME_TO_SCRIPT, &fd, until_ready, NULL, err));
     name = pnl_get_text(&self->in, NULL);
     if (self->in.kind != PNL_FRAME_DATA || fd < 0 || !name)
         return pn_fail(err, PN_EIO, "curator: a data set that cannot be read");

@@ -419,9 +419,9 @@ static const pnl_row objective_rows[] = {
       "The Hessian at theta [dim] times v [dim], without forming the Hessian; of a batch as for value.  Error for a "
       "black box and with clip=." },
     { "hessian", objective_hessian, PNL_METHOD, PNL_RAW, "obj:hessian(theta[, batch]) -> mat",
-      "The Hessian of obj:value at theta, [dim x dim]: one fused pass, about the work of X' X; of a batch as for "
-      "value.  With clip= that of the function whose gradients the clipped ones are.  Error for a black box, for a "
-      "loss whose slope jumps, and for an r without a Hessian." },
+      "The Hessian of obj:value at theta, [dim x dim], in one pass that costs about as much as X' X and takes 12 dim^2 "
+      "bytes; of a batch as for value.  With clip= that of the function whose gradients the clipped ones are.  Error "
+      "for a black box, for a loss whose slope jumps, and for an r without a Hessian." },
     { "losses", objective_losses, PNL_METHOD, PNL_RAW, "obj:losses(theta) -> vec",
       "Each record's loss at theta, n numbers." },
     { "factors", objective_factors, PNL_METHOD, PNL_RAW, "obj:factors(theta) -> vec or mat",

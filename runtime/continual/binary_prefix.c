@@ -102,10 +102,7 @@ static pn_status check(const pn_prefix_options *options, pn_err *err)
             "prefix: memory \"regenerate\" needs estimator \"plain\" and equal nodes: an estimate joins every node "
             "below it");
     if (options->scale == PN_PREFIX_BY_NODE) {
-        pn_status status = check_scale(options, err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(check_scale(options, err));
     }
     return options->estimator == PN_PREFIX_FULL ? check_full(options, err) : PN_OK;
 }

@@ -359,10 +359,9 @@ static pn_status read_file(pn_checkpoint_file *file, void **state, size_t *size,
 {
     char *data;
     size_t all;
-    pn_status status = pn_disk_read(file->fd, file->owner->name, file->path, &data, &all, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_disk_read(file->fd, file->owner->name, file->path, &data, &all, err));
     status = choose(file, (const unsigned char *)data, all, err);
     if (status == PN_OK)
         status = check_use(file, err);

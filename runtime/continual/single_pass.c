@@ -172,10 +172,9 @@ static size_t next_count(const pn_single_pass *self)
 pn_status pn_single_pass_take(pn_single_pass *self, pn_ledger *ledger, const char *label, bool paid_elsewhere,
                               const pn_rng *rng, const size_t **rows, size_t *count, pn_err *err)
 {
-    pn_status status = check_owner(self, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_owner(self, err));
     if (self->pass == self->options.passes)
         return pn_fail(err, PN_EBUDGET, "single_pass: all records of all %zu passes have been used",
                        self->options.passes);

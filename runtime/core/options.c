@@ -313,10 +313,7 @@ pn_status pn_options_spread(const pn_options *options, const char *owner, const 
     for (size_t t = 0; t < count; t++)
         memset(tables[t].args, 0, pn_param_count(tables[t].params) * sizeof *tables[t].args);
     for (const option *given = options ? options->first : NULL; given; given = given->next) {
-        pn_status status = read_option(owner, given, tables, count, err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(read_option(owner, given, tables, count, err));
     }
     return PN_OK;
 }

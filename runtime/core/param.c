@@ -169,10 +169,7 @@ pn_status pn_args_check(const char *owner, const pn_param *params, pn_arg *args,
         return pn_fail(err, PN_EINVAL, "%s: there are no args; give an array of %zu, zero where an option is not given",
                        owner, pn_param_count(params));
     for (size_t i = 0; params && params[i].name; i++) {
-        pn_status status = check_one(owner, &params[i], &args[i], err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(check_one(owner, &params[i], &args[i], err));
     }
     return PN_OK;
 }

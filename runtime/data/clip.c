@@ -234,10 +234,8 @@ static pn_status clip_row_by(double *entries, size_t count, const double *x, siz
                              const pn_row_gauge *gauge, double bound, pn_err *err)
 {
     double slack = ((double)p + 16.0) * 0x1p-50, size = NAN, unit = ldexp(1.0, -exponent), factor;
-    pn_status status = gauge->value(gauge->self, x, p, &size, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(gauge->value(gauge->self, x, p, &size, err));
     if (!(size >= 0.0))
         return pn_fail(err, PN_ENUMERIC, "clip_rows: the norm gave no number >= 0");
     if (ldexp(size * (1.0 + slack), exponent) <= bound)

@@ -126,10 +126,8 @@ static pn_status hand_out(pn_identifiers *out, reader *self, pn_err *err)
 {
     size_t skipped = 0, at = 0;
     const char **ids;
-    pn_status status = count_records(self, &skipped, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(count_records(self, &skipped, err));
     ids = pn_alloc(self->count, sizeof *ids);
     if (!ids)
         return no_memory(self, err);
@@ -150,10 +148,9 @@ pn_status pn_csv_column(pn_identifiers *out, const char *path, const pn_csv_colu
                         pn_err *err)
 {
     reader self = { .options = options };
-    pn_status status = pn_text_open(&self.text, path, task, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_text_open(&self.text, path, task, err));
     status = pn_text_each_line(&self.text, read_line, &self, err);
     if (status == PN_OK)
         status = hand_out(out, &self, err);

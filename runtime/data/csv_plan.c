@@ -240,11 +240,9 @@ static void take_all_but_label(pn_csv_plan *plan)
 static pn_status place_one_hot(pn_csv_plan *plan, const pn_text *text, const pn_csv_one_hot *one_hot, pn_err *err)
 {
     size_t column = one_hot->column - 1, role;
-    pn_status status = one_hot->name ? find_name(plan, text, one_hot->name, &column, err)
-                                     : check_column(plan, text, one_hot->column, "column", err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(one_hot->name ? find_name(plan, text, one_hot->name, &column, err)
+                         : check_column(plan, text, one_hot->column, "column", err));
     role = plan->role[column];
     if (role == PN_CSV_LABEL)
         return pn_fail(err, PN_EINVAL, "%.300s: column %zu of `one_hot` is the label; `labels` maps its values",

@@ -63,10 +63,7 @@ pn_status pn_csv_read_word(pn_csv_word *word, pn_csv_cursor *cursor, pn_err *err
     word->text = start;
     word->length = (size_t)(stop - start);
     if (*start == '"') {
-        pn_status status = unquote(word, cursor, start, stop, err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(unquote(word, cursor, start, stop, err));
     }
     cursor->at = end;
     return PN_OK;
@@ -174,10 +171,8 @@ pn_status pn_csv_map_label(const pn_label_options *options, pn_csv_word *word, p
     double value = NAN;
     size_t found;
     bool is_number = pn_csv_number(cursor, &value) != NULL;
-    pn_status status = pn_csv_read_word(word, cursor, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_csv_read_word(word, cursor, err));
     found = find_label(options, word, is_number ? &value : NULL);
     if (found < options->count) {
         *label = options->to[found];

@@ -213,10 +213,8 @@ static pn_status draw_matrix(pn_rng *rng, const pn_low_rank_options *of, double 
 static pn_status sense(pn_rng *rng, const pn_low_rank_options *of, const double *M, pn_dataset *data, pn_err *err)
 {
     size_t p = data->p;
-    pn_status status = pn_synthetic_signs(rng, data->dense, of->n, p, "synthetic.low_rank", of->task, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_synthetic_signs(rng, data->dense, of->n, p, "synthetic.low_rank", of->task, err));
     pn_rng_normals(rng, of->n, data->y);
     for (size_t i = 0; i < of->n; i++)
         data->y[i] = fmin(fmax(dot(data->dense + i * p, M, p) + of->noise * data->y[i], -1.0), 1.0);

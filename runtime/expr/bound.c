@@ -43,10 +43,9 @@ pn_status pn_bound_span(pn_span *out, const pn_graph *graph, pn_node root, const
     for (size_t i = 0; i < cases; i++) {
         pn_case one;
         pn_span span;
-        pn_status status = pn_case_open(&one, graph, root, needed, domains, i, task, err);
+        pn_status status;
 
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_case_open(&one, graph, root, needed, domains, i, task, err));
         status = pn_search(&span, &one, limit > BOXES_PER_CASE ? limit : BOXES_PER_CASE, task, err);
         span.range.boxes += one.boxes;
         pn_case_close(&one);

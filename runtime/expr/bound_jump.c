@@ -334,10 +334,8 @@ static pn_status locate(double *where, const pn_case *inner, unsigned v, double 
     pn_interval box[PN_GRAPH_VARS_MAX], at;
     double low = fmax(inner->range[v].low, -0x1p1000), high = fmin(inner->range[v].high, 0x1p1000), target = *where;
     pn_sweep sweep;
-    pn_status status = pn_sweep_open(&sweep, inner->graph, &inner->root, 1, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_sweep_open(&sweep, inner->graph, &inner->root, 1, err));
     for (unsigned i = 0; i < inner->dims; i++)
         box[i].low = box[i].high = pn_search_middle(inner->range[i]);
     while (pn_step(low, 1) < high) {

@@ -449,10 +449,8 @@ pn_status pn_search(pn_span *out, const pn_case *what, size_t limit, pn_task *ta
     search self;
     box_sides open;
     unsigned doubt;
-    pn_status status = prepare(&self, what, limit, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(prepare(&self, what, limit, err));
     *out = (pn_span){ .range.converged = true };
     (void)value_in(&self, what->range, &doubt);
     out->may_jump = (doubt & PN_MAY_JUMP) != 0;

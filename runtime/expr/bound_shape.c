@@ -144,10 +144,7 @@ static pn_status find_jumps(shaper *self)
     pn_shape *shape = &self->shape;
 
     for (int k = 0; k < 3; k++) {
-        pn_status status = jump_of_part(self, k, &jump[k]);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(jump_of_part(self, k, &jump[k]));
         say_jump(self, k, &jump[k]);
     }
     shape->continuous = stays(&jump[0]);

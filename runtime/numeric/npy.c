@@ -146,10 +146,7 @@ static pn_status parse_header(const char *path, const char *text, header *out, p
     if (!take(&in, '{'))
         return malformed(&in, "'{'");
     while (!take(&in, '}')) {
-        pn_status status = parse_entry(&in, out, &seen);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(parse_entry(&in, out, &seen));
         if (!take(&in, ',') && *in.at != '}')
             return malformed(&in, "',' or '}'");
     }
@@ -405,10 +402,8 @@ static pn_status read_run(source *in, const header *head, const entry_type *type
 
     while (begin < end) {
         size_t wanted = end - begin < CHUNK ? end - begin : CHUNK;
-        pn_status status = pn_task_report(in->task, "reading entries", (double)begin, (double)count, in->err);
 
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_task_report(in->task, "reading entries", (double)begin, (double)count, in->err));
         if (!take_bytes(in, buffer, wanted * type->bytes))
             return read_failed(in, "fewer entries than the header announces");
         for (size_t k = 0; k < wanted; k++) {
@@ -427,36 +422,32 @@ static pn_status read_rows(source *in, const header *head, const entry_type *typ
 {
     size_t runs = head->fortran ? head->shape[1] : 1, width = head->fortran ? 1 : head->shape[1];
     z_off_t start = gztell(in->file);
-    pn_status status = PN_OK;
 
-    for (size_t r = 0; r < runs && status == PN_OK; r++) {
+    for (size_t r = 0; r < runs; r++) {
         size_t begin = (r * head->shape[0] + out->first) * width;
 
         if (gzseek(in->file, start + (z_off_t)(begin * type->bytes), SEEK_SET) < 0)
             return read_failed(in, "fewer entries than the header announces");
-        status = read_run(in, head, type, begin, begin + out->rows * width, out);
+        PN_TRY(read_run(in, head, type, begin, begin + out->rows * width, out));
     }
-    return status;
+    return PN_OK;
 }
 
 static pn_status read_entries(source *in, const header *head, const entry_type *type, pn_npy *out)
 {
-    pn_status status;
-
     if (out->rows < head->shape[0])
         return read_rows(in, head, type, out);
-    status = read_run(in, head, type, 0, head->shape[0] * head->shape[1], out);
-    return status == PN_OK ? read_end(in) : status;
+    PN_TRY(read_run(in, head, type, 0, head->shape[0] * head->shape[1], out));
+    return read_end(in);
 }
 
 static pn_status load_open_file(pn_npy *out, source *in, char *text)
 {
     header head;
     const entry_type *type;
-    pn_status status = read_header(in, text, &head);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(read_header(in, text, &head));
     type = find_type(head.type);
     if (!type)
         return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries of type '%s'; " KNOWN_TYPES, in->path, head.type);
@@ -497,8 +488,8 @@ pn_status pn_npy_load(pn_npy *out, const char *path, pn_task *task, pn_err *err)
 pn_status pn_npy_load_share(pn_npy *out, const char *path, const pn_ranks *ranks, pn_task *task, pn_err *err)
 {
     source in = { NULL, -1, path, ranks, task, err };
-    char *text = NULL;
     pn_status status;
+    char *text;
 
     memset(out, 0, sizeof *out);
     PN_TRY(open_source(&in));

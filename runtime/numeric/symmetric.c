@@ -246,10 +246,8 @@ pn_status pn_smallest_eigen(pn_smallest *out, double *x, const double *packed, s
 pn_status pn_smallest_in_full(pn_smallest *out, double *x, const double *packed, size_t n, pn_err *err)
 {
     stored A = { .packed = packed, .n = n };
-    pn_status status = pn_packed_check("least eigenvalue", packed, n, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_packed_check("least eigenvalue", packed, n, err));
     set_exponent(&A);
     return in_full(out, x, &A, err);
 }

@@ -42,8 +42,8 @@ pn_status pn_rng_for_key(pn_rng **out, const pn_address_key *key, pn_err *err);
  */
 void pn_rng_address(pn_rng *rng, const pn_address_key *key, const uint64_t address[PN_ADDRESS_WORDS], size_t words);
 
-/** How often in this process a secret key met a stream in plain memory: 0, or a caller above is wrong.  Every C test asks
- *  at its end (tests/check.h). */
+/** How often in this process a secret key met a stream in plain memory: 0, or a caller above is wrong.  Every C test
+ *  asks at its end (tests/check.h). */
 size_t pn_rng_exposed(void);
 
 #endif

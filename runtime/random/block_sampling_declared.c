@@ -81,10 +81,8 @@ static const pn_param serial_params[] = {
 static pn_status set_weights(declared *self, pn_vec p, size_t blocks, pn_err *err)
 {
     double sum = 0.0;
-    pn_status status = check_inclusions("sampling.serial", p.data, blocks, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_inclusions("sampling.serial", p.data, blocks, err));
     self->p = pn_alloc(blocks, sizeof(double));
     self->rising = pn_alloc(blocks, sizeof(double));
     PN_TRY(pn_made(self->p && self->rising, err, "sampling.serial: out of memory for %zu blocks", blocks));
@@ -177,10 +175,8 @@ static int rising_order(const void *a, const void *b)
 static pn_status custom_draw(const pn_block_sampling *self, pn_rng *rng, size_t *indices, size_t *count, pn_err *err)
 {
     const declared *of = as_declared(self);
-    pn_status status = of->draw.draw(of->draw.self, rng, indices, count, self->blocks, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(of->draw.draw(of->draw.self, rng, indices, count, self->blocks, err));
     if (*count > self->blocks)
         return pn_fail(err, PN_EINVAL, "sampling.custom: draw gave %zu indices, there are %zu blocks", *count,
                        self->blocks);

@@ -137,10 +137,8 @@ static pn_status one_group(pn_block_sampling **out, const pn_block_sampling_ops 
                            pn_err *err)
 {
     grouped *self = NULL;
-    pn_status status = grouped_new(&self, ops->name, 1, tau, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(grouped_new(&self, ops->name, 1, tau, err));
     self->first[1] = blocks;
     return finish(out, self, ops, err);
 }

@@ -128,10 +128,9 @@ pn_status pn_symmetric_noise_times(const pn_symmetric_noise *self, double scale,
                                    pn_task *task, pn_err *err)
 {
     wave at = { .noise = self };
-    pn_status status = check(self, &at.plan, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check(self, &at.plan, err));
     status = wave_init(&at, task, err);
     for (; status == PN_OK && at.first < at.plan.blocks; at.first += WAVE) {
         size_t left = at.plan.blocks - at.first, count = left < WAVE ? left : WAVE;

@@ -14,6 +14,7 @@ local reasons = {
   ["random/rng pn_process_generation"] = "atomic; counts forks, so that two processes do not draw the same noise",
   ["random/rng process_once"] = "libsodium is started once,",
   ["random/rng process_status"] = "and this says whether it did; written under pthread_once alone",
+  ["random/rng exposed"] = "atomic; counts secrets in plain memory, for tests",
   ["catalogue/solvers rows"] = "solvers of other libraries, added under a lock",
   ["catalogue/solvers lock"] = "that lock",
   ["mpi/lmpi world"] = "MPI is of the process",

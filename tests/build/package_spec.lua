@@ -2,7 +2,7 @@
 -- the package is the same wherever it is made.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
-local thorough_it = tier.thorough and it or function() end
+local thorough_it = tier.it(it)
 package.path = "bindings/package/?.lua;" .. package.path
 local headers = require "headers"
 
@@ -366,8 +366,7 @@ describe("the package", function()
     assert.equal("", run("grep -rlF '%s' %s || true", here, docs))
   end)
 
-  local seldom_it = tier.thorough and it or function() end
-  seldom_it("is compiled to the same bytes in two places", function()
+  thorough_it("is compiled to the same bytes in two places", function()
     local sums = {}
     for i, folder in ipairs(folders) do
       local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger/ledger_disk.o "

@@ -8,10 +8,10 @@ local SHOWN = 8 -- lines of a failure that are said again
 -- LeakSanitizer follows the storage of threads that have ended, and may die of that at the end of some specs in one process: then
 -- they run again, each in its own.
 local TOOL_DIED = "LeakSanitizer has encountered a fatal error"
--- They watch a terminal or a clock, and mostly wait: after the others, in groups that share nothing but the machine.
-local ALONE = { "/repl[%w_]*_spec%.lua$", "/federated_programs_spec%.lua$" }
+-- They watch a terminal or a clock, and mostly wait: after the others.
+local LATE = { "/repl[%w_]*_spec%.lua$", "/federated_programs_spec%.lua$" }
 
-local programs, specs, alone = {}, {}, {}
+local programs, specs, late = {}, {}, {}
 local into = programs
 for _, word in ipairs(arg) do
   if word == "--" then
@@ -21,9 +21,9 @@ for _, word in ipairs(arg) do
   end
 end
 for i = #specs, 1, -1 do
-  for _, pattern in ipairs(ALONE) do
+  for _, pattern in ipairs(LATE) do
     if specs[i]:find(pattern) then
-      table.insert(alone, 1, table.remove(specs, i))
+      table.insert(late, 1, table.remove(specs, i))
       break
     end
   end
@@ -174,7 +174,7 @@ add_specs(jobs, specs, GROUP) -- the longest are among them
 for _, program in ipairs(programs) do
   jobs[#jobs + 1] = { name = program:match "tests/(.*)$" or program, command = quote(program) }
 end
-add_specs(last, alone, 3)
+add_specs(last, late, 3)
 local again = run(jobs, processors() + 1) -- some jobs wait
 for _, spec in ipairs(run(last, 2)) do again[#again + 1] = spec end
 local singly = {}

@@ -8,4 +8,9 @@ function tier.times(fast, thorough)
   return tier.thorough and thorough or fast
 end
 
+-- busted's `it` in the thorough tier, and in the fast one where `now`; else nothing.
+function tier.it(it, now)
+  return (tier.thorough or now) and it or function() end
+end
+
 return tier

@@ -29,10 +29,7 @@ static pn_status check_same_run(const pn_party *party, const pn_message *request
 
 static pn_status check_run(const pn_party *party, const pn_message *request, pn_err *err)
 {
-    pn_status status = check_same_run(party, request, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_same_run(party, request, err));
     if (party->phase != PN_PARTY_READY && party->phase != PN_PARTY_RUNNING)
         return pn_fail(err, PN_EINVAL, "party: %s after the end of the run; the same terms again go on with it",
                        pn_message_names[request->kind]);
@@ -192,10 +189,9 @@ static pn_status answer_round(pn_party *party, const pn_message *request, pn_mes
 {
     party_scores scores = { 0 };
     party_reply fresh;
-    pn_status status = check_run(party, request, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_run(party, request, err));
     digest_of(fresh.digest, request);
     if (request->round >= 1 && request->round <= party->rounds) {
         const party_reply *stored = &party->replies[request->round - 1];
@@ -282,10 +278,8 @@ static pn_status answer_terms(pn_party *party, const pn_message *request, pn_mes
 static pn_status copy_last(pn_party *party, const pn_message *from, pn_err *err)
 {
     pn_message copy = { 0 };
-    pn_status status = pn_message_reserve(&copy, from->count, 0, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_message_reserve(&copy, from->count, 0, err));
     pn_message_clear(&party->last);
     party->last = *from;
     party->last.index = copy.index;

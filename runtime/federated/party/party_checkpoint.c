@@ -163,10 +163,9 @@ static pn_status resume(pn_party *party, const char *path, pn_err *err)
 {
     void *data = NULL;
     size_t size = 0;
-    pn_status status = pn_checkpoint_open(&party->file, &owner, path, &data, &size, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_checkpoint_open(&party->file, &owner, path, &data, &size, err));
     status = read_image(party, data, size, path, err);
     drop(data, size);
     if (status == PN_OK && party->phase != PN_PARTY_NEW)

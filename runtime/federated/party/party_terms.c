@@ -324,10 +324,7 @@ static pn_status go_on(pn_party *party, const pn_message *request, pn_task *task
 
 pn_status party_begin(pn_party *party, const pn_message *request, pn_task *task, pn_err *err)
 {
-    pn_status status = check_terms(party, request, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_terms(party, request, err));
     if (party->phase != PN_PARTY_NEW && memcmp(party->terms.run, request->run, PN_RUN_ID) == 0)
         return go_on(party, request, task, err);
     if (party->phase == PN_PARTY_RUNNING)

@@ -105,10 +105,7 @@ static pn_status copy_terms(pn_server *self, const pn_terms *terms, pn_err *err)
     self->first[0] = 0;
     self->p = 1.0;
     for (size_t k = 0; k < self->parties; k++) {
-        pn_status status = pn_terms_check(&terms[k], err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_terms_check(&terms[k], err));
         if (terms[k].parties != self->parties || terms[k].party != k)
             return pn_fail(err, PN_EINVAL, "federated: the terms are for %u parties, the transport has %zu",
                            terms[k].parties, self->parties);
@@ -140,10 +137,8 @@ static pn_status check_peers(const pn_server *self, pn_err *err)
 static pn_status draw_run(pn_server *self, pn_err *err)
 {
     pn_rng *rng = NULL;
-    pn_status status = pn_rng_secure(&rng, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_rng_secure(&rng, err));
     pn_rng_bytes(rng, self->terms[0].run, PN_RUN_ID);
     for (size_t k = 1; k < self->parties; k++)
         memcpy(self->terms[k].run, self->terms[0].run, PN_RUN_ID);

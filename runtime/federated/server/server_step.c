@@ -196,10 +196,9 @@ static void swap(double **a, double **b)
 pn_status pn_server_step(pn_server *self, pn_server_round *out, pn_task *task, pn_err *err)
 {
     pn_server_round made = { .round = self->rounds + 1, .step_size = 2.0 / (self->p * (double)self->rounds + 2.0) };
-    pn_status status = ask_round(self, task, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(ask_round(self, task, err));
     choose_moves(self, &made);
     PN_TRY(fetch(self, &made.features, task, err));
     move(self, made.step_size, &made);

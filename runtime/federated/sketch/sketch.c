@@ -253,10 +253,9 @@ pn_status pn_sketch_check(const pn_sketch_shape *shape, pn_err *err)
 pn_status sketch_new(pn_sketch **out, const pn_sketch_shape *shape, size_t kept_bytes, pn_task *task, pn_err *err)
 {
     pn_sketch *sketch;
-    pn_status status = pn_sketch_check(shape, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_sketch_check(shape, err));
     PN_TRY(pn_new_zeroed(&sketch, 1, err, "sketch: not enough memory for a sketch"));
     sketch->shape = *shape;
     sketch->ops = sketch_table[shape->kind];

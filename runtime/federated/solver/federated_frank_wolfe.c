@@ -87,10 +87,9 @@ static pn_status serve(fed_state *self, const pn_step_context *context, bool sim
     const fed_plan *plan = plan_of(self);
     pn_terms *terms = NULL;
     pn_server_options options;
-    pn_status status = server_options(&options, &terms, plan, context->ledger, simulated, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(server_options(&options, &terms, plan, context->ledger, simulated, err));
     status = begin(plan, context, simulated, err);
     if (status == PN_OK)
         status = pn_server_new(&self->server, &options, context->task, err);

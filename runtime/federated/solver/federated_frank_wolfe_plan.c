@@ -176,10 +176,8 @@ static size_t columns_of(const fed_work *at, size_t k)
 static pn_status open_terms(fed_work *at, pn_err *err)
 {
     fed_plan *plan = at->plan;
-    pn_status status = check_transport(at, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_transport(at, err));
     plan->parties = plan->transport->parties;
     at->parties = (double)plan->parties;
     PN_TRY(
@@ -376,10 +374,9 @@ static pn_status open_sketch(fed_work *at, pn_err *err)
 {
     fed_plan *plan = at->plan;
     pn_sketch *sketch = NULL;
-    pn_status status = check_sketch(at, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_sketch(at, err));
     at->failure = at->own[FED_SKETCH_FAILURE].real;
     PN_TRY(choose_shape(at, err));
     at->accuracy = at->identity ? 0.0 : pn_sketch_accuracy(at->shape.kind, at->shape.m, at->failure, (size_t)at->d);

@@ -180,10 +180,8 @@ static pn_status calibrate(const fed_work *at, fed_noise *out, pn_err *err)
                              .delta = request->delta,
                              .rho = request->kind == PN_RHO ? request->rho : NAN };
     double z;
-    pn_status status = pn_calibrate_run(&z, NULL, &budget, &program, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_calibrate_run(&z, NULL, &budget, &program, err));
     fed_noise_at(at, 0.5 / (z * z), (double)rounds, out);
     if (!(out->epsilon0 > LEAST_EPSILON))
         return pn_fail(err, PN_EBUDGET,

@@ -55,10 +55,9 @@ static pn_status receive_message(const pn_ranks *ranks, size_t from, const char 
                                  size_t *size, pn_task *task, pn_err *err)
 {
     unsigned char *bytes = NULL;
-    pn_status status = wait_for(ranks, from, who, timeout, size, task, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(wait_for(ranks, from, who, timeout, size, task, err));
     if (*size > BYTES_MOST)
         return pn_fail(err, PN_EPARSE, "federated.mpi: a message of %s has %zu bytes; at most %zu are accepted", who,
                        *size, BYTES_MOST);

@@ -158,10 +158,8 @@ static pn_status say(client *c, const pn_message *message, bool *left, pn_err *e
 {
     unsigned char *bytes;
     size_t size;
-    pn_status status = pn_wire_write(message, &bytes, &size, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_wire_write(message, &bytes, &size, err));
     *left = c->up && zmq_send(c->socket, bytes, size, ZMQ_DONTWAIT) >= 0;
     pn_free(bytes);
     return PN_OK;
@@ -300,10 +298,9 @@ static pn_status loop(client *c, pn_task *task, pn_err *err)
 pn_status pn_link_serve(const pn_link_party *party, const pn_zeromq_party_options *options, pn_task *task, pn_err *err)
 {
     client c = { .party = party, .options = options };
-    pn_status status = pn_link_check_endpoint(options->connect, "connect", err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_link_check_endpoint(options->connect, "connect", err));
     if (!(options->timeout >= 0.0) || isinf(options->timeout))
         return pn_fail(err, PN_EINVAL, "federated.zeromq: timeout must be a number of seconds from 0, got %g",
                        options->timeout);

@@ -123,10 +123,9 @@ static pn_status gather(pn_transport *self, pn_task *task, pn_err *err)
 {
     pn_zeromq *z = (pn_zeromq *)self;
     pn_err why = { .status = PN_OK };
-    pn_status status = check_process(z, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_process(z, err));
     begin_anew(z);
     PN_TRY(wait_for_all(z, task, err));
     status = pn_transport_agree(self, &why);
@@ -177,10 +176,7 @@ static void settle_all(pn_zeromq *z)
 static pn_status ask_all(pn_zeromq *z, pn_err *err)
 {
     for (size_t k = 0; k < z->base.parties; k++) {
-        pn_status status = z->requests[k].kind == PN_MESSAGE_NONE ? PN_OK : pn_talk_ask(z, k, err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(z->requests[k].kind == PN_MESSAGE_NONE ? PN_OK : pn_talk_ask(z, k, err));
     }
     return PN_OK;
 }
@@ -190,10 +186,9 @@ static pn_status exchange(pn_transport *self, const pn_message *requests, pn_mes
 {
     pn_zeromq *z = (pn_zeromq *)self;
     double since = pn_link_now();
-    pn_status status = check_process(z, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_process(z, err));
     z->requests = requests;
     z->replies = replies;
     status = ask_all(z, err);

@@ -56,10 +56,8 @@ static void send_request(pn_zeromq *z, size_t k)
 pn_status pn_talk_ask(pn_zeromq *z, size_t k, pn_err *err)
 {
     pn_member *member = &z->members[k];
-    pn_status status = pn_wire_write(&z->requests[k], &member->bytes, &member->size, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_wire_write(&z->requests[k], &member->bytes, &member->size, err));
     member->sends = member->dropped = 0;
     z->waiting++;
     send_request(z, k);
@@ -147,10 +145,8 @@ static pn_status take_hello(pn_zeromq *z, size_t k, pn_message *hello, bool is_n
 {
     pn_member *member = &z->members[k];
     const char *name = z->base.peers[k].name;
-    pn_status status = take_shape(z, k, hello, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(take_shape(z, k, hello, err));
     if (is_new)
         pn_talk_tell(z, member->joined ? "back" : "joined", name, NULL);
     member->joined = true;

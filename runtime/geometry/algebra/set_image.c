@@ -306,10 +306,8 @@ static pn_status fill(image *set, pn_err *err)
 static pn_status check_matrix(const pn_set *inner, pn_mat A, size_t *numbers, pn_err *err)
 {
     size_t entries = 0, bad;
-    pn_status status = pn_size_product(&entries, "C:image", "rows x columns of A", A.rows, A.cols, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_size_product(&entries, "C:image", "rows x columns of A", A.rows, A.cols, err));
     if (A.cols != inner->dim || A.rows == 0)
         return pn_fail(err, PN_EDIM, "C:image: A is %zu x %zu, and must have at least one row and %zu columns", A.rows,
                        A.cols, inner->dim);

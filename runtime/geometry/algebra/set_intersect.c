@@ -180,10 +180,9 @@ static pn_status intersect_project(const pn_set *self, double *x, pn_err *err)
     const pn_composite *set = pn_as_composite(self);
     double size = size_for(set, x);
     dykstra run;
-    pn_status status = open_dykstra(&run, set, size, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(open_dykstra(&run, set, size, err));
     status = run_dykstra(&run, x, err);
     if (status == PN_OK && run.distance > accept_of(set) * size)
         status = pn_fail(

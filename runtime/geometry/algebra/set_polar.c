@@ -316,10 +316,8 @@ static pn_status cone_project(const pn_set *self, double *x, pn_err *err)
 static pn_status polar_cone(pn_set **out, pn_set *set, pn_err *err)
 {
     pn_composite *head;
-    pn_status status = pn_composite_new(&head, sizeof *head, "polar", set->dim, set, NULL, 0, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_composite_new(&head, sizeof *head, "polar", set->dim, set, NULL, 0, err));
     head->ops.doc = "{y : <y, x> <= 0 for all x in K}";
     head->ops.cone = true;
     head->ops.support = pn_cone_support;

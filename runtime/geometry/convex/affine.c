@@ -84,11 +84,9 @@ static pn_status affine_support(const pn_set *self, const double *g, double *poi
 {
     const affine *set = as_affine(self);
     double inner;
-    pn_status status = set->factor > 0.0 ? inner_support(set->inner, g, point, &inner, err)
-                                         : at_reflection(set, inner_support, g, point, &inner, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(set->factor > 0.0 ? inner_support(set->inner, g, point, &inner, err)
+                             : at_reflection(set, inner_support, g, point, &inner, err));
     *value = fabs(set->factor) * inner;
     for (size_t j = 0; set->shift && j < self->dim; j++)
         *value += set->shift[j] * g[j];
@@ -194,10 +192,8 @@ static pn_status affine_width(const pn_set *self, const pn_width_options *how, p
 {
     const affine *set = as_affine(self);
     double factor = fabs(set->factor);
-    pn_status status = set->inner->ops->width(set->inner, how, out, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(set->inner->ops->width(set->inner, how, out, err));
     out->value *= factor;
     out->low *= factor;
     out->high *= factor;

@@ -60,10 +60,8 @@ static pn_status split(const pn_set *self, const double *x, double *near, double
 pn_status pn_cone_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     double near = 0.0, off = 0.0;
-    pn_status status = split(self, g, &near, &off, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(split(self, g, &near, &off, err));
     *value = near <= ROUNDING * off ? 0.0 : INFINITY;
     if (point && *value == 0.0)
         memset(point, 0, self->dim * sizeof *point);

@@ -117,28 +117,19 @@ bool pn_set_can_project(const pn_set *set)
 
 pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err)
 {
-    pn_status status = check_point(set, "C:project", "v", x, n, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_point(set, "C:project", "v", x, n, err));
     return set->ops->project ? set->ops->project(set, x, err) : pn_project_by_support(set, x, err);
 }
 
 pn_status pn_set_gauge(const pn_set *set, const double *x, size_t n, double *gauge, pn_err *err)
 {
-    pn_status status = check_point(set, "C:gauge", "v", x, n, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_point(set, "C:gauge", "v", x, n, err));
     return set->ops->gauge ? set->ops->gauge(set, x, gauge, err) : pn_gauge_by_search(set, x, gauge, err);
 }
 
 pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double tolerance, bool *inside, pn_err *err)
 {
-    pn_status status = check_point(set, "C:contains", "v", x, n, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_point(set, "C:contains", "v", x, n, err));
     if (!(tolerance >= 0.0))
         return pn_fail(err, PN_EINVAL, "C:contains: tol must be a number >= 0, got %g", tolerance);
     return set->ops->contains(set, x, tolerance, inside, err);

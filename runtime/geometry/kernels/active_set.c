@@ -192,10 +192,8 @@ static pn_status iterate(search *s, bool *empty, pn_err *err)
     tolerance = 1e-13 * size;
     for (size_t turn = 0; turn < limit; turn++) {
         size_t p = most_violated(s, tolerance, &by);
-        pn_status status = pn_stop_asked(err);
 
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_stop_asked(err));
         if (p == s->in.A.rows)
             return PN_OK;
         if (!enter(s, p)) {

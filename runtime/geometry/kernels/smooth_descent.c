@@ -123,10 +123,9 @@ static pn_status carry_on(descent *at, double before, pn_err *err)
 static pn_status run(descent *at, pn_err *err)
 {
     double moved = 0.0, *scratch = at->z;
-    pn_status status = slope_at(at, at->x, at->x_slope, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(slope_at(at, at->x, at->x_slope, err));
     stop_momentum(at);
     status = look_at_gap(at, scratch, err);
     at->step = 1.0;

@@ -385,10 +385,8 @@ pn_status pn_norm_ball(pn_set **out, const pn_norm *norm, size_t n, pn_err *err)
 pn_status pn_norm_radius(const pn_norm *norm, pn_lp lp, size_t n, double *radius, pn_err *err)
 {
     pn_set *set;
-    pn_status status = pn_norm_ball(&set, norm, n, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_norm_ball(&set, norm, n, err));
     *radius = set->ops->radius(set, lp);
     pn_set_free(set);
     return PN_OK;

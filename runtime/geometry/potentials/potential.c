@@ -252,10 +252,7 @@ pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double 
 
 pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x, pn_err *err)
 {
-    pn_status status = check_set(p, "P:start", set, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_set(p, "P:start", set, err));
     memset(x, 0, point_dim(p, set) * sizeof *x);
     return step(p, set, x, x, err);
 }
@@ -309,10 +306,9 @@ static pn_status range_over_vertices(const pn_potential *p, const pn_set *set, d
 
 pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *range, pn_err *err)
 {
-    pn_status status = check_set(p, "the range of a potential", set, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_set(p, "the range of a potential", set, err));
     status = p->ops->range ? p->ops->range(p, set, range, err) : PN_EUNSUPPORTED;
     if (status == PN_EUNSUPPORTED && !p->lift.data)
         status = range_over_vertices(p, set, range, err);

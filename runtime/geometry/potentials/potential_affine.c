@@ -144,10 +144,9 @@ static pn_status affine_step(const pn_potential *self, const pn_set *set, const 
 {
     const affine *of = as_affine(self);
     pn_set *moved;
-    pn_status status = moved_set(of, set, &moved, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(moved_set(of, set, &moved, err));
     multiply(1.0 / of->factor, c, set->dim, x);
     status = pn_potential_step(of->inner, moved, x, x, err);
     if (status == PN_OK)
@@ -160,10 +159,9 @@ static pn_status affine_range(const pn_potential *self, const pn_set *set, doubl
 {
     const affine *of = as_affine(self);
     pn_set *moved;
-    pn_status status = moved_set(of, set, &moved, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(moved_set(of, set, &moved, err));
     status = pn_potential_range(of->inner, moved, range, err);
     if (status == PN_OK)
         *range = pn_potential_up(of->factor * of->factor * *range);

@@ -43,10 +43,9 @@ static pn_status custom_value(const pn_potential *self, const double *x, size_t 
 static pn_status custom_gradient(const pn_potential *self, const double *x, size_t n, double *out, pn_err *err)
 {
     double value = INFINITY;
-    pn_status status = custom_value(self, x, n, &value, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(custom_value(self, x, n, &value, err));
     if (!isfinite(value))
         return pn_fail(err, PN_EDOMAIN, "potential.custom: there is no gradient where the value is not finite");
     status = parts_of(self)->gradient(parts_of(self)->self, x, n, out, err);

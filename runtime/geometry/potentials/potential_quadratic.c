@@ -90,10 +90,9 @@ static pn_status quadratic_create(pn_potential **out, const pn_arg *args, pn_err
     pn_mat A = args[MATRIX].matrix;
     quadratic *self;
     pn_norm *norm = NULL;
-    pn_status status = check_symmetric(A, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_symmetric(A, err));
     PN_TRY(pn_new_zeroed(&self, 1, err, "potential.quadratic: out of memory"));
     status = pn_norm_from_args(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
     pn_potential_init(&self->base, &pn_potential_quadratic, A.rows, 0.0, norm);

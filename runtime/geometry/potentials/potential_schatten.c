@@ -110,10 +110,8 @@ static pn_status raise_values(const schatten *of, const double *x, double size, 
                               double *out, pn_err *err)
 {
     parts of_x;
-    pn_status status = take_apart(of, x, &of_x, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(take_apart(of, x, &of_x, err));
     (void)pn_signed_power(of->rank, of_x.s, size, exponent, factor, of_x.s);
     put_together(of, &of_x, out);
     pn_free(of_x.U);

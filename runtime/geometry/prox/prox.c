@@ -100,10 +100,7 @@ static pn_status check_point(const pn_prox *prox, const char *what, const double
 
 pn_status pn_prox_apply(const pn_prox *prox, double *x, size_t n, double step, pn_err *err)
 {
-    pn_status status = check_point(prox, "prox: v", x, n, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_point(prox, "prox: v", x, n, err));
     if (!(step > 0.0) || isinf(step))
         return pn_fail(err, PN_EINVAL, "prox: step must be a positive number, got %g",
                        isnan(step) ? (double)NAN : step);

@@ -238,10 +238,9 @@ static pn_status add_layer(pn_prox **total, const pn_group_list *list, const siz
                            pn_err *err)
 {
     pn_prox *made = NULL, *before = *total;
-    pn_status status = new_layer(&made, list, layer_of, which, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(new_layer(&made, list, layer_of, which, err));
     if (!before) {
         *total = made;
         return PN_OK;

@@ -237,10 +237,9 @@ typedef struct multiplier {
 static pn_status project_primal(const multiplier *at, double r)
 {
     pn_set *ball;
-    pn_status status = pn_set_scale(&ball, at->unit, r, at->err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_set_scale(&ball, at->unit, r, at->err));
     memcpy(at->x, at->v, at->n * sizeof *at->x);
     status = pn_set_project(ball, at->x, at->n, at->err);
     pn_set_free(ball);

@@ -69,10 +69,7 @@ static pn_status sum_value(const pn_prox *prox, const double *x, size_t n, doubl
     double total = self->square > 0.0 ? 0.5 * self->square * pn_dot(n, x, x) : 0.0, one;
 
     for (size_t i = 0; i < self->count; i++) {
-        pn_status status = pn_prox_value(self->part[i], x, n, &one, err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_prox_value(self->part[i], x, n, &one, err));
         total += one;
     }
     *value = total;

@@ -356,10 +356,9 @@ static pn_status minimise(dual *d, pn_err *err)
 static pn_status project(const pn_set *self, double *x, pn_err *err)
 {
     dual d;
-    pn_status status = dual_init(&d, side_of(self), err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(dual_init(&d, side_of(self), err));
     flatten(&d, x);
     status = start(&d, err);
     if (status == PN_OK)

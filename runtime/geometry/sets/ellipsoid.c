@@ -180,10 +180,8 @@ static pn_status ellipsoid_support(const pn_set *self, const double *g, double *
 {
     const ellipsoid *set = as_ellipsoid(self);
     double *z;
-    pn_status status = new_coordinates(&z, set, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(new_coordinates(&z, set, err));
     along_axes(set, g, z);
     for (size_t i = 0; i < set->count; i++)
         z[i] *= set->length[i];
@@ -259,10 +257,8 @@ static pn_status ellipsoid_project(const pn_set *self, double *x, pn_err *err)
     const ellipsoid *set = as_ellipsoid(self);
     double *z;
     bool inside;
-    pn_status status = new_coordinates(&z, set, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(new_coordinates(&z, set, err));
     along_axes(set, x, z);
     inside = relative_size(set, z) <= 1.0;
     if (!inside)
@@ -320,10 +316,8 @@ static pn_status ellipsoid_sample(const pn_set *self, pn_rng *rng, double *x, pn
 {
     const ellipsoid *set = as_ellipsoid(self);
     double *z;
-    pn_status status = new_coordinates(&z, set, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(new_coordinates(&z, set, err));
     if (set->count > 0)
         pn_sample_ball(rng, set->count, z);
     for (size_t i = 0; i < set->count; i++)

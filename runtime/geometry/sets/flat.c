@@ -352,10 +352,8 @@ static pn_status affine_contains(const pn_set *self, const double *x, double tol
 static pn_status affine_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     double *rest;
-    pn_status status = copy_of(&rest, g, self->dim, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(copy_of(&rest, g, self->dim, err));
     (void)remove_rows(as_flat(self), NULL, rest);
     if (pn_lp_norm(PN_L2, self->dim, rest) > ROUNDING * pn_lp_norm(PN_L2, self->dim, g)) {
         *value = INFINITY;

@@ -161,10 +161,8 @@ static double sum_of(const factors *f, const matrix_ball *ball)
 static pn_status nuclear_norm(const matrix_ball *ball, const double *x, double *norm, pn_err *err)
 {
     factors f;
-    pn_status status = factorise(&f, ball, x, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(factorise(&f, ball, x, err));
     *norm = sum_of(&f, ball);
     factors_clear(&f);
     return PN_OK;
@@ -173,10 +171,8 @@ static pn_status nuclear_norm(const matrix_ball *ball, const double *x, double *
 static pn_status spectral_norm(const matrix_ball *ball, const double *x, double *norm, pn_err *err)
 {
     factors f;
-    pn_status status = factorise(&f, ball, x, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(factorise(&f, ball, x, err));
     *norm = f.s[0];
     factors_clear(&f);
     return PN_OK;

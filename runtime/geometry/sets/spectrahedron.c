@@ -271,10 +271,8 @@ static pn_status contains(const pn_set *self, const double *x, double tolerance,
     const psd_set *set = as_psd(self);
     double trace = 0.0;
     spectrum s;
-    pn_status status = find_spectrum(&s, set, x, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(find_spectrum(&s, set, x, err));
     for (size_t i = 0; i < set->n; i++)
         trace += x[i * set->n + i];
     *inside = s.asymmetry <= tolerance && s.values[0] >= -tolerance && trace <= set->radius + tolerance &&
@@ -324,10 +322,9 @@ static pn_status project(const pn_set *self, double *x, pn_err *err)
     const psd_set *set = as_psd(self);
     double sum = 0.0;
     spectrum s;
-    pn_status status = find_spectrum(&s, set, x, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(find_spectrum(&s, set, x, err));
     for (size_t i = 0; i < set->n; i++)
         sum += fmax(s.values[i], 0.0);
     if (has_trace(self) || sum > set->radius)
@@ -341,10 +338,8 @@ static pn_status gauge(const pn_set *self, const double *x, double *value, pn_er
 {
     const psd_set *set = as_psd(self);
     spectrum s;
-    pn_status status = find_spectrum(&s, set, x, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(find_spectrum(&s, set, x, err));
     *value = 0.0;
     for (size_t i = 0; i < set->n; i++)
         *value += x[i * set->n + i] / set->radius;
@@ -370,10 +365,8 @@ static pn_status hull_gauge(const pn_set *self, const double *x, double *value, 
 {
     const psd_set *set = as_psd(self);
     spectrum s;
-    pn_status status = find_spectrum(&s, set, x, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(find_spectrum(&s, set, x, err));
     *value = s.asymmetry > rounding(set, x) ? INFINITY : pn_lp_norm(PN_L1, set->n, s.values) / set->radius;
     spectrum_clear(&s);
     return PN_OK;

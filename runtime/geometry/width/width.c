@@ -125,10 +125,8 @@ pn_status pn_set_width(const pn_set *set, const pn_width_options *given, pn_widt
     double factor;
     const pn_set *body = pn_set_unwrap(set, &factor, &shift);
     pn_width found;
-    pn_status status = read_options(given, &how, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(read_options(given, &how, err));
     if (!pn_set_is_bounded(body))
         return pn_fail(err, PN_EUNSUPPORTED, "width: %s is unbounded, so its width is infinite", body->ops->name);
     PN_TRY(of_body(body, &how, &found, err));

@@ -243,10 +243,8 @@ static pn_status refine(const pn_objective *objective, const pn_block_sampling *
                         pn_err *err)
 {
     pn_expected_curvature open;
-    pn_status status = pn_objective_public_curvature(objective, sampling, &open, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_objective_public_curvature(objective, sampling, &open, err));
     out->set_curvature = fmin(out->set_curvature, open.set_curvature);
     if (out->exact)
         out->exact = is_quadratic(objective);
@@ -286,10 +284,9 @@ pn_status pn_objective_expected_curvature(pn_objective *objective, const pn_bloc
                                           pn_expected_curvature *out, pn_task *task, pn_err *err)
 {
     pn_block_structure *structure;
-    pn_status status = pn_block_structure_new(&structure, objective->set, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_block_structure_new(&structure, objective->set, err));
     status = of_blocks(objective, pn_block_structure_blocks(structure), sampling, out, task, err);
     pn_block_structure_free(structure);
     return status;

@@ -71,10 +71,8 @@ static pn_status list_box(pn_differences *out, const pn_set *set, pn_err *err)
 {
     size_t dim = set->dim;
     double low[MOST_SIGNS], length[MOST_SIGNS];
-    pn_status status = pn_set_ends(low, length, set, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_set_ends(low, length, set, err));
     for (size_t j = 0; j < dim; j++)
         length[j] -= low[j];
     out->count = (size_t)1 << dim;
@@ -187,10 +185,7 @@ static pn_status measure_pairs(pn_bent_blocks *bent, double *half, pn_task *task
     size_t count = bent->blocks->count;
 
     for (size_t i = 0; i < count; i++) {
-        pn_status status = pn_task_report(task, "curvature", (double)i, (double)count, err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_task_report(task, "curvature", (double)i, (double)count, err));
         for (size_t j = i + 1; j < count; j++) {
             double by_size = sqrt(bent->reach[i * count + i]) * sqrt(bent->reach[j * count + j]);
 

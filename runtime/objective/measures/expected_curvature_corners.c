@@ -63,10 +63,7 @@ pn_status pn_largest_corner(const double *Q, size_t d, double *value, pn_task *t
             memcpy(best, s, sizeof best);
         }
         if ((step & LOOK_MASK) == 0) {
-            pn_status status = pn_task_report(task, "curvature", (double)step, (double)((size_t)1 << (d - 1)), err);
-
-            if (status != PN_OK)
-                return status;
+            PN_TRY(pn_task_report(task, "curvature", (double)step, (double)((size_t)1 << (d - 1)), err));
         }
     }
     *value = quadratic_form(Q, d, best); /* without the rounding of the steps to it */
@@ -172,10 +169,7 @@ static pn_status descend(search *at, size_t i, double so_far)
         return PN_OK;
     }
     if ((++at->nodes & LOOK_MASK) == 0) {
-        pn_status status = pn_task_report(at->task, "curvature", (double)at->nodes, INFINITY, at->err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_task_report(at->task, "curvature", (double)at->nodes, INFINITY, at->err));
     }
     for (size_t a = at->first[i]; a < at->first[i + 1]; a += stride) {
         const double *row = at->products + a * at->points;

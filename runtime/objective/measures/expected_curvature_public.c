@@ -67,10 +67,8 @@ static pn_status bound_blocks(const pn_objective *objective, const pn_blocks *bl
                               pn_expected_curvature *out, pn_err *err)
 {
     double *weights;
-    pn_status status = weigh(&weights, sampling, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(weigh(&weights, sampling, err));
     *out = (pn_expected_curvature){ .method = "bounds", .mu = INFINITY };
     out->eso = pn_objective_weighted_curvature(objective, blocks, weights, pn_block_sampling_top(sampling));
     for (size_t i = 0; i < blocks->count; i++)

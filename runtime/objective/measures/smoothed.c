@@ -207,10 +207,9 @@ static pn_status run_call(pn_smoothed_run *run, double *out, pn_task *task, pn_e
 {
     bool black_box = run->objective->loss->margins == 0, alone = false;
     size_t threads = pn_task_threads(task);
-    pn_status status = check(run, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check(run, err));
     run->shared = run->how->group > 1;
     run->kind.formed = run->shared || black_box;
     run->lines = pn_direction_rows(&run->kind);

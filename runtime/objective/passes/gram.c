@@ -85,10 +85,8 @@ static pn_status add_blocks(const pn_rows *from, pn_gram *gram, double *scratch,
 
     for (size_t first = 0; first < data->n; first += GRAM_BLOCK_ROWS) {
         size_t last = first + GRAM_BLOCK_ROWS < data->n ? first + GRAM_BLOCK_ROWS : data->n;
-        pn_status status = pn_task_report(task, "Gram matrix", (double)first, (double)data->n, err);
 
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_task_report(task, "Gram matrix", (double)first, (double)data->n, err));
         memset(scratch, 0, (p * p + p) * sizeof *scratch);
         if (data->sparse)
             add_sparse_block(from, first, last, scratch, scratch + p * p);
@@ -141,10 +139,8 @@ pn_status pn_gram_make(pn_gram *out, const pn_objective *objective, pn_task *tas
 pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err)
 {
     pn_gram gram;
-    pn_status status = pn_gram_make(&gram, objective, task, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_gram_make(&gram, objective, task, err));
     gram.constant = mean_at_zero(objective);
     pn_gram_clear(&objective->gram); /* a progress function may have formed one meanwhile, by a run of its own */
     objective->gram = gram;

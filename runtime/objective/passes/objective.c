@@ -99,10 +99,8 @@ static pn_status theta_size(size_t *out, const pn_objective_parts *parts, pn_err
 static pn_status check_sizes(const pn_objective_parts *parts, size_t *theta, pn_err *err)
 {
     size_t margins = parts->loss->margins ? parts->loss->margins : 1, dim = 0;
-    pn_status status = theta_size(&dim, parts, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(theta_size(&dim, parts, err));
     *theta = dim;
     if (parts->set && parts->set->dim != dim && margins > 1)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, theta has %zu classes x %zu features = %zu",
@@ -161,10 +159,8 @@ static pn_status measure_rows(pn_objective *objective, pn_err *err)
      * are multiplied by in a gradient 1. */
     double roundings = 0.5 * (double)objective->loss->margins + 8.0;
     pn_rows rows;
-    pn_status status = pn_rows_open_held(&rows, objective->data, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_rows_open_held(&rows, objective->data, err));
     objective->norms = pn_alloc(objective->data->n, sizeof(double));
     for (size_t i = objective->data->first; objective->norms && i < pn_dataset_held_end(objective->data); i++) {
         size_t count;
@@ -181,10 +177,9 @@ pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, 
 {
     pn_objective *objective;
     size_t dim = 0;
-    pn_status status = check_parts(parts, &dim, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_parts(parts, &dim, err));
     PN_TRY(pn_new_zeroed(&objective, 1, err, "objective: out of memory"));
     objective->data = parts->data;
     objective->loss = pn_loss_keep(parts->loss);

@@ -58,10 +58,7 @@ pn_status pn_dataset_predict(const pn_dataset *data, const double *theta, size_t
 {
     prediction self = { data, pn_simd_best(), theta, z };
 
-    pn_status status = pn_dataset_need_records(data, "predict", err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_dataset_need_records(data, "predict", err));
     if (p != data->p)
         return pn_fail(err, PN_EDIM, "predict: the model has %zu entries, the data has %zu features", p, data->p);
     return pn_parallel(task, predict_chunks(data), predict_rows, &self, err);

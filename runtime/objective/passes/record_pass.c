@@ -46,10 +46,9 @@ static pn_status visit_records(void *context, size_t begin, size_t end, pn_task 
     for (size_t r = begin; r < end; r++) {
         size_t i = self->batch ? self->batch->rows[self->first + r] : self->first + r;
         pn_record record = { .p = objective->data->p, .y = objective->data->y[i], .row = i, .task = task };
-        pn_status status = pn_task_cancelled(task) ? pn_task_report(task, "black box", 0.0, 0.0, err) : PN_OK;
+        pn_status status;
 
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_task_cancelled(task) ? pn_task_report(task, "black box", 0.0, 0.0, err) : PN_OK);
         pn_record_features(objective->data, i, self->room);
         record.x = self->room;
         status = call_record(self->objective, self->thetas, self->count, &record, self->losses + r * self->count, err);

@@ -87,10 +87,8 @@ static pn_status certify_kinks(formula_regulariser *self, const pn_domain *domai
                                pn_regulariser_bounds *out, pn_err *err)
 {
     pn_jump jump;
-    pn_status status = pn_bound_jump(&jump, self->f.graph, self->f.slope_root, 0, domain, NULL, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_bound_jump(&jump, self->f.graph, self->f.slope_root, 0, domain, NULL, err));
     if (jump.decided)
         (void)snprintf(out->missing, sizeof out->missing, "slope: it jumps at %s = %g",
                        pn_graph_variable_name(self->f.graph, 0), jump.where);
@@ -190,10 +188,9 @@ static pn_status from_graph(pn_regulariser **out, const pn_regulariser_ops *row,
                             pn_err *err)
 {
     formula_regulariser *self;
-    pn_status status = pn_graph_status(graph, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_graph_status(graph, err));
     if (pn_graph_variables(graph) != 1)
         return pn_fail(err, PN_EINVAL, "reg.%s: a formula of one variable is needed, got one of %u", row->name,
                        pn_graph_variables(graph));

@@ -262,10 +262,7 @@ static pn_status count_groups(size_t *count, pn_vec groups, pn_err *err)
 /* Coordinates sorted by group, in their own order within each. */
 static pn_status sort_groups(group_regulariser *self, pn_vec groups, pn_err *err)
 {
-    pn_status status = count_groups(&self->count, groups, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(count_groups(&self->count, groups, err));
     self->dim = groups.n;
     self->start = pn_calloc(self->count + 2, sizeof *self->start); /* one place more for the counting */
     self->member = pn_alloc(groups.n, sizeof *self->member);
@@ -295,10 +292,7 @@ static pn_status take_weights(group_regulariser *self, pn_vec weights, pn_err *e
                            weights.data[g], g + 1);
     }
     if (self->size) {
-        pn_status status = pn_size_product(&self->dim, OWNER, "groups x size", weights.n, self->size, err);
-
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_size_product(&self->dim, OWNER, "groups x size", weights.n, self->size, err));
     }
     self->count = weights.n;
     PN_TRY(pn_new(&self->weight, weights.n, err, OWNER ": out of memory"));

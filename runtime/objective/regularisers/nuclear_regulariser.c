@@ -34,10 +34,8 @@ static pn_status nuclear_create(pn_regulariser **out, const pn_arg *args, pn_err
 {
     nuclear_regulariser *self;
     size_t dim;
-    pn_status status = pn_size_product(&dim, OWNER, "rows x cols", args[ROWS].count, args[COLS].count, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_size_product(&dim, OWNER, "rows x cols", args[ROWS].count, args[COLS].count, err));
     PN_TRY(pn_new_zeroed(&self, 1, err, OWNER ": out of memory"));
     *self = (nuclear_regulariser){
         .base = { .ops = &pn_regulariser_nuclear, .row = &pn_regulariser_nuclear, .references = 1 },

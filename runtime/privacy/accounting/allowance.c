@@ -176,10 +176,8 @@ static pn_status settle(pn_allowance *self, const pn_run_budget *budget, pn_err 
 {
     for (int i = 0; i < 40; i++) {
         pn_event *event = NULL;
-        pn_status status = whole_event(self, 0, PN_REPLACE_ONE, &event, err);
 
-        if (status != PN_OK)
-            return status;
+        PN_TRY(whole_event(self, 0, PN_REPLACE_ONE, &event, err));
         self->epsilon = pn_event_epsilon(event, 1, budget->delta, NULL);
         pn_event_free(event);
         if (self->epsilon <= budget->epsilon)

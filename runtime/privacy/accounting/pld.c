@@ -279,10 +279,8 @@ static pn_status run_tilted(problem *self, pn_side sides[2], double tilt, pn_err
 static pn_status run_sides(problem *self, pn_side sides[2], bool mirrored, pn_err *err)
 {
     double epsilon = INFINITY, tilt;
-    pn_status status = make_laws(self, true, mirrored, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(make_laws(self, true, mirrored, err));
     pn_side_init(&sides[0], self->laws[0], self->n, true);
     if (self->delta > 0.0)
         tilt = pn_side_tilt_for_delta(&sides[0], self->delta, &epsilon);

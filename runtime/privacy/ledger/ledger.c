@@ -47,10 +47,8 @@ static pn_status check_amounts(const pn_budget *budget, pn_err *err)
 static pn_status check_budget(const pn_budget *budget, pn_err *err)
 {
     bool filtered = budget->delta > 0.0 && budget->alpha == 0.0;
-    pn_status status = check_amounts(budget, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_amounts(budget, err));
     if (budget->order_count > 0 && !filtered)
         return pn_fail(err, PN_EINVAL, "ledger: orders belong to a budget with epsilon and delta > 0; leave them out");
     if (budget->gaussian && (!filtered || budget->order_count > 0))

@@ -180,10 +180,9 @@ static pn_status append_line(pn_store *store, const char *line, size_t length, c
                              pn_err *err)
 {
     pn_file_draft draft;
-    pn_status status = prepare_head(store, &draft, mac, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(prepare_head(store, &draft, mac, err));
     status = write_record(store, line, length, err);
     if (status != PN_OK) {
         pn_file_end(&draft);

@@ -44,10 +44,7 @@ static pn_status goes_backwards(const pn_store *store, const char *found, size_t
 /* Open one of the files, which must be ours; *fd stays -1 where there is none. */
 static pn_status open_ours(int *fd, const char *path, pn_err *err)
 {
-    pn_status status = pn_file_check_link("ledger", path, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_file_check_link("ledger", path, err));
     *fd = pn_disk_open(path, false, 0);
     if (*fd < 0)
         return errno == ENOENT ? PN_OK : cannot_open(path, errno, err);

@@ -246,10 +246,8 @@ static pn_status read_path(pn_ledger **node, const char **cursor, pn_err *err)
         return PN_OK;
     do {
         size_t number = 0;
-        pn_status status = pn_text_size(&number, cursor, err);
 
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_text_size(&number, cursor, err));
         if (number < 1 || number > (*node)->child_count)
             return pn_text_malformed(err, "an existing slice", *cursor);
         *node = (*node)->children[number - 1];
@@ -427,10 +425,9 @@ static pn_status take_record(reader *self, size_t number, const char *record, pn
 static pn_status take(void *self, size_t number, const char *record, pn_err *err)
 {
     plain_numbers numbers;
-    pn_status status = begin_plain(&numbers, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(begin_plain(&numbers, err));
     status = take_record(self, number, record, err);
     end_plain(&numbers);
     return status;

@@ -255,10 +255,7 @@ size_t pn_batch_release_paid(const pn_batch_release *self)
 /* What both draws ask: this process has paid, and for noise of this kind. */
 static pn_status check_paid(const pn_batch_release *self, const pn_rng *rng, pn_err *err)
 {
-    pn_status status = check_owner(self, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_owner(self, err));
     if (self->made == self->paid)
         return pn_fail(err, PN_EBUDGET, "batch_release: all %zu releases that were paid for have been made",
                        self->paid);
@@ -301,10 +298,7 @@ pn_status pn_batch_release_set_whole(pn_batch_release *self, const double *whole
 
 static pn_status check_make(const pn_batch_release *self, const pn_rng *rng, double scale, pn_err *err)
 {
-    pn_status status = check_paid(self, rng, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_paid(self, rng, err));
     if (!self->drawn)
         return pn_fail(err, PN_EBUDGET, "batch_release: a batch must be drawn before its sum can be released");
     if (!(scale >= 0.0 && scale * self->options.sigma <= LARGEST && (scale == 1.0 || !self->whole)))

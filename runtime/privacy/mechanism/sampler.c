@@ -146,10 +146,7 @@ pn_status pn_sampler_make_all(pn_sampler **out, size_t size, const pn_sampler_op
 pn_status pn_sampler_make(pn_sampler **out, size_t size, const pn_sampler_ops *ops, const pn_sampler_proof *proof,
                           size_t n, size_t batch, pn_neighbours neighbours, pn_err *err)
 {
-    pn_status status = pn_sampler_make_all(out, size, ops, proof, n, batch, neighbours, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_sampler_make_all(out, size, ops, proof, n, batch, neighbours, err));
     (*out)->indices = pn_alloc(n, sizeof *(*out)->indices);
     if ((*out)->indices)
         return PN_OK;

@@ -219,10 +219,9 @@ static pn_status make_event(selection_mechanism *self, pn_neighbours neighbours,
 pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options *options, pn_err *err)
 {
     selection_mechanism *self;
-    pn_status status = check_options(options, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_options(options, err));
     PN_TRY(pn_new_zeroed(&self, 1, err, "%s: not enough memory", ops_of(options->law)->name));
     self->base.ops = ops_of(options->law);
     self->base.domain = INFINITY;

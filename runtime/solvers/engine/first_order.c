@@ -144,10 +144,8 @@ static pn_status regulariser_at_start(const pn_first_order *self, double *above,
 pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap, pn_err *err)
 {
     double G = self->lipschitz, above, slope;
-    pn_status status = regulariser_at_start(self, &above, &slope, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(regulariser_at_start(self, &above, &slope, err));
     *gap = pn_first_order_loss_gap(self) + above;
     if (pn_objective_bounds(self->objective)->convex)
         *gap = fmin(*gap, (G + slope) * self->diameter);

@@ -382,10 +382,9 @@ pn_status pn_model_load(pn_fit **fit, pn_model_about **about, const char *path, 
 {
     unsigned char *bytes;
     size_t size;
-    pn_status status = pn_model_file_get(path, &bytes, &size, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_model_file_get(path, &bytes, &size, err));
     status = pn_model_decode(fit, about, bytes + PN_MODEL_HEAD, size, path, err);
     pn_free(bytes);
     return status;

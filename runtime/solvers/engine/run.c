@@ -242,10 +242,8 @@ static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
     const pn_plan *plan = walk->plan;
     pn_event *event = NULL;
     size_t count;
-    pn_status status = spent(walk, &event, &count, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(spent(walk, &event, &count, err));
     out->any = event != NULL;
     out->epsilon = NAN;
     out->rho = !event ? 0.0 : plan->worthless ? INFINITY : (double)count * event->ops->zcdp(event);

@@ -134,10 +134,9 @@ pn_status pn_without_records_plan(pn_plan **out, const pn_solver_ops *solver, pn
     pn_arg shared[PN_OPT_COUNT];
     pn_without_records *self = NULL;
     pn_plan *plan = NULL;
-    pn_status status = open_stand_in(&self, objective, request, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(open_stand_in(&self, objective, request, err));
     memcpy(shared, common, sizeof shared);
     shared[PN_OPT_CALIBRATION].text = "tight"; /* an article's noise for a sensitivity of 0 is none, too */
     status = solver->plan(&plan, self->stand_in, &exact, shared, own, err);

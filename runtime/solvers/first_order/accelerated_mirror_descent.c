@@ -219,10 +219,9 @@ static pn_status move(amd_state *self, double eta, pn_err *err)
 static pn_status amd_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
 {
     amd_state *self = (amd_state *)state;
-    pn_status status = self->paid ? PN_OK : take_gradient(self, context, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(self->paid ? PN_OK : take_gradient(self, context, err));
     row->value = self->value;
     row->step_size = step_size(self);
     status = move(self, row->step_size, err);

@@ -146,10 +146,8 @@ static pn_status gd_step(pn_state *state, pn_step_context *context, pn_trace_row
     gd_state *self = (gd_state *)state;
     const gd_plan *plan = plan_of(self);
     bool fresh = !self->paid;
-    pn_status status = fresh ? take_gradient(self, context, err) : PN_OK;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(fresh ? take_gradient(self, context, err) : PN_OK);
     if (fresh && plan->output == GD_RANDOM && state->step == self->drawn)
         memcpy(self->kept, self->x, plan->problem.p * sizeof(double));
     if (fresh && plan->subgradient)

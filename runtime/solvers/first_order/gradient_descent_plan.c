@@ -252,28 +252,24 @@ static pn_status read_noise(gd_problem *at, pn_err *err)
 
     if (status != PN_OK || request->kind == PN_NONPRIVATE)
         return status;
-    if ((status = pn_paper_c_check(owner, at->common, &at->own[GD_C], err)) != PN_OK)
-        return status;
-    status = pn_gradient_noise_check(&plan->base, at->common, err);
-    if (status == PN_OK)
-        status = take_paper(at, 1, err);
+    PN_TRY(pn_paper_c_check(owner, at->common, &at->own[GD_C], err));
+    PN_TRY(pn_gradient_noise_check(&plan->base, at->common, err));
+    PN_TRY(take_paper(at, 1, err));
     at->unit = plan->noise.paper.sigma > 0.0 ? plan->noise.paper.sigma
                                              : plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(request));
-    return status;
+    return PN_OK;
 }
 
 static pn_status attach_noise(gd_problem *at, pn_err *err)
 {
     gd_plan *plan = at->plan;
-    pn_status status;
 
     if (plan->base.request.kind == PN_NONPRIVATE)
         return PN_OK;
-    status = take_paper(at, plan->base.iterations, err);
-    if (status == PN_OK)
-        status = pn_gradient_noise_attach(&plan->base, &plan->noise, at->common, err);
+    PN_TRY(take_paper(at, plan->base.iterations, err));
+    PN_TRY(pn_gradient_noise_attach(&plan->base, &plan->noise, at->common, err));
     plan->base.sigma = plan->noise.sigma;
-    return status;
+    return PN_OK;
 }
 
 /* ---- explanation ---- */

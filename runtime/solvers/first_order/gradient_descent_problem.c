@@ -73,10 +73,9 @@ pn_status gd_read_constants(gd_problem *at, pn_err *err)
     const pn_arg *pl = &at->own[GD_PL];
     gd_constants *c = &at->of;
     double regular = 0.0, sum, mu;
-    pn_status status = regular_slope(at, &regular, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(regular_slope(at, &regular, err));
     *c = (gd_constants){ .p = (double)of->p,
                          .smoothness = of->smoothness,
                          .strong_convexity = pl->given ? fmax(pl->real, of->strong_convexity) : of->strong_convexity,

@@ -29,10 +29,9 @@ static pn_status measure_ball(pn_mirror_geometry *of, const pn_objective *object
     double slope = pn_objective_bounds(objective)->reg.gradient;
     size_t p = pn_objective_dim(objective);
     pn_set *ball = NULL;
-    pn_status status = pn_norm_ball(&ball, of->potential->norm, p, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_norm_ball(&ball, of->potential->norm, p, err));
     of->R = ball->ops->radius(ball, PN_L2);
     of->regular = pn_objective_regulariser(objective) ? ball->ops->radius(ball, PN_L1) * slope : 0.0;
     of->margin = margin_over(ball, objective);

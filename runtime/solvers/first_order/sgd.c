@@ -230,10 +230,8 @@ static void add_to_average(sgd_state *self)
 static pn_status sgd_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
 {
     sgd_state *self = (sgd_state *)state;
-    pn_status status = self->taken ? PN_OK : take_gradient(self, context, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(self->taken ? PN_OK : take_gradient(self, context, err));
     row->step_size = step_size(plan_of(self), (double)state->step + 1.0);
     PN_TRY(move(self, row->step_size, err));
     self->taken = false;

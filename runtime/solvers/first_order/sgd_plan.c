@@ -263,7 +263,9 @@ static void explain_steps(problem *at)
                 : !at->is_private  ? "the default"
                 : at->paper        ? "n^2, the article's"
                 : at->wanted > 0.0 ? "the least predicted risk with 4 s of work, estimated"
-                                   : "the time of the noise s sqrt(T) of all records, in steps of 1/L",
+                : at->plan->subgradient
+                    ? "as many as give each step noise of norm G on all records: a loss with kinks has no L"
+                    : "the time of the noise s sqrt(T) of all records, in steps of 1/L",
                 T * plan->divisor / plan->first.n);
     pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T b, of single records");
     pn_plan_set(&plan->base, "batch", plan->divisor, true);

@@ -3,7 +3,8 @@
  *
  * The default.  With s = 2G/(n mu), mu the exact Gaussian's of the budget, T steps of size eta with noise s sqrt(T) on
  * all records add up to noise of deviation t s a coordinate, t = eta T: only t matters
- * (pn_time_of_noise says which is best).  T = L t steps of 1/L make it.
+ * (pn_time_of_noise says which is best).  T = L t steps of 1/L make it; of a loss with kinks, as many as have noise of
+ * norm G each, so that kinks and noise count alike.
  * A batch of 8 n epsilon/sqrt(T ln(1/delta)) has that noise but for about 4 %.
  *
  * Where this is more than the default work, fewer steps with momentum take the same time.  Of T = 20, 28, 40, 57 ...
@@ -92,21 +93,23 @@ double sgd_sampling(const sgd_problem *at, double b)
     return n > 1.0 ? (n - b) / (n - 1.0) / b * G * G : 0.0;
 }
 
+/* A variance, with what kinks add to it. */
+static double with_kinks(const pn_first_order *first, double variance)
+{
+    return isfinite(first->smoothness) ? variance : variance + SGD_KINKS * first->lipschitz * first->lipschitz;
+}
+
 double sgd_time(const sgd_problem *at, double steps, double variance)
 {
     const pn_first_order *first = &at->plan->first;
-    double G = first->lipschitz, kinks = isfinite(first->smoothness) ? 0.0 : SGD_KINKS * G * G;
-    double time = time_for(at, sqrt((variance + kinks) / ((double)first->p * steps)));
+    double time = time_for(at, sqrt(with_kinks(first, variance) / ((double)first->p * steps)));
 
     return isfinite(first->smoothness) ? fmin(time, pn_longest_time(first->smoothness, steps)) : time;
 }
 
 double sgd_expected_risk(const sgd_problem *at, double steps, double time, double variance)
 {
-    const pn_first_order *first = &at->plan->first;
-    double G = first->lipschitz, kinks = isfinite(first->smoothness) ? 0.0 : SGD_KINKS * G * G;
-
-    return pn_usual_excess(usual_distance(at), time, time / steps * (variance + kinks) / 2.0);
+    return pn_usual_excess(usual_distance(at), time, time / steps * with_kinks(&at->plan->first, variance) / 2.0);
 }
 
 /* ---- by the rule ---- */

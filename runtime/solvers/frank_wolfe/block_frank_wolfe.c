@@ -105,10 +105,8 @@ static pn_status find_vertices(bfw_state *self, double *gap, pn_err *err)
     for (size_t k = 0; k < self->count; k++) {
         size_t i = self->drawn[k];
         double across;
-        pn_status status = find_vertex(self, i, &across, err);
 
-        if (status != PN_OK)
-            return status;
+        PN_TRY(find_vertex(self, i, &across, err));
         for (size_t j = blocks->first[i]; j < blocks->first[i + 1]; j++)
             across -= self->gradient[j] * self->theta[j];
         *gap += across;

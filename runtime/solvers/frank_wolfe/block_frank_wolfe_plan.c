@@ -313,10 +313,9 @@ pn_status bfw_plan_new(pn_plan **out, pn_objective *objective, const pn_request 
                    .bounds = pn_objective_bounds(objective),
                    .common = common,
                    .own = own };
-    pn_status status = fw_check_set("block_frank_wolfe", at.set, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(fw_check_set("block_frank_wolfe", at.set, err));
     PN_TRY(pn_new_zeroed(&at.plan, 1, err, "%s: out of memory", owner));
     pn_plan_begin(&at.plan->base, objective, request);
     status = fill(&at, err);

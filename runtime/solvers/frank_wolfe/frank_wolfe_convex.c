@@ -60,10 +60,9 @@ static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *wi
 static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, pn_err *err)
 {
     pn_width width;
-    pn_status status = pn_plan_width(&width, at->set, at->request->task, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_plan_width(&width, at->set, at->request->task, err));
     plan->base.iterations = choose_steps(plan, at, &width, &common[PN_OPT_ITERATIONS]);
     pn_plan_add(&plan->base, "records n", at->n, "public");
     pn_plan_add(&plan->base, "Lipschitz L", plan->noise.lipschitz, "max l2 norm of a record's gradient, %s",
@@ -85,10 +84,9 @@ pn_status fw_convex_plan_new(pn_plan **out, pn_objective *objective, const pn_re
 {
     fw_plan *plan = NULL;
     fw_problem at;
-    pn_status status = fw_plan_open(&plan, &at, "frank_wolfe_convex", objective, request, &common[PN_OPT_START], err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(fw_plan_open(&plan, &at, "frank_wolfe_convex", objective, request, &common[PN_OPT_START], err));
     plan->base.proven = true;
     plan->base.bound = NAN;
     plan->constant_step = own[FW_CONVEX_STEP].count == 1;

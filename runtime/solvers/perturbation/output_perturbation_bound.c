@@ -355,10 +355,8 @@ static pn_status measure(const output_problem *at, const output_schedule *schedu
     const rounding none = { 0.0, 0.0 };
     double from = pn_lp_norm(PN_L2, (size_t)at->p, at->start), first = reach_with(at, schedule, none), last;
     rounding round = first_rounding(at, schedule, from, first, bounds);
-    pn_status status = check_rounding(at, round, bounds, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_rounding(at, round, bounds, err));
     last = reach_with(at, schedule, round);
     if (!(last <= bounds->reach))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: %.3g steps of %.3g so far from the origin drown in rounding", owner,

@@ -31,10 +31,8 @@ static pn_status gradient(void *self, const double *x, double *out, pn_err *err)
     search *at = self;
     const pn_perturbed_problem *problem = at->problem;
     bool undefined = false;
-    pn_status status = pn_objective_evaluate(problem->objective, x, NULL, out, at->task, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_objective_evaluate(problem->objective, x, NULL, out, at->task, err));
     at->gradients += (uint64_t)at->n;
     for (size_t j = 0; j < at->p; j++) {
         out[j] = at->n * out[j] + problem->weight * (x[j] - problem->center[j]) + problem->linear[j];
@@ -151,10 +149,7 @@ static pn_status conjugate_gradients(newton *self, double share, size_t most, pn
 /* The share lets the steps converge superlinearly; where the matrix is formed, products cost little beside it. */
 static pn_status find_direction(newton *self, pn_err *err)
 {
-    pn_status status = self->matrix ? form_matrix(self, err) : PN_OK;
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(self->matrix ? form_matrix(self, err) : PN_OK);
     if (self->matrix)
         return conjugate_gradients(self, 1e-6, 2 * self->at->p + 20, err);
     return conjugate_gradients(self, fmin(0.1, sqrt(self->norm / (self->at->n + self->norm))), CG_STEPS, err);

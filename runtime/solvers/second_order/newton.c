@@ -56,10 +56,8 @@ static pn_status allocate(nw_state *self, pn_err *err)
 {
     const pn_model *model = &nw_plan_of(self)->model;
     size_t dim = model->dim;
-    pn_status status = nw_quadratic_init(&self->quadratic, dim, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(nw_quadratic_init(&self->quadratic, dim, err));
     self->w = pn_calloc(VECTORS, dim * sizeof(double));
     self->packed = pn_calloc(3, model->packed * sizeof(double));
     PN_TRY(pn_made(self->w && self->packed, err, "%s: out of memory for a Hessian of %zu coordinates", owner, dim));
@@ -179,11 +177,9 @@ static double squared(double x)
 static pn_status release_first(nw_state *self, pn_step_context *context, pn_err *err)
 {
     const nw_plan *plan = nw_plan_of(self);
-    pn_status status = pn_model_both(self->first, context, "newton", self->w, shows(context) ? &self->value : NULL,
-                                     self->g, self->fresh, &self->base.gradients, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_model_both(self->first, context, "newton", self->w, shows(context) ? &self->value : NULL, self->g,
+                         self->fresh, &self->base.gradients, err));
     memcpy(self->at_start, self->g, plan->model.dim * sizeof *self->g);
     nw_spread(self, self->fresh, self->packed);
     /* differences all share what is off there */

@@ -95,10 +95,9 @@ pn_status nw_exact_step(nw_state *self, pn_step_context *context, pn_trace_row *
 {
     const pn_model *model = &nw_plan_of(self)->model;
     double slope = 0.0;
-    pn_status status = take_exact(self, context, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(take_exact(self, context, err));
     row->value = self->value;
     row->gradient_norm = pn_lp_norm(PN_L2, model->dim, self->g);
     row->eigenvalue = self->quadratic.found[0];

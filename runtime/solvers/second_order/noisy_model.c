@@ -133,10 +133,9 @@ pn_status pn_model_read(pn_model *out, const char *owner, pn_objective *objectiv
                         size_t batch, bool frobenius, bool generic, pn_err *err)
 {
     pn_gradient_noise whole;
-    pn_status status = pn_gradient_noise_read(&whole, owner, objective, request, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_gradient_noise_read(&whole, owner, objective, request, err));
     *out = (pn_model){ .objective = objective,
                        .dim = pn_objective_dim(objective),
                        .n = pn_objective_data(objective)->n,

@@ -72,10 +72,8 @@ static pn_status by_steps(so_least *out, double *x, size_t n, pn_symmetric_fn ti
 {
     pn_smallest_options steps = to_tau(options, norm);
     pn_smallest found;
-    pn_status status = pn_smallest_lanczos(&found, x, n, times, self, &steps, options->start, task, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_smallest_lanczos(&found, x, n, times, self, &steps, options->start, task, err));
     take(out, &found);
     out->error += (double)n * 0x1p-50 * norm; /* of the products' rounding */
     return PN_OK;
@@ -87,10 +85,8 @@ static pn_status by_order(so_least *out, double *x, const double *packed, size_t
 {
     pn_smallest_options either = to_tau(options, norm);
     pn_smallest found;
-    pn_status status = pn_smallest_eigen(&found, x, packed, n, &either, options->start, task, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_smallest_eigen(&found, x, packed, n, &either, options->start, task, err));
     take(out, &found);
     out->error += out->steps ? (double)n * 0x1p-50 * norm : 0.0;
     return PN_OK;

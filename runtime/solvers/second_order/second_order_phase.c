@@ -28,10 +28,9 @@ static pn_status noisy_value(const so_state *self, pn_mechanism *noise, pn_step_
     const so_plan *plan = so_plan_of(self);
     double exact;
     pn_release release = { .values = value };
-    pn_status status = pn_objective_losses(plan->base.objective, NULL, self->w, &exact, NULL, context->task, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_objective_losses(plan->base.objective, NULL, self->w, &exact, NULL, context->task, err));
     exact = exact >= -plan->value_bound ? fmin(exact, plan->value_bound) : -plan->value_bound;
     status = pn_mechanism_release(noise, context->ledger, "second_order value", context->rng, &exact, 1, &release, err);
     if (status == PN_OK && PN_MUTANT("second_order_value_folded"))

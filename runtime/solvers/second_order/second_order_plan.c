@@ -97,10 +97,8 @@ pn_status so_value_open(pn_mechanism **out, const so_plan *plan, double z, pn_er
 static pn_status value_release(void *self, double z, pn_event **event, size_t *count, pn_err *err)
 {
     pn_mechanism *mechanism = NULL;
-    pn_status status = so_value_open(&mechanism, self, z, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(so_value_open(&mechanism, self, z, err));
     *event = pn_event_keep(mechanism->event);
     *count = 1;
     pn_mechanism_free(mechanism);

@@ -150,10 +150,8 @@ static pn_status find_reachable(tr_problem *at, pn_err *err)
         return PN_OK;
     while (high / low > 1.002) {
         double middle = sqrt(low * high);
-        pn_status status = strain(at, middle, &gradient, &hessian, err);
 
-        if (status != PN_OK)
-            return status;
+        PN_TRY(strain(at, middle, &gradient, &hessian, err));
         if (gradient <= 1.0 && hessian <= 1.0) {
             high = middle;
         } else {
@@ -212,10 +210,8 @@ static pn_status gap_above(tr_problem *at, double floor, pn_err *err)
     const pn_first_order *problem = &at->plan->problem;
     const pn_regulariser *reg = pn_objective_regulariser(problem->objective);
     double value = 0.0;
-    pn_status status = reg ? reg->ops->evaluate(reg, problem->p, problem->start, &value, NULL, err) : PN_OK;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(reg ? reg->ops->evaluate(reg, problem->p, problem->start, &value, NULL, err) : PN_OK);
     value += pn_first_order_loss_gap(problem) + pn_objective_bounds(problem->objective)->loss.value.low;
     at->plan->of.gap = value - floor;
     if (value <= floor)
@@ -313,10 +309,8 @@ static pn_status attach_noise(tr_problem *at, pn_err *err)
 {
     tr_plan *plan = at->plan;
     tr_errors of;
-    pn_status status = noise_for(at, plan->base.iterations, &plan->gradient_z, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(noise_for(at, plan->base.iterations, &plan->gradient_z, err));
     plan->hessian_z = plan->gradient_z * at->own[TR_HESS_NOISE_FACTOR].real;
     of = tr_errors_of(at, plan->base.iterations, plan->gradient_z);
     plan->gradient_error = of.gradient;

@@ -180,10 +180,9 @@ static pn_status snapshot(svrg_state *self, pn_step_context *context, pn_err *er
     const svrg_plan *plan = plan_of(self);
     size_t p = dim_of(self);
     bool show = plan->base.request.kind == PN_NONPRIVATE || pn_rng_simulated(context->rng);
-    pn_status status = pay_epoch(self, context, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pay_epoch(self, context, err));
     memcpy(self->y, self->answer, p * sizeof(double));
     self->value = NAN;
     status = pn_objective_snapshot(plan->base.objective, self->y, self->factors, show ? &self->value : NULL, self->v,
@@ -265,10 +264,8 @@ static pn_status move(svrg_state *self, pn_err *err)
         .average = self->average,
         .next = self->next,
     };
-    pn_status status = svrg_move_make(&step, &plan->problem.composite, &self->apart, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(svrg_move_make(&step, &plan->problem.composite, &self->apart, err));
     self->directed = false;
     self->inner++;
     return PN_OK;

@@ -230,10 +230,8 @@ static pn_status paper_noise(svrg_plan *plan, double c, pn_err *err)
 static pn_status tight_noise(svrg_plan *plan, double share, double *reached, pn_err *err)
 {
     svrg_noises noise;
-    pn_status status = svrg_noise_of(plan, &plan->shape, share, plan->whole_price ? "pld" : "rdp", &noise, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(svrg_noise_of(plan, &plan->shape, share, plan->whole_price ? "pld" : "rdp", &noise, err));
     plan->anchor.sigma = plan->printed ? 0.0 : noise.anchor;
     plan->release.sigma = noise.inner;
     *reached = noise.reached;

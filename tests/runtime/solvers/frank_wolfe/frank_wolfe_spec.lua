@@ -3,7 +3,7 @@
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
 local tier = require "tests.tools.tier"
-local thorough_it = tier.thorough and it or function() end
+local thorough_it = tier.it(it)
 
 -- A LASSO objective with |x_ij| <= 1, |y| <= 1 over the l1 ball.
 local function lasso(n, p, radius, seed)

@@ -3,7 +3,7 @@
 -- Numbers are those of zeroth-order.md unless another source stands beside them.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
-local thorough_it = tier.thorough and it or function() end
+local thorough_it = tier.it(it)
 
 -- n records of p standard normal numbers.
 local function normal_data(n, p, seed)
