@@ -18,7 +18,8 @@ local may_open = {
   privacy = { "core", "numeric", "random" },
   continual = { "core", "numeric", "random", "privacy" },
   objective = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual" },
-  solvers = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective" },
+  oracle = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective" },
+  solvers = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective", "oracle" },
   federated = all,
 }
 for room in pairs(may_open) do
@@ -54,7 +55,8 @@ for room, names in pairs {
   privacy = "accountant event ledger mechanism sampler",
   continual = "prefix",
   objective = "loss objective regulariser",
-  solvers = "model plan",
+  oracle = "plan",
+  solvers = "model",
   federated = "federated",
 } do
   for name in names:gmatch "%S+" do public["penumbra/" .. name .. ".h"] = room end

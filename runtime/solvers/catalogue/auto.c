@@ -1,5 +1,5 @@
 /* auto.c -- solve.auto: picks the solver for a problem and its budget from public numbers alone, and plans with it.
- * Depends on: solver.h, noisy_gradient.h.  Used by: solvers.c's table.
+ * Depends on: solver.h, gradient_noise.h.  Used by: solvers.c's table.
  *
  * Candidates are asked in a fixed order; the first one that suits the problem and can be planned is taken.  What a row
  * looks at: the certified bounds, n, the dimension, the set, the budget.  No record,
@@ -25,7 +25,7 @@
 
 #include "core/options.h"
 #include "solvers/catalogue/solvers.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 #include "solvers/engine/solver.h"
 
 static const char owner[] = "solve.auto";

@@ -14,7 +14,10 @@
 struct pn_walk {
     const pn_plan *plan;
     pn_state *state;
+    pn_oracle *ask;
     pn_step_context context;
+    pn_trace_row row;      /* of the step at hand, as far as its query filled it */
+    bool asked;            /* its query is done, and its update is not */
     pn_ledger *own_ledger; /* when the caller gave none */
     pn_rng *own_rng;
     bool simulated;
@@ -37,8 +40,8 @@ void pn_walk_free(pn_walk *walk)
 {
     if (!walk)
         return;
-    if (walk->state)
-        walk->plan->solver->destroy(walk->state);
+    pn_state_free(walk->state);
+    pn_oracle_close(walk->ask);
     pn_ledger_free(walk->own_ledger);
     pn_rng_free(walk->own_rng);
     pn_free(walk->theta);
@@ -139,10 +142,12 @@ pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *
         status = pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
     else
         status = open_privacy(walk, options, err);
+    if (status == PN_OK)
+        status = pn_oracle_open(&walk->ask, plan, walk->context.ledger, walk->context.rng, options->task, err);
     if (status == PN_OK) {
         double begin = clock_seconds();
 
-        status = plan->solver->start(&walk->state, plan, &walk->context, err);
+        status = pn_state_new(&walk->state, plan, walk->ask, &walk->context, err);
         walk->seconds = clock_seconds() - begin;
     }
     if (status != PN_OK) {
@@ -168,6 +173,33 @@ static pn_status reserve_row(pn_walk *walk, pn_err *err)
     return PN_OK;
 }
 
+static const pn_trace_row no_row = {
+    .value = NAN, .gap = NAN, .certificate = NAN, .gradient_norm = NAN, .eigenvalue = NAN
+};
+
+/* What has been asked is not asked again when only the update failed. */
+static pn_status make_step(pn_walk *walk, pn_trace_row *row, pn_err *err)
+{
+    const pn_solver_ops *solver = walk->plan->solver;
+
+    if (solver->step) {
+        *row = no_row;
+        return solver->step(walk->state, &walk->context, row, err);
+    }
+    if (!walk->asked) {
+        walk->row = no_row;
+        pn_oracle_begin(walk->ask);
+        PN_TRY(solver->query(walk->state, walk->ask, &walk->row, err));
+        walk->asked = true;
+    }
+    *row = walk->row;
+    PN_TRY(solver->update(walk->state, row, err));
+    walk->asked = false;
+    walk->state->gradients = pn_oracle_records(walk->ask);
+    pn_oracle_next(walk->ask);
+    return PN_OK;
+}
+
 pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err)
 {
     double begin = clock_seconds();
@@ -182,10 +214,8 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
     /* Room for the row before the step: after it noise has been paid for and must not be lost. */
     if ((status = reserve_row(walk, err)) != PN_OK)
         return status;
-    memset(row, 0, sizeof *row);
-    row->value = row->gap = row->certificate = row->gradient_norm = row->eigenvalue = NAN;
     walk->stepping = true;
-    status = walk->plan->solver->step(walk->state, &walk->context, row, err);
+    status = make_step(walk, row, err);
     walk->stepping = false;
     walk->seconds += clock_seconds() - begin;
     if (status != PN_OK)
@@ -217,6 +247,8 @@ static pn_status spent(const pn_walk *walk, pn_event **event, size_t *count, pn_
 
     *event = NULL;
     *count = 1;
+    if (plan->solver->query)
+        return pn_oracle_charged(walk->ask, event, count, err);
     if (plan->solver->spent && (plan->solver->adaptive || steps < plan->iterations))
         return plan->solver->spent(walk->state, event, err);
     *count = plan->solver->spent              ? pn_plan_charges(plan)

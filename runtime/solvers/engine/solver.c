@@ -1,10 +1,10 @@
 /* solver.c -- the options that all solvers share, and planning.
  * Depends on: solver.h, privacy, objective.  Used by: all solvers, solvers/catalogue/solvers.c. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "solvers/engine/solver.h"
 #include "solvers/engine/without_records.h"
 
@@ -30,67 +30,11 @@ const pn_param pn_solver_common[] = {
 void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *request)
 {
     plan->solver = request->solver;
+    plan->name = request->solver->name;
     plan->objective = objective;
     plan->request = *request;
     plan->proven = true;
     plan->bound = NAN;
-}
-
-/* ---- lines ---- */
-
-static pn_plan_line *next_line(pn_plan_lines *lines, const char *name, const char *format, va_list args)
-{
-    pn_plan_line *line;
-
-    if (lines->count == PN_PLAN_LINES)
-        return NULL;
-    line = &lines->line[lines->count++];
-    line->name = name;
-    (void)vsnprintf(line->formula, sizeof line->formula, format, args);
-    return line;
-}
-
-static void add(pn_plan_lines *lines, const char *name, double value, const char *text, const char *formula,
-                va_list args)
-{
-    pn_plan_line *line = next_line(lines, name, formula, args);
-
-    if (!line)
-        return;
-    line->value = value;
-    (void)snprintf(line->text, sizeof line->text, "%s", text);
-}
-
-void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...)
-{
-    va_list args;
-
-    va_start(args, formula);
-    add(&plan->lines, name, value, "", formula, args);
-    va_end(args);
-}
-
-void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...)
-{
-    va_list args;
-
-    va_start(args, formula);
-    add(&plan->lines, name, NAN, text, formula, args);
-    va_end(args);
-}
-
-void pn_lines_add(pn_plan_lines *lines, const char *name, double value, const char *text, const char *formula, ...)
-{
-    va_list args;
-
-    va_start(args, formula);
-    add(lines, name, value, text, formula, args);
-    va_end(args);
-}
-
-void pn_plan_later(pn_plan *plan)
-{
-    plan->later = plan->lines.count;
 }
 
 void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out)
@@ -105,34 +49,9 @@ void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out)
         out->line[out->count++] = plan->lines.line[i];
 }
 
-void pn_plan_warn(pn_plan *plan, const char *format, ...)
-{
-    for (size_t i = 0; i < PN_PLAN_WARNINGS; i++) {
-        if (plan->warnings[i][0] == '\0') {
-            va_list args;
-
-            va_start(args, format);
-            (void)vsnprintf(plan->warnings[i], sizeof plan->warnings[i], format, args);
-            va_end(args);
-            return;
-        }
-    }
-}
-
-void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole)
-{
-    if (plan->setting_count < PN_PLAN_SETTINGS)
-        plan->settings[plan->setting_count++] = (pn_plan_setting){ name, value, whole };
-}
-
 pn_objective *pn_plan_objective(const pn_plan *plan)
 {
     return plan->without_records ? plan->without_records->objective : plan->objective;
-}
-
-size_t pn_plan_charges(const pn_plan *plan)
-{
-    return plan->charges ? plan->charges : plan->iterations;
 }
 
 void pn_plan_free(pn_plan *plan)
@@ -141,6 +60,9 @@ void pn_plan_free(pn_plan *plan)
         return;
     pn_without_records *without = plan->without_records;
 
+    for (size_t i = 0; i < plan->question_count; i++)
+        pn_question_clear(&plan->questions[i]);
+    pn_free(plan->questions);
     pn_event_free(plan->event);
     plan->solver->destroy_plan(plan);
     pn_without_records_free(without);

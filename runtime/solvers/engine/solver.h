@@ -13,6 +13,8 @@
 #include "core/status.h"
 #include "core/task.h"
 #include "objective/passes/objective.h"
+#include "oracle/oracle.h"
+#include "oracle/plan.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/ledger/ledger.h"
 #include "privacy/mechanism/mechanism.h"
@@ -20,102 +22,14 @@
 #include "penumbra/plan.h"
 
 typedef struct pn_state pn_state;
-typedef struct pn_without_records pn_without_records;
-typedef struct pn_solver_ops pn_solver_ops;
 
-/* ---- the plan: everything computed, nothing spent ---- */
+/* ---- plans ---- */
 
-/* A line of the explanation: "noise scale beta   0.0134   Delta sqrt(T/(2 rho))". */
-typedef struct pn_plan_line {
-    const char *name; /* static */
-    double value;
-    char text[48]; /* shown instead of the value when not empty */
-    char formula[224];
-} pn_plan_line;
-
-#define PN_PLAN_LINES 40
-
-typedef struct pn_plan_lines {
-    pn_plan_line line[PN_PLAN_LINES];
-    size_t count;
-} pn_plan_lines;
-
-/* A number that an option of the same name sets, as the plan has it, given or chosen. */
-typedef struct pn_plan_setting {
-    const char *name; /* static */
-    double value;
-    bool whole; /* a count */
-} pn_plan_setting;
-
-#define PN_PLAN_SETTINGS 6
-#define PN_PLAN_WARNINGS 3
-
-typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_privacy_kind;
-
-/* What the caller asked for, common to all solvers. */
-typedef struct pn_request {
-    const pn_solver_ops *solver; /* that was asked */
-    pn_privacy_kind kind;
-    double epsilon, delta, rho;
-    pn_neighbours neighbours;
-    /* or NULL; borrowed: with a ledger and no epsilon or rho, the plan is made for all that remains */
-    pn_ledger *ledger;
-    pn_task *task;        /* while the plan is made: widths may take long; NULL after */
-    bool without_records; /* PN_NONPRIVATE because no record has a part in the answer (without_records.h) */
-} pn_request;
-
-struct pn_plan {
-    const pn_solver_ops *solver;
-    pn_objective *objective; /* kept: must outlive the plan */
-    pn_request request;
-    size_t iterations;
-    /* owned; NULL unless the sensitivity is 0: a private run that releases nothing about the records.  request and
-     * objective are then those of its stand-in */
-    pn_without_records *without_records;
-    pn_event *event; /* of one charge; owned; NULL when non-private */
-    /* how often a whole run takes it; 0: once a step.  A solver whose steps differ has the whole run as one composed
-     * event here, and says in `spent` what a part of it costs */
-    size_t charges;
-    double epsilon, delta; /* certified for the whole run; NaN when non-private */
-    double rho;            /* likewise; +inf when the event has none */
-    double order;          /* Renyi order behind epsilon */
-    bool draws;            /* a non-private run that needs a stream, for noise that a user asks for */
-    bool samples;          /* a non-private run that needs a stream, for its batches */
-    bool proven;           /* false: a paper calibration whose (epsilon, delta) claim is not proven; printed as such */
-    bool worthless;        /* no budget can pay for what it gives, whatever the event says: simulated runs only */
-    double bound;          /* on the expected excess risk, by the theorem; NaN when none */
-    double predicted;      /* excess risk to be expected, from public numbers alone and without guarantee; 0: unknown */
-    double gradients; /* per-record gradient evaluations that the run will count, of solvers by values evaluations of
-                              the loss; 0: unknown */
-    double sigma;     /* noise on each coordinate of the mean gradient in a step; 0: none, or not one number */
-    const char *accountant; /* static: who priced it when that is no sum of charges ("pld"); NULL otherwise */
-    pn_plan_lines lines;    /* pn_plan_explain has them all */
-    size_t later;           /* before which of them those of solver->what_if stand; 0: it has none */
-    pn_plan_setting settings[PN_PLAN_SETTINGS];
-    size_t setting_count;
-    char warnings[PN_PLAN_WARNINGS][256]; /* empty strings where there is none */
-};
-
-/** What every plan begins with: whose it is, for what, proven until something says otherwise, and no bound yet. */
-void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *request);
-/** Add a line; `formula` as printf. */
-void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...) PN_PRINTF(4, 5);
-void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...) PN_PRINTF(4, 5);
-/** Here stand the lines of what_if. */
-void pn_plan_later(pn_plan *plan);
-/** For what_if: a line with its value, or with `text` where that is not "". */
-void pn_lines_add(pn_plan_lines *lines, const char *name, double value, const char *text, const char *formula, ...)
-    PN_PRINTF(5, 6);
-void pn_plan_warn(pn_plan *plan, const char *format, ...) PN_PRINTF(2, 3);
-/** Say what an option that shapes the run is in this plan: "batch", "step".  What `tune` varies. */
-void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole);
 /** Does `ledger` cover what a run would charge, all of the plan or what is left of a run that goes on?  `reserve`: fix
  *  its orders for that (pn_ledger_reserve).  Errors: as pn_ledger_covers, and as the solver's `left`. */
 pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, pn_err *err);
 /** The objective that was asked for: plan->objective, but for plans without records. */
 pn_objective *pn_plan_objective(const pn_plan *plan);
-/** How often a whole run takes plan->event. */
-size_t pn_plan_charges(const pn_plan *plan);
 
 /* ---- one step ---- */
 
@@ -132,7 +46,16 @@ struct pn_state {
     uint64_t gradients;
     bool finished;       /* set by a solver that ends early */
     const char *stopped; /* static: why it did, for the fit; NULL: "converged" */
+    double *block;       /* owned: the arrays of `rooms` */
 };
+
+/* How a solver says which arrays its state has: asked twice, to count and to hand out. */
+typedef struct pn_room {
+    double *block; /* NULL while counting */
+    size_t used;
+} pn_room;
+/** *slot = `count` zeros, aligned to 64 bytes; NULL for count 0. */
+void pn_room_take(pn_room *room, double **slot, size_t count);
 
 /* ---- the interface ---- */
 
@@ -157,6 +80,7 @@ struct pn_solver_ops {
     bool picks;        /* its plans are those of another solver, which checks what is asked: a row without a run */
     /* it picks records in every step, also in batches of all: they have to be here (pn_dataset, `partial`) */
     bool by_records;
+    bool passes; /* every step takes a gradient of all records: where a Gram matrix makes that cheaper, form it */
 
     /* args: first the common table's values, then its own.  Fills out->...
      * (allocated by the solver, pn_plan embedded first) */
@@ -167,6 +91,18 @@ struct pn_solver_ops {
     void (*what_if)(const pn_plan *plan, pn_plan_lines *out);
     void (*destroy_plan)(pn_plan *plan); /* frees the solver's own parts and the block; not what pn_plan owns */
 
+    /* A run.  The engine allocates the state and its arrays, zeroed, and frees them.  A step is `query`, which asks the
+     * oracle and is the only one that sees records, ledger or chance, and then `update`, which moves by the answers and
+     * sees none of them.  Either may fail and is then called again: a query gets the same answers and pays nothing, and
+     * an update changes nothing before all that can fail is done. */
+    size_t state;                                                     /* bytes, pn_state first */
+    void (*rooms)(pn_state *state, pn_room *room);                    /* its arrays */
+    pn_status (*begin)(pn_state *state, pn_oracle *ask, pn_err *err); /* its first point; may draw chance */
+    pn_status (*query)(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err);
+    pn_status (*update)(pn_state *state, pn_trace_row *row, pn_err *err);
+    void (*end)(pn_state *state); /* NULL, or: free what the state holds besides its arrays */
+
+    /* In place of these, of solvers that hold the releases themselves: */
     pn_status (*start)(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err);
     pn_status (*step)(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err);
     void (*current)(const pn_state *state, double *theta /* [p] */); /* the answer if the run ended now; paid */
@@ -183,18 +119,6 @@ struct pn_solver_ops {
     void (*certify)(const pn_state *state, pn_certificate *out); /* NULL: no certificate */
 };
 
-/* Options that every solver takes (indices into `common`). */
-enum {
-    PN_OPT_EPSILON = 0,
-    PN_OPT_DELTA,
-    PN_OPT_RHO,
-    PN_OPT_PRIVACY,
-    PN_OPT_NEIGHBOURS,
-    PN_OPT_CALIBRATION,
-    PN_OPT_ITERATIONS,
-    PN_OPT_START,
-    PN_OPT_COUNT
-};
 extern const pn_param pn_solver_common[];
 
 /**
@@ -219,6 +143,10 @@ pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err 
 void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out);
 
 /* ---- the run ---- */
+
+/** The state of a run before its first step.  Errors: PN_ENOMEM; what the solver's `begin` or `start` fails with. */
+pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_step_context *context, pn_err *err);
+void pn_state_free(pn_state *state); /* NULL allowed */
 
 #define PN_TRACE_ROWS 1000000
 

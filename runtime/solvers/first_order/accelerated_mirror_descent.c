@@ -8,22 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/mutant.h"
 #include "numeric/blas.h"
 #include "solvers/first_order/accelerated_mirror_descent.h"
 
 typedef struct amd_state {
-    pn_state base;           /* first */
-    pn_mechanism *mechanism; /* NULL without privacy */
-    double *z, *next;        /* [state_dim] the point of the potential; what a step leaves unfinished when it fails */
-    double *corner;          /* [p] z as a point of the set: z itself when not lifted */
-    double *y, *x;           /* [p] */
-    double *gradient;        /* [p] with noise, without r: kept for a step that is tried again */
-    double *h;               /* [p] the same with the gradient of r; room for the next y */
-    double *pulled;          /* [state_dim] h in the potential's coordinates; NULL when not lifted */
-    double value;            /* at x; raw, NaN where it may not be shown */
-    bool paid;               /* `gradient` has been released, and the step from it has not been made */
+    pn_state base;    /* first */
+    double *z, *next; /* [state_dim] z of the potential; what an update leaves unfinished when it fails */
+    double *corner;   /* [p] z as a point of the set: z itself when not lifted */
+    double *y, *x;    /* [p] */
+    double *gradient; /* [p] of the losses, as released */
+    double *h;        /* [p] the same with the gradient of r; room for the next y */
+    double *pulled;   /* [state_dim] h in the potential's coordinates; NULL when not lifted */
 } amd_state;
 
 static const amd_plan *plan_of(const amd_state *self)
@@ -36,70 +32,35 @@ static bool lifted(const amd_plan *plan)
     return plan->potential->lift.data != NULL;
 }
 
-static void amd_destroy(pn_state *state)
+static void amd_rooms(pn_state *state, pn_room *room)
 {
     amd_state *self = (amd_state *)state;
-
-    pn_mechanism_free(self->mechanism);
-    if (self->corner != self->z)
-        pn_free(self->corner);
-    pn_free(self->z);
-    pn_free(self->next);
-    pn_free(self->y);
-    pn_free(self->x);
-    pn_free(self->gradient);
-    pn_free(self->h);
-    pn_free(self->pulled);
-    pn_free(self);
-}
-
-static pn_status allocate(amd_state *self, pn_err *err)
-{
     const amd_plan *plan = plan_of(self);
     size_t p = plan->first.p, m = plan->state_dim;
 
-    self->z = pn_alloc(m, sizeof(double));
-    self->next = pn_alloc(m, sizeof(double));
-    self->corner = lifted(plan) ? pn_alloc(p, sizeof(double)) : self->z;
-    self->y = pn_alloc(p, sizeof(double));
-    self->x = pn_alloc(p, sizeof(double));
-    self->gradient = pn_alloc(p, sizeof(double));
-    self->h = pn_alloc(p, sizeof(double));
-    self->pulled = lifted(plan) ? pn_alloc(m, sizeof(double)) : NULL;
-    if (!self->z || !self->next || !self->corner || !self->y || !self->x || !self->gradient || !self->h ||
-        (lifted(plan) && !self->pulled))
-        return pn_fail(err, PN_ENOMEM, AMD_OWNER ": out of memory for %zu coordinates", p);
-    return PN_OK;
+    pn_room_take(room, &self->z, m);
+    pn_room_take(room, &self->next, m);
+    pn_room_take(room, &self->corner, lifted(plan) ? p : 0);
+    pn_room_take(room, &self->y, p);
+    pn_room_take(room, &self->x, p);
+    pn_room_take(room, &self->gradient, p);
+    pn_room_take(room, &self->h, p);
+    pn_room_take(room, &self->pulled, lifted(plan) ? m : 0);
+    if (!lifted(plan))
+        self->corner = self->z;
 }
 
-static void begin(amd_state *self)
+static pn_status amd_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
+    amd_state *self = (amd_state *)state;
     const amd_plan *plan = plan_of(self);
 
+    (void)ask;
+    (void)err;
     memcpy(self->z, plan->start, plan->state_dim * sizeof(double));
     if (lifted(plan))
         pn_mirror_unlift(plan->potential->lift, self->z, self->corner);
     memcpy(self->y, self->corner, plan->first.p * sizeof(double));
-}
-
-static pn_status amd_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
-{
-    amd_state *self;
-    pn_status status;
-
-    PN_TRY(pn_new_zeroed(&self, 1, err, AMD_OWNER ": out of memory"));
-    self->base.plan = plan;
-    status = allocate(self, err);
-    if (status == PN_OK)
-        status = pn_gradient_noise_open(&self->mechanism, &plan_of(self)->noise, err);
-    if (status == PN_OK)
-        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
-    if (status != PN_OK) {
-        amd_destroy(&self->base);
-        return status;
-    }
-    begin(self);
-    *out = &self->base;
     return PN_OK;
 }
 
@@ -123,38 +84,12 @@ static double step_size(const amd_state *self)
     return plan->potential->strong_convexity * plan->scale * ((double)self->base.step + 2.0) / (4.0 * plan->smoothness);
 }
 
-static pn_status add_regulariser_value(const pn_objective *objective, const double *x, double *value, pn_err *err)
+static pn_status amd_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
-    const pn_regulariser *reg = pn_objective_regulariser(objective);
-    double extra = 0.0;
-    pn_status status = reg ? reg->ops->evaluate(reg, pn_objective_dim(objective), x, &extra, NULL, err) : PN_OK;
+    amd_state *self = (amd_state *)state;
 
-    *value += extra;
-    return status;
-}
-
-/* The value of a real run is never computed: it may not be shown. */
-static pn_status take_gradient(amd_state *self, pn_step_context *context, pn_err *err)
-{
-    pn_objective *objective = self->base.plan->objective;
-    bool show = !self->mechanism || pn_rng_simulated(context->rng);
-    double value = NAN;
-    pn_status status;
-
-    self->value = NAN;
     mix(plan_of(self)->first.p, ratio(self), self->corner, self->y, self->x);
-    status = pn_noisy_losses(objective, self->mechanism, context, "accelerated_mirror_descent", self->x,
-                             show ? &value : NULL, self->gradient, err);
-    if (status != PN_OK)
-        return status;
-    if (!self->mechanism && isnan(value)) /* only here: whether a private run ends must not depend on the data */
-        return pn_objective_undefined(objective, AMD_OWNER, err);
-    self->base.gradients += pn_objective_data(objective)->n;
-    self->paid = true;
-    if (show)
-        status = add_regulariser_value(objective, self->x, &value, err);
-    self->value = value;
-    return status;
+    return pn_ask_losses(ask, self->x, &row->value, self->gradient, err);
 }
 
 /* next = the step of z along h. */
@@ -215,20 +150,14 @@ static pn_status move(amd_state *self, double eta, pn_err *err)
     return PN_OK;
 }
 
-/* A step that failed after its release and is tried again draws nothing new. */
-static pn_status amd_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+static pn_status amd_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     amd_state *self = (amd_state *)state;
-    pn_status status;
 
-    PN_TRY(self->paid ? PN_OK : take_gradient(self, context, err));
-    row->value = self->value;
     row->step_size = step_size(self);
-    status = move(self, row->step_size, err);
-    self->paid = status != PN_OK;
-    if (status == PN_OK)
-        (void)pn_has_diverged(state, self->y, plan_of(self)->first.p);
-    return status;
+    PN_TRY(move(self, row->step_size, err));
+    (void)pn_has_diverged(state, self->y, plan_of(self)->first.p);
+    return PN_OK;
 }
 
 static void amd_current(const pn_state *state, double *theta)
@@ -246,10 +175,13 @@ const pn_solver_ops pn_solver_accelerated_mirror_descent = {
     .params = amd_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
+    .passes = true,
     .plan = amd_plan_new,
     .destroy_plan = amd_plan_destroy,
-    .start = amd_start,
-    .step = amd_step,
+    .state = sizeof(amd_state),
+    .rooms = amd_rooms,
+    .begin = amd_begin,
+    .query = amd_query,
+    .update = amd_update,
     .current = amd_current,
-    .destroy = amd_destroy,
 };

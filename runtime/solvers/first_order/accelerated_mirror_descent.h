@@ -1,10 +1,10 @@
 /* accelerated_mirror_descent.h -- what the plan and the steps of accelerated mirror descent share.  Private to
- * accelerated_mirror_descent*.c.  Depends on: noisy_gradient.h, mirror_geometry.h, first_order.h. */
+ * accelerated_mirror_descent*.c.  Depends on: gradient_noise.h, mirror_geometry.h, first_order.h. */
 #ifndef PN_SOLVERS_ACCELERATED_MIRROR_DESCENT_H
 #define PN_SOLVERS_ACCELERATED_MIRROR_DESCENT_H
 
 #include "solvers/engine/first_order.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 #include "solvers/first_order/mirror_geometry.h"
 
 #define AMD_OWNER "solve.accelerated_mirror_descent"

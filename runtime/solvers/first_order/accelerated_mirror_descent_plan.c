@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "solvers/engine/work.h"
 #include "solvers/first_order/accelerated_mirror_descent.h"
 
 static const char *const potential_class[] = { "pn.potential", NULL };

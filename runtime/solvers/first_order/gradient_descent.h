@@ -1,11 +1,11 @@
 /* gradient_descent.h -- what the plan and the steps of noisy gradient descent share.
  * Private to gradient_descent*.c and their tests.
- * Depends on: first_order.h, noisy_gradient.h. */
+ * Depends on: first_order.h, gradient_noise.h. */
 #ifndef PN_SOLVERS_GRADIENT_DESCENT_H
 #define PN_SOLVERS_GRADIENT_DESCENT_H
 
 #include "solvers/engine/first_order.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 
 typedef enum gd_output { GD_AUTO = 0, GD_LAST, GD_AVERAGE, GD_RANDOM, GD_BEST } gd_output;
 

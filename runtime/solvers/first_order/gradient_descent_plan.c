@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "solvers/engine/work.h"
 #include "solvers/first_order/gradient_descent.h"
 
 static const char owner[] = "solve.gradient_descent";

@@ -6,22 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "numeric/blas.h"
 #include "solvers/first_order/mirror_descent.h"
 
 typedef struct md_state {
     pn_state base;           /* first */
-    pn_mechanism *mechanism; /* NULL without privacy */
     double *x;               /* [state_dim] the current point of the potential */
-    double *next;            /* [state_dim] what a step leaves unfinished when it fails */
-    double *theta, *average; /* [p] */
+    double *next;            /* [state_dim] what an update leaves unfinished when it fails */
+    double *theta, *average; /* [p]; theta is x itself when not lifted */
     double *gradient;        /* [p] */
-    double *pulled;          /* [state_dim] gradient in the potential's coordinates; gradient itself when not lifted */
+    double *pulled;          /* [state_dim] gradient in the potential's coordinates; NULL when not lifted */
     double *normals;         /* [p] when noise without privacy is asked for */
     double weight;           /* total, of the average */
-    double value;            /* at theta; raw, NaN where it may not be shown */
-    bool paid;               /* `gradient` has been released, and the step from it has not been made */
 } md_state;
 
 static const md_plan *plan_of(const md_state *self)
@@ -34,40 +30,21 @@ static bool lifted(const md_plan *plan)
     return plan->potential->lift.data != NULL;
 }
 
-static void md_destroy(pn_state *state)
+static void md_rooms(pn_state *state, pn_room *room)
 {
     md_state *self = (md_state *)state;
-
-    pn_mechanism_free(self->mechanism);
-    if (self->theta != self->x)
-        pn_free(self->theta);
-    if (self->pulled != self->gradient)
-        pn_free(self->pulled);
-    pn_free(self->x);
-    pn_free(self->next);
-    pn_free(self->average);
-    pn_free(self->gradient);
-    pn_free(self->normals);
-    pn_free(self);
-}
-
-static pn_status allocate(md_state *self, pn_err *err)
-{
     const md_plan *plan = plan_of(self);
     size_t p = pn_objective_dim(plan->base.objective), m = plan->state_dim;
 
-    self->x = pn_alloc(m, sizeof(double));
-    self->next = pn_alloc(m, sizeof(double));
-    self->theta = lifted(plan) ? pn_alloc(p, sizeof(double)) : self->x;
-    self->gradient = pn_alloc(p, sizeof(double));
-    self->pulled = lifted(plan) ? pn_alloc(m, sizeof(double)) : self->gradient;
-    self->average = pn_calloc(p, sizeof(double));
-    self->normals = plan->root ? pn_alloc(p, sizeof(double)) : NULL;
-    if (!self->x || !self->next || !self->theta || !self->gradient || !self->pulled || !self->average ||
-        (plan->root && !self->normals))
-        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory for %zu coordinates", p);
-    memcpy(self->x, plan->start, m * sizeof(double));
-    return PN_OK;
+    pn_room_take(room, &self->x, m);
+    pn_room_take(room, &self->next, m);
+    pn_room_take(room, &self->theta, lifted(plan) ? p : 0);
+    pn_room_take(room, &self->gradient, p);
+    pn_room_take(room, &self->pulled, lifted(plan) ? m : 0);
+    pn_room_take(room, &self->average, p);
+    pn_room_take(room, &self->normals, plan->root ? p : 0);
+    if (!lifted(plan))
+        self->theta = self->x;
 }
 
 /* theta = V^T x for weights x on the rows of V; without a lift theta is x. */
@@ -77,34 +54,24 @@ static void show_theta(md_state *self)
         pn_mirror_unlift(plan_of(self)->potential->lift, self->x, self->theta);
 }
 
-static pn_status md_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
+static pn_status md_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
-    md_state *self;
-    pn_status status;
+    md_state *self = (md_state *)state;
 
-    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.mirror_descent: out of memory"));
-    self->base.plan = plan;
-    status = allocate(self, err);
-    if (status == PN_OK)
-        status = pn_gradient_noise_open(&self->mechanism, &plan_of(self)->noise, err);
-    if (status == PN_OK)
-        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
-    if (status != PN_OK) {
-        md_destroy(&self->base);
-        return status;
-    }
+    (void)ask;
+    (void)err;
+    memcpy(self->x, plan_of(self)->start, plan_of(self)->state_dim * sizeof(double));
     show_theta(self);
-    *out = &self->base;
     return PN_OK;
 }
 
 /* gradient += root z: noise that a user asks for and that protects nobody. */
-static void add_plain_noise(md_state *self, pn_rng *rng)
+static void add_plain_noise(md_state *self, pn_oracle *ask)
 {
     const md_plan *plan = plan_of(self);
     size_t p = pn_objective_dim(plan->base.objective);
 
-    pn_rng_normals(rng, p, self->normals);
+    pn_ask_normals(ask, p, self->normals);
     for (size_t j = 0; j < p; j++) {
         if (plan->root_count == p * p && p > 1)
             self->gradient[j] += pn_dot(p, plan->root + j * p, self->normals);
@@ -134,67 +101,45 @@ static pn_status move(md_state *self, double eta, pn_err *err)
 {
     const md_plan *plan = plan_of(self);
     const pn_set *set = pn_objective_set(plan->base.objective);
+    const double *along = self->gradient;
 
-    if (lifted(plan))
+    if (lifted(plan)) {
         pn_mat_times_vec(plan->potential->lift, self->gradient, self->pulled);
-    PN_TRY(pn_mirror_step(plan->potential, set, self->x, self->pulled, eta, plan->state_dim, self->next, err));
-    memcpy(self->x, self->next, plan->state_dim * sizeof(double));
-    show_theta(self);
-    return PN_OK;
-}
-
-/* The gradient of this step, from the objective (with noise) or from a caller's oracle,
- * and the value where it may be shown. */
-static pn_status sample(md_state *self, pn_step_context *context, double *value, pn_err *err)
-{
-    const md_plan *plan = plan_of(self);
-    pn_objective *objective = plan->base.objective;
-    pn_status status;
-
-    if (!plan->oracle.sample) {
-        status = pn_noisy_gradient(objective, self->mechanism, context, "mirror_descent", self->theta, value,
-                                   self->gradient, err);
-        if (status == PN_OK && plan->root)
-            add_plain_noise(self, context->rng);
-        return status;
+        along = self->pulled;
     }
-    status = pn_objective_evaluate(objective, self->theta, value, NULL, context->task, err);
-    return status != PN_OK
-               ? status
-               : plan->oracle.sample(plan->oracle.self, self->theta, pn_objective_dim(objective), self->gradient, err);
+    return pn_mirror_step(plan->potential, set, self->x, along, eta, plan->state_dim, self->next, err);
 }
 
-/* The gradient with its noise, and what follows from it without fail. */
-static pn_status take_gradient(md_state *self, pn_step_context *context, pn_err *err)
-{
-    const pn_plan *plan = self->base.plan;
-    bool show_value =
-        !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
-
-    self->value = NAN;
-    PN_TRY(sample(self, context, show_value ? &self->value : NULL, err));
-    if (!self->mechanism && isnan(self->value)) /* only here: whether a private run ends must not depend on the data */
-        return pn_objective_undefined(plan->objective, "solve.mirror_descent", err);
-    self->base.gradients += pn_objective_data(plan->objective)->n;
-    add_to_average(self, self->base.step + 1);
-    self->paid = true;
-    return PN_OK;
-}
-
-/* A step that failed after its release and is tried again draws nothing new. */
-static pn_status md_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+/* The gradient of this step, from the records (with noise) or from a caller's source of samples. */
+static pn_status md_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
     md_state *self = (md_state *)state;
-    pn_status status = self->paid ? PN_OK : take_gradient(self, context, err);
+    const md_plan *plan = plan_of(self);
+    const pn_gradient_oracle *source = &plan->oracle;
 
-    if (status != PN_OK)
-        return status;
-    row->value = self->value;
+    if (source->sample) {
+        PN_TRY(pn_ask_value(ask, self->theta, &row->value, err));
+        return source->sample(source->self, self->theta, pn_objective_dim(plan->base.objective), self->gradient, err);
+    }
+    PN_TRY(pn_ask_gradient(ask, self->theta, &row->value, self->gradient, err));
+    if (plan->root)
+        add_plain_noise(self, ask);
+    return PN_OK;
+}
+
+static pn_status md_update(pn_state *state, pn_trace_row *row, pn_err *err)
+{
+    md_state *self = (md_state *)state;
+    bool more = state->step + 1 < state->plan->iterations; /* what follows the last gradient is no part of the answer */
+
     row->step_size = step_size(plan_of(self), state->step + 1);
-    if (state->step + 1 < state->plan->iterations) /* what follows the last gradient is no part of the answer */
-        status = move(self, row->step_size, err);
-    self->paid = status != PN_OK;
-    return status;
+    PN_TRY(more ? move(self, row->step_size, err) : PN_OK);
+    add_to_average(self, state->step + 1);
+    if (!more)
+        return PN_OK;
+    memcpy(self->x, self->next, plan_of(self)->state_dim * sizeof(double));
+    show_theta(self);
+    return PN_OK;
 }
 
 static void md_current(const pn_state *state, double *theta)
@@ -213,10 +158,13 @@ const pn_solver_ops pn_solver_mirror_descent = {
     .params = md_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
+    .passes = true,
     .plan = md_plan_new,
     .destroy_plan = md_plan_destroy,
-    .start = md_start,
-    .step = md_step,
+    .state = sizeof(md_state),
+    .rooms = md_rooms,
+    .begin = md_begin,
+    .query = md_query,
+    .update = md_update,
     .current = md_current,
-    .destroy = md_destroy,
 };

@@ -1,9 +1,10 @@
 /* mirror_descent.h -- what the plan and the steps of noisy mirror descent share.  Private to mirror_descent*.c.
- * Depends on: noisy_gradient.h, mirror_geometry.h. */
+ * Depends on: gradient_noise.h, mirror_geometry.h. */
 #ifndef PN_SOLVERS_MIRROR_DESCENT_H
 #define PN_SOLVERS_MIRROR_DESCENT_H
 
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
+#include "solvers/engine/solver.h"
 #include "solvers/first_order/mirror_geometry.h"
 
 #define MD_DEFAULT_STEPS 1000

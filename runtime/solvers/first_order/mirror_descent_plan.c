@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 #include "numeric/lapack.h"
+#include "solvers/engine/work.h"
 #include "solvers/first_order/mirror_descent.h"
 
 static const char *const potential_class[] = { "pn.potential", NULL };

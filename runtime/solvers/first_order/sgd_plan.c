@@ -1,12 +1,13 @@
 /* sgd_plan.c -- batches, steps, step sizes and risk of stochastic gradient descent.
- * Depends on: sgd.h, noisy_gradient.h.  Used by: sgd.c.  Spec: variance-reduced.md 7d and 7e.
+ * Depends on: sgd.h, gradient_noise.h.  Used by: sgd.c.  Spec: variance-reduced.md 7d and 7e.
  */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "privacy/accounting/calibrate_program.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
+#include "solvers/engine/work.h"
 #include "solvers/first_order/sgd.h"
 
 static const char owner[] = "solve.sgd";

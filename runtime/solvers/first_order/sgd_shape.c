@@ -15,7 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
+#include "solvers/engine/work.h"
 #include "solvers/first_order/sgd.h"
 
 #define PLAIN_BATCH  100.0 /* without privacy */

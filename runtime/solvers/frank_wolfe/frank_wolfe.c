@@ -7,17 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
 typedef struct fw_state {
     pn_state base;                    /* first */
-    pn_mechanism *mechanism;          /* a selection, or Gaussian noise on the gradient; NULL when non-private */
-    bool selects;                     /* it is a selection */
+    bool selects;                     /* vertices are chosen privately; else by the support function */
     double *theta, *gradient, *point; /* [p] each */
-    double *scores;                   /* [k], private only */
-    double value;                     /* at theta; raw, NaN where it may not be shown */
-    bool paid;                        /* `gradient` has been released, and no step was made to its vertex */
+    double *away;                     /* [p] -gradient */
+    size_t chosen;
 } fw_state;
 
 static const fw_plan *plan_of(const fw_state *self)
@@ -25,53 +22,35 @@ static const fw_plan *plan_of(const fw_state *self)
     return (const fw_plan *)self->base.plan;
 }
 
-static void fw_destroy(pn_state *state)
+static void fw_rooms(pn_state *state, pn_room *room)
+{
+    fw_state *self = (fw_state *)state;
+    size_t p = pn_objective_set(state->plan->objective)->dim;
+
+    pn_room_take(room, &self->theta, p);
+    pn_room_take(room, &self->gradient, p);
+    pn_room_take(room, &self->point, p);
+    pn_room_take(room, &self->away, p);
+}
+
+static pn_status fw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
+{
+    fw_state *self = (fw_state *)state;
+    const fw_plan *plan = plan_of(self);
+
+    (void)ask;
+    (void)err;
+    self->selects = plan->base.request.kind != PN_NONPRIVATE && plan->noise.sigma == 0.0;
+    memcpy(self->theta, plan->start, pn_objective_set(plan->base.objective)->dim * sizeof(double));
+    return PN_OK;
+}
+
+static pn_status fw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
     fw_state *self = (fw_state *)state;
 
-    pn_mechanism_free(self->mechanism);
-    pn_free(self->theta);
-    pn_free(self->gradient);
-    pn_free(self->point);
-    pn_free(self->scores);
-    pn_free(self);
-}
-
-static pn_status allocate(fw_state *self, pn_err *err)
-{
-    const pn_set *set = pn_objective_set(self->base.plan->objective);
-    const fw_plan *plan = plan_of(self);
-
-    self->selects = plan->base.request.kind != PN_NONPRIVATE && plan->noise.sigma == 0.0;
-    self->theta = pn_alloc(set->dim, sizeof(double));
-    self->gradient = pn_alloc(set->dim, sizeof(double));
-    self->point = pn_alloc(set->dim, sizeof(double));
-    if (self->selects)
-        self->scores = pn_alloc(set->ops->atom_count(set), sizeof(double));
-    if (!self->theta || !self->gradient || !self->point || (self->selects && !self->scores))
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory for %zu coordinates", plan->base.solver->name,
-                       set->dim);
-    memcpy(self->theta, plan_of(self)->start, set->dim * sizeof(double));
-    return self->selects ? pn_mechanism_selection(&self->mechanism, &plan->selection, err)
-                         : pn_gradient_noise_open(&self->mechanism, &plan->noise, err);
-}
-
-static pn_status fw_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
-{
-    fw_state *self;
-    pn_status status;
-
-    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.%s: out of memory", plan->solver->name));
-    self->base.plan = plan;
-    status = allocate(self, err);
-    if (status == PN_OK)
-        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
-    if (status != PN_OK) {
-        fw_destroy(&self->base);
-        return status;
-    }
-    *out = &self->base;
-    return PN_OK;
+    return self->selects ? pn_ask_vertex(ask, self->theta, &row->value, &self->chosen, err)
+                         : pn_ask_gradient(ask, self->theta, &row->value, self->gradient, err);
 }
 
 static double step_size(const fw_plan *plan, size_t step)
@@ -89,92 +68,46 @@ static void move(fw_state *self, const pn_atom *atom, double mu)
     pn_atom_add(atom, mu, self->theta);
 }
 
-static pn_status private_atom(fw_state *self, pn_step_context *context, size_t *chosen, pn_err *err)
+static void chosen_step(fw_state *self, pn_trace_row *row)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
-    pn_release release = { 0 };
-    pn_status status;
-
-    for (size_t j = 0; j < set->dim; j++)
-        self->gradient[j] = -self->gradient[j]; /* the mechanism looks for the largest score */
-    set->ops->atom_scores(set, self->gradient, self->scores);
-    status = pn_mechanism_release(self->mechanism, context->ledger, "frank_wolfe", context->rng, self->scores,
-                                  set->ops->atom_count(set), &release, err);
-    if (status == PN_OK)
-        context->releases++;
-    *chosen = release.index;
-    return status;
-}
-
-static pn_status private_step(fw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
-{
-    const pn_set *set = pn_objective_set(self->base.plan->objective);
-    size_t chosen = 0;
-    pn_status status = private_atom(self, context, &chosen, err);
     pn_atom atom;
 
-    if (status != PN_OK)
-        return status;
-    set->ops->atom(set, chosen, &atom, self->point);
+    set->ops->atom(set, self->chosen, &atom, self->point);
     move(self, &atom, row->step_size);
-    row->atom = chosen + 1;
-    return PN_OK;
+    row->atom = self->chosen + 1;
 }
 
 /* point = argmin <s, gradient>, by the support function of -gradient, which may have noise in it. */
 static pn_status support_step(fw_state *self, pn_trace_row *row, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(self->base.plan->objective);
+    const pn_plan *plan = self->base.plan;
+    const pn_set *set = pn_objective_set(plan->objective);
     double along = 0.0, across = NAN;
-    pn_status status;
 
     for (size_t j = 0; j < set->dim; j++) {
         along += self->gradient[j] * self->theta[j];
-        self->gradient[j] = -self->gradient[j];
+        self->away[j] = -self->gradient[j];
     }
-    status = set->ops->support(set, self->gradient, self->point, &across, err);
-    if (status != PN_OK) { /* the gradient is needed again */
-        for (size_t j = 0; j < set->dim; j++)
-            self->gradient[j] = -self->gradient[j];
-        return status;
-    }
-    if (!self->mechanism)
+    PN_TRY(set->ops->support(set, self->away, self->point, &across, err));
+    if (plan->request.kind == PN_NONPRIVATE) {
         row->gap = along + across;
+        if (isnan(row->gap)) /* only here: whether a private run ends must not depend on the data */
+            return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
+    }
     move(self, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
     return PN_OK;
 }
 
-/* The gradient, with noise unless a vertex is to be chosen by it. */
-static pn_status take_gradient(fw_state *self, pn_step_context *context, pn_err *err)
-{
-    const pn_plan *plan = self->base.plan;
-    bool show_value =
-        !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
-
-    self->value = NAN;
-    PN_TRY(pn_noisy_gradient(plan->objective, self->selects ? NULL : self->mechanism, context, plan->solver->name,
-                             self->theta, show_value ? &self->value : NULL, self->gradient, err));
-    self->base.gradients += pn_objective_data(plan->objective)->n;
-    self->paid = !self->selects;
-    return PN_OK;
-}
-
-/* A step that failed after its release and is tried again draws nothing new. */
-static pn_status fw_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+static pn_status fw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     fw_state *self = (fw_state *)state;
-    pn_status status = self->paid ? PN_OK : take_gradient(self, context, err);
 
     row->step_size = step_size(plan_of(self), state->step);
-    if (status != PN_OK)
-        return status;
-    row->value = self->value;
-    status = self->selects ? private_step(self, context, row, err) : support_step(self, row, err);
-    self->paid = self->paid && status != PN_OK;
-    if (status == PN_OK && !self->mechanism &&
-        (isnan(row->value) || isnan(row->gap))) /* only here: whether a private run ends must not depend on the data */
-        return pn_objective_undefined(state->plan->objective, "solve.frank_wolfe", err);
-    return status;
+    if (!self->selects)
+        return support_step(self, row, err);
+    chosen_step(self, row);
+    return PN_OK;
 }
 
 static void fw_current(const pn_state *state, double *theta)
@@ -192,12 +125,15 @@ const pn_solver_ops pn_solver_frank_wolfe = {
     .params = fw_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
+    .passes = true,
     .plan = fw_plan_new,
     .destroy_plan = fw_plan_destroy,
-    .start = fw_start,
-    .step = fw_step,
+    .state = sizeof(fw_state),
+    .rooms = fw_rooms,
+    .begin = fw_begin,
+    .query = fw_query,
+    .update = fw_update,
     .current = fw_current,
-    .destroy = fw_destroy,
 };
 
 const pn_solver_ops pn_solver_frank_wolfe_convex = {
@@ -209,10 +145,13 @@ const pn_solver_ops pn_solver_frank_wolfe_convex = {
     .params = fw_convex_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
+    .passes = true,
     .plan = fw_convex_plan_new,
     .destroy_plan = fw_plan_destroy,
-    .start = fw_start,
-    .step = fw_step,
+    .state = sizeof(fw_state),
+    .rooms = fw_rooms,
+    .begin = fw_begin,
+    .query = fw_query,
+    .update = fw_update,
     .current = fw_current,
-    .destroy = fw_destroy,
 };

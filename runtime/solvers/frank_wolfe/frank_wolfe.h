@@ -1,18 +1,18 @@
 /* frank_wolfe.h -- what the plans and the steps of the two private Frank-Wolfe methods share: vertices chosen privately
  * (frank_wolfe), or the exact vertex of a gradient with noise (frank_wolfe_convex).
  * Private to frank_wolfe*.c and block_frank_wolfe_plan.c.
- * Depends on: noisy_gradient.h. */
+ * Depends on: gradient_noise.h. */
 #ifndef PN_SOLVERS_FRANK_WOLFE_H
 #define PN_SOLVERS_FRANK_WOLFE_H
 
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/question.h"
+#include "solvers/engine/solver.h"
 
 typedef struct fw_plan {
-    pn_plan base;                   /* first */
-    pn_selection_options selection; /* of frank_wolfe */
-    pn_gradient_noise noise;        /* of frank_wolfe_convex */
-    bool constant_step;             /* the article's 1/(T+2), for comparison */
-    double *start;                  /* [p] */
+    pn_plan base;            /* first */
+    pn_gradient_noise noise; /* of frank_wolfe_convex */
+    bool constant_step;      /* the article's 1/(T+2), for comparison */
+    double *start;           /* [p] */
 } fw_plan;
 
 extern const pn_param fw_params[], fw_convex_params[];

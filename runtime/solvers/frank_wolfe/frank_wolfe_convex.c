@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "geometry/width/width.h"
+#include "solvers/engine/work.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
 static const char *const steps[] = { "standard", "paper", NULL };

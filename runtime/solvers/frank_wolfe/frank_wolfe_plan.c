@@ -333,16 +333,18 @@ static void explain_lattice(pn_plan *plan, const pn_selection_options *selection
     pn_plan_add(plan, "score lattice", unit, "scores are floored to this unit; rounding is in the charge");
 }
 
-/* Build a mechanism once to learn the event that it really charges. */
-static pn_status attach_event(fw_plan *plan, pn_err *err)
+static pn_status attach_question(fw_plan *plan, const pn_selection_options *selection, pn_err *err)
 {
-    pn_mechanism *mechanism = NULL;
-    pn_status status = pn_mechanism_selection(&mechanism, &plan->selection, err);
+    const pn_set *set = pn_objective_set(plan->base.objective);
+    pn_question *vertex;
 
-    if (status == PN_OK)
-        plan->base.event = pn_event_keep(mechanism->event);
-    pn_mechanism_free(mechanism);
-    return status;
+    PN_TRY(pn_plan_ask(&vertex, &plan->base, &pn_question_vertex, err));
+    vertex->selection = *selection;
+    vertex->dim = set->ops->atom_count(set);
+    vertex->room = set->dim;
+    PN_TRY(pn_question_price(vertex, err));
+    plan->base.event = pn_event_keep(vertex->event);
+    return PN_OK;
 }
 
 static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
@@ -351,6 +353,7 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     size_t given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
     size_t fixed = given || at->bounded ? given : FW_DEFAULT_STEPS;
     pn_status status = paper ? check_paper(at->request, own[FW_SELECTION].count, err) : PN_OK;
+    pn_selection_options selection;
     choice made;
 
     if (status != PN_OK)
@@ -362,7 +365,7 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
     plan->base.bound = plan->constant_step || fw_no_bound(at) ? NAN : made.bound;
-    plan->selection =
+    selection =
         (pn_selection_options){ .law = made.law,
                                 .epsilon = made.epsilon,
                                 .sensitivity = at->delta_q,
@@ -373,12 +376,12 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     if (!paper)
         warn_of_noise(&plan->base, at, &made, own[FW_SELECTION].count, fixed);
     explain_choice(&plan->base, at, &made, paper, given != 0);
-    explain_lattice(&plan->base, &plan->selection);
+    explain_lattice(&plan->base, &selection);
     if (paper)
         pn_plan_warn(&plan->base,
                      "the article's (epsilon, delta) claim is unproven under %s; the cost above is what is proven",
                      pn_neighbours_names[at->request->neighbours]);
-    return attach_event(plan, err);
+    return attach_question(plan, &selection, err);
 }
 
 static pn_status measure_scores(fw_problem *at, pn_err *err)

@@ -1,11 +1,11 @@
 /* output_perturbation.h -- what the plan, the bounds and the run of output perturbation share.
  * Private to output_perturbation*.c.
- * Depends on: solver.h, noisy_gradient.h, objective_perturbation.h, geometry/prox/prox.h. */
+ * Depends on: solver.h, gradient_noise.h, objective_perturbation.h, geometry/prox/prox.h. */
 #ifndef PN_SOLVERS_OUTPUT_PERTURBATION_H
 #define PN_SOLVERS_OUTPUT_PERTURBATION_H
 
 #include "geometry/prox/prox.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 #include "solvers/perturbation/objective_perturbation.h"
 
 typedef enum output_method { OUTPUT_GD = 0, OUTPUT_EXACT, OUTPUT_SGD } output_method;

@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "oracle/question.h"
 #include "privacy/accounting/calibrate.h"
 #include "random/noise.h"
 #include "solvers/perturbation/output_perturbation.h"
@@ -128,7 +129,11 @@ pn_status output_open(pn_mechanism **out, const output_plan *plan, pn_err *err)
                       { .given = true, .flag = true } /* strict: the bound is certified */ };
 
     if (!plan->laplace)
-        return pn_gradient_noise_open(out, noise, err);
+        return pn_question_mechanism(
+            out,
+            &(pn_question){
+                .ops = &pn_question_gradient, .noise = *noise, .dim = noise->dim, .neighbours = noise->neighbours },
+            err);
     *out = NULL;
     return pn_mechanism_from_args(out, "laplace", args, noise->neighbours, err);
 }

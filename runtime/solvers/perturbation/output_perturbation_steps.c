@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "solvers/engine/first_order.h"
+#include "solvers/engine/work.h"
 #include "solvers/perturbation/output_perturbation.h"
 
 static const char owner[] = "solve.output_perturbation";

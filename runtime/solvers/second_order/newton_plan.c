@@ -6,7 +6,7 @@
 
 #include "core/alloc.h"
 #include "privacy/event/gaussian.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 #include "solvers/second_order/newton.h"
 
 static const char owner[] = "solve.newton";

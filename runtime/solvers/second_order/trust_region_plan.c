@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 #include "solvers/second_order/trust_region.h"
 
 static const char owner[] = "solve.trust_region";

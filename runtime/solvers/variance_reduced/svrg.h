@@ -1,6 +1,6 @@
 /* svrg.h -- what the plans, the noise and the steps of stochastic variance-reduced gradients share.
  * Private to svrg*.c.
- * Depends on: first_order.h, noisy_gradient.h, privacy/mechanism/batch_release.h.
+ * Depends on: first_order.h, gradient_noise.h, privacy/mechanism/batch_release.h.
  * Spec: variance-reduced.md sections 3 and 4.
  *
  * An epoch takes the gradient v of all records at the snapshot y once; its inner steps correct it by the difference of
@@ -15,7 +15,7 @@
 
 #include "privacy/mechanism/batch_release.h"
 #include "solvers/engine/first_order.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 
 #define SVRG_FAR 0x1p300 /* distance from the snapshot beyond which a run has diverged */
 

@@ -1,6 +1,6 @@
 /* zeroth_order_noise.c -- what a record moves in zeroth-order optimization, the noise that hides it,
  * and what both leave of the bound.
- * Depends on: zeroth_order.h, noisy_gradient.h.  Used by: zeroth_order_plan.c.
+ * Depends on: zeroth_order.h, gradient_noise.h.  Used by: zeroth_order_plan.c.
  * Spec: zeroth-order.md sections 3 to 6. */
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "privacy/accounting/accountant.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 #include "solvers/zeroth_order/zeroth_order.h"
 
 /* ---- sensitivity ---- */

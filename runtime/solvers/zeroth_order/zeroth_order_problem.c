@@ -8,7 +8,7 @@
 #include "core/alloc.h"
 #include "numeric/blas.h"
 #include "solvers/engine/first_order.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 #include "solvers/zeroth_order/zeroth_order.h"
 
 static const char *const outputs[] = { "random", "best", "last", NULL };

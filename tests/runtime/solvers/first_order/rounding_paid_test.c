@@ -8,7 +8,7 @@
 #include "privacy/mechanism/batch_release.h"
 #include "runtime/solvers/second_order/noisy_model_kit.h"
 #include "solvers/catalogue/solvers.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/gradient_noise.h"
 #include "solvers/first_order/sgd.h"
 #include "solvers/zeroth_order/zeroth_order.h"
 

@@ -1,12 +1,11 @@
-/* noisy_gradient.h -- the mean gradient of the data plus Gaussian noise: what first-order private solvers release once
- * a step.  Sensitivity, calibration, event, draw and the plan's lines about them are here and in no solver.
- * Depends on: solver.h, work.h.  Used by: mirror_descent*.c, frank_wolfe*.c, gradient_descent*.c.  Source: Talwar,
+/* gradient_noise.h -- the mean gradient of the data plus Gaussian noise, as it is planned: sensitivity, calibration,
+ * event and the plan's lines about them.
+ * Depends on: plan.h.  Used by: question.h, plans of first-order solvers.  Source: Talwar,
  * Thakurta, Zhang (2014), Algorithms 2 and 5; mirror-descent.md section 2, noise.md section 3. */
-#ifndef PN_SOLVERS_NOISY_GRADIENT_H
-#define PN_SOLVERS_NOISY_GRADIENT_H
+#ifndef PN_ORACLE_GRADIENT_NOISE_H
+#define PN_ORACLE_GRADIENT_NOISE_H
 
-#include "solvers/engine/solver.h"
-#include "solvers/engine/work.h"
+#include "oracle/plan.h"
 
 /* What calibration="paper" means for a solver whose article is not Talwar, Thakurta and Zhang's. */
 typedef struct pn_paper_noise {
@@ -87,21 +86,5 @@ pn_status pn_paper_c_check(const char *owner, const pn_arg *common, const pn_arg
 /** Line and warning about what an article's noise costs where its constant is the caller's: the plan's event is what is
  *  charged. */
 void pn_plan_paper_price(pn_plan *plan);
-
-/** The mechanism of one release, for a state; NULL in *out when sigma is 0. */
-pn_status pn_gradient_noise_open(pn_mechanism **out, const pn_gradient_noise *noise, pn_err *err);
-
-/**
- * gradient[dim] = gradient of the mean loss at theta + noise (charged first) + gradient of the regulariser, which is
- * public.  Counts the release in the context.
- * mechanism NULL: without noise.  *value (may be NULL) is f(theta), raw.
- */
-pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context,
-                            const char *label, const double *theta, double *value, double *gradient, pn_err *err);
-
-/** The same without the regulariser: the mean loss's gradient + noise, and *value its mean loss.  For solvers that take
- *  public terms in their own way. */
-pn_status pn_noisy_losses(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context, const char *label,
-                          const double *theta, double *value, double *gradient, pn_err *err);
 
 #endif

@@ -1,13 +1,12 @@
-/* noisy_gradient.c -- see noisy_gradient.h.  Depends on: noisy_gradient.h, privacy, objective.  Used by:
- * mirror_descent*.c, frank_wolfe*.c, gradient_descent*.c. */
+/* gradient_noise.c -- see gradient_noise.h.  Depends on: gradient_noise.h, question.h, privacy.
+ * Used by: plans of first-order solvers. */
 #include <math.h>
 #include <string.h>
 
-#include "core/mutant.h"
 #include "privacy/accounting/calibrate.h"
 #include "privacy/event/gaussian.h"
 #include "random/noise.h"
-#include "solvers/engine/noisy_gradient.h"
+#include "oracle/question.h"
 
 /* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
 static double contributions(pn_neighbours neighbours)
@@ -190,7 +189,7 @@ static pn_status too_small(const pn_plan *plan, const pn_gradient_noise *noise, 
 {
     const pn_request *request = &plan->request;
     bool rho = request->kind == PN_RHO;
-    const char *name = plan->solver->name;
+    const char *name = plan->name;
     double least;
 
     if (one_release_fits(noise, request, rho ? request->rho : request->epsilon))
@@ -217,11 +216,10 @@ pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_
     if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 &&
         (request->kind != PN_EPSILON_DELTA || request->delta == 0.0))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       plan->solver->name);
+                       "solve.%s: calibration=\"paper\" is stated for epsilon and delta; give both", plan->name);
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
         return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
-                       plan->solver->name);
+                       plan->name);
     return PN_OK;
 }
 
@@ -277,7 +275,7 @@ static pn_status check_paper_price(pn_plan *plan, const pn_gradient_noise *noise
     return pn_fail(err, PN_EINVAL,
                    "solve.%s: the article's noise costs epsilon %.6g at delta %g, more than the %g asked for; use "
                    "calibration=\"tight\"",
-                   plan->solver->name, price, request->delta, request->epsilon);
+                   plan->name, price, request->delta, request->epsilon);
 }
 
 static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)
@@ -297,75 +295,16 @@ static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)
 pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, const pn_arg *common, pn_err *err)
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
-    pn_mechanism *mechanism = NULL;
-    pn_status status = pn_gradient_noise_check(plan, common, err);
+    pn_question *question;
 
-    if (status == PN_OK)
-        status = choose_sigma(plan, noise, paper, err);
-    if (status == PN_OK)
-        status = pn_gradient_noise_open(&mechanism, noise, err);
-    if (status != PN_OK)
-        return status;
-    plan->event = pn_event_keep(mechanism->event);
-    pn_mechanism_free(mechanism);
+    PN_TRY(pn_gradient_noise_check(plan, common, err));
+    PN_TRY(choose_sigma(plan, noise, paper, err));
+    PN_TRY(pn_plan_ask(&question, plan, &pn_question_gradient, err));
+    question->noise = *noise;
+    question->dim = noise->dim;
+    PN_TRY(pn_question_price(question, err));
+    plan->event = pn_event_keep(question->event);
     plan->sigma = noise->sigma;
     explain(plan, noise, paper);
     return paper ? check_paper_price(plan, noise, err) : PN_OK;
-}
-
-/* ---- the run's part ---- */
-
-pn_status pn_gradient_noise_open(pn_mechanism **out, const pn_gradient_noise *noise, pn_err *err)
-{
-    pn_arg args[] = { { .given = true, .real = noise->sigma },
-                      { .given = true, .real = noise->sensitivity },
-                      { .given = true, .count = noise->dim },
-                      { .given = true, .real = noise->bound },
-                      { .given = false },
-                      { .given = true, .flag = true } /* strict: the bound is certified */ };
-
-    *out = NULL;
-    return noise->sigma > 0.0 ? pn_mechanism_from_args(out, "gaussian", args, noise->neighbours, err) : PN_OK;
-}
-
-static pn_status add_regulariser(pn_objective *objective, const double *theta, double *value, double *gradient,
-                                 pn_err *err)
-{
-    const pn_regulariser *reg = pn_objective_regulariser(objective);
-    double extra = 0.0;
-    pn_status status;
-
-    if (!reg)
-        return PN_OK;
-    status = reg->ops->evaluate(reg, pn_objective_dim(objective), theta, value ? &extra : NULL, gradient, err);
-    if (value)
-        *value += extra;
-    return status;
-}
-
-pn_status pn_noisy_losses(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context, const char *label,
-                          const double *theta, double *value, double *gradient, pn_err *err)
-{
-    pn_release release = { .values = gradient };
-    pn_status status = pn_objective_losses(objective, NULL, theta, value, gradient, context->task, err);
-
-    if (status != PN_OK || !mechanism ||
-        (PN_MUTANT("step_without_noise") && context->releases == 1 && ++context->releases))
-        return status;
-    status = pn_mechanism_release(mechanism, context->ledger, label, context->rng, gradient,
-                                  pn_objective_dim(objective), &release, err);
-    if (status == PN_OK)
-        context->releases++;
-    return status;
-}
-
-pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context,
-                            const char *label, const double *theta, double *value, double *gradient, pn_err *err)
-{
-    pn_status status;
-
-    if (!mechanism)
-        return pn_objective_evaluate(objective, theta, value, gradient, context->task, err);
-    status = pn_noisy_losses(objective, mechanism, context, label, theta, value, gradient, err);
-    return status == PN_OK ? add_regulariser(objective, theta, value, gradient, err) : status;
 }

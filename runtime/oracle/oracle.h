@@ -1,0 +1,57 @@
+/* oracle.h -- the one place where a run looks at records.  A solver's `query` asks; the oracle charges the ledger,
+ * draws, and keeps each answer until the step is done, so that a step which failed after a release and is tried again
+ * gets the same answer and pays nothing.
+ *
+ * In a run without privacy every question is answered exactly, planned or not.  In a private run it is answered only as
+ * the plan has it: of a planned kind, as often in a step as planned.  The order is always: what can fail without a
+ * release, the charge, the draw.
+ * Depends on: question.h.  Used by: run.c, the `query` of solvers. */
+#ifndef PN_ORACLE_ORACLE_H
+#define PN_ORACLE_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "oracle/plan.h"
+#include "oracle/question.h"
+
+typedef struct pn_oracle pn_oracle;
+
+/* ---- for the engine ---- */
+
+/** Ready to answer what `plan` has planned.  plan, ledger, rng and task: borrowed; ledger and rng NULL where the run
+ *  has none.  Errors: PN_ENOMEM; what the mechanisms refuse. */
+pn_status pn_oracle_open(pn_oracle **out, const pn_plan *plan, pn_ledger *ledger, pn_rng *rng, pn_task *task,
+                         pn_err *err);
+void pn_oracle_close(pn_oracle *self); /* NULL allowed */
+/** A step begins, or is tried again: its questions are counted from here. */
+void pn_oracle_begin(pn_oracle *self);
+/** The step is done: forget its answers. */
+void pn_oracle_next(pn_oracle *self);
+/** Per-record evaluations so far; where the number of a batch is a secret, its expectation. */
+uint64_t pn_oracle_records(const pn_oracle *self);
+/** The receipt: what has been charged, *count times *event (a new reference), NULL for nothing.  Errors: PN_ENOMEM. */
+pn_status pn_oracle_charged(const pn_oracle *self, pn_event **event, size_t *count, pn_err *err);
+
+/* ---- for solvers: what may be asked ----
+ * x[dim]: any point that rests on public and released numbers.  *value (NULL: not wanted) = f there, NaN where the run
+ * may not show it; in a run without privacy a value that is no number is PN_EDOMAIN.
+ * Errors of all: PN_EPRIVACY for what is not planned, PN_EBUDGET (nothing was charged or drawn), what the objective and
+ * its regulariser fail with. */
+
+/** gradient[dim] of f, its regulariser included. */
+pn_status pn_ask_gradient(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err);
+/** gradient[dim] of the mean loss, for solvers that take the regulariser in their own way; *value is f's all the
+ *  same. */
+pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err);
+/** *chosen: the vertex v of the set, from 0, with the least <v, gradient of f at x>, by private choice. */
+pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err);
+/** *value = f(x), exactly: of a run without privacy only. */
+pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *err);
+
+/** A number below `count`, and n standard normals: chance that says nothing about the records. */
+size_t pn_ask_below(pn_oracle *ask, size_t count);
+void pn_ask_normals(pn_oracle *ask, size_t n, double *normals);
+
+#endif

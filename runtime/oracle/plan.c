@@ -1,0 +1,89 @@
+/* plan.c -- the lines, settings and warnings of a plan.
+ * Depends on: plan.h.  Used by: every file of oracle/ and solvers/ that plans. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "oracle/plan.h"
+
+/* ---- lines ---- */
+
+static pn_plan_line *next_line(pn_plan_lines *lines, const char *name, const char *format, va_list args)
+{
+    pn_plan_line *line;
+
+    if (lines->count == PN_PLAN_LINES)
+        return NULL;
+    line = &lines->line[lines->count++];
+    line->name = name;
+    (void)vsnprintf(line->formula, sizeof line->formula, format, args);
+    return line;
+}
+
+static void add(pn_plan_lines *lines, const char *name, double value, const char *text, const char *formula,
+                va_list args)
+{
+    pn_plan_line *line = next_line(lines, name, formula, args);
+
+    if (!line)
+        return;
+    line->value = value;
+    (void)snprintf(line->text, sizeof line->text, "%s", text);
+}
+
+void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...)
+{
+    va_list args;
+
+    va_start(args, formula);
+    add(&plan->lines, name, value, "", formula, args);
+    va_end(args);
+}
+
+void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...)
+{
+    va_list args;
+
+    va_start(args, formula);
+    add(&plan->lines, name, NAN, text, formula, args);
+    va_end(args);
+}
+
+void pn_lines_add(pn_plan_lines *lines, const char *name, double value, const char *text, const char *formula, ...)
+{
+    va_list args;
+
+    va_start(args, formula);
+    add(lines, name, value, text, formula, args);
+    va_end(args);
+}
+
+void pn_plan_later(pn_plan *plan)
+{
+    plan->later = plan->lines.count;
+}
+
+void pn_plan_warn(pn_plan *plan, const char *format, ...)
+{
+    for (size_t i = 0; i < PN_PLAN_WARNINGS; i++) {
+        if (plan->warnings[i][0] == '\0') {
+            va_list args;
+
+            va_start(args, format);
+            (void)vsnprintf(plan->warnings[i], sizeof plan->warnings[i], format, args);
+            va_end(args);
+            return;
+        }
+    }
+}
+
+void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole)
+{
+    if (plan->setting_count < PN_PLAN_SETTINGS)
+        plan->settings[plan->setting_count++] = (pn_plan_setting){ name, value, whole };
+}
+
+size_t pn_plan_charges(const pn_plan *plan)
+{
+    return plan->charges ? plan->charges : plan->iterations;
+}

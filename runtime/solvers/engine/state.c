@@ -1,0 +1,63 @@
+/* state.c -- the state of a run: allocated, zeroed and freed for every solver alike.
+ * Depends on: solver.h.  Used by: run.c. */
+#include "core/alloc.h"
+#include "solvers/engine/solver.h"
+
+#define LINE 8 /* doubles of a cache line */
+
+void pn_room_take(pn_room *room, double **slot, size_t count)
+{
+    *slot = room->block && count ? room->block + room->used : NULL;
+    room->used += (count + LINE - 1) / LINE * LINE;
+}
+
+void pn_state_free(pn_state *state)
+{
+    const pn_solver_ops *solver;
+
+    if (!state)
+        return;
+    solver = state->plan->solver;
+    if (solver->destroy) {
+        solver->destroy(state);
+        return;
+    }
+    if (solver->end)
+        solver->end(state);
+    pn_free(state->block);
+    pn_free(state);
+}
+
+static pn_status fill(pn_state *state, pn_oracle *ask, pn_err *err)
+{
+    const pn_solver_ops *solver = state->plan->solver;
+    pn_room room = { NULL, 0 };
+
+    solver->rooms(state, &room);
+    PN_TRY(pn_new_zeroed(&state->block, room.used, err, "solve.%s: out of memory for %zu numbers", solver->name,
+                         room.used));
+    room = (pn_room){ state->block, 0 };
+    solver->rooms(state, &room);
+    return solver->begin ? solver->begin(state, ask, err) : PN_OK;
+}
+
+pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_step_context *context, pn_err *err)
+{
+    const pn_solver_ops *solver = plan->solver;
+    pn_state *state;
+    pn_status status;
+
+    if (solver->start)
+        return solver->start(out, plan, context, err);
+    PN_TRY(pn_made(state = pn_calloc(1, solver->state), err, "solve.%s: out of memory", solver->name));
+    state->plan = plan;
+    status = fill(state, ask, err);
+    if (status == PN_OK && solver->passes)
+        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
+    if (status != PN_OK) {
+        pn_state_free(state);
+        return status;
+    }
+    *out = state;
+    return PN_OK;
+}
