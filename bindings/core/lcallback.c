@@ -62,11 +62,16 @@ static int attach(lua_State *L)
 
 pnl_callback *pnl_new_callback(lua_State *L, int box, int options, const char *owner, const char *const *names)
 {
+    pnl_refuse_analyst(L, owner,
+                       "it hands values that were not released to a function of yours; use one that is traced");
+    return pnl_new_paid_callback(L, box, options, owner, names);
+}
+
+pnl_callback *pnl_new_paid_callback(lua_State *L, int box, int options, const char *owner, const char *const *names)
+{
     pnl_callback *back;
     unsigned given;
 
-    pnl_refuse_analyst(L, owner,
-                       "it hands values that were not released to a function of yours; use one that is traced");
     box = lua_absindex(L, box);
     given = take_functions(L, lua_absindex(L, options), owner, names);
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);

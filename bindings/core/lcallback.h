@@ -24,6 +24,9 @@ typedef struct pnl_callback {
  */
 pnl_callback *pnl_new_callback(lua_State *L, int box, int options, const char *owner, const char *const *names);
 
+/** The same for functions that see only what was released: curated states have them, too. */
+pnl_callback *pnl_new_paid_callback(lua_State *L, int box, int options, const char *owner, const char *const *names);
+
 bool pnl_callback_has(const pnl_callback *back, unsigned which);
 
 /* The middle of a call: the function is on the stack top; push arguments, lua_call, read results.  May raise. */

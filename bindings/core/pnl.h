@@ -132,6 +132,9 @@ const char *pnl_reveals_name(pnl_reveals reveals);
 const char *pnl_touches_text(pnl_reveals reveals, char *text, size_t size);
 /** Push the row's function or, in a curated state where the row is not for analysts, one that says so. */
 void pnl_push_function(lua_State *L, const char *place, const char *separator, const pnl_row *row);
+/** Say whether a step of a private run of a user's own solver is being made: while it is, rows that are raw raise.
+ *  Returns what was said before. */
+bool pnl_private_step(lua_State *L, bool within);
 /** In a curated state: leave in the library on the top (the `pn` table) what the reference has for analysts. */
 void pnl_curate_library(lua_State *L);
 /** Raise "what is not available to analysts: why" in a curated state; nothing elsewhere. */

@@ -144,10 +144,53 @@ static void push_refusal(lua_State *L, const char *what, pnl_reveals reveals)
     lua_pushcclosure(L, refuse, 1);
 }
 
+/* ---- private steps of a user's own solver ---- */
+
+static const char step_key = 's'; /* in the registry: whether one is being made */
+
+static bool in_private_step(lua_State *L)
+{
+    bool within = lua_rawgetp(L, LUA_REGISTRYINDEX, &step_key) != LUA_TNIL && lua_toboolean(L, -1);
+
+    lua_pop(L, 1);
+    return within;
+}
+
+bool pnl_private_step(lua_State *L, bool within)
+{
+    bool before = in_private_step(L);
+
+    lua_pushboolean(L, within);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &step_key);
+    return before;
+}
+
+/* upvalue 1: the row */
+static int raw_function(lua_State *L)
+{
+    const pnl_row *row = lua_touserdata(L, lua_upvalueindex(1));
+    pn_err err;
+
+    if (in_private_step(L))
+        pnl_status(
+            L,
+            pn_fail(&err, PN_EPRIVACY,
+                    "%s: raw numbers inside a private step; ask the oracle, as in ask:gradient(s.x), or run with "
+                    "privacy=false",
+                    row->name),
+            &err);
+    return row->fn(L);
+}
+
 void pnl_push_function(lua_State *L, const char *place, const char *separator, const pnl_row *row)
 {
     char what[100];
 
+    if (!pnl_curated(L) && (row->reveals & PNL_REVEALS) == PNL_RAW) {
+        lua_pushlightuserdata(L, (void *)(size_t)row);
+        lua_pushcclosure(L, raw_function, 1);
+        return;
+    }
     if (for_analysts(row->reveals) || !pnl_curated(L)) {
         lua_pushcfunction(L, row->fn);
         return;

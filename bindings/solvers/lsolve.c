@@ -6,7 +6,7 @@
 
 #include "bindings/core/lcallback.h"
 #include "bindings/core/progress.h"
-#include "bindings/solvers/lsolve.h"
+#include "bindings/solvers/lsolver.h"
 #include "core/mutant.h"
 #include "core/vault.h"
 #include "solvers/catalogue/solvers.h"
@@ -114,22 +114,49 @@ static void need_price(lua_State *L, const char *owner, const pn_arg *common)
 
 int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index)
 {
+    char owner[64];
+
+    if (pnl_is_scripted(solver))
+        return pnl_push_scripted_plan(L, solver, objective_index, options_index);
+    (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
+    return pnl_push_plan_with(L, &(pnl_plan_parts){ .solver = solver,
+                                                    .owner = owner,
+                                                    .names = pnl_run_option_names,
+                                                    .objective = objective_index,
+                                                    .options = options_index });
+}
+
+/* Keep the function of a plan of a user's solver alive with the plan's box, on the top. */
+static void keep_function(lua_State *L, const pnl_plan_parts *parts, pn_arg *own)
+{
+    int box = lua_gettop(L);
+    void **holder = pnl_newbox(L, &function_class);
+
+    *holder = parts->prepare(L, box, parts);
+    own[0] = (pn_arg){ .given = true, .object = *holder };
+    pnl_keep(L, box, -1);
+    lua_settop(L, box);
+}
+
+int pnl_push_plan_with(lua_State *L, const pnl_plan_parts *parts)
+{
+    const pn_solver_ops *solver = parts->solver;
+    const char *owner = parts->owner;
+    int objective_index = parts->objective, options_index = parts->options;
     pn_objective *objective;
     pn_arg common[PN_OPT_COUNT], own[MAX_OWN_OPTIONS];
     pn_gradient_oracle oracle = { NULL, NULL };
-    char owner[64];
     pn_ledger *ledger;
     int ledger_at;
     pn_plan **slot;
     pn_status status;
     pn_err err;
 
-    (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
     if (!pnl_test(L, objective_index, &pnl_objective_class))
         luaL_error(L, "%s: expected a pn.objective and then options, as in %s(obj, {epsilon=1}), got %s first", owner,
                    owner, luaL_typename(L, objective_index));
     objective = pnl_check(L, objective_index, &pnl_objective_class);
-    pnl_options2(L, options_index, owner, pn_solver_common, common, solver->params, own, pnl_run_option_names);
+    pnl_options2(L, options_index, owner, pn_solver_common, common, solver->params, own, parts->names);
     /* a run that ends at the first record whose loss is no number tells of it, unpaid */
     pnl_refuse_strict(L, owner, solver->params, own, "whether the run ends early depends on the records");
     need_price(L, owner, common);
@@ -146,13 +173,16 @@ int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index
     if (ledger) {
         pnl_keep(L, -1, ledger_at);
     }
-    keep_options(L, lua_gettop(L), options_index, solver->params, own, &oracle);
+    if (parts->prepare)
+        keep_function(L, parts, own);
+    else
+        keep_options(L, lua_gettop(L), options_index, solver->params, own, &oracle);
     if (lua_istable(L, options_index))
         lua_getfield(L, options_index, "progress");
     else
         lua_pushnil(L);
     pnl_run_begin_at(L, -1, owner);
-    status = PN_WITH_RECORDS(pn_plan_from_args(slot, solver->name, objective, ledger, common, own, pnl_task(L), &err));
+    status = PN_WITH_RECORDS(pn_plan_by(slot, solver, objective, ledger, common, own, pnl_task(L), &err));
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_pop(L, 1);
@@ -303,4 +333,5 @@ void pnl_open_solve(lua_State *L)
     for (size_t i = 0; table[i]; i++)
         add_solver(L, table[i]);
     lua_setfield(L, -2, "solve");
+    pnl_open_solver(L);
 }

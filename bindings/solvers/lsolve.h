@@ -17,6 +17,17 @@ extern const char *const pnl_run_option_names[]; /* ledger, rng, progress, on_st
 
 /** Push a plan for the objective at `objective_index` and the options at `options_index` (a table or nil). */
 int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index);
+/* What a plan is made of. */
+typedef struct pnl_plan_parts {
+    const pn_solver_ops *solver;
+    const char *owner;        /* what messages begin with */
+    const char *const *names; /* options besides the common ones and the solver's */
+    int objective, options;   /* where they stand; options: a table or nil */
+    /* Of a solver of a user's: makes the function of the plan whose box is at `box`; NULL of others. */
+    void *(*prepare)(lua_State *L, int box, const struct pnl_plan_parts *parts);
+    int table, effective; /* of that: its definition, and the options with its own */
+} pnl_plan_parts;
+int pnl_push_plan_with(lua_State *L, const pnl_plan_parts *parts);
 /** Run the plan at `plan_index` with the run options in the table at `options_index` (nil or absent is allowed) and
  *  push the fit. */
 int pnl_plan_run(lua_State *L, int plan_index, int options_index);

@@ -189,24 +189,24 @@ static pn_status too_small(const pn_plan *plan, const pn_gradient_noise *noise, 
 {
     const pn_request *request = &plan->request;
     bool rho = request->kind == PN_RHO;
-    const char *name = plan->name;
+    const char *name = plan->owner;
     double least;
 
     if (one_release_fits(noise, request, rho ? request->rho : request->epsilon))
-        return pn_fail(err, PN_EBUDGET, "solve.%s: the budget is too small for %zu steps; use fewer iterations", name,
+        return pn_fail(err, PN_EBUDGET, "%s: the budget is too small for %zu steps; use fewer iterations", name,
                        plan->iterations);
     least = pn_gradient_noise_least(noise, request);
     if (!isfinite(least))
-        return pn_fail(err, PN_EBUDGET, "solve.%s: no %s pays for a single release%s", name, rho ? "rho" : "epsilon",
+        return pn_fail(err, PN_EBUDGET, "%s: no %s pays for a single release%s", name, rho ? "rho" : "epsilon",
                        rho ? "" : " at a delta this small; give a larger one, 1/n^2 say");
     if (rho)
         return pn_fail(err, PN_EBUDGET,
-                       "solve.%s: the budget is too small for a single release: rho is %.4g, and the least is %.4g",
-                       name, request->rho, least);
+                       "%s: the budget is too small for a single release: rho is %.4g, and the least is %.4g", name,
+                       request->rho, least);
     return pn_fail(
         err, PN_EBUDGET,
-        "solve.%s: the budget is too small for a single release: epsilon is %.4g, and the least at delta %.4g is %.4g",
-        name, request->epsilon, request->delta, least);
+        "%s: the budget is too small for a single release: epsilon is %.4g, and the least at delta %.4g is %.4g", name,
+        request->epsilon, request->delta, least);
 }
 
 pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_err *err)
@@ -215,11 +215,11 @@ pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_
 
     if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 &&
         (request->kind != PN_EPSILON_DELTA || request->delta == 0.0))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.%s: calibration=\"paper\" is stated for epsilon and delta; give both", plan->name);
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
+                       plan->owner);
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
-                       plan->name);
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
+                       plan->owner);
     return PN_OK;
 }
 
@@ -273,9 +273,9 @@ static pn_status check_paper_price(pn_plan *plan, const pn_gradient_noise *noise
     if (price <= request->epsilon)
         return PN_OK;
     return pn_fail(err, PN_EINVAL,
-                   "solve.%s: the article's noise costs epsilon %.6g at delta %g, more than the %g asked for; use "
+                   "%s: the article's noise costs epsilon %.6g at delta %g, more than the %g asked for; use "
                    "calibration=\"tight\"",
-                   plan->name, price, request->delta, request->epsilon);
+                   plan->owner, price, request->delta, request->epsilon);
 }
 
 static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)

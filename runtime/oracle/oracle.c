@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "oracle/oracle.h"
+#include "privacy/mechanism/sampler.h"
 
 /* One answer of the step at hand, or room for one. */
 typedef struct given {
@@ -23,6 +24,7 @@ typedef struct slot {
     const pn_question *question;
     pn_mechanism *mechanism;   /* of answers about all records ... */
     pn_batch_release *release; /* ... or of batches and scaled noise */
+    pn_sampler *sampler;       /* of batches without noise */
     double *room;              /* the question's scratch */
     size_t charged;            /* events */
     given *given;              /* [made] */
@@ -54,9 +56,21 @@ void pn_oracle_close(pn_oracle *self)
         pn_free(at->room);
         pn_mechanism_free(at->mechanism);
         pn_batch_release_free(at->release);
+        pn_sampler_free(at->sampler);
     }
     pn_free(self->slots);
     pn_free(self);
+}
+
+/* Without privacy the relation says nothing: that with every scheme is taken. */
+static pn_status open_sampler(slot *at, pn_err *err)
+{
+    const pn_batch_release_options *batches = &at->question->batches;
+    pn_arg args[3] = { { .given = true, .count = batches->n } };
+
+    args[1] = strcmp(batches->scheme, "poisson") == 0 ? (pn_arg){ .given = true, .real = batches->q }
+                                                      : (pn_arg){ .given = true, .count = batches->batch };
+    return pn_sampler_from_args(&at->sampler, batches->scheme, args, PN_REPLACE_ONE, err);
 }
 
 static pn_status open_slot(slot *at, const pn_question *question, pn_err *err)
@@ -64,6 +78,8 @@ static pn_status open_slot(slot *at, const pn_question *question, pn_err *err)
     at->question = question;
     if (question->room)
         PN_TRY(pn_new(&at->room, question->room, err, "oracle: out of memory for %zu numbers", question->room));
+    if (question->exact)
+        return question->scheme ? open_sampler(at, err) : PN_OK;
     return question->batches.scheme ? pn_batch_release_new(&at->release, &question->batches, err)
                                     : pn_question_mechanism(&at->mechanism, question, err);
 }
@@ -109,6 +125,11 @@ void pn_oracle_next(pn_oracle *self)
         for (size_t k = 0; k < self->slots[i].made; k++)
             self->slots[i].given[k].there = false;
     }
+}
+
+pn_ledger *pn_oracle_ledger(const pn_oracle *self)
+{
+    return self->ledger;
 }
 
 uint64_t pn_oracle_records(const pn_oracle *self)
@@ -222,22 +243,92 @@ static pn_status release_whole(pn_oracle *self, slot *at, const pn_asked *asked,
     return PN_OK;
 }
 
+static pn_status compute(pn_oracle *self, slot *at, const pn_asked *asked, const pn_batch *batch, double *value,
+                         given *to, pn_err *err)
+{
+    const pn_question *question = at->question;
+
+    if (batch->rows && batch->count == 0) { /* a coin that fell for nobody */
+        memset(to->answer, 0, question->dim * sizeof(double));
+        return PN_OK;
+    }
+    return question->ops->compute(question, asked, batch, at->room, value, to->answer, self->task, err);
+}
+
+/* A sum over a batch, or one whose noise is scaled.  Over all records: computed, charged, drawn.  Over a batch:
+ * charged, the batch drawn, computed, its noise drawn; what fails in between is paid for, and goes on there. */
+static pn_status release_sum(pn_oracle *self, slot *at, const pn_asked *asked, double *value, given *to, pn_err *err)
+{
+    const pn_question *question = at->question;
+    pn_batch batch = { .count = question->batches.n, .denominator = 1.0 };
+    bool whole = !question->scheme;
+
+    if (whole)
+        PN_TRY(compute(self, at, asked, &batch, value, to, err));
+    if (pn_batch_release_left(at->release) == 0)
+        PN_TRY(pn_batch_release_pay(at->release, self->ledger, self->plan->name, self->rng, 1, false, err));
+    at->charged = pn_batch_release_paid(at->release) / question->per_event;
+    PN_TRY(pn_batch_release_draw(at->release, self->rng, &batch.rows, &batch.count, err));
+    if (!whole)
+        PN_TRY(compute(self, at, asked, &batch, NULL, to, err));
+    return pn_batch_release_make(at->release, self->rng,
+                                 question->ops->scale ? question->ops->scale(question, asked) : 1.0, to->answer,
+                                 to->answer, err);
+}
+
+static pn_status exact_answer(pn_oracle *self, slot *at, const pn_asked *asked, double *value, given *to, pn_err *err)
+{
+    const pn_question *question = at->question;
+    pn_batch batch = { .count = pn_objective_data(self->objective)->n, .denominator = 1.0 };
+
+    if (at->sampler) {
+        PN_TRY(pn_sampler_draw(at->sampler, self->rng, &batch.count, err));
+        batch.rows = at->sampler->indices;
+    }
+    PN_TRY(question->batches.scheme
+               ? compute(self, at, asked, &batch, value, to, err)
+               : question->ops->compute(question, asked, NULL, at->room, value, to->answer, self->task, err));
+    to->chosen = 0;
+    for (size_t k = 1; question->ops->answer == PN_ANSWER_CHOICE && k < question->dim; k++) {
+        if (to->answer[k] > to->answer[to->chosen])
+            to->chosen = k;
+    }
+    return PN_OK;
+}
+
+/* From the unit of what was released to that of the answer; how many records a coin fell for is a secret. */
+static void finish(pn_oracle *self, slot *at, given *to)
+{
+    const pn_question *question = at->question;
+
+    for (size_t j = 0; question->divisor != 1.0 && j < question->dim; j++)
+        to->answer[j] /= question->divisor;
+    for (size_t j = 0; question->offset != 0.0 && j < question->dim; j++)
+        to->answer[j] += question->offset;
+    if (question->ops->finish)
+        question->ops->finish(question, to->answer);
+    self->records += question->scheme ? question->batch : pn_objective_data(self->objective)->n;
+    to->there = true;
+}
+
 static pn_status release_answer(pn_oracle *self, slot *at, const pn_asked *asked, bool value, given *to, pn_err *err)
 {
+    double *shown = value && shows(self) ? &to->value : NULL;
+
     to->value = NAN;
-    PN_TRY(release_whole(self, at, asked, value && shows(self) ? &to->value : NULL, to, err));
-    self->records += pn_objective_data(self->objective)->n;
-    to->there = true;
+    PN_TRY((at->question->exact ? exact_answer
+            : at->release       ? release_sum
+                                : release_whole)(self, at, asked, shown, to, err));
+    finish(self, at, to);
     return PN_OK;
 }
 
 static pn_status refuse_more(const pn_oracle *self, const char *what, size_t planned, pn_err *err)
 {
     if (planned == 0)
-        return pn_fail(err, PN_EPRIVACY, "solve.%s: a step asks %s, which its plan does not have", self->plan->name,
-                       what);
-    return pn_fail(err, PN_EPRIVACY, "solve.%s: a step asks %s more than %zu times, for which its plan pays",
-                   self->plan->name, what, planned);
+        return pn_fail(err, PN_EPRIVACY, "%s: a step asks %s, which its plan does not have", self->plan->owner, what);
+    return pn_fail(err, PN_EPRIVACY, "%s: a step asks %s more than %zu times, for which its plan pays",
+                   self->plan->owner, what, planned);
 }
 
 /* The answer to the next question of that slot: anew, or as it was given before the step failed. */
@@ -250,9 +341,9 @@ static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool v
     PN_TRY(next_given(at, asked, out, err));
     if ((*out)->there && !same(at, *out, asked))
         return pn_fail(err, PN_EPRIVACY,
-                       "solve.%s: a step that failed and is tried again asks %s at another point than the one that was "
+                       "%s: a step that failed and is tried again asks %s at another point than the one that was "
                        "answered and paid for; put the state back as it was before the step",
-                       self->plan->name, question->ops->name);
+                       self->plan->owner, question->ops->name);
     if (!(*out)->there)
         PN_TRY(release_answer(self, at, asked, value, *out, err));
     at->asked++;
@@ -288,14 +379,11 @@ static pn_status add_regulariser(const pn_oracle *self, const double *x, double 
 /* Without privacy.  Whether a private run ends must not depend on the records: there NaN is no error. */
 static pn_status exact_losses(pn_oracle *self, const double *x, double *value, double *gradient, pn_err *err)
 {
-    char owner[64];
-
     PN_TRY(pn_objective_losses(self->objective, NULL, x, value, gradient, self->task, err));
     self->records += gradient ? pn_objective_data(self->objective)->n : 0;
     if (!value || !isnan(*value))
         return PN_OK;
-    (void)snprintf(owner, sizeof owner, "solve.%s", self->plan->name);
-    return pn_objective_undefined(self->objective, owner, err);
+    return pn_objective_undefined(self->objective, self->plan->owner, err);
 }
 
 static pn_status take_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err)
@@ -337,6 +425,17 @@ pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *
     *chosen = got->chosen;
     if (value)
         *value = got->value;
+    return PN_OK;
+}
+
+pn_status pn_oracle_ask(pn_oracle *self, size_t which, const pn_asked *asked, pn_answer *out, pn_err *err)
+{
+    given *got = NULL;
+
+    PN_TRY(answer(self, &self->slots[which], asked, out->wants_value, &got, err));
+    out->numbers = got->answer;
+    out->chosen = got->chosen;
+    out->value = got->value;
     return PN_OK;
 }
 

@@ -31,8 +31,21 @@ void pn_oracle_begin(pn_oracle *self);
 void pn_oracle_next(pn_oracle *self);
 /** Per-record evaluations so far; where the number of a batch is a secret, its expectation. */
 uint64_t pn_oracle_records(const pn_oracle *self);
+/** What the run is charged to; NULL without privacy. */
+pn_ledger *pn_oracle_ledger(const pn_oracle *self);
 /** The receipt: what has been charged, *count times *event (a new reference), NULL for nothing.  Errors: PN_ENOMEM. */
 pn_status pn_oracle_charged(const pn_oracle *self, pn_event **event, size_t *count, pn_err *err);
+
+/* One answer. */
+typedef struct pn_answer {
+    bool wants_value;      /* set by the caller */
+    const double *numbers; /* [dim of the question], until the step is done */
+    size_t chosen;         /* of a choice, from 0 */
+    double value;          /* the mean loss at x where it was wanted and may be shown; else NaN */
+} pn_answer;
+
+/** Ask question number `which` of the plan, as often in a step as its `each` says.  Errors: as those below. */
+pn_status pn_oracle_ask(pn_oracle *self, size_t which, const pn_asked *asked, pn_answer *out, pn_err *err);
 
 /* ---- for solvers: what may be asked ----
  * x[dim]: any point that rests on public and released numbers.  *value (NULL: not wanted) = f there, NaN where the run

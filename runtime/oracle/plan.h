@@ -75,7 +75,8 @@ enum {
 
 struct pn_plan {
     const pn_solver_ops *solver;
-    const char *name;        /* its name: messages begin with solve.NAME */
+    const char *name;        /* its name: of charges */
+    char owner[48];          /* what messages begin with: "solve.sgd" */
     pn_objective *objective; /* kept: must outlive the plan */
     pn_request request;
     size_t iterations;

@@ -1,12 +1,38 @@
-/* question.c -- what all kinds of questions share: a place in a plan, and a price.
- * Depends on: question.h, privacy/mechanism.  Used by: oracle.c, plans of solvers. */
+/* question.c -- what all kinds of questions share: the table, a place in a plan, batches, noise and a price.
+ * Depends on: question.h, privacy/mechanism.  Used by: oracle.c, plans of solvers, bindings. */
+#include <math.h>
+#include <string.h>
+
 #include "core/alloc.h"
+#include "core/table.h"
 #include "oracle/question.h"
+
+#define ROW(name) &pn_question_##name,
+
+static const pn_question_ops *const rows[] = { PN_QUESTIONS(ROW) NULL };
+
+const pn_question_ops *const *pn_question_table(void)
+{
+    return rows;
+}
+
+const pn_question_ops *pn_question_find(const char *name)
+{
+    return pn_table_find(rows, name);
+}
+
+/* ---- life ---- */
 
 void pn_question_clear(pn_question *self)
 {
     pn_event_free(self->event);
+    pn_objective_free(self->inner);
+    pn_loss_free(self->phi_loss);
+    pn_graph_free(self->graph);
     self->event = NULL;
+    self->inner = NULL;
+    self->phi_loss = NULL;
+    self->graph = NULL;
 }
 
 pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *ops, pn_err *err)
@@ -14,11 +40,10 @@ pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *o
     pn_question *grown;
 
     if (plan->question_count == PN_PLAN_QUESTIONS)
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: a plan has at most %d kinds of questions", plan->name,
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: a plan has at most %d kinds of questions", plan->owner,
                        PN_PLAN_QUESTIONS);
     grown = pn_resize(plan->questions, plan->question_count + 1, sizeof *grown);
-
-    PN_TRY(pn_made(grown, err, "solve.%s: out of memory", plan->name));
+    PN_TRY(pn_made(grown, err, "%s: out of memory", plan->owner));
     plan->questions = grown;
     *out = &grown[plan->question_count++];
     **out = (pn_question){ .ops = ops,
@@ -30,6 +55,103 @@ pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *o
                            .divisor = 1.0,
                            .per_event = 1 };
     return PN_OK;
+}
+
+/* ---- what the kinds share ---- */
+
+/* The sum is computed over all records at once, or over a batch of at most `most`. */
+pn_status pn_question_batches(pn_question *self, double contribution, pn_err *err)
+{
+    size_t n = pn_objective_data(self->objective)->n, batch = self->scheme ? self->batch : n;
+    bool coins = self->scheme && strcmp(self->scheme, "poisson") == 0;
+    size_t most = coins ? n : batch; /* records in a sum */
+    double each = contribution * (1.0 + 1e-14), error = pn_objective_batch_error(self->objective, most, each);
+
+    if (self->scheme)
+        PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
+    if (batch < 1 || batch > n)
+        return pn_fail(err, PN_EINVAL, "%s: a batch has 1 to %zu records, got %zu", self->ops->name, n, batch);
+    self->batches = (pn_batch_release_options){ .scheme = self->scheme ? self->scheme : "full",
+                                                .n = n,
+                                                .batch = batch,
+                                                .q = (double)batch / (double)n,
+                                                .neighbours = self->neighbours,
+                                                .dim = self->dim,
+                                                .contribution = each,
+                                                .error = error,
+                                                .bound = each * (double)most * (1.0 + 0x1p-30) + error };
+    self->divisor = (double)batch;
+    return PN_OK;
+}
+
+pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err)
+{
+    const pn_loss *loss = pn_objective_loss(self->objective);
+    pn_objective_parts parts = { .data = pn_objective_data(self->objective),
+                                 .set = pn_objective_set(self->objective),
+                                 .ranks = pn_objective_ranks(self->objective) };
+
+    if (self->inner)
+        return PN_OK;
+    if (!self->graph)
+        return pn_fail(err, PN_EINVAL, "%s: give a function of the margin z and the label y", self->ops->name);
+    if (loss->margins != 1)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: it needs a loss of one margin, and %s has %zu", self->ops->name,
+                       loss->name, loss->margins);
+    PN_TRY(
+        (slope ? pn_loss_from_slope : pn_loss_from_graph)(&self->phi_loss, self->graph, self->phi, &loss->labels, err));
+    parts.loss = self->phi_loss;
+    PN_TRY(pn_objective_new(&self->inner, &parts, err));
+    self->objective = self->inner;
+    return PN_OK;
+}
+
+pn_status pn_question_certify(pn_question *self, pn_err *err)
+{
+    self->points = self->points ? self->points : 1;
+    self->each = self->each ? self->each : 1;
+    self->share = self->share > 0.0 ? self->share : 1.0;
+    self->divisor = 1.0;
+    self->per_event = 1;
+    if (self->neighbours == PN_ADD_REMOVE && !self->exact)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: neighbours=\"add_remove\" makes n secret, and means are divided by n; use \"replace_one\" "
+                       "or \"zero_out\"",
+                       self->ops->name);
+    if (self->scheme && !self->ops->batches)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: it is asked of all records; leave batch out", self->ops->name);
+    return self->ops->certify(self, err);
+}
+
+/* ---- noise and price ---- */
+
+/* Records that a neighbour's sum differs by. */
+static double moved(const pn_question *self)
+{
+    bool coins = self->batches.scheme && strcmp(self->batches.scheme, "poisson") == 0;
+
+    return self->neighbours == PN_REPLACE_ONE && !coins ? 2.0 : 1.0;
+}
+
+pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err)
+{
+    double each = z / self->share;
+
+    if (self->ops->answer == PN_ANSWER_CHOICE) {
+        self->selection.epsilon = fmin(fmax(2.0 / each, 0x1p-39), 0x1p10); /* what can be drawn */
+    } else if (self->batches.scheme) {
+        self->batches.sigma = each * moved(self) * self->batches.contribution;
+    } else {
+        self->noise.sigma = each * self->noise.sensitivity;
+    }
+    return pn_question_price(self, err);
+}
+
+double pn_question_sigma(const pn_question *self)
+{
+    if (self->ops->answer == PN_ANSWER_CHOICE)
+        return 2.0 * self->selection.sensitivity / self->selection.epsilon;
+    return self->batches.scheme ? self->batches.sigma / self->divisor : self->noise.sigma;
 }
 
 pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_err *err)
@@ -51,7 +173,8 @@ pn_status pn_question_price(pn_question *self, pn_err *err)
 {
     pn_mechanism *mechanism = NULL;
 
-    pn_question_clear(self);
+    pn_event_free(self->event);
+    self->event = NULL;
     if (self->batches.scheme)
         return pn_batch_release_price(&self->event, &self->per_event, &self->batches, err);
     PN_TRY(pn_question_mechanism(&mechanism, self, err));

@@ -14,6 +14,7 @@
 #include "core/task.h"
 #include "objective/passes/objective.h"
 #include "oracle/gradient_noise.h"
+#include "oracle/model_noise.h"
 #include "privacy/event/event.h"
 #include "privacy/mechanism/batch_release.h"
 #include "privacy/mechanism/mechanism.h"
@@ -46,22 +47,40 @@ struct pn_question_ops {
                          double *value, double *out, pn_task *task, pn_err *err);
     /* What `noise` is multiplied with: for questions whose sensitivity follows public arguments; NULL: 1. */
     double (*scale)(const pn_question *self, const pn_asked *asked);
+    /* Undo on released numbers what compute() did to make them cheap; NULL: nothing. */
+    void (*finish)(const pn_question *self, double *out);
 };
 
 struct pn_question {
     const pn_question_ops *ops;
-    pn_objective *objective; /* of the plan, which outlives the question */
+    pn_objective *objective; /* of the plan, which outlives the question; of moment and mean: `inner` */
     pn_neighbours neighbours;
+    bool exact;    /* of a run without privacy: nothing has to be bounded, and answers have no noise */
     size_t points; /* in asked.x */
     size_t each;   /* how often one step may ask it */
     double share;  /* precision relative to other questions of a plan: its noise multiplier is z/share */
+
+    /* What it was told, before it is certified; zeros where its kind takes none. */
+    const char *scheme; /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
+    size_t batch;       /* records of one, or as many as are expected */
+    pn_interval clip;   /* to which values are clipped; {0, 0}: the certified range */
+    double reach;       /* of difference: clipped at reach x smoothness x ||x - v||; 0: 1 */
+    double radius;      /* of differences */
+    pn_graph *graph;    /* kept: of moment and mean, in the variables z and y ... */
+    pn_node phi;        /* ... and its root */
+    char about[96];     /* what tells two of a kind apart: the text of phi */
 
     size_t dim;                       /* numbers of an answer, or scores */
     size_t room;                      /* doubles of scratch that computing one takes */
     pn_gradient_noise noise;          /* of numbers about all records */
     pn_batch_release_options batches; /* of numbers about batches, or whose noise is scaled; scheme NULL: neither */
     double divisor;                   /* what a released sum is divided by */
+    double offset;                    /* added to released numbers: values are centred before they are summed */
+    double reached;                   /* bound on what one record adds, where compute() clips to it */
     pn_selection_options selection;   /* of choices */
+    pn_model model;                   /* of hessian */
+    pn_loss *phi_loss;                /* owned, with inner: the objective whose loss, or slope, phi is */
+    pn_objective *inner;
 
     pn_event *event;  /* owned: of per_event answers; NULL before it has a price */
     size_t per_event; /* answers that one event pays for */
@@ -70,6 +89,17 @@ struct pn_question {
 /** Free what it owns; safe on a zeroed one. */
 void pn_question_clear(pn_question *self);
 
+/** A question by itself: `self` has ops, objective, neighbours and what it is told; the rest is filled in, from
+ *  certified bounds.  Clear it also after a failure.  Errors: PN_EPRIVACY, with what nothing bounds;
+ *  PN_EUNSUPPORTED. */
+pn_status pn_question_certify(pn_question *self, pn_err *err);
+
+/** The noise of multiplier z > 0, and its event: sigma = z/share times the sensitivity; of a choice epsilon =
+ *  2 share/z, which costs the same zCDP, within [2^-39, 2^10].  Errors: as pn_question_price. */
+pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err);
+/** Standard deviation of the noise on each number of an answer (for scale 1); of a choice the Gumbel scale. */
+double pn_question_sigma(const pn_question *self);
+
 /** The event of what is certified and has its noise (sigma, or epsilon of a choice).  Errors: what the mechanism
  *  refuses. */
 pn_status pn_question_price(pn_question *self, pn_err *err);
@@ -77,6 +107,44 @@ pn_status pn_question_price(pn_question *self, pn_err *err);
 /** What draws the answers of one whose batches.scheme is NULL.  Errors: what the mechanism refuses. */
 pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_err *err);
 
-extern const pn_question_ops pn_question_gradient, pn_question_vertex;
+/**
+ * The noise of all questions of the plan, certified, for its iterations and request: fills event, charges, sigma,
+ * gradients and the lines about noise.  One question of numbers about all records gets the sigma of gradient_descent,
+ * one choice the epsilon of frank_wolfe.
+ * Errors: PN_EINVAL for a plan without questions; PN_EUNSUPPORTED for Gaussian noise without a delta; PN_EBUDGET where
+ * nothing fits; as pn_calibrate_run.
+ */
+pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err);
+
+/** The table, ended by NULL; NULL for a name that there is not. */
+const pn_question_ops *const *pn_question_table(void);
+const pn_question_ops *pn_question_find(const char *name);
+
+/* ---- for the kinds ---- */
+
+/** The release of sums over batches of what a record adds `contribution` to, or (scheme NULL) over all records: for
+ *  kinds whose noise is scaled.  Fills batches and divisor. */
+pn_status pn_question_batches(pn_question *self, double contribution, pn_err *err);
+/** Make `inner`, with phi as its loss, or as the slope of its loss; the question is then about that.
+ *  Errors: PN_EUNSUPPORTED for losses of several margins; as pn_objective_new. */
+pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err);
+
+/* One row, one line. */
+#define PN_QUESTIONS(X)                                                                                                \
+    X(gradient)                                                                                                        \
+    X(moment)                                                                                                          \
+    X(difference)                                                                                                      \
+    X(hessian)                                                                                                         \
+    X(hvp)                                                                                                             \
+    X(mean)                                                                                                            \
+    X(value)                                                                                                           \
+    X(values)                                                                                                          \
+    X(differences)                                                                                                     \
+    X(vertex)                                                                                                          \
+    X(choose)
+
+#define PN_QUESTION_DECLARE(name) extern const pn_question_ops pn_question_##name;
+PN_QUESTIONS(PN_QUESTION_DECLARE)
+#undef PN_QUESTION_DECLARE
 
 #endif

@@ -1,8 +1,19 @@
-/* question_gradient.c -- the mean gradient of the losses.
+/* question_gradient.c -- mean gradients, and means of phi(z, y) x, which are gradients of a loss whose slope is phi.
  * One record adds at most G to the sum in l2, certified or clipped: replacing it moves the mean by 2 G/n, leaving it
- * out by G/n, to which twice the error of computing it comes (pn_gradient_noise_read).
+ * out by G/n, to which twice the error of computing it comes (pn_gradient_noise_read).  G of phi is max |phi| R.
  * Depends on: question.h.  Used by: question.c's table, gradient_noise.c. */
+#include <math.h>
+
 #include "oracle/question.h"
+
+static pn_status certify(pn_question *self, pn_err *err)
+{
+    pn_request request = { .kind = self->exact ? PN_NONPRIVATE : PN_RHO, .neighbours = self->neighbours };
+
+    PN_TRY(pn_gradient_noise_read(&self->noise, self->ops->name, self->objective, &request, err));
+    self->dim = self->noise.dim;
+    return self->scheme ? pn_question_batches(self, self->exact ? 1.0 : self->noise.lipschitz, err) : PN_OK;
+}
 
 static pn_status compute(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
                          double *value, double *out, pn_task *task, pn_err *err)
@@ -17,5 +28,39 @@ const pn_question_ops pn_question_gradient = {
     .source = "Bassily, Smith, Thakurta (2014)",
     .answer = PN_ANSWER_NUMBERS,
     .batches = true,
+    .certify = certify,
     .compute = compute,
+};
+
+/* ---- moment ---- */
+
+static pn_status certify_moment(pn_question *self, pn_err *err)
+{
+    const pn_bounds *bounds;
+
+    PN_TRY(pn_question_of_phi(self, true, err));
+    bounds = pn_objective_bounds(self->objective);
+    if (!self->exact && !isfinite(bounds->slope))
+        return pn_fail(err, PN_EPRIVACY,
+                       "moment: phi is not bounded: for margins in [%g, %g] %s; give the objective a bounded set, clip "
+                       "labels, or take a bounded phi",
+                       bounds->margin.low, bounds->margin.high, bounds->loss.missing);
+    return certify(self, err);
+}
+
+static pn_status compute_moment(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
+                                double *value, double *out, pn_task *task, pn_err *err)
+{
+    (void)value; /* phi is the slope of no loss that is known */
+    return compute(self, asked, batch, room, NULL, out, task, err);
+}
+
+const pn_question_ops pn_question_moment = {
+    .name = "moment",
+    .doc = "The mean of phi(z, y) x over the records, z = <x, theta>, with Gaussian noise; phi is traced and bounded.",
+    .source = "sensitivity 2 max |phi| R/n",
+    .answer = PN_ANSWER_NUMBERS,
+    .batches = true,
+    .certify = certify_moment,
+    .compute = compute_moment,
 };

@@ -2,6 +2,7 @@
  * expr/.  What the table builds and what a user types take the same way, so they cost and bound the same.
  * Depends on: formula_loss.h, expr.  Used by: loss.c, bindings. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -124,6 +125,45 @@ static const pn_loss_ops formula_ops = {
     .certify = formula_certify,
 };
 
+/* ---- a formula that is the slope itself ----
+ * Its "gradient" is the sum of phi(z, y) x, of a loss that nobody needs: values are not numbers, and nothing is
+ * smooth. */
+
+static void slope_evaluate(const pn_loss *loss, size_t count, const double *z, const double *y, double *value,
+                           double *slope)
+{
+    const formula_loss *self = (const formula_loss *)loss;
+    const double *inputs[2] = { z, y };
+
+    for (size_t i = 0; value && i < count; i++)
+        value[i] = NAN;
+    if (slope)
+        pn_compiled_run(&self->f, count, inputs, slope, NULL);
+}
+
+static pn_status slope_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err)
+{
+    const pn_interval all = { -INFINITY, INFINITY };
+    pn_interval slope;
+
+    PN_TRY(formula_certify(loss, margin, y, out, err));
+    slope = out->value;
+    *out = (pn_loss_bounds){ .value = all, .slope = slope, .curvature = all, .third = all, .curvature_norm = INFINITY };
+    (void)snprintf(out->missing, sizeof out->missing, "its values are in [%g, %g]", slope.low, slope.high);
+    for (int norm = 0; norm < PN_LP_COUNT; norm++)
+        out->slope_norm[norm] = pn_interval_magnitude(slope);
+    return PN_OK;
+}
+
+static const pn_loss_ops slope_ops = {
+    .name = "slope",
+    .doc = "A formula of the margin z and the label y that stands for the slope of a loss.",
+    .source = "traced from the user's function; bounds from its expression",
+    .destroy = formula_destroy,
+    .evaluate = slope_evaluate,
+    .certify = slope_certify,
+};
+
 /* ---- construction ---- */
 
 /* dl/dz = z - y: whatever the formula was, its gradient is that of the squared loss. */
@@ -156,6 +196,14 @@ static pn_status from_graph(pn_loss **out, const pn_loss_ops *row, pn_graph *gra
 pn_status pn_loss_from_graph(pn_loss **out, pn_graph *graph, pn_node root, const pn_labels *labels, pn_err *err)
 {
     return from_graph(out, &formula_ops, graph, root, labels, err);
+}
+
+pn_status pn_loss_from_slope(pn_loss **out, pn_graph *graph, pn_node root, const pn_labels *labels, pn_err *err)
+{
+    PN_TRY(from_graph(out, &slope_ops, graph, root, labels, err));
+    (*out)->ops = &slope_ops;
+    (*out)->quadratic = false;
+    return PN_OK;
 }
 
 pn_status pn_formula_loss_new(pn_loss **out, const pn_loss_ops *row, const pn_arg *args, pn_err *err)

@@ -110,6 +110,10 @@ pn_loss *pn_loss_keep(pn_loss *loss);
  */
 pn_status pn_loss_from_graph(pn_loss **out, pn_graph *graph, pn_node root, const pn_labels *labels, pn_err *err);
 
+/** A loss of which that expression is the slope in z, and nothing else is known: for sums of phi(z, y) x, which are its
+ *  gradients.  Errors: as pn_loss_from_graph. */
+pn_status pn_loss_from_slope(pn_loss **out, pn_graph *graph, pn_node root, const pn_labels *labels, pn_err *err);
+
 /** For constructors: the head of a new loss of that row, with one reference; the rest is zero. */
 void pn_loss_init(pn_loss *loss, const pn_loss_ops *ops, const pn_loss_ops *row);
 /** Give the loss a name of the user's.  Errors: PN_EINVAL unless it is 1 to 31 letters, digits, spaces, _ or -. */

@@ -31,6 +31,7 @@ void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *req
 {
     plan->solver = request->solver;
     plan->name = request->solver->name;
+    (void)snprintf(plan->owner, sizeof plan->owner, "solve.%s", plan->name);
     plan->objective = objective;
     plan->request = *request;
     plan->proven = true;
@@ -219,7 +220,7 @@ static pn_status check_private(const char *owner, const pn_solver_ops *solver, c
 
     if (request->kind == PN_NONPRIVATE)
         return PN_OK;
-    if (!bounds->certified && !solver->clips_values)
+    if (!bounds->certified && !solver->clips_values && !solver->by_questions)
         return pn_fail(err, PN_EPRIVACY, "%s: the sensitivity cannot be certified: %s", owner, bounds->missing);
     if (request->ledger && pn_ledger_budget(request->ledger)->neighbours != request->neighbours)
         return pn_fail(err, PN_EPRIVACY, "%s: neighbours is \"%s\", the ledger's is \"%s\"; they must agree", owner,
@@ -235,7 +236,8 @@ static pn_status check_drawable(const char *owner, const pn_solver_ops *solver, 
 {
     double slope = pn_objective_bounds(objective)->lipschitz[PN_L2];
 
-    if (request->kind == PN_NONPRIVATE || solver->clips_values || solver->remote || !isfinite(slope))
+    if (request->kind == PN_NONPRIVATE || solver->clips_values || solver->by_questions || solver->remote ||
+        !isfinite(slope))
         return PN_OK;
     if (slope >= 0x1p-400 && slope <= 0x1p400)
         return PN_OK;

@@ -77,6 +77,7 @@ struct pn_solver_ops {
     bool is_private;   /* has a private form */
     bool clips_values; /* it bounds what a record does by itself: no certified gradient is asked for */
     bool remote;       /* it reads no record of the objective: these may be with others (pn_dataset, `absent`) */
+    bool by_questions; /* each question of its plan is certified by itself: no gradient has to be */
     bool picks;        /* its plans are those of another solver, which checks what is asked: a row without a run */
     /* it picks records in every step, also in batches of all: they have to be here (pn_dataset, `partial`) */
     bool by_records;

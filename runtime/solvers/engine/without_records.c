@@ -18,7 +18,8 @@ const char *pn_without_records_why(const pn_solver_ops *solver, const pn_objecti
     const pn_bounds *bounds = pn_objective_bounds(objective);
     const pn_set *set = pn_objective_set(objective);
 
-    if (solver->remote || pn_objective_loss(objective)->margins == 0 || pn_objective_clip(objective) > 0.0)
+    if (solver->remote || solver->by_questions || pn_objective_loss(objective)->margins == 0 ||
+        pn_objective_clip(objective) > 0.0)
         return NULL;
     if (set && set->ops->diameter(set, PN_L2) == 0.0)
         return "the set is one point, whatever the records are";

@@ -23,42 +23,6 @@ const pn_param fw_params[] = {
     PN_PARAM_END,
 };
 
-/* min over norms of max ||v_i - c|| * (record bound in the dual norm) * slope: the largest |<v_i - c,
- * gradient of a record>|. */
-static double largest_score(const pn_objective *objective)
-{
-    const pn_set *set = pn_objective_set(objective);
-    const pn_bounds *bounds = pn_objective_bounds(objective);
-    double best = INFINITY;
-
-    /* lipschitz[norm] bounds the gradient in the dual norm of `norm`. */
-    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
-        if (isfinite(bounds->lipschitz[norm]))
-            best = fmin(best, set->ops->atom_radius(set, (pn_lp)norm) * bounds->lipschitz[norm]);
-    }
-    return best * (1.0 + 1e-14);
-}
-
-/* The public part of every score. */
-static double largest_regular_score(const pn_objective *objective)
-{
-    const pn_set *set = pn_objective_set(objective);
-
-    return set->ops->atom_radius(set, PN_L1) * pn_objective_bounds(objective)->reg.gradient * (1.0 + 1e-14);
-}
-
-/* Public bound on the rounding of a score: that of the gradient (regulariser included), through the vertex, and of the
- * inner product. */
-static double score_error(const pn_objective *objective)
-{
-    const pn_set *set = pn_objective_set(objective);
-    double l1 = set->ops->atom_radius(set, PN_L1);
-    double product = ((double)set->dim + 5.0) * 0x1p-53 * 1.01;
-    double entry = pn_objective_bounds(objective)->lipschitz[PN_L1] + pn_objective_bounds(objective)->reg.gradient;
-
-    return l1 * (pn_objective_gradient_error(objective) + product * entry);
-}
-
 /* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
 static double contributions(pn_neighbours neighbours)
 {
@@ -333,27 +297,13 @@ static void explain_lattice(pn_plan *plan, const pn_selection_options *selection
     pn_plan_add(plan, "score lattice", unit, "scores are floored to this unit; rounding is in the charge");
 }
 
-static pn_status attach_question(fw_plan *plan, const pn_selection_options *selection, pn_err *err)
-{
-    const pn_set *set = pn_objective_set(plan->base.objective);
-    pn_question *vertex;
-
-    PN_TRY(pn_plan_ask(&vertex, &plan->base, &pn_question_vertex, err));
-    vertex->selection = *selection;
-    vertex->dim = set->ops->atom_count(set);
-    vertex->room = set->dim;
-    PN_TRY(pn_question_price(vertex, err));
-    plan->base.event = pn_event_keep(vertex->event);
-    return PN_OK;
-}
-
 static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     size_t given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
     size_t fixed = given || at->bounded ? given : FW_DEFAULT_STEPS;
     pn_status status = paper ? check_paper(at->request, own[FW_SELECTION].count, err) : PN_OK;
-    pn_selection_options selection;
+    pn_question *vertex = &plan->base.questions[0];
     choice made;
 
     if (status != PN_OK)
@@ -365,40 +315,37 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
     plan->base.bound = plan->constant_step || fw_no_bound(at) ? NAN : made.bound;
-    selection =
-        (pn_selection_options){ .law = made.law,
-                                .epsilon = made.epsilon,
-                                .sensitivity = at->delta_q,
-                                .score_error = score_error(at->objective),
-                                .score_bound = (largest_score(at->objective) + largest_regular_score(at->objective)) *
-                                               (1.0 + 0x1p-30),
-                                .neighbours = at->request->neighbours };
+    vertex->selection.law = made.law;
+    vertex->selection.epsilon = made.epsilon;
     if (!paper)
         warn_of_noise(&plan->base, at, &made, own[FW_SELECTION].count, fixed);
     explain_choice(&plan->base, at, &made, paper, given != 0);
-    explain_lattice(&plan->base, &selection);
+    explain_lattice(&plan->base, &vertex->selection);
     if (paper)
         pn_plan_warn(&plan->base,
                      "the article's (epsilon, delta) claim is unproven under %s; the cost above is what is proven",
                      pn_neighbours_names[at->request->neighbours]);
-    return attach_question(plan, &selection, err);
+    PN_TRY(pn_question_price(vertex, err));
+    plan->base.event = pn_event_keep(vertex->event);
+    return PN_OK;
 }
 
-static pn_status measure_scores(fw_problem *at, pn_err *err)
+static pn_status measure_scores(fw_plan *plan, fw_problem *at, pn_err *err)
 {
-    bool polytope = pn_set_is_polytope(at->set);
+    pn_question *vertex;
 
-    at->k = polytope ? (double)at->set->ops->atom_count(at->set) : 0.0;
-    at->delta_q = polytope
-                      ? contributions(at->request->neighbours) * largest_score(at->objective) / at->n * (1.0 + 1e-14)
-                      : INFINITY;
+    PN_TRY(check_problem(at, err));
+    PN_TRY(pn_plan_ask(&vertex, &plan->base, &pn_question_vertex, err));
+    PN_TRY(pn_question_certify(vertex, err));
+    at->k = (double)vertex->dim;
+    at->delta_q = vertex->selection.sensitivity;
     if (at->delta_q < 0x1p-900 || (at->delta_q > 0x1p900 && isfinite(at->delta_q)))
         return pn_fail(
             err, PN_EUNSUPPORTED,
             "solve.frank_wolfe: one record moves scores by at most %g, and noise is drawn for 2^-900 to 2^900; scale "
             "the set, or the loss",
             at->delta_q);
-    return check_problem(at, err);
+    return PN_OK;
 }
 
 pn_status fw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
@@ -413,7 +360,7 @@ pn_status fw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
     plan->constant_step = own[FW_STEP].count == 1;
     if (request->kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);
-    } else if ((status = measure_scores(&at, err)) == PN_OK) {
+    } else if ((status = measure_scores(plan, &at, err)) == PN_OK) {
         explain_problem(&plan->base, &at);
         status = plan_private(plan, &at, common, own, err);
     }

@@ -1,7 +1,7 @@
 /* noisy_model_release.c -- draw a batch, compute, add noise: the one way in which solvers of second order look at
  * records.
- * Depends on: noisy_model.h, privacy/mechanism/batch_release.h, privacy/mechanism/sampler.h, numeric/symmetric.h.  Used
- * by: second_order*.c, trust_region*.c, newton*.c.
+ * Depends on: noisy_model_release.h, privacy/mechanism, numeric/symmetric.h.
+ * Used by: second_order*.c, trust_region*.c, newton*.c.
  *
  * The Hessian is released as its packed upper triangle, one draw an entry: it is symmetric because nothing else was
  * drawn.  For noise that is isotropic in Frobenius norm the entries beside the diagonal are multiplied by sqrt(2)
@@ -17,7 +17,7 @@
 #include "core/view.h"
 #include "numeric/symmetric.h"
 #include "privacy/mechanism/sampler.h"
-#include "solvers/second_order/noisy_model.h"
+#include "solvers/second_order/noisy_model_release.h"
 
 struct pn_model_release {
     const pn_model *model;

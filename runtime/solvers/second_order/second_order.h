@@ -1,13 +1,13 @@
 /* second_order.h -- what the plan and the steps of private second-order descent share.  Private to second_order*.c and
  * line_search.c.  Gradient steps while the released gradient is larger than eps_g; else a released Hessian: a step
  * along its most negative direction where its least eigenvalue is below -eps_H, or the end, with a certificate.
- * Depends on: solver.h, noisy_model.h, privacy/accounting/allowance.h.
+ * Depends on: solver.h, noisy_model_release.h, privacy/accounting/allowance.h.
  * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; constants derived anew. */
 #ifndef PN_SOLVERS_SECOND_ORDER_H
 #define PN_SOLVERS_SECOND_ORDER_H
 
 #include "privacy/accounting/allowance.h"
-#include "solvers/second_order/noisy_model.h"
+#include "solvers/second_order/noisy_model_release.h"
 
 /* ---- second_order_bound.c: numbers only ---- */
 

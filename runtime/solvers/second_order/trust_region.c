@@ -1,6 +1,6 @@
 /* trust_region.c -- w <- w + argmin over ||h|| <= r of <g~, h> + <h, H~ h>/2, with the gradient g~ and the Hessian H~
  * of the mean loss released at w under Gaussian noise, until the multiplier of a step is at most sqrt(M a): DP-TR.
- * Depends on: trust_region.h, numeric/trust_region.h, noisy_model.h.  Used by: solvers.c's table.
+ * Depends on: trust_region.h, numeric/trust_region.h, noisy_model_release.h.  Used by: solvers.c's table.
  * Source: Wang, Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region method. */
 #include <math.h>
 #include <string.h>

@@ -1,17 +1,16 @@
-/* noisy_model.h -- the mean loss's gradient and Hessian plus Gaussian noise, on all records or on fresh batches: what
- * private solvers of second order release.  Sensitivities, events, draws and the plan's lines about them are here and
- * in no solver.
- * Depends on: solver.h, objective/passes/second_order.h, privacy/mechanism/batch_release.h.
- * Used by: second_order*.c, trust_region*.c, newton*.c.
+/* model_noise.h -- the mean loss's gradient and Hessian plus Gaussian noise, on all records or on fresh batches, as
+ * they are planned: sensitivities, events and the plan's lines about them.
+ * Depends on: plan.h, objective/passes/second_order.h, privacy/mechanism/batch_release.h.
+ * Used by: question_hessian.c, second_order*.c, trust_region*.c, newton*.c.
  * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; Ganesh, Haghifam, Steinke,
- * Thakurta (2023).  Files: noisy_model.c (sensitivities, events, plan),
- * noisy_model_bound.c (how far a release is off), noisy_model_release.c. */
-#ifndef PN_SOLVERS_NOISY_MODEL_H
-#define PN_SOLVERS_NOISY_MODEL_H
+ * Thakurta (2023).  Files: model_noise.c (sensitivities, events, plan),
+ * model_noise_bound.c (how far a release is off). */
+#ifndef PN_ORACLE_MODEL_NOISE_H
+#define PN_ORACLE_MODEL_NOISE_H
 
 #include "objective/passes/second_order.h"
+#include "oracle/plan.h"
 #include "privacy/mechanism/batch_release.h"
-#include "solvers/engine/solver.h"
 
 /* Public: fixed before the data are looked at.  Noise multipliers z are in units of a query's sensitivity: sigma = z
  * times it. */
@@ -87,40 +86,5 @@ extern const char *const pn_hessian_bound_names[]; /* "certified", "generic", NU
         "hessian_bound", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_hessian_bound_names,                                  \
             "sensitivity of the Hessian: certified from the loss, or 2 sqrt(d) B_H/n, for comparisons"                 \
     }
-
-/* ---- releases ---- */
-
-typedef struct pn_model_release pn_model_release;
-
-/** Ready to draw at these multipliers; 0: no noise (runs without privacy, or what is never asked for).  model:
- *  borrowed, outlives it.  More than one may be open: a phase has its own.  Errors: PN_ENOMEM;
- *  what pn_batch_release_new refuses. */
-pn_status pn_model_open(pn_model_release **out, const pn_model *model, double gradient_z, double hessian_z,
-                        pn_err *err);
-void pn_model_close(pn_model_release *self); /* NULL allowed */
-
-/*
- * What the three below share.  gradient[dim] = gradient of the mean loss over a batch of its own + noise + gradient of
- * r; packed[packed] = Hessian likewise, symmetric noise through the lattice (r only unless the model is bare); the
- * batches are of model->batch records, all of them for n.  label: of the charge; NULL: the ledger says batch_release.
- * On all records: compute, charge, draw, so that what fails or is cancelled while computing has cost nothing.  On
- * batches: charge, draw the batch, compute, draw the noise; what fails in between has been paid for, and the next call
- * begins there and pays nothing.  *value (may be NULL): f there, raw: only to be asked for where the run may show it;
- * NaN over a batch.  *records (may be NULL) += records seen.  Counts context->releases, those with noise.  After a
- * failure gradient and packed hold nothing private.
- * Errors: PN_EBUDGET (nothing was charged or drawn); PN_EPRIVACY for a private model that was opened without noise; as
- * pn_objective_losses, pn_objective_quadratic, pn_batch_release_pay and pn_batch_release_make.
- */
-pn_status pn_model_gradient(pn_model_release *self, pn_step_context *context, const char *label, const double *theta,
-                            double *value, double *gradient, uint64_t *records, pn_err *err);
-pn_status pn_model_hessian(pn_model_release *self, pn_step_context *context, const char *label, const double *theta,
-                           double *packed, uint64_t *records, pn_err *err);
-/** Both at once; one pass where both see all records, which are counted once.  Two charges, both before the first draw;
- *  refused where they do not fit together. */
-pn_status pn_model_both(pn_model_release *self, pn_step_context *context, const char *label, const double *theta,
-                        double *value, double *gradient, double *packed, uint64_t *records, pn_err *err);
-
-/** All that has been charged through it, as one event; NULL in *out when nothing has.  Errors: PN_ENOMEM. */
-pn_status pn_model_spent(const pn_model_release *self, pn_event **out, pn_err *err);
 
 #endif

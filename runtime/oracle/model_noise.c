@@ -1,6 +1,6 @@
-/* noisy_model.c -- what a record can move of a released gradient or Hessian, what a release costs,
+/* model_noise.c -- what a record can move of a released gradient or Hessian, what a release costs,
  * and the plan's lines about both.
- * Depends on: noisy_model.h, gradient_noise.h, objective/passes/second_order.h, numeric/symmetric.h.  Used by:
+ * Depends on: model_noise.h, gradient_noise.h, objective/passes/second_order.h, numeric/symmetric.h.  Used by:
  * second_order*.c, trust_region*.c, newton*.c.
  * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM,
  * with sensitivities derived anew. */
@@ -11,7 +11,7 @@
 #include "core/mutant.h"
 #include "numeric/symmetric.h"
 #include "oracle/gradient_noise.h"
-#include "solvers/second_order/noisy_model.h"
+#include "oracle/model_noise.h"
 
 #define UPWARD (1.0 + 1e-14) /* for the rounding of what is computed here */
 /* a Hessian that is 0 whatever the records are is given this bound: noise has to have a scale */

@@ -1,6 +1,6 @@
-/* noisy_model_bound.c -- how far a released gradient or Hessian is from that of all records: noise,
+/* model_noise_bound.c -- how far a released gradient or Hessian is from that of all records: noise,
  * and what a batch leaves out.
- * Depends on: noisy_model.h.  Used by: second_order*.c, trust_region*.c, newton*.c.
+ * Depends on: model_noise.h.  Used by: second_order*.c, trust_region*.c, newton*.c.
  * Source: Borell (1975); Kwapien (1994); El-Yaniv, Pechyony (2009); Gross, Nesme (2010); Tropp (2012).
  *
  * Noise.  The Gaussian mass of { f > median + t } is at most Q(t/L) <= exp(-t^2/(2 L^2))/2 for f with Lipschitz
@@ -21,7 +21,7 @@
  * Bernstein's inequality. */
 #include <math.h>
 
-#include "solvers/second_order/noisy_model.h"
+#include "oracle/model_noise.h"
 
 /* ---- noise ---- */
 

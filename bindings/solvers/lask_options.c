@@ -1,0 +1,194 @@
+/* lask_options.c -- what a question is told besides its points: share, batch, clip, reach, radius, price.
+ * Depends on: lask.h.  Used by: lask.c, lsolver.c. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bindings/solvers/lask.h"
+#include "privacy/mechanism/sampler.h"
+
+enum { SHARE = 0, REACH, RADIUS, SIGMA, RHO, EPSILON, DELTA, COUNT };
+
+static const pn_param params[] = {
+    { "share", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "precision relative to the plan's other questions" },
+    { "reach", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "of difference: clipped at reach x smoothness x distance" },
+    { "radius", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "of differences" },
+    { "sigma", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "standard deviation of the noise on each number" },
+    { "rho", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "zCDP price of this answer" },
+    { "epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "price of this answer, at delta" },
+    { "delta", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL, "with epsilon" },
+    { "count", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "of queries: how often a step asks" },
+    PN_PARAM_END,
+};
+
+/* ---- batches ---- */
+
+static const char *scheme_at(lua_State *L, int index, const char *owner)
+{
+    static const char *const schemes[] = { "poisson", "fixed", "shuffled", NULL };
+    const char *given = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
+
+    for (size_t i = 0; given && schemes[i]; i++) {
+        if (strcmp(given, schemes[i]) == 0)
+            return schemes[i];
+    }
+    pnl_error(L, "%s: scheme of a batch must be \"poisson\", \"fixed\" or \"shuffled\", got %s", owner,
+              pnl_got(L, index));
+    return NULL;
+}
+
+static size_t size_of_batch(lua_State *L, double size, size_t n, const char *owner)
+{
+    if (!(size >= 1.0 && size <= (double)n && size == floor(size)))
+        pnl_error(L, "%s: a batch has 1 to %zu records, got %g", owner, n, size);
+    return (size_t)size;
+}
+
+static void check_batch_keys(lua_State *L, int index, const char *owner)
+{
+    static const char *const known[] = { "scheme", "size", "rate", NULL };
+
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+        size_t i = 0;
+
+        while (known[i] && strcmp(known[i], key) != 0)
+            i++;
+        if (!known[i])
+            pnl_error(L, "%s: a batch is {scheme=, size=} or {scheme=, rate=}; it has %s, too", owner, pnl_got(L, -2));
+    }
+}
+
+void pnl_ask_batch(lua_State *L, int index, const pnl_ask *self, pn_question *question)
+{
+    size_t n = pn_objective_data(self->objective)->n;
+
+    index = lua_absindex(L, index);
+    if (lua_isnil(L, index))
+        return;
+    question->scheme = self->neighbours == PN_ZERO_OUT ? "poisson" : "fixed";
+    if (lua_type(L, index) == LUA_TNUMBER) {
+        question->batch = size_of_batch(L, lua_tonumber(L, index), n, self->owner);
+        return;
+    }
+    if (!lua_istable(L, index))
+        pnl_error(L, "%s: batch must be {scheme=, size=} or a number of records, got %s", self->owner,
+                  pnl_got(L, index));
+    check_batch_keys(L, index, self->owner);
+    if (lua_getfield(L, index, "scheme") != LUA_TNIL)
+        question->scheme = scheme_at(L, -1, self->owner);
+    if (lua_getfield(L, index, "size") == LUA_TNUMBER) {
+        question->batch = size_of_batch(L, lua_tonumber(L, -1), n, self->owner);
+        lua_pop(L, 2);
+        return;
+    }
+    if (lua_getfield(L, index, "rate") != LUA_TNUMBER || !(lua_tonumber(L, -1) > 0.0 && lua_tonumber(L, -1) <= 1.0))
+        pnl_error(L, "%s: a batch needs size=, a number of records, or rate=, above 0 and at most 1", self->owner);
+    question->batch = size_of_batch(L, fmax(1.0, round(lua_tonumber(L, -1) * (double)n)), n, self->owner);
+    lua_pop(L, 3);
+}
+
+/* ---- the rest ---- */
+
+/* A number c for [-c, c], or {low, high}. */
+static void read_clip(lua_State *L, const char *owner, pn_question *question)
+{
+    double ends[2] = { NAN, NAN };
+
+    if (lua_type(L, -1) == LUA_TNUMBER) {
+        ends[1] = lua_tonumber(L, -1);
+        ends[0] = -ends[1];
+    } else if (lua_istable(L, -1)) {
+        for (int i = 0; i < 2; i++) {
+            lua_rawgeti(L, -1, i + 1);
+            ends[i] = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
+            lua_pop(L, 1);
+        }
+    }
+    if (!(ends[0] < ends[1] && isfinite(ends[1] - ends[0])))
+        pnl_error(L, "%s: clip must be a positive number or {low, high} with low < high, got %s", owner,
+                  pnl_got(L, -1));
+    question->clip = (pn_interval){ ends[0], ends[1] };
+}
+
+static double given_or(const pn_arg *arg, double otherwise)
+{
+    return arg->given ? arg->real : otherwise;
+}
+
+void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *told)
+{
+    static const char *const extra[] = { "batch", "clip", NULL };
+    pn_arg args[sizeof params / sizeof *params];
+    pn_question *question = &told->question;
+    bool batch = false;
+    pn_err err;
+
+    pnl_options(L, index, self->owner, params, args, extra);
+    pnl_status(L, pn_args_check(self->owner, params, args, &err), &err);
+    question->share = given_or(&args[SHARE], 1.0);
+    question->reach = given_or(&args[REACH], question->reach);
+    question->radius = given_or(&args[RADIUS], question->radius);
+    told->sigma = given_or(&args[SIGMA], NAN);
+    told->rho = given_or(&args[RHO], NAN);
+    told->epsilon = given_or(&args[EPSILON], NAN);
+    told->delta = given_or(&args[DELTA], 0.0);
+    told->count = args[COUNT].given ? args[COUNT].count : 1;
+    if (lua_istable(L, index)) {
+        if (lua_getfield(L, index, "clip") != LUA_TNIL)
+            read_clip(L, self->owner, question);
+        lua_pop(L, 1);
+        batch = lua_getfield(L, index, "batch") != LUA_TNIL;
+        if (batch && lua_toboolean(L, -1)) /* false: all records */
+            pnl_ask_batch(L, -1, self, question);
+        lua_pop(L, 1);
+    }
+    if (!batch && question->ops->batches && self->batch.scheme) {
+        question->scheme = self->batch.scheme;
+        question->batch = self->batch.batch;
+    }
+}
+
+/* FNV-1a: two texts that are told apart by their first characters or by this are different questions. */
+static unsigned long long hash(const char *text)
+{
+    unsigned long long h = 0xcbf29ce484222325u;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+void pnl_ask_about(pn_question *question)
+{
+    char phi[2048] = "", text[2400];
+
+    if (question->graph)
+        pn_graph_text(question->graph, question->phi, phi, sizeof phi);
+    (void)snprintf(text, sizeof text, "%s|%s|%zu|%.17g|%.17g|%.17g|%.17g|%zu", phi,
+                   question->scheme ? question->scheme : "", question->scheme ? question->batch : 0, question->clip.low,
+                   question->clip.high, question->reach, question->radius, question->points);
+    (void)snprintf(question->about, sizeof question->about, "%.60s#%016llx", phi, hash(text));
+}
+
+pn_question *pnl_ask_plan(lua_State *L, pnl_ask *self, const pnl_told *told)
+{
+    pn_question *question = NULL;
+    pn_err err;
+
+    pnl_status(L, pn_plan_ask(&question, self->plan, told->question.ops, &err), &err);
+    *question = told->question;
+    question->objective = self->plan->objective;
+    question->neighbours = self->neighbours;
+    question->exact = self->plan->request.kind == PN_NONPRIVATE;
+    question->each = told->count;
+    if (question->graph)
+        (void)pn_graph_keep(question->graph);
+    if (pn_question_certify(question, &err) != PN_OK) { /* a step that catches the error must not have it planned */
+        pn_question_clear(question);
+        self->plan->question_count--;
+        pnl_status(L, pn_fail_in(&err, err.status, self->owner), &err);
+    }
+    return question;
+}

@@ -1,0 +1,137 @@
+/* question_hvp.c -- the Hessian of the mean loss times a vector, and the difference of two mean gradients.
+ *
+ * Hessian.  A record's part is A v, A its Hessian, of operator norm at most L, the certified smoothness of every loss.
+ * Replacing a record by one with the Hessian B moves the sum by (A - B) v: at most 2 L ||v||, and at most L ||v|| where
+ * the loss is convex, since then -L <= -B <= A - B <= A <= L.  Leaving one out moves it by L ||v||.  So the noise for
+ * ||v|| = 1 is multiplied by ||v||, which is public.
+ *
+ * Difference.  Every record's part is clipped to tau = min(reach L ||x - v||, 2 G); the noise for tau = 1 is multiplied
+ * by tau.
+ * Depends on: question.h, geometry/kernels/upper.h.  Used by: question.c's table. */
+#include <math.h>
+
+#include "geometry/kernels/upper.h"
+#include "oracle/question.h"
+
+static pn_status need_smooth(const pn_question *self, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(self->objective);
+
+    if (self->exact || (bounds->loss.smooth && isfinite(bounds->loss_smoothness) && bounds->loss_smoothness > 0.0))
+        return PN_OK;
+    return pn_fail(err, PN_EPRIVACY,
+                   "%s: every record's loss must be smooth with a certified constant, and that of %s is %g; clip the "
+                   "rows, or take a smooth loss",
+                   self->ops->name, pn_objective_loss(self->objective)->name, bounds->loss_smoothness);
+}
+
+/* ---- hvp ---- */
+
+static pn_status certify_hvp(pn_question *self, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(self->objective);
+    bool halved = bounds->loss.convex && self->neighbours == PN_REPLACE_ONE;
+
+    PN_TRY(need_smooth(self, err));
+    PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
+    if (pn_objective_clip(self->objective) > 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED, "hvp: clipped gradients have no such Hessian; leave clip out");
+    self->dim = pn_objective_dim(self->objective);
+    self->room = pn_objective_data(self->objective)->n;
+    PN_TRY(pn_question_batches(self, self->exact ? 1.0 : bounds->loss_smoothness, err));
+    if (halved)
+        self->batches.contribution /= 2.0;
+    return PN_OK;
+}
+
+static double length(const pn_question *self, const pn_asked *asked)
+{
+    return pn_norm_upper(PN_L2, asked->v, pn_objective_dim(self->objective));
+}
+
+/* Every record, as a batch: a Hessian product over all of them would have the regulariser's part. */
+static size_t *everybody(const pn_question *self, double *room)
+{
+    size_t *rows = (size_t *)(void *)room, n = pn_objective_data(self->objective)->n;
+
+    for (size_t i = 0; i < n; i++)
+        rows[i] = i;
+    return rows;
+}
+
+static pn_status compute_hvp(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
+                             double *value, double *out, pn_task *task, pn_err *err)
+{
+    pn_batch all = { .count = pn_objective_data(self->objective)->n, .denominator = 1.0 };
+
+    (void)value;
+    if (!batch->rows)
+        all.rows = everybody(self, room);
+    return pn_objective_hessian_times(self->objective, batch->rows ? batch : &all, asked->x, asked->v, out, task, err);
+}
+
+const pn_question_ops pn_question_hvp = {
+    .name = "hvp",
+    .doc = "The Hessian of the mean loss at x times v, with Gaussian noise in proportion to ||v||.",
+    .source = "sensitivity 2 L ||v||/n, half of it for convex losses",
+    .answer = PN_ANSWER_NUMBERS,
+    .two = true,
+    .batches = true,
+    .certify = certify_hvp,
+    .compute = compute_hvp,
+    .scale = length,
+};
+
+/* ---- difference ---- */
+
+static pn_status certify_difference(pn_question *self, pn_err *err)
+{
+    size_t n = pn_objective_data(self->objective)->n;
+
+    PN_TRY(need_smooth(self, err));
+    PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
+    if (self->reach == 0.0)
+        self->reach = 1.0;
+    if (!(self->reach > 0.0 && isfinite(self->reach)))
+        return pn_fail(err, PN_EINVAL, "difference: reach must be a positive number, got %g", self->reach);
+    self->dim = pn_objective_dim(self->objective);
+    self->room = n * (pn_objective_loss(self->objective)->margins + 1);
+    return pn_question_batches(self, 1.0, err);
+}
+
+static double reach_of(const pn_question *self, const pn_asked *asked)
+{
+    const pn_bounds *bounds = pn_objective_bounds(self->objective);
+    size_t dim = pn_objective_dim(self->objective);
+    double squares = 0.0;
+
+    for (size_t j = 0; j < dim; j++)
+        squares += (asked->x[j] - asked->v[j]) * (asked->x[j] - asked->v[j]);
+    return fmin(2.0 * bounds->lipschitz[PN_L2], self->reach * bounds->loss_smoothness * sqrt(squares));
+}
+
+static pn_status compute_difference(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
+                                    double *value, double *out, pn_task *task, pn_err *err)
+{
+    size_t n = pn_objective_data(self->objective)->n, margins = pn_objective_loss(self->objective)->margins;
+    pn_batch all = { .count = n, .denominator = 1.0 };
+
+    (void)value;
+    if (!batch->rows)
+        all.rows = everybody(self, room + margins * n);
+    PN_TRY(pn_objective_factors(self->objective, asked->v, NULL, room, task, err));
+    return pn_objective_batch_differences(self->objective, batch->rows ? batch : &all, asked->x, room,
+                                          reach_of(self, asked), out, task, err);
+}
+
+const pn_question_ops pn_question_difference = {
+    .name = "difference",
+    .doc = "The mean gradient at x less that at v, every record's part clipped to reach L ||x - v||.",
+    .source = "Wang, Ye, Xu (2017), with the clip",
+    .answer = PN_ANSWER_NUMBERS,
+    .two = true,
+    .batches = true,
+    .certify = certify_difference,
+    .compute = compute_difference,
+    .scale = reach_of,
+};
