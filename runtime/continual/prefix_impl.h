@@ -92,7 +92,7 @@ struct pn_prefix_method {
     /* (l2 norm of what rounding the leaf adds to that, in steps and for one coordinate)^2, but for its size: gain^2 */
     double moved;
     /* l2 norm of what other rounding adds, whose size is known: in steps, for one coordinate; 0 for trees,
-     * toeplitz_prefix.h */
+     * factored_prefix.h */
     double settled;
     /* largest |entry| that is rounded, for leaves with entries up to 1 (1: only leaves are rounded); INFINITY:
      * unknown */
