@@ -57,7 +57,7 @@ typedef struct pn_prefix_options {
     size_t participations;    /* leaves that one record may influence; 0: 1 */
     size_t separation;        /* leaves from one to the next of them, at least; 0: 1 */
 
-    const char *factorization;     /* NULL: chosen by horizon and dim; else "binary", "sqrt", "banded" or "blt" */
+    const char *factorization; /* NULL: chosen by horizon and dim; else "binary", "sqrt", "banded", "blt" or "matrix" */
     pn_prefix_estimator estimator; /* binary */
     bool estimator_given;    /* otherwise: honaker for an unknown horizon or without a factorization, else plain */
     pn_prefix_memory memory; /* binary, plain */
@@ -69,6 +69,10 @@ typedef struct pn_prefix_options {
     pn_vec coefficients;     /* banded: c_0 = 1, c_1, ... instead */
     size_t buffers;          /* blt, 1 to 8; 0: 4 */
     pn_vec theta, omega;     /* blt: parameters instead of the table's, both of one length */
+    /* matrix: C, horizon x horizon, lower triangular with a positive diagonal: leaves have the noise C^-1 z.  Of
+     * several participations its sensitivity is exact for 2 of them, where C has at most 2 separation bands, and for
+     * falling Toeplitz coefficients >= 0; otherwise an upper bound (pn_prefix_design_describe says which). */
+    pn_mat matrix;
 } pn_prefix_options;
 
 /** Errors: PN_EINVAL with the option, its value and what would be right; PN_EUNSUPPORTED for combinations without a
