@@ -234,8 +234,8 @@ static void matrix_describe(const pn_prefix_method *self, char *text, size_t siz
 
 const pn_prefix_ops pn_prefix_matrix = {
     .name = "matrix",
-    .doc = "any lower-triangular factorization of one's own, as optimization for a plan of participations finds them "
-           "(Denisov et al. 2022; Choquette-Choo et al. 2023)",
+    .doc = "any lower-triangular factorization of one's own, as optimization for a plan of participations finds them; "
+           "remembers a vector for each band below the diagonal (Denisov et al. 2022; Choquette-Choo et al. 2023)",
     .create = matrix_create,
     .destroy = matrix_destroy,
     .variance = pn_factored_variance,

@@ -25,9 +25,10 @@ typedef struct pn_prefix_method pn_prefix_method;
 typedef struct pn_prefix_step pn_prefix_step;
 
 struct pn_prefix_ops {
-    const char *name;     /* "binary": what users ask for */
-    const char *doc;      /* one sentence, and the source */
-    bool unknown_horizon; /* create takes growth "endless" (horizon 0); all methods serve as epochs of "doubling" */
+    const char *name; /* "binary": what users ask for */
+    const char *doc;  /* one sentence, and the source */
+    /* create takes growth "endless" (horizon 0); all methods but "matrix" serve as epochs of "doubling" */
+    bool unknown_horizon;
 
     /* no epoch of an unknown horizon has more draws of one coordinate that a record can move; 0: its leaves */
     double epoch_draws;

@@ -7,7 +7,8 @@
  * are at least `separation` apart, each by at most the leaf's sensitivity in l2.  The object cannot see records:
  * whoever makes the leaves clips them.  Depends on: event.h, ledger.h, numbers.h, rng.h, task.h.
  * Sources: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015); Henzinger, Upadhyay,
- * Upadhyay (2023); Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024). */
+ * Upadhyay (2023); Denisov, McMahan, Rush, Smith, Thakurta (2022); Choquette-Choo, Ganesh, McKenna, McMahan, Rush,
+ * Thakurta, Xu (2023); Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024). */
 #ifndef PENUMBRA_PREFIX_H
 #define PENUMBRA_PREFIX_H
 

@@ -415,6 +415,9 @@ static void refuses_what_is_no_factorization(void)
     C[2] = 1e-9;
     CHECK(refused(good, PN_EINVAL, "lower triangular, got 1e-09 at row 1, column 3"));
     C[2] = 0.0;
+    C[5] = 3.0;
+    CHECK(refused(good, PN_EINVAL, "lower triangular, got 3 at row 2, column 3"));
+    C[5] = 0.0;
     C[4] = 0.0;
     CHECK(refused(good, PN_EINVAL, "the diagonal of matrix must be positive (2^-64 to 2^64), got 0 at row 2"));
     C[4] = -2.0;
