@@ -319,16 +319,17 @@ static int close_tree(lua_State *L)
 
 static const pnl_row tree_rows[] = {
     { "push", push, PNL_METHOD, PNL_PAID, "t:push(v, {sensitivity=}) -> vec",
-      "The next leaf, dim numbers (a pn.vec, a table, or a number where dim is 1), in place; the answer is the private "
-      "sum of all leaves so far.  The first push pays for the whole stream: t.event is charged under the label "
-      "\"tree\" to the ledger that the tree was made with, or to a budget of exactly what it was made for.  Who makes "
-      "the leaf sees to it that one record changes it by at most the sensitivity in l2; sensitivity: what this leaf "
-      "was clipped to, public, refused when it is more than the tree was made for.  Entries beyond bound= count as it, "
-      "and a NaN as -bound; without bound= entries of any size are carried, up to 2^85 sigma, in binary trees 2^84 "
-      "sigma over the horizon (2^74 with scale \"node\"), beyond which they count as that.  Errors, which change "
-      "nothing and cost nothing: a leaf of another length; one that is not finite, without bound=, or beyond it, with "
-      "strict=true; such a sensitivity; a push past the horizon or after t:save; a ledger that does not cover it.  "
-      "Source: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011)." },
+      "The next leaf, dim numbers (a pn.vec, a table, or a number where dim is 1), in place; the answer is the "
+      "private sum of all leaves so far.  The first push pays for the whole stream: t.event is charged under the "
+      "label \"tree\" to the ledger that the tree was made with, or to a budget of exactly what it was made for.  "
+      "Who makes the leaf sees to it that one record changes it by at most the sensitivity in l2; sensitivity: what "
+      "this leaf was clipped to, public, refused when it is more than the tree was made for.  Entries beyond bound= "
+      "count as it, and a NaN as -bound; without bound= entries of any size are carried, up to 2^85 sigma, in "
+      "binary trees 2^84 sigma over the horizon (2^74 with scale \"node\"), of factorization \"matrix\" divided by "
+      "C_tt, beyond which they count as that.  Errors, which change nothing and cost nothing: a leaf of another "
+      "length; one that is not finite, without bound=, or beyond it, with strict=true; such a sensitivity; a push "
+      "past the horizon or after t:save; a ledger that does not cover it.  Source: Dwork, Naor, Pitassi, Rothblum "
+      "(2010); Chan, Shi, Song (2011)." },
     { "value", value, PNL_METHOD, PNL_PAID, "t:value() -> vec",
       "What the last push released, again: the same numbers, never fresh noise.  An error before the first push." },
     { "variance", variance_at, PNL_METHOD, PNL_NOTHING, "t:variance(i) -> number",

@@ -137,6 +137,7 @@ static pn_prefix_options read_options(lua_State *L, pn_arg *relation)
     options.clamp = args[BOUND].given && !args[STRICT].flag;
     options.neighbours = (pn_neighbours)args[OWN].count;
     pnl_tree_status(L, pn_prefix_read_options(&options, "tree", method, &err), &err);
+    options.horizon = options.horizon > 0 ? options.horizon : options.matrix.rows;
     read_sensitivity(L, &options);
     *relation = args[OWN];
     return options;
@@ -276,17 +277,20 @@ static const pnl_row library_rows[] = {
 static const char doc[] =
     "Private sums of a growing stream of vectors: t:push(v) releases the sum of all leaves so far, for a price that "
     "grows with the logarithm of their number.  One record may influence one leaf (or participations= leaves, "
-    "separation= apart), each by at most the sensitivity in l2; the object cannot see records, so who makes the leaves "
-    "clips them.  Leaves may depend on what was released before.  factorization: \"binary\" is the tree, \"sqrt\", "
-    "\"banded\" and \"blt\" have less noise and no exact nodes; chosen by horizon and dim when left out.  Without a "
-    "ledger its own rho or epsilon is the budget; a seeded rng then makes a tree that says \"simulated: no privacy\", "
-    "and a real ledger refuses it.  path: the state after each push is durable before its release is handed out, so "
-    "that pn.tree.resume(path) goes on after a crash.";
+    "separation= apart), each by at most the sensitivity in l2; the object cannot see records, so who makes the "
+    "leaves clips them.  Leaves may depend on what was released before.  factorization: \"binary\" is the tree, "
+    "\"sqrt\", \"banded\" and \"blt\" have less noise and no exact nodes; chosen by horizon and dim when left out.  "
+    "\"matrix\": matrix = C of one's own, whose noise on the leaves is C^-1 z.  What a record in several leaves moves "
+    "is exact for participations = 2, for a C of at most 2 separation bands and for falling Toeplitz coefficients >= "
+    "0, and an upper bound otherwise; tostring(t) says which.  Without a ledger its own rho or epsilon is the budget; "
+    "a seeded rng then makes a tree that says \"simulated: no privacy\", and a real ledger refuses it.  path: the "
+    "state after each push is durable before its release is handed out, so that pn.tree.resume(path) goes on after a "
+    "crash.";
 
 static const char signature[] =
-    "pn.tree{dim=, horizon=, sensitivity=, rho= or epsilon= and delta= or sigma=; factorization=, estimator=, memory=, "
-    "scale=, keep_root=, growth=, bands=, fit=, coefficients=, buffers=, theta=, omega=, participations=, separation=, "
-    "bound=, neighbours=, ledger=, rng=, path=} -> tree";
+    "pn.tree{dim=, horizon=, sensitivity=, rho= or epsilon= and delta= or sigma=; factorization=, estimator=, "
+    "memory=, scale=, keep_root=, growth=, bands=, fit=, coefficients=, buffers=, theta=, omega=, matrix=, "
+    "participations=, separation=, bound=, neighbours=, ledger=, rng=, path=} -> tree";
 
 static void enter(lua_State *L)
 {
@@ -302,7 +306,8 @@ static void enter(lua_State *L)
     pnl_reference(
         L, "", "tree", PNL_NOTHING, signature, doc,
         "Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015); Henzinger, Upadhyay, Upadhyay "
-        "(2023); Dvijotham et al. (2024); Zhang, Tran, Cutkosky (2024)",
+        "(2023); Denisov et al. (2022) and Choquette-Choo et al. (2023), banded and matrix; Dvijotham et al. (2024); "
+        "Zhang, Tran, Cutkosky (2024)",
         params);
 }
 

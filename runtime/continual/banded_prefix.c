@@ -1,20 +1,19 @@
 /* banded_prefix.c -- prefix sums by coefficients c_0 = 1, c_1 .. c_{bands-1}: noise w_t = K_t -
  * round(sum_{j >= 1} c_j w_{t-j}) from a ring of the last bands - 1 increments.  The square-root factorization is the
  * same with as many bands as leaves: its ring never turns.
- * Depends on: toeplitz_prefix.h, numeric/simd/simd.h.  Used by: prefix.c's table.
+ * Depends on: noise_ring.h.  Used by: prefix.c's table.
  * Sources: Fichtenberger, Henzinger, Upadhyay (2023); Choquette-Choo et al. (2023).  Spec: tree-mechanism.md 2.3,
  * 3, 6. */
 #include <math.h>
 #include <stdio.h>
 
-#include "continual/toeplitz_prefix.h"
+#include "continual/noise_ring.h"
 #include "core/alloc.h"
-#include "numeric/simd/simd.h"
 
 #define DEFAULT_BANDS 8
 
 typedef struct banded_method {
-    pn_toeplitz_method shared;
+    pn_factored_method shared;
     size_t bands;  /* <= horizon */
     double *turns; /* [2 (bands - 1)]: c_{bands-1} .. c_1, twice: from any place on, c in the order of the ring */
     const char *origin;
@@ -24,49 +23,40 @@ static void banded_destroy(pn_prefix_method *self)
 {
     if (self)
         pn_free(((banded_method *)self)->turns);
-    pn_toeplitz_method_free((pn_toeplitz_method *)self);
+    pn_factored_method_free((pn_factored_method *)self);
 }
 
 /* ---- the price ---- */
 
-/* Sums of bands - 1 products are made of sums of SUMMED: the first of n products are off by at most n + 2 roundings of
- * sum |c_j| max |w|, the outer one by another for each part. */
-#define SUMMED ((size_t)256)
-
-static double roundings(size_t products)
-{
-    size_t inner = products < SUMMED ? products : SUMMED, parts = products > SUMMED ? products / SUMMED + 1 : 0;
-
-    return (double)(inner + 2 + parts);
-}
-
 static pn_status price(banded_method *self, const pn_prefix_options *options, const double *c, pn_err *err)
 {
     const double *r = self->shared.variances;
-    double growth = 0.0, sum = 0.0, unit = roundings(self->bands - 1) * 0x1p-53, sensitivity;
+    double growth = 0.0, sum = 0.0, unit = pn_ring_error(self->bands - 1), sensitivity;
     pn_status status;
 
     for (size_t t = 0; t < options->horizon; t++)
         growth += fabs(r[t] - (t > 0 ? r[t - 1] : 0.0));
-    PN_TRY(pn_toeplitz_check_growth(growth, err));
+    PN_TRY(pn_factored_check_growth(growth, "coefficients after the first", err));
     for (size_t j = 1; j < self->bands; j++)
         sum += fabs(c[j]);
     status = pn_toeplitz_sensitivity(&sensitivity, self->bands, c, options->horizon, options->participations,
                                      options->separation, err);
-    if (status == PN_OK)
-        pn_toeplitz_price(&self->shared, options, sensitivity,
-                          (pn_toeplitz_error){ unit * sum * pn_toeplitz_reach(growth), unit * sum * 1.01 });
-    return status;
+    if (status != PN_OK)
+        return status;
+    pn_factored_price(&self->shared, options, sensitivity,
+                      (pn_factored_error){ unit * sum * pn_factored_reach(growth), unit * sum * 1.01 });
+    pn_factored_add_up(&self->shared);
+    return PN_OK;
 }
 
 /* A method for c[bands], with r[horizon] in its variances where `square_root` says that R = C. */
 static pn_status make(pn_prefix_method **out, const pn_prefix_ops *ops, const pn_prefix_options *options, size_t bands,
                       const double *c, const char *origin, pn_err *err)
 {
-    pn_toeplitz_method *shared;
+    pn_factored_method *shared;
     banded_method *self;
     size_t ring = bands - 1;
-    pn_status status = pn_toeplitz_method_new(&shared, sizeof *self, ops, options, err);
+    pn_status status = pn_factored_method_new(&shared, sizeof *self, ops, options, err);
 
     *out = NULL;
     if (status != PN_OK)
@@ -111,7 +101,7 @@ static double *coefficients(size_t count, pn_err *err)
 static pn_status sqrt_create(pn_prefix_method **out, pn_prefix_options *options, pn_err *err)
 {
     double *c;
-    pn_status status = pn_toeplitz_check_horizon(&pn_prefix_sqrt, options, err);
+    pn_status status = pn_factored_check_horizon(&pn_prefix_sqrt, options, err);
 
     *out = NULL;
     if (status != PN_OK)
@@ -143,7 +133,7 @@ static pn_status check_given(const pn_prefix_options *options, pn_err *err)
 
 static pn_status banded_create(pn_prefix_method **out, pn_prefix_options *options, pn_err *err)
 {
-    pn_status status = pn_toeplitz_check_horizon(&pn_prefix_banded, options, err);
+    pn_status status = pn_factored_check_horizon(&pn_prefix_banded, options, err);
     const char *origin = "given coefficients";
     size_t bands;
     double *c;
@@ -182,47 +172,14 @@ static size_t banded_words(const pn_prefix_method *self, uint64_t t)
     return ((const banded_method *)self)->bands - 1;
 }
 
-/* mixed = sum_j c_j w_{t-j}: the ring's rows that are there, times c in their order, SUMMED at a time. */
-static void mix(const banded_method *self, const double *ring, const pn_prefix_step *step, double *mixed)
-{
-    const pn_simd *simd = pn_simd_best();
-    double *part = step->work[1];
-    const uint64_t length = self->bands - 1, before = step->t - 1;
-    const size_t rows = (size_t)(before < length ? before : length);
-    /* row i holds w_{t-j}, j = (before - i) mod length or length, and turns[x] = c_j for j = length - x mod length */
-    const double *c = self->turns + (rows > 0 ? (length - before % length) % length : 0);
-
-    memset(mixed, 0, step->stride * sizeof *mixed);
-    if (rows > 0)
-        simd->dense_add_transposed(ring, rows < SUMMED ? rows : SUMMED, step->stride, c, mixed);
-    for (size_t row = SUMMED; row < rows; row += SUMMED) {
-        memset(part, 0, step->stride * sizeof *part);
-        simd->dense_add_transposed(ring + row * step->stride, rows - row < SUMMED ? rows - row : SUMMED, step->stride,
-                                   c + row, part);
-        for (size_t k = 0; k < step->stride; k++)
-            mixed[k] += part[k];
-    }
-}
-
 static void banded_push(const pn_prefix_method *method, void *state, const pn_prefix_step *step)
 {
     const banded_method *self = (const banded_method *)method;
-    const size_t length = self->bands - 1;
-    double *ring = state, *mixed = step->work[0], *last = step->work[1];
-    bool far;
+    const uint64_t length = self->bands - 1, before = step->t - 1;
+    /* row i holds w_{t-j}, j = (before - i) mod length or length, and turns[x] = c_j for j = length - x mod length */
+    const size_t turned = length > 0 ? (size_t)((length - before % length) % length) : 0;
 
-    pn_prefix_noise(step, 0, step->t, step->noise);
-    far = !pn_prefix_round(step, method->step, step->whole) && pn_prefix_has_far(step, step->whole);
-    mix(self, ring, step, mixed);
-    if (length > 0)
-        last = ring + (size_t)((step->t - 1) % length) * step->stride;
-    for (size_t k = 0; k < step->count; k++) {
-        int64_t w = pn_toeplitz_increment(step->noise[k], mixed[k]);
-
-        last[k] = pn_toeplitz_double(w);
-        step->prefix[k] +=
-            far ? pn_toeplitz_far(step, method->step, k, w) : (double)pn_wrap_add(step->whole[k], w) * method->step;
-    }
+    pn_ring_push(step, method->step, state, (size_t)length, self->turns + turned);
 }
 
 /* ---- the rows ---- */
@@ -242,7 +199,7 @@ static void banded_describe(const pn_prefix_method *self, char *text, size_t siz
 static uint64_t banded_longest(const pn_prefix_options *options)
 {
     (void)options;
-    return PN_TOEPLITZ_LONGEST;
+    return PN_FACTORED_LONGEST;
 }
 
 const pn_prefix_ops pn_prefix_sqrt = {
@@ -252,8 +209,8 @@ const pn_prefix_ops pn_prefix_sqrt = {
     .longest = banded_longest,
     .create = sqrt_create,
     .destroy = banded_destroy,
-    .variance = pn_toeplitz_variance,
-    .variances = pn_toeplitz_variances,
+    .variance = pn_factored_variance,
+    .variances = pn_factored_variances,
     .words = banded_words,
     .push = banded_push,
     .describe = sqrt_describe,
@@ -266,8 +223,8 @@ const pn_prefix_ops pn_prefix_banded = {
     .longest = banded_longest,
     .create = banded_create,
     .destroy = banded_destroy,
-    .variance = pn_toeplitz_variance,
-    .variances = pn_toeplitz_variances,
+    .variance = pn_factored_variance,
+    .variances = pn_factored_variances,
     .words = banded_words,
     .push = banded_push,
     .describe = banded_describe,

@@ -1,18 +1,18 @@
 /* blt_prefix.c -- prefix sums by buffers: c_j = sum_i omega_i theta_i^(j-1),
  * so the noise of all earlier leaves is in m vectors.
  *     w = K - round(sum_i omega_i q_i),   q_i = theta_i q_i + w.
- * Depends on: toeplitz_prefix.h.  Used by: prefix.c's table.
+ * Depends on: factored_prefix.h.  Used by: prefix.c's table.
  * Source: Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024).  Spec: tree-mechanism.md 2.3, 6. */
 #include <math.h>
 #include <stdio.h>
 
-#include "continual/toeplitz_prefix.h"
+#include "continual/factored_prefix.h"
 #include "core/alloc.h"
 
 #define DEFAULT_BUFFERS 4
 
 typedef struct blt_method {
-    pn_toeplitz_method shared;
+    pn_factored_method shared;
     size_t m;
     double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX];
     const char *origin;
@@ -20,7 +20,7 @@ typedef struct blt_method {
 
 static void blt_destroy(pn_prefix_method *self)
 {
-    pn_toeplitz_method_free((pn_toeplitz_method *)self);
+    pn_factored_method_free((pn_factored_method *)self);
 }
 
 /* ---- the price ---- */
@@ -49,15 +49,15 @@ static double growths(const blt_method *self, double *buffers)
 /* A buffer rounds twice a push, by 2^-53 of its size, and remembers that for 1 / (1 - theta) pushes;
  * the sum over buffers has m
  * products.  A change D of some w's adds at most its own sum to each buffer. */
-static pn_toeplitz_error sum_error(const blt_method *self, const double *buffers)
+static pn_factored_error sum_error(const blt_method *self, const double *buffers)
 {
-    pn_toeplitz_error error = { 0.0, 0.0 };
+    pn_factored_error error = { 0.0, 0.0 };
 
     for (size_t i = 0; i < self->m; i++) {
         double unit = 0x1p-53 * (2.0 / (1.0 - self->theta[i]) + (double)self->m + 1.0) * self->omega[i] * 1.01;
 
         error.relative += unit;
-        error.steps += unit * pn_toeplitz_reach(buffers[i]);
+        error.steps += unit * pn_factored_reach(buffers[i]);
     }
     return error;
 }
@@ -83,14 +83,15 @@ static pn_status sensitivity_of(double *out, const blt_method *self, const pn_pr
 static pn_status price(blt_method *self, const pn_prefix_options *options, pn_err *err)
 {
     double buffers[PN_BLT_BUFFERS_MAX], sensitivity;
-    pn_status status = pn_toeplitz_check_growth(growths(self, buffers), err);
+    pn_status status = pn_factored_check_growth(growths(self, buffers), "omega", err);
 
     if (status == PN_OK)
         status = sensitivity_of(&sensitivity, self, options, err);
     if (status != PN_OK)
         return status;
     pn_toeplitz_blt_sums(self->m, self->theta, self->omega, options->horizon, self->shared.variances);
-    pn_toeplitz_price(&self->shared, options, sensitivity, sum_error(self, buffers));
+    pn_factored_price(&self->shared, options, sensitivity, sum_error(self, buffers));
+    pn_factored_add_up(&self->shared);
     return PN_OK;
 }
 
@@ -151,9 +152,9 @@ static pn_status parameters(blt_method *self, pn_prefix_options *options, pn_err
 
 static pn_status blt_create(pn_prefix_method **out, pn_prefix_options *options, pn_err *err)
 {
-    pn_toeplitz_method *shared;
+    pn_factored_method *shared;
     blt_method *self;
-    pn_status status = pn_toeplitz_method_new(&shared, sizeof *self, &pn_prefix_blt, options, err);
+    pn_status status = pn_factored_method_new(&shared, sizeof *self, &pn_prefix_blt, options, err);
 
     *out = NULL;
     if (status != PN_OK)
@@ -198,12 +199,12 @@ static inline void push_known(const blt_method *self, size_t m, bool far, double
 
         for (size_t i = 0; i < m; i++)
             mixed += omega[i] * q[i * stride + k];
-        increment = pn_toeplitz_increment(noise[k], mixed);
-        w = pn_toeplitz_double(increment);
+        increment = pn_factored_increment(noise[k], mixed);
+        w = pn_factored_double(increment);
         for (size_t i = 0; i < m; i++)
             q[i * stride + k] = theta[i] * q[i * stride + k] + w;
         prefix[k] +=
-            far ? pn_toeplitz_far(step, length, k, increment) : (double)pn_wrap_add(whole[k], increment) * length;
+            far ? pn_factored_far(step, length, k, increment) : (double)pn_wrap_add(whole[k], increment) * length;
     }
 }
 
@@ -248,7 +249,7 @@ static void blt_describe(const pn_prefix_method *self, char *text, size_t size)
 
 static uint64_t blt_longest(const pn_prefix_options *options)
 {
-    return options->theta.n > 0 || options->fit == PN_PREFIX_OPTIMAL ? PN_TOEPLITZ_LONGEST : pn_toeplitz_blt_longest();
+    return options->theta.n > 0 || options->fit == PN_PREFIX_OPTIMAL ? PN_FACTORED_LONGEST : pn_toeplitz_blt_longest();
 }
 
 const pn_prefix_ops pn_prefix_blt = {
@@ -258,8 +259,8 @@ const pn_prefix_ops pn_prefix_blt = {
     .longest = blt_longest,
     .create = blt_create,
     .destroy = blt_destroy,
-    .variance = pn_toeplitz_variance,
-    .variances = pn_toeplitz_variances,
+    .variance = pn_factored_variance,
+    .variances = pn_factored_variances,
     .words = blt_words,
     .push = blt_push,
     .describe = blt_describe,

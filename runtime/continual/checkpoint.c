@@ -96,9 +96,20 @@ static void fill_options(image *to, const pn_prefix_options *from)
     to->omega = from->omega.n;
 }
 
+/* Entries of the matrix: the factorization and the horizon say how many. */
+static uint64_t matrix_entries(const image *fixed)
+{
+    const uint64_t horizon = fixed->horizon;
+
+    if (strcmp(fixed->factorization, pn_prefix_matrix.name) != 0)
+        return 0;
+    return horizon < UINT64_C(1) << 32 ? horizon * horizon : UINT64_MAX;
+}
+
 static size_t array_bytes(const image *fixed)
 {
-    return (size_t)(fixed->sensitivities + fixed->coefficients + fixed->theta + fixed->omega) * sizeof(double);
+    return (size_t)(fixed->sensitivities + fixed->coefficients + fixed->theta + fixed->omega + matrix_entries(fixed)) *
+           sizeof(double);
 }
 
 static void fill_image(image *to, const pn_prefix *stream)
@@ -157,7 +168,8 @@ static pn_status write_image(keeper *self, const pn_prefix *stream, size_t *size
         at = put_numbers(self->room + padded(sizeof fixed), options->sensitivities, fixed.sensitivities);
         at = put_numbers(at, options->coefficients.data, fixed.coefficients);
         at = put_numbers(at, options->theta.data, fixed.theta);
-        (void)put_numbers(at, options->omega.data, fixed.omega);
+        at = put_numbers(at, options->omega.data, fixed.omega);
+        (void)put_numbers(at, options->matrix.data, matrix_entries(&fixed));
         if (stream->state_bytes > 0)
             memcpy(self->room + fixed.bytes - fixed.state_bytes, stream->state, stream->state_bytes);
         *size = (size_t)fixed.bytes;
@@ -187,7 +199,7 @@ static bool read_fixed(image *fixed, const unsigned char *data, size_t size)
         fixed->neighbours > PN_ZERO_OUT || fixed->estimator > PN_PREFIX_FULL || fixed->memory > PN_PREFIX_REGENERATE ||
         fixed->scale > PN_PREFIX_BY_NODE || fixed->growth > PN_PREFIX_ENDLESS || fixed->fit > PN_PREFIX_OPTIMAL ||
         fixed->count > (fixed->horizon > 0 ? fixed->horizon : PN_PREFIX_LONGEST) ||
-        !memchr(fixed->factorization, '\0', sizeof fixed->factorization))
+        !memchr(fixed->factorization, '\0', sizeof fixed->factorization) || matrix_entries(fixed) > size)
         return false;
     return fixed->sensitivities == 0 || fixed->sensitivities == fixed->horizon
                ? padded(sizeof *fixed) + padded(array_bytes(fixed)) + fixed->state_bytes == size
@@ -233,6 +245,8 @@ static pn_prefix_options read_options(const image *from, const unsigned char *ar
     to.coefficients = take_numbers(&arrays, from->coefficients);
     to.theta = take_numbers(&arrays, from->theta);
     to.omega = take_numbers(&arrays, from->omega);
+    if (matrix_entries(from) > 0)
+        to.matrix = (pn_mat){ take_numbers(&arrays, matrix_entries(from)).data, to.horizon, to.horizon };
     return to;
 }
 

@@ -76,7 +76,7 @@ typedef struct pn_prefix_ops pn_prefix_ops;
 /** The method that has the options which were given, where no factorization was; NULL when any has. */
 const char *pn_prefix_implied(const pn_prefix_options *options);
 /* The rows of the table: one name, one file. */
-#define PN_PREFIXES(X) X(binary) X(sqrt) X(banded) X(blt)
+#define PN_PREFIXES(X) X(binary) X(sqrt) X(banded) X(blt) X(matrix)
 /** Of all of them, ended by NULL; for names and docs see prefix_impl.h and the two below. */
 const pn_prefix_ops *const *pn_prefix_table(void);
 const char *pn_prefix_name(const pn_prefix_ops *ops);

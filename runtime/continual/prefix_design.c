@@ -137,6 +137,8 @@ const char *pn_prefix_implied(const pn_prefix_options *options)
         return "banded";
     if (options->buffers > 0 || options->theta.n > 0 || options->omega.n > 0)
         return "blt";
+    if (options->matrix.rows > 0)
+        return "matrix";
     return options->fit != PN_PREFIX_CLOSED_FORM ? "banded" : NULL;
 }
 
@@ -170,6 +172,8 @@ static pn_status choose_method(pn_prefix_design *design, pn_err *err)
     options->participations = options->participations ? options->participations : 1;
     options->separation = options->separation ? options->separation : 1;
     design->doubling = options->horizon == 0 && options->growth == PN_PREFIX_DOUBLING && !options->noiseless;
+    if (design->ops == &pn_prefix_matrix && options->horizon == 0)
+        return pn_fail(err, PN_EINVAL, "prefix: factorization \"matrix\" needs a horizon, the rows of its matrix");
     if (options->estimator == PN_PREFIX_FULL && options->horizon == 0)
         return pn_fail(err, PN_EUNSUPPORTED, "prefix: estimator \"full\" needs a horizon; use \"honaker\"");
     if (options->growth == PN_PREFIX_ENDLESS && options->horizon > 0)
@@ -323,6 +327,19 @@ static pn_status copy_vector(const char *name, pn_vec *vector, pn_vec from, pn_e
     return status;
 }
 
+static pn_status copy_matrix(pn_mat *matrix, pn_mat from, pn_err *err)
+{
+    size_t entries = from.rows * from.cols, bad = entries > 0 ? pn_first_nonfinite(from.data, entries) : 0;
+    const double *copy;
+
+    if (bad < entries)
+        return pn_fail(err, PN_EDOMAIN, "prefix: matrix must hold finite numbers, got %g at row %zu, column %zu",
+                       from.data[bad], bad / from.cols + 1, bad % from.cols + 1);
+    PN_TRY(copy_numbers(&copy, from.data, entries, err));
+    *matrix = (pn_mat){ (double *)copy, copy ? from.rows : 0, copy ? from.cols : 0 };
+    return PN_OK;
+}
+
 /* The caller's arrays become the design's. */
 static pn_status own_arrays(pn_prefix_design *design, const pn_prefix_options *options, pn_err *err)
 {
@@ -333,7 +350,9 @@ static pn_status own_arrays(pn_prefix_design *design, const pn_prefix_options *o
         status = copy_vector("coefficients", &own->coefficients, options->coefficients, err);
     if (status == PN_OK)
         status = copy_vector("theta", &own->theta, options->theta, err);
-    return status == PN_OK ? copy_vector("omega", &own->omega, options->omega, err) : status;
+    if (status == PN_OK)
+        status = copy_vector("omega", &own->omega, options->omega, err);
+    return status == PN_OK ? copy_matrix(&own->matrix, options->matrix, err) : status;
 }
 
 static double largest_sensitivity(const pn_prefix_options *options)
@@ -392,6 +411,7 @@ pn_status pn_prefix_design_new(pn_prefix_design **out, const pn_prefix_options *
     design->options = *options;
     design->options.sensitivities = NULL;
     design->options.coefficients = design->options.theta = design->options.omega = (pn_vec){ 0 };
+    design->options.matrix = (pn_mat){ 0 };
     status = fill(design, options, err);
     if (status != PN_OK) {
         pn_prefix_design_free(design);
@@ -418,5 +438,6 @@ void pn_prefix_design_free(pn_prefix_design *design)
     pn_free(design->options.coefficients.data);
     pn_free(design->options.theta.data);
     pn_free(design->options.omega.data);
+    pn_free(design->options.matrix.data);
     pn_free(design);
 }

@@ -25,9 +25,10 @@ typedef struct pn_prefix_method pn_prefix_method;
 typedef struct pn_prefix_step pn_prefix_step;
 
 struct pn_prefix_ops {
-    const char *name;     /* "binary": what users ask for */
-    const char *doc;      /* one sentence, and the source */
-    bool unknown_horizon; /* create takes growth "endless" (horizon 0); all methods serve as epochs of "doubling" */
+    const char *name; /* "binary": what users ask for */
+    const char *doc;  /* one sentence, and the source */
+    /* create takes growth "endless" (horizon 0); all methods but "matrix" serve as epochs of "doubling" */
+    bool unknown_horizon;
 
     /* no epoch of an unknown horizon has more draws of one coordinate that a record can move; 0: its leaves */
     double epoch_draws;
@@ -92,7 +93,7 @@ struct pn_prefix_method {
     /* (l2 norm of what rounding the leaf adds to that, in steps and for one coordinate)^2, but for its size: gain^2 */
     double moved;
     /* l2 norm of what other rounding adds, whose size is known: in steps, for one coordinate; 0 for trees,
-     * toeplitz_prefix.h */
+     * factored_prefix.h */
     double settled;
     /* largest |entry| that is rounded, for leaves with entries up to 1 (1: only leaves are rounded); INFINITY:
      * unknown */

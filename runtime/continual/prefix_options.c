@@ -14,7 +14,21 @@ const char *const pn_prefix_fit_names[] = { "sqrt", "optimal", NULL };
 const char *const pn_prefix_factorization_names[] = { PN_PREFIXES(NAME) NULL };
 
 /* The order of PN_PREFIX_ROWS. */
-enum { FACTORIZATION, ESTIMATOR, MEMORY, SCALE, KEEP_ROOT, GROWTH, BANDS, FIT, COEFFICIENTS, BUFFERS, THETA, OMEGA };
+enum {
+    FACTORIZATION,
+    ESTIMATOR,
+    MEMORY,
+    SCALE,
+    KEEP_ROOT,
+    GROWTH,
+    BANDS,
+    FIT,
+    COEFFICIENTS,
+    BUFFERS,
+    THETA,
+    OMEGA,
+    MATRIX
+};
 
 const pn_param pn_prefix_params[] = { PN_PREFIX_ROWS(""), PN_PARAM_END };
 
@@ -42,6 +56,7 @@ static pn_status check_method(const pn_prefix_options *options, const char *owne
         { "buffers", "blt", NULL, options->buffers > 0 },
         { "theta", "blt", NULL, options->theta.n > 0 },
         { "omega", "blt", NULL, options->omega.n > 0 },
+        { "matrix", "matrix", NULL, options->matrix.rows > 0 },
         { "fit", "banded", "blt", options->fit != PN_PREFIX_CLOSED_FORM },
     };
     const owned *first = NULL;
@@ -79,6 +94,7 @@ pn_status pn_prefix_read_options(pn_prefix_options *options, const char *owner, 
     options->buffers = args[BUFFERS].given ? args[BUFFERS].count : 0;
     options->theta = args[THETA].given ? args[THETA].vector : (pn_vec){ 0 };
     options->omega = args[OMEGA].given ? args[OMEGA].vector : (pn_vec){ 0 };
+    options->matrix = args[MATRIX].given ? args[MATRIX].matrix : (pn_mat){ 0 };
     for (int i = COEFFICIENTS; i <= OMEGA; i++) {
         if (args[i].given && pn_prefix_params[i].kind == PN_VECTOR && args[i].vector.n == 0)
             return pn_fail(err, PN_EINVAL, "%s: %s is an empty vector", owner, pn_prefix_params[i].name);

@@ -31,7 +31,9 @@ extern const char *const pn_prefix_factorization_names[]; /* of PN_PREFIXES, NUL
     { of "coefficients", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "banded: 1, c_1, c_2, ... instead" }, \
     { of "buffers", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "blt: vectors kept, 1 to 8; 4 when absent" }, \
     { of "theta", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "blt: decay of each buffer, instead of the table's" }, \
-    { of "omega", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "blt: weight of each buffer" }
+    { of "omega", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "blt: weight of each buffer" }, \
+    { of "matrix", PN_MATRIX, PN_OPTIONAL, PN_ANY, 0.0, NULL, \
+      "matrix: C, a row and a column for each leaf of the horizon, lower triangular, diagonal > 0: noise C^-1 z" }
 /* clang-format on */
 
 #endif

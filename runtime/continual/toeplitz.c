@@ -137,7 +137,7 @@ static pn_status check_falling(size_t bands, const double *c, size_t horizon, pn
         if (!(c[j] >= 0.0) || !(c[j] <= c[j - 1]))
             return pn_fail(err, PN_EUNSUPPORTED,
                            "toeplitz: with several participations the coefficients must not increase nor be negative, "
-                           "got %g after %g at index %zu; use participations 1",
+                           "got %g after %g at index %zu; use participations 1, or factorization \"matrix\"",
                            c[j], c[j - 1], j);
     return PN_OK;
 }

@@ -111,7 +111,8 @@ local usage = {
     for day, count in ipairs{3, 5, 2, 8} do
       print(day, t:push{count})
     end
-    print(t)]],
+    C = pn.mat{{1, 0, 0}, {0.5, 1, 0}, {0, 0.5, 1}}    -- a factorization of one's own: noise C^-1 z
+    print(pn.tree{dim = 1, sensitivity = 1, rho = 0.5, matrix = C, participations = 2, separation = 2})]],
   ["tree.resume"] = [[
     t = pn.tree{dim = 1, horizon = 8, sensitivity = 1, rho = 0.5}
     t:push{3}

@@ -47,8 +47,20 @@ static const row rows[] = {
     { "tree, drawn again", { BINARY(PN_PREFIX_PLAIN), .memory = PN_PREFIX_REGENERATE, .horizon = 256 }, 256, 0.0, 3.0 },
     { "sqrt, 16 leaves", { .factorization = "sqrt", .horizon = 16 }, 16, 3.0, 16.0 },
     { "banded, 8 bands", { .factorization = "banded", .bands = 8, .horizon = 256 }, 256, 3.0, 8.0 },
+    { "matrix, 8 bands, 16 leaves", { .factorization = "matrix", .horizon = 16 }, 16, 3.0, 8.0 },
     { "blt, 4 buffers", { .factorization = "blt", .buffers = 4, .horizon = 256 }, 256, 3.0, 5.0 },
 };
+
+/* matrix: 8 bands, for 16 leaves. */
+static double *banded_matrix(void)
+{
+    static double C[16 * 16];
+
+    for (size_t t = 0; t < 16; t++)
+        for (size_t s = t < 8 ? 0 : t - 7; s <= t; s++)
+            C[t * 16 + s] = 1.0 / (double)(1 + t - s);
+    return C;
+}
 
 static pn_prefix_design *design_of(const row *r, size_t dim)
 {
@@ -60,6 +72,8 @@ static pn_prefix_design *design_of(const row *r, size_t dim)
     options.neighbours = PN_REPLACE_ONE;
     if (!options.noiseless)
         options.rho = 1.0;
+    if (options.horizon == 16 && strcmp(options.factorization, "matrix") == 0)
+        options.matrix = (pn_mat){ banded_matrix(), 16, 16 };
     must(pn_prefix_design_new(&design, &options, &err));
     return design;
 }

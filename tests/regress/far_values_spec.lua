@@ -23,6 +23,10 @@ describe("a value far beyond the noise", function()
   end)
 
   it("is carried by streams of every kind, and gives way to small ones again", function()
+    local C = pn.mat.zeros(12, 12)
+    for i = 1, 12 do
+      for j = math.max(1, i - 2), i do C:set(i, j, i == j and 2 or 1) end
+    end
     for name, more in pairs {
       plain = { factorization = "binary" },
       regenerate = { factorization = "binary", memory = "regenerate" },
@@ -32,6 +36,7 @@ describe("a value far beyond the noise", function()
       sqrt = { factorization = "sqrt" },
       banded = { factorization = "banded", bands = 3 },
       blt = { factorization = "blt" },
+      matrix = { factorization = "matrix", matrix = C },
     } do
       local options = { dim = 2, horizon = 12, sensitivity = 1, sigma = 1, rng = pn.rng.seeded(4) }
       for k, v in pairs(more) do options[k] = v or nil end

@@ -1,6 +1,6 @@
 -- mutants_continual.lua -- audits of prefix sums and of zeroth-order optimization, for mutants.lua; what KIND means stands there.
---   law      of prefix sums: one record moves one leaf (banded: two), and all releases are weighed by the inverse covariance of
---            their noise.  No test is better; its mu is what the event charges (honaker: 0.93 of that)
+--   law      of prefix sums: one record moves one leaf (banded: two, matrix: three), and all releases are weighed by the inverse
+--            covariance of their noise.  No test is better; its mu is what the event charges (honaker: 0.93 of that)
 --   reuse    the same with the covariance that releases have when every node's noise is the same
 --   average  the same when every release has noise of its own
 --   epochs   the same when the noise of every epoch is that of the first
@@ -79,6 +79,28 @@ local function toeplitz_noise(c)
     noise[t] = combine({ 1, 1 }, noise[t - 1] or {}, w[t])
   end
   return noise
+end
+
+-- The same of any C, a table of rows: C_tt w_t = z_t - sum_s C_ts w_s.
+local function matrix_noise(C)
+  local noise, w = {}, {}
+  for t, row in ipairs(C) do
+    w[t] = node(0, t)
+    for s = 1, t - 1 do w[t] = combine({ 1, -row[s] }, w[t], w[s]) end
+    w[t] = combine({ 1 / row[t] }, w[t])
+    noise[t] = combine({ 1, 1 }, noise[t - 1] or {}, w[t])
+  end
+  return noise
+end
+
+-- Of records in three leaves, 6 apart, those in 2, 8 and 14 move the most.
+local function uneven()
+  local C = {}
+  for t = 1, LEAVES do
+    C[t] = {}
+    for s = 1, LEAVES do C[t][s] = s == t and 1 + s % 3 / 4 or s < t and 0.4 / (1 + (t * s) % 4) or 0 end
+  end
+  return C
 end
 
 local function square_root(count)
@@ -315,6 +337,7 @@ return function(audit, teaching)
       SHORT),
     tree_blt = sums({ factorization = "blt", theta = theta, omega = omega },
       function() return toeplitz_noise(buffered()) end, { 1 }, LONG),
+    tree_matrix = sums({ matrix = uneven() }, function() return matrix_noise(uneven()) end, { 2, 8, 14 }, SHORT),
     tree_doubling = sums({ factorization = "binary", estimator = "plain", growth = "doubling" },
       function() return doubling_noise(node) end, { 8 }, SHORT),
     zeroth_order = function()

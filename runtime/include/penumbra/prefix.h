@@ -7,7 +7,8 @@
  * are at least `separation` apart, each by at most the leaf's sensitivity in l2.  The object cannot see records:
  * whoever makes the leaves clips them.  Depends on: event.h, ledger.h, numbers.h, rng.h, task.h.
  * Sources: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015); Henzinger, Upadhyay,
- * Upadhyay (2023); Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024). */
+ * Upadhyay (2023); Denisov, McMahan, Rush, Smith, Thakurta (2022); Choquette-Choo, Ganesh, McKenna, McMahan, Rush,
+ * Thakurta, Xu (2023); Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024). */
 #ifndef PENUMBRA_PREFIX_H
 #define PENUMBRA_PREFIX_H
 
@@ -57,7 +58,7 @@ typedef struct pn_prefix_options {
     size_t participations;    /* leaves that one record may influence; 0: 1 */
     size_t separation;        /* leaves from one to the next of them, at least; 0: 1 */
 
-    const char *factorization;     /* NULL: chosen by horizon and dim; else "binary", "sqrt", "banded" or "blt" */
+    const char *factorization; /* NULL: chosen by horizon and dim; else "binary", "sqrt", "banded", "blt" or "matrix" */
     pn_prefix_estimator estimator; /* binary */
     bool estimator_given;    /* otherwise: honaker for an unknown horizon or without a factorization, else plain */
     pn_prefix_memory memory; /* binary, plain */
@@ -69,6 +70,10 @@ typedef struct pn_prefix_options {
     pn_vec coefficients;     /* banded: c_0 = 1, c_1, ... instead */
     size_t buffers;          /* blt, 1 to 8; 0: 4 */
     pn_vec theta, omega;     /* blt: parameters instead of the table's, both of one length */
+    /* matrix: C, horizon x horizon, lower triangular with a positive diagonal: leaves have the noise C^-1 z.  Of
+     * several participations its sensitivity is exact for 2 of them, where C has at most 2 separation bands, and for
+     * falling Toeplitz coefficients >= 0; otherwise an upper bound (pn_prefix_design_describe says which). */
+    pn_mat matrix;
 } pn_prefix_options;
 
 /** Errors: PN_EINVAL with the option, its value and what would be right; PN_EUNSUPPORTED for combinations without a

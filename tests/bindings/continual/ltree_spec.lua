@@ -14,6 +14,12 @@ local function tree(more) return pn.tree(with(more)) end
 local function seeded(more) return tree(with(more, { rng = pn.rng.seeded(5) })) end
 local function teaching(rho) return pn.ledger { rho = rho or 10, teaching = true } end
 
+local function identity(n)
+  local C = pn.mat.zeros(n, n)
+  for i = 1, n do C:set(i, i, 1) end
+  return C
+end
+
 describe("pn.tree", function()
   it("releases sums that are near, and the same for the same seed", function()
     local one, two = seeded(), seeded()
@@ -78,8 +84,8 @@ describe("pn.tree", function()
   end)
 
   it("serves every factorization and an unknown horizon", function()
-    for _, name in ipairs { "binary", "sqrt", "banded", "blt" } do
-      local t = seeded { factorization = name }
+    for _, name in ipairs { "binary", "sqrt", "banded", "blt", "matrix" } do
+      local t = seeded { factorization = name, matrix = name == "matrix" and identity(8) or nil }
       assert.equal(name, t.factorization)
       for i = 1, 8 do assert.is_true(math.abs(t:push { 1, 0 }[1] - i) < 14 * math.sqrt(t:variance(i))) end
     end
@@ -248,7 +254,7 @@ describe("what a tree refuses", function()
     refused("got delta without epsilon", pn.tree, { dim = 1, horizon = 8, sensitivity = 1, delta = 1e-6 })
     refused("rho must be a positive number, got 0", tree, { rho = 0 })
     refused("horizon must be a whole number from 1, got 2.5", tree, { horizon = 2.5 })
-    refused('factorization must be "binary", "sqrt", "banded" or "blt"', tree, { factorization = "oak" })
+    refused('factorization must be "binary", "sqrt", "banded", "blt" or "matrix"', tree, { factorization = "oak" })
     refused("bound must be a positive number, got 0", tree, { bound = 0 })
     refused("rng must be an open pn.rng", tree, { rng = 4 })
     refused("path must be a string", tree, { path = 4 })
@@ -279,6 +285,96 @@ describe("what a tree refuses", function()
       local s <close> = seeded()
       s:push { 1, 1 }
     end
+  end)
+end)
+
+describe("a factorization of one's own", function()
+  local rows = { { 2, 0, 0, 0 }, { 1, 1, 0, 0 }, { 0, -0.5, 1, 0 }, { 0, 0, 0.5, 4 } }
+  local function given(more)
+    local options = with(more, { dim = 2, sensitivity = 1, matrix = rows, rng = pn.rng.seeded(5) })
+    options.rho = not options.sigma and 0.5 or nil
+    return pn.tree(options)
+  end
+
+  it("says how long the stream is, and which factorization it has", function()
+    local t = given()
+    assert.equal("matrix", t.factorization)
+    assert.equal(4, t.horizon)
+    assert.matches("given matrix, 2 bands, sensitivity exact, horizon 4", tostring(t), 1, true)
+    assert.is_true(math.abs(t.sigma - math.sqrt(16)) < 1e-6) -- the largest column is the last
+    for i = 1, 4 do assert.is_true(math.abs(t:push { 1, 0 }[1] - i) < 14 * math.sqrt(t:variance(i))) end
+    assert.equal(4, t.memory) -- the release and one increment
+    refused("all 4 leaves", t.push, t, { 1, 1 })
+  end)
+
+  it("has the variances of its inverse", function()
+    local t, C = given { sigma = 3 }, pn.mat(rows)
+    for i = 1, 4 do
+      local ones = {}
+      for j = 1, 4 do ones[j] = j <= i and 1 or 0 end
+      local x = C:t():solve(ones)
+      assert.is_true(math.abs(t:variance(i) - 9 * x:dot(x)) < 1e-12 * t:variance(i))
+    end
+  end)
+
+  it("is the library's where its matrix is, to the last bit", function()
+    local C = pn.mat.zeros(8, 8)
+    for i = 1, 8 do
+      for j = math.max(1, i - 2), i do C:set(i, j, ({ 1, 1 / 2, 3 / 8 })[i - j + 1]) end
+    end
+    local own = given { matrix = C, sigma = 2 }
+    local banded = pn.tree { dim = 2, horizon = 8, sensitivity = 1, sigma = 2, bands = 3, rng = pn.rng.seeded(5) }
+    for i = 1, 8 do assert.equal(banded:push { i, 1 }[1], own:push { i, 1 }[1]) end
+    assert.is_true(math.abs(own.rho / banded.rho - 1) < 1e-9)
+  end)
+
+  it("charges a record for all leaves that it is in, and says whether that is exact", function()
+    local function says(more) return (tostring(given(more)):gsub("%s+", " ")) end
+    local function rho(more) return given(with(more, { sigma = 1 })).rho end
+    -- columns (2, 1, 0, 0), (0, 1, -.5, 0), (0, 0, 1, .5), (0, 0, 0, 4): rho is half of what they add up to, squared
+    assert.is_true(math.abs(rho() - 8) < 1e-6)
+    assert.is_true(math.abs(rho { participations = 2, separation = 3 } - (5 + 16) / 2) < 1e-6)
+    assert.is_true(math.abs(rho { participations = 2, separation = 2 } - (5 + 16) / 2) < 1e-6)
+    assert.is_true(math.abs(rho { participations = 2 } - (1.25 + 16 + 2 * 2) / 2) < 1e-6)
+    assert.matches("sensitivity exact", says { participations = 2 })
+    local dense, rng = pn.mat.zeros(8, 8), pn.rng.seeded(1)
+    for i = 1, 8 do
+      for j = 1, i do dense:set(i, j, i == j and 1 or rng:uniform() - 0.5) end
+    end
+    assert.matches("sensitivity an upper bound, at most %d", says { matrix = dense, participations = 4 })
+  end)
+
+  it("goes on after a resume with the same numbers", function()
+    local path = os.tmpname()
+    os.remove(path)
+    local whole, parts = given { participations = 2 }, given { participations = 2 }
+    for i = 1, 4 do
+      local want, got = whole:push { i, 1 }, parts:push { i, 1 }
+      assert.is_true(want[1] == got[1] and want[2] == got[2])
+      parts:save(path)
+      parts = pn.tree.resume(path)
+      assert.equal(tostring(whole), tostring(parts))
+    end
+    os.remove(path)
+  end)
+
+  it("is refused where it is none, with the place", function()
+    local function wrong(i, j, x)
+      local C = pn.mat(rows)
+      C:set(i, j, x)
+      return { matrix = C }
+    end
+    refused("tree: matrix must be lower triangular, got 0.25 at row 1, column 3", given, wrong(1, 3, 0.25))
+    refused("tree: the diagonal of matrix must be positive (2^-64 to 2^64), got 0 at row 2", given, wrong(2, 2, 0))
+    refused("got -1 at row 2", given, wrong(2, 2, -1))
+    refused("makes noise larger, by up to 301 (at most 128 is supported): smaller entries below the diagonal do not", given,
+      wrong(2, 1, 600))
+    refused("tree: matrix must be 5 x 5, a row and a column for each leaf of the horizon, got 4 x 4", given, { horizon = 5 })
+    refused("got 1 x 2", given, { matrix = { { 1, 2 } } })
+    refused("matrix", given, { matrix = 3 })
+    refused("finite", given, { matrix = { { 1, 0 }, { 0 / 0, 1 } } })
+    refused('tree: matrix is of factorization "matrix", got "sqrt"', given, { factorization = "sqrt" })
+    refused('needs a matrix of 8 x 8', tree, { factorization = "matrix" })
   end)
 end)
 

@@ -21,10 +21,20 @@ end
 
 local function same(a, b) return a[1] == b[1] and a[2] == b[2] end
 
+-- Lower triangular, n x n, of three bands.
+local function lower(n)
+  local C = pn.mat.zeros(n, n)
+  for i = 1, n do
+    for j = math.max(1, i - 2), i do C:set(i, j, 1 / (i - j + 1)) end
+  end
+  return C
+end
+
 local methods = {
   { factorization = "binary" }, { factorization = "binary", estimator = "honaker" },
   { factorization = "binary", memory = "regenerate" }, { factorization = "sqrt" },
   { factorization = "banded", bands = 4 }, { factorization = "blt" },
+  { factorization = "matrix", matrix = lower(16) },
 }
 
 describe("a tree that was saved", function()

@@ -23,7 +23,8 @@ typedef struct duel {
     pn_prefix_design *design;
     size_t dim, horizon;
     double bound, sensitivity;
-    double c[LONGEST]; /* of factorizations */
+    /* of factorizations C = C' diag(scale): C' with ones on its diagonal; all of scale are powers of 2 */
+    double c[LONGEST][LONGEST], scale[LONGEST];
 } duel;
 
 static uint64_t random_state = 20241121;
@@ -91,7 +92,8 @@ static double moved_in_nodes(const duel *self, const double *one, const double *
     return sum;
 }
 
-/* K that releases whose leaves are m, when u = m + w is released: K_t = w_t + round(sum c_j w_{t-j}). */
+/* K that releases whose leaves are m, when u = m + w is released: K_t = w_t + round(sum_s C'_ts w_s), in steps of leaf
+ * t, which are 1 / scale_t long. */
 static double noise_behind(const duel *self, const double *out, const double *leaves, size_t t, size_t k)
 {
     double w[LONGEST];
@@ -100,10 +102,11 @@ static double noise_behind(const duel *self, const double *out, const double *le
     for (size_t s = 0; s <= t; s++) {
         size_t at = s * self->dim + k;
 
-        w[s] = out[at] - (s > 0 ? out[at - self->dim] : 0.0) - nearbyint(leaves[at]);
+        w[s] =
+            (out[at] - (s > 0 ? out[at - self->dim] : 0.0)) * self->scale[s] - nearbyint(leaves[at] * self->scale[s]);
     }
-    for (size_t j = 1; j <= t; j++)
-        mixed += (long double)self->c[j] * w[t - j];
+    for (size_t s = t; s-- > 0;)
+        mixed += (long double)self->c[t][s] * w[s];
     return w[t] + (double)nearbyintl(mixed);
 }
 
@@ -167,10 +170,11 @@ static void draw_leaf(const duel *self, pair *at, size_t t, bool differs)
 {
     const double *each = self->design->options.sensitivities;
     double limit = each ? each[t] : self->sensitivity, norm = 0.0;
-    double *leaf = at->leaf + t * self->dim, *by = at->moved + t * self->dim;
+    double *leaf = at->leaf + t * self->dim, *by = at->moved + t * self->dim, scale = self->scale[t];
 
     for (size_t k = 0; k < self->dim; k++) {
-        leaf[k] = floor((draw() - 0.5) * self->bound) + 0.5 + (draw() - 0.5) * (draw_below(2) ? 0.02 : 1.0);
+        leaf[k] = floor((draw() - 0.5) * self->bound * scale) + 0.5 + (draw() - 0.5) * (draw_below(2) ? 0.02 : 1.0);
+        leaf[k] /= scale;
         by[k] = differs ? (draw_below(4) ? 1.0 : draw() * 2.0 - 1.0) : 0.0;
         norm += by[k] * by[k];
     }
@@ -210,6 +214,22 @@ static double climb(const duel *self, int starts, int steps)
 
 /* ---- designs ---- */
 
+static void fill_factorization(duel *self, const pn_prefix_options *options)
+{
+    const pn_mat *given = &options->matrix;
+    double c[LONGEST] = { 0.0 };
+
+    if (self->design->ops == &pn_prefix_blt)
+        pn_toeplitz_blt(options->theta.n, options->theta.data, options->omega.data, LONGEST, c);
+    else
+        pn_toeplitz_sqrt(options->bands > 0 ? options->bands : LONGEST, c);
+    for (size_t t = 0; t < self->horizon; t++) {
+        self->scale[t] = given->rows > 0 ? given->data[t * given->cols + t] : 1.0;
+        for (size_t s = 0; s <= t; s++)
+            self->c[t][s] = given->rows > 0 ? given->data[t * given->cols + s] / self->scale[s] : c[t - s];
+    }
+}
+
 static double share_reached(pn_prefix_options options, double sensitivity)
 {
     duel self = { .dim = options.dim, .horizon = options.horizon, .bound = 100.0, .sensitivity = sensitivity };
@@ -220,14 +240,12 @@ static double share_reached(pn_prefix_options options, double sensitivity)
     options.bound = self.bound;
     self.design = design_of(options);
     CHECK(self.design->method->step == 1.0);
-    if (self.design->ops == &pn_prefix_blt)
-        pn_toeplitz_blt(options.theta.n, options.theta.data, options.omega.data, LONGEST, self.c);
-    else
-        pn_toeplitz_sqrt(options.bands > 0 ? options.bands : LONGEST, self.c);
+    fill_factorization(&self, &options);
     charged = pn_prefix_design_mu(self.design) * 0x1p40;
     reached = climb(&self, 8, 20);
     CHECK(reached <= charged);
-    CHECK(reached >= 0.5 * pn_prefix_gain(self.design) * sensitivity);
+    /* columns of a matrix differ, and the climb begins at any */
+    CHECK(reached >= (options.matrix.rows > 0 ? 0.2 : 0.5) * pn_prefix_gain(self.design) * sensitivity);
     pn_prefix_design_free(self.design);
     return reached / charged;
 }
@@ -308,10 +326,52 @@ static void no_factorization_moves_more_than_is_charged(void)
     }
 }
 
+/* Long steps, where rounding is all there is: of a leaf, and of the noise of those after it. */
+static void rounding_is_charged_in_the_steps_of_the_leaf(void)
+{
+    enum { T = 6 };
+    double one[] = { 0.125 }, six[T * T] = { 0.0 };
+    pn_prefix_options options = unit_noise(1, 1);
+
+    options.factorization = "matrix";
+    options.matrix = (pn_mat){ one, 1, 1 };
+    CHECK(worst_share(options) > 0.8);
+    for (size_t t = 0; t < T; t++) {
+        six[t * T] = 0.05 + 0.025 * (double)t;
+        six[t * T + t] = 0.25;
+    }
+    options.horizon = T;
+    options.matrix = (pn_mat){ six, T, T };
+    CHECK(worst_share(options) > 0.4);
+}
+
+/* Of any signs, with steps of leaves that differ by a factor of 4. */
+static void no_matrix_moves_more_than_is_charged(void)
+{
+    static const size_t bands[] = { 1, 3, LONGEST };
+    double c[LONGEST * LONGEST];
+    pn_prefix_options options = unit_noise(1, LONGEST);
+
+    options.factorization = "matrix";
+    options.matrix = (pn_mat){ c, LONGEST, LONGEST };
+    for (size_t i = 0; i < 6; i++) {
+        for (size_t t = 0; t < LONGEST; t++)
+            for (size_t s = 0; s < LONGEST; s++)
+                c[t * LONGEST + s] = s == t                          ? ldexp(1.0, (int)draw_below(3) - 1)
+                                     : s < t && t - s < bands[i % 3] ? draw() - 0.5
+                                                                     : 0.0;
+        options.participations = i < 3 ? 1 : 3;
+        options.separation = i < 3 ? 0 : 2;
+        CHECK(worst_share(options) > 0.4);
+    }
+}
+
 int main(void)
 {
     no_tree_moves_more_than_is_charged();
     no_tree_of_unequal_nodes_moves_more_than_is_charged();
     no_factorization_moves_more_than_is_charged();
+    rounding_is_charged_in_the_steps_of_the_leaf();
+    no_matrix_moves_more_than_is_charged();
     return check_summary();
 }

@@ -14,6 +14,7 @@ static const pn_checkpoint_owner owner = { .name = "prefix", .what = "stream" };
 
 static const double unequal[16] = { 1.0, 0.5, 2.0, 1.0, 1.0, 0.25, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 1.0 };
 static double bands[3] = { 1.0, 0.5, 0.25 }, theta[2] = { 0.9, 0.5 }, omega[2] = { 0.1, 0.3 };
+static double given[25] = { 1, 0, 0, 0, 0, .5, 2, 0, 0, 0, -.5, .5, 1, 0, 0, 0, .25, .5, 1, 0, 0, 0, 1, 1, 3 };
 
 static const pn_prefix_options streams[] = {
     { .dim = 3, .horizon = 16, .sensitivity = 1.0, .rho = 0.5, .factorization = "binary" },
@@ -72,6 +73,14 @@ static const pn_prefix_options streams[] = {
       .factorization = "blt",
       .theta = { theta, 2 },
       .omega = { omega, 2 } },
+    { .dim = 2,
+      .horizon = 5,
+      .sensitivity = 1.0,
+      .rho = 0.5,
+      .participations = 2,
+      .separation = 2,
+      .factorization = "matrix",
+      .matrix = { given, 5, 5 } },
     { .dim = 2, .sensitivity = 1.0, .rho = 0.5, .factorization = "sqrt" },
     { .dim = 2, .horizon = 9, .noiseless = true },
     { .dim = MOST_DIM, .horizon = 8, .sensitivity = 1.0, .rho = 0.5, .factorization = "binary" },

@@ -3,6 +3,7 @@
  *   node_redrawn      every prefix draws its nodes anew: averages of releases lose the noise
  *   node_skipped      only the last node of a prefix has noise
  *   leaf_sensitivity  sigma for half of what a leaf moves
+ *   participates_once sigma for a record in one leaf, of a matrix and a record in several
  * Seeds are fixed; |z| > 6 for a true law has a probability of 2e-9.
  * Depends on: check.h, prefix_kit.h, continual/ (built here with its faults). */
 #ifndef _GNU_SOURCE
@@ -10,6 +11,7 @@
 #endif
 #define PN_MUTANTS
 #include "continual/binary_push.c"
+#include "continual/participation.c"
 #include "continual/prefix_design.c"
 
 #include "runtime/continual/prefix_kit.h"
@@ -72,6 +74,29 @@ static void sees_half_a_sensitivity(const char *fault, bool wrong)
     pn_prefix_design_free(design);
 }
 
+/* A record in leaves 1, 3 and 5 moves C r by the norm of the sum of its columns, which is (1, 2, 2, 3, 3). */
+static void sees_a_record_in_one_leaf_only(const char *fault, bool wrong)
+{
+    double C[25] = { 1, 0, 0, 0, 0, 2, 1, 0, 0, 0, 1, 0, 1, 0, 0, 2, 0, 1, 1, 0, 1, 0, 1, 1, 1 };
+    pn_prefix_options options = unit_noise(1, 5);
+    pn_prefix_design *design;
+    double moved;
+
+    options.factorization = "matrix";
+    options.matrix = (pn_mat){ C, 5, 5 };
+    options.participations = 3;
+    options.separation = 2;
+    options.sigma = 0.0;
+    options.rho = 0.5;
+    if (fault)
+        CHECK(setenv("PENUMBRA_MUTANT", fault, 1) == 0);
+    design = design_of(options);
+    CHECK(unsetenv("PENUMBRA_MUTANT") == 0);
+    moved = sqrt(1 + 4 + 4 + 9 + 9) / pn_prefix_design_sigma(design);
+    CHECK((moved * moved / 2.0 > 0.5) == wrong);
+    pn_prefix_design_free(design);
+}
+
 int main(void)
 {
     sees(NULL, false, false);
@@ -79,5 +104,8 @@ int main(void)
     sees("node_skipped", false, true);
     sees_half_a_sensitivity(NULL, false);
     sees_half_a_sensitivity("leaf_sensitivity", true);
+    sees_a_record_in_one_leaf_only(NULL, false);
+    sees_a_record_in_one_leaf_only("leaf_sensitivity", true);
+    sees_a_record_in_one_leaf_only("participates_once", true);
     return check_summary();
 }

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-enum { COUNT = 12 };
+enum { COUNT = 13 };
 
 static pn_arg *at(pn_arg *args, const char *name)
 {
@@ -53,7 +53,7 @@ static void reads_the_options_of_a_tree(void)
 static void reads_the_options_of_factorizations(void)
 {
     double numbers[2] = { 0.5, 0.25 };
-    pn_arg banded[COUNT] = { { 0 } }, blt[COUNT] = { { 0 } };
+    pn_arg banded[COUNT] = { { 0 } }, blt[COUNT] = { { 0 } }, matrix[COUNT] = { { 0 } };
     pn_prefix_options options = { 0 };
     pn_err err;
 
@@ -75,6 +75,14 @@ static void reads_the_options_of_factorizations(void)
     at(blt, "buffers")->count = 9;
     CHECK(pn_prefix_read_options(&options, "tree", blt, &err) == PN_EINVAL);
     CHECK(strcmp(err.message, "tree: buffers must be a whole number from 1 to 8, got 9") == 0);
+    *at(matrix, "matrix") = (pn_arg){ .given = true, .matrix = { numbers, 1, 2 } };
+    CHECK(pn_args_check("tree", pn_prefix_params, matrix, NULL) == PN_OK);
+    CHECK(pn_prefix_read_options(&options, "tree", matrix, NULL) == PN_OK);
+    CHECK(options.matrix.data == numbers && options.matrix.cols == 2 && options.theta.n == 0);
+    CHECK(strcmp(pn_prefix_implied(&options), "matrix") == 0);
+    *at(matrix, "bands") = (pn_arg){ .given = true, .count = 6 };
+    CHECK(pn_prefix_read_options(&options, "tree", matrix, &err) == PN_EINVAL);
+    CHECK(strstr(err.message, "bands is of factorization \"banded\", matrix of \"matrix\""));
 }
 
 static void has_a_row_for_every_factorization(void)

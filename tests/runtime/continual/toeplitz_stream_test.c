@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "continual/toeplitz_prefix.h"
+#include "continual/factored_prefix.h"
 #include "numeric/lapack.h"
 
 #include "check.h"
@@ -440,7 +440,7 @@ static void long_sums_are_as_exact_as_charged(void)
     pn_toeplitz_sqrt(HORIZON, c);
     charged = 0.5 * (it.method->settled / sqrt(HORIZON - 1.0) - 1.0);
     for (size_t j = 1; j < HORIZON; j++) { /* w_{t-j} is in row t - 1 - j of a ring that has not turned */
-        double w = floor(pn_toeplitz_reach(2.0) * (0.75 + 0.25 * uniform(&state)));
+        double w = floor(pn_factored_reach(2.0) * (0.75 + 0.25 * uniform(&state)));
 
         it.state[(HORIZON - 1 - j) * it.step.stride] = w;
         exact += (long double)c[j] * (long double)w;
