@@ -2,7 +2,8 @@
  * Depends on: lask.h, lsymbol.h, progress.h, oracle/oracle.h.  Used by: lsolve.c, lsolver.c.
  *
  * What is asked is read alike for all kinds (lask_call.c); what becomes of it depends on the oracle: a solver that is
- * being planned writes it down, a run answers what its plan has, and at the prompt each answer is a plan of one step. */
+ * being planned writes it down, a run answers what its plan has, and at the prompt each answer is a plan of one
+ * step. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
