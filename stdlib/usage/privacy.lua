@@ -92,6 +92,12 @@ local usage = {
     s = pn.sampler.poisson{n = 1000, q = 0.02}
     print(s, #s:draw(pn.rng.seeded(1)))
     print(s:event{sigma = 5, contribution = 1})]],
+  ["sampler.declared"] = [[
+    q = {}
+    for i = 1, 1000 do q[i] = i <= 100 and 0.1 or 0.01 end    -- two public strata
+    s = pn.sampler.declared{q = q}
+    print(s, #s:draw(pn.rng.seeded(1)))
+    print(s:event{sigma = 5, contribution = 1})    -- what it costs a record of the first stratum]],
   ["sampler.fixed"] = [[
     s = pn.sampler.fixed{n = 1000, batch = 20}
     print(s, #s:draw(pn.rng.seeded(1)))
