@@ -109,7 +109,8 @@ local usage = {
     for i = 1, 1000 do q[i] = i <= 100 and 0.1 or 0.01 end    -- two public strata
     s = pn.sampler.declared{q = q}
     print(s, #s:draw(pn.rng.seeded(1)))
-    print(s:event{sigma = 5, contribution = 1})    -- what it costs a record of the first stratum]],
+    print(s:event{sigma = 5, contribution = 1}:epsilon(1e-6))    -- what is charged: the price of the first stratum
+    print(pn.sampler.poisson{n = 1000, q = 0.01}:event{sigma = 5, contribution = 1}:epsilon(1e-6))    -- of the second]],
   ["sampler.fixed"] = [[
     s = pn.sampler.fixed{n = 1000, batch = 20}
     print(s, #s:draw(pn.rng.seeded(1)))

@@ -153,6 +153,20 @@ describe("event.curve", function()
     assert.near(cost(e, 1, 1e-6), L:spend(e, "mine").spent, 0.5)
   end)
 
+  it("is another event where one number differs", function()
+    local made = {}
+    for i = 1, 3 do
+      made[i] = event.curve { orders = { 2, 6, 20 }, divergences = { 0.01, 0.02 + 0.01 * i, 0.3 } }
+    end
+    local acc, L = pn.accountant.rdp {}, pn.ledger { alpha = 6, epsilon = 1 }
+    for i = 1, 3 do
+      acc:add(made[i])
+      L:spend(made[i])
+    end
+    assert.near(0.12, acc:rdp(6), 1e-15)
+    assert.near(0.12, L.spent, 1e-15)
+  end)
+
   it("has no place where a pure epsilon or a loss distribution is needed", function()
     local e = event.curve { orders = { 2 }, divergences = { 0.01 } }
     refused("no privacy loss distribution belongs to an event.curve", function() pn.accountant.pld {}:add(e) end)

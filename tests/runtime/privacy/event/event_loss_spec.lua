@@ -75,6 +75,15 @@ describe("event.loss_distribution", function()
     assert.near(math.log(2.5 * 1.5) ^ 2 / 8, e.rho, 1e-14)
   end)
 
+  it("counts what the other neighbour alone can give", function()
+    -- p always gives what q gives with probability 1/k: the divergence is ln k at every order
+    for _, k in ipairs { 1.001, 2, 1000 } do
+      local e = event.loss_distribution { losses = { math.log(k) }, probabilities = { 1 } }
+      for _, order in ipairs { 1.1, 2, 40, inf } do assert.near(math.log(k), e:rdp(order), 1e-11 * math.log(k)) end
+      assert.near(math.log(k), e.rho, 1e-11 * math.log(k))
+    end
+  end)
+
   it("keeps its digits where the laws hardly differ", function()
     -- p = 1/2 (1 +- x): D(a) = a x^2 2 + O(x^4) for q = 1/2 (1 -+ x)
     local x = 1e-7
