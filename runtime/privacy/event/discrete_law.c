@@ -312,11 +312,12 @@ static void direct_tails(const pn_pair *self, double loss, pn_tails *out)
 }
 
 /* {L' <= loss} of the loss L' = -L of Q against P is {L >= -loss}. */
-static pn_tails turned_tails(const pn_discrete_law *law, double loss)
+static void turned_tails(const pn_pair *self, double loss, pn_tails *out)
 {
-    pn_tails t = law->tails[count_to(law, -loss, true)];
+    const pn_discrete_law *law = self->law;
+    const pn_tails *t = &law->tails[count_to(law, -loss, true)];
 
-    return (pn_tails){ t.q_above, t.p_above, t.q_below, t.p_below };
+    *out = (pn_tails){ t->q_above, t->p_above, t->q_below, t->p_below };
 }
 
 /* The hockey stick at exp(loss), less max(0, 1 - exp(loss)); and the tail that its rounding is relative to. */
@@ -330,10 +331,11 @@ static double beyond(const pn_tails *t, double loss, double *tail)
 
 static void either_tails(const pn_pair *self, double loss, pn_tails *out)
 {
-    pn_tails turned = turned_tails(self->law, loss);
     double here, there, tail, other;
+    pn_tails turned;
 
     direct_tails(self, loss, out);
+    turned_tails(self, loss, &turned);
     here = beyond(out, loss, &tail);
     there = beyond(&turned, loss, &other);
     if (there - here > SAME * fmax(tail, other))
@@ -352,26 +354,43 @@ static bool is_symmetric(const pn_discrete_law *law)
     return fabs(law->p_infinite - law->q_infinite) <= SAME * law->p_infinite;
 }
 
-static pn_pair pair_of(const pn_discrete_law *law, bool either)
+static pn_pair direct_pair(const pn_discrete_law *law)
 {
     const pn_outcome *first = &law->outcomes[0], *last = &law->outcomes[law->n - 1];
-    double p = law->p_infinite, q = law->q_infinite;
 
-    if (either)
-        return (pn_pair){ .tails = either_tails,
-                          .low = fmin(first->loss, -last->loss),
-                          .high = fmax(last->loss, -first->loss),
-                          .p_infinite = fmax(p, q),
-                          .q_infinite = fmax(p, q),
-                          .law = law };
     return (pn_pair){ .tails = direct_tails,
                       .low = first->loss,
                       .high = last->loss,
-                      .p_infinite = p,
-                      .q_infinite = q,
+                      .p_infinite = law->p_infinite,
+                      .q_infinite = law->q_infinite,
                       .law = law,
-                      .p_high = last->p,
+                      .p_high = law->n > 1 ? last->p : 0.0,
                       .atoms_only = law->n == 2 };
+}
+
+static pn_pair turned_pair(const pn_discrete_law *law)
+{
+    const pn_outcome *first = &law->outcomes[0], *last = &law->outcomes[law->n - 1];
+
+    return (pn_pair){ .tails = turned_tails,
+                      .low = -last->loss,
+                      .high = -first->loss,
+                      .p_infinite = law->q_infinite,
+                      .q_infinite = law->p_infinite,
+                      .law = law,
+                      .p_high = law->n > 1 ? first->q : 0.0,
+                      .atoms_only = law->n == 2 };
+}
+
+/* The same with P and Q exchanged. */
+static pn_pair either_pair(const pn_discrete_law *law)
+{
+    const pn_outcome *first = &law->outcomes[0], *last = &law->outcomes[law->n - 1];
+    double infinite = fmax(law->p_infinite, law->q_infinite), most = fmax(last->loss, -first->loss);
+
+    return (pn_pair){
+        .tails = either_tails, .low = -most, .high = most, .p_infinite = infinite, .q_infinite = infinite, .law = law
+    };
 }
 
 size_t pn_discrete_pairs(const pn_discrete_law *law, bool attained, pn_pair pairs[2])
@@ -384,6 +403,11 @@ size_t pn_discrete_pairs(const pn_discrete_law *law, bool attained, pn_pair pair
     if (finite && law->n == 2 && symmetric)
         pn_pair_pure(&pairs[0], fmax(last->loss, -first->loss));
     else
-        pairs[0] = pair_of(law, law->both && !symmetric && !attained);
-    return law->both && !symmetric ? 2 : 1;
+        pairs[0] = direct_pair(law);
+    if (!law->both || symmetric)
+        return 1;
+    pairs[1] = turned_pair(law);
+    if (!attained)
+        pairs[0] = pairs[1] = either_pair(law);
+    return 2;
 }

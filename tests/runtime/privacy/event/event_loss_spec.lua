@@ -81,6 +81,10 @@ describe("event.loss_distribution", function()
       local e = event.loss_distribution { losses = { math.log(k) }, probabilities = { 1 } }
       for _, order in ipairs { 1.1, 2, 40, inf } do assert.near(math.log(k), e:rdp(order), 1e-11 * math.log(k)) end
       assert.near(math.log(k), e.rho, 1e-11 * math.log(k))
+      local epsilon = 5 * math.log(k)
+      local want = 1 - math.exp(epsilon) / k ^ 10 -- all of P at the loss 10 ln k
+      assert.near(want, pld(e, 10):delta(epsilon), 1e-6 * want)
+      assert.is_true(pld(e, 10):delta(epsilon) >= want * (1 - 1e-12))
     end
   end)
 
