@@ -194,6 +194,7 @@ describe("the budget", function()
       { "pn.curator{data={a=data.adult}, ledger=budget}", "the curator's" },
       { "budget.remaining = 7", "cannot be changed" }, { "return budget.spend", "has no 'spend'" },
       { "return budget:spend(pn.event.pure{epsilon=1})", "has no 'spend'" }, { "budget:close()", "has no 'close'" },
+      { "return budget:spend(pn.event.curve{orders={2}, divergences={0}})", "has no 'spend'" },
       { "return budget.split", "has no 'split'" }, { "return budget.ledger", "has no 'ledger'" },
       { "setmetatable(budget, {})", "protected" }, { "setmetatable(data, {})", "protected" },
     }
