@@ -403,6 +403,8 @@ static int oracle_new(lua_State *L)
 void pnl_open_solver(lua_State *L)
 {
     pnl_open_class(L, &pnl_ask_class);
+    pnl_open_class(L, &pnl_sums_class);
+    pnl_open_class(L, &pnl_watch_class);
     pnl_open_class(L, &pnl_solver_class);
     lua_pushcfunction(L, solver_new);
     lua_setfield(L, -2, "solver");
