@@ -69,6 +69,7 @@ static pn_status fill_plan(pnl_scripted_plan *plan, const pn_arg *common, pn_err
         pnl_ask_free(job.ask);
     }
     PN_TRY(status);
+    plan->base.by_step = of->ops.adaptive;
     if (of->ops.adaptive)
         pn_plan_add_text(&plan->base, "may stop early", "yes",
                          "charged for what it asked; (epsilon, delta) hold wherever it stops: Feldman, Zrnic (2021)");

@@ -105,6 +105,20 @@ static pn_status by_mechanism(pn_draw *self, const pn_draw_on *on, const pn_aske
     return PN_OK;
 }
 
+/* A file is synced at every charge: there a few dozen steps are paid for at once, and an early end loses the rest of
+ * them. */
+static size_t releases_to_pay(const pn_draw *self, const pn_draw_on *on)
+{
+    size_t most = on->steps * self->question->each, paid = pn_batch_release_paid(self->release), block = 1;
+    size_t left = most > paid ? most - paid : 1;
+
+    if (on->whole)
+        return left;
+    if (on->ahead && pn_ledger_path(on->ledger))
+        block = most / 64 > 1 ? most / 64 : 1;
+    return left < block ? left : block;
+}
+
 /* A sum over a batch, or one whose noise is scaled. */
 static pn_status by_release(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
                             pn_err *err)
@@ -116,11 +130,14 @@ static pn_status by_release(pn_draw *self, const pn_draw_on *on, const pn_asked 
     if (whole)
         PN_TRY(compute(self, on, asked, &batch, value, to, err));
     if (pn_batch_release_left(self->release) == 0)
-        PN_TRY(pn_batch_release_pay(self->release, on->ledger, on->label, on->rng, 1, false, err));
+        PN_TRY(pn_batch_release_pay(self->release, on->ledger, on->label, on->rng, releases_to_pay(self, on), on->whole,
+                                    err));
     self->charged = pn_batch_release_paid(self->release) / question->per_event;
     PN_TRY(pn_batch_release_draw(self->release, on->rng, &batch.rows, &batch.count, err));
     if (!whole)
         PN_TRY(compute(self, on, asked, &batch, NULL, to, err));
+    if (question->scheme && strcmp(question->scheme, "poisson") != 0)
+        self->records = batch.count;
     return pn_batch_release_make(self->release, on->rng,
                                  question->ops->scale ? question->ops->scale(question, asked) : 1.0, to->answer,
                                  to->answer, err);
@@ -135,6 +152,7 @@ static pn_status without_noise(pn_draw *self, const pn_draw_on *on, const pn_ask
     if (self->sampler) {
         PN_TRY(pn_sampler_draw(self->sampler, on->rng, &batch.count, err));
         batch.rows = self->sampler->indices;
+        self->records = batch.count;
     }
     PN_TRY(compute(self, on, asked, question->batches.scheme ? &batch : NULL, value, to, err));
     to->chosen = 0;
@@ -172,6 +190,9 @@ static pn_status by_watch(pn_draw *self, const pn_draw_on *on, const pn_asked *a
 {
     bool above = false;
 
+    if (self->watch && pn_sparse_run_left(self->watch) == 0)
+        return pn_fail(err, PN_EPRIVACY, "%s: the watch has said above %zu time%s, which is what it was planned for",
+                       on->label, self->question->answers, self->question->answers == 1 ? "" : "s");
     PN_TRY(compute(self, on, asked, NULL, value, to, err));
     if (!self->watch) {
         PN_TRY(pn_sparse_run_new(&self->watch, self->mechanism, on->ledger, on->label, on->rng, err));
@@ -208,12 +229,8 @@ pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *as
         how = by_watch;
     else if (self->release)
         how = by_release;
+    self->records = self->question->scheme ? self->question->batch : pn_objective_data(self->question->objective)->n;
     PN_TRY(how(self, on, asked, value, to, err));
     finish(self->question, to);
     return PN_OK;
-}
-
-size_t pn_draw_records(const pn_draw *self)
-{
-    return self->question->scheme ? self->question->batch : pn_objective_data(self->question->objective)->n;
 }

@@ -26,6 +26,9 @@ typedef struct pn_draw_on {
     pn_ledger *ledger;
     pn_rng *rng;
     pn_task *task;
+    size_t steps; /* of the run */
+    bool whole;   /* the run has been charged as a whole: nothing is charged here */
+    bool ahead;   /* a ledger in a file may be charged for some steps at once */
 } pn_draw_on;
 
 typedef struct pn_draw {
@@ -38,6 +41,7 @@ typedef struct pn_draw {
     pn_sparse_run *watch;      /* open since it was first asked */
     double *room;              /* the question's scratch */
     size_t charged;            /* events */
+    size_t records;            /* that the last answer looked at; of a secret number its expectation */
 } pn_draw;
 
 /** Errors: PN_ENOMEM; what the mechanisms refuse. */
@@ -49,7 +53,4 @@ void pn_draw_close(pn_draw *self); /* zeroed is allowed */
  *  Errors: of the objective, the ledger and the mechanisms. */
 pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
                          pn_err *err);
-/** Records that one answer looks at; of a batch whose size is a secret its expectation. */
-size_t pn_draw_records(const pn_draw *self);
-
 #endif

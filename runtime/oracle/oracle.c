@@ -21,6 +21,7 @@ struct pn_oracle {
     pn_draw_on on;
     slot *slots; /* [plan->question_count] */
     uint64_t records;
+    bool paid; /* a run that is charged as a whole */
 };
 
 /* ---- life ---- */
@@ -60,7 +61,15 @@ pn_status pn_oracle_open(pn_oracle **out, const pn_plan *plan, pn_ledger *ledger
     pn_status status;
 
     PN_TRY(pn_new_zeroed(&self, 1, err, "oracle: out of memory"));
-    *self = (pn_oracle){ .plan = plan, .objective = plan->objective, .on = { plan->name, ledger, rng, task } };
+    *self = (pn_oracle){ .plan = plan,
+                         .objective = plan->objective,
+                         .on = { .label = plan->name,
+                                 .ledger = ledger,
+                                 .rng = rng,
+                                 .task = task,
+                                 .steps = plan->iterations,
+                                 .whole = plan->whole,
+                                 .ahead = !plan->by_step } };
     status = open_slots(self, err);
     if (status != PN_OK) {
         pn_oracle_close(self);
@@ -102,6 +111,10 @@ pn_status pn_oracle_charged(const pn_oracle *self, pn_event **event, size_t *cou
 
     *event = NULL;
     *count = 1;
+    if (self->plan->whole) {
+        *event = self->paid ? pn_event_keep(self->plan->event) : NULL;
+        return PN_OK;
+    }
     for (size_t i = 0; i < self->plan->question_count; i++) {
         only = self->slots[i].draw.charged ? i : only;
         used += self->slots[i].draw.charged > 0;
@@ -189,6 +202,16 @@ static pn_status refuse_more(const pn_oracle *self, const char *what, size_t pla
                    self->plan->owner, what, planned);
 }
 
+/* A run at the price of its loss distribution is no sum of prices of steps. */
+static pn_status pay_whole(pn_oracle *self, pn_err *err)
+{
+    if (!self->plan->whole || self->paid || !is_private(self))
+        return PN_OK;
+    PN_TRY(pn_ledger_spend(self->on.ledger, self->plan->event, 1, self->plan->name, err));
+    self->paid = true;
+    return PN_OK;
+}
+
 /* The answer to the next question of that slot: anew, or as it was given before the step failed. */
 static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool value, pn_given **out, pn_err *err)
 {
@@ -203,9 +226,10 @@ static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool v
                        "answered and paid for; put the state back as it was before the step",
                        self->plan->owner, question->ops->name);
     if (!(*out)->there) {
+        PN_TRY(pay_whole(self, err));
         (*out)->value = NAN;
         PN_TRY(pn_draw_answer(&at->draw, &self->on, asked, value && shows(self) ? &(*out)->value : NULL, *out, err));
-        self->records += pn_draw_records(&at->draw);
+        self->records += at->draw.records;
     }
     at->asked++;
     return PN_OK;
@@ -273,6 +297,18 @@ pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *
 {
     PN_TRY(take_losses(ask, x, value, gradient, err));
     return add_regulariser(ask, x, value, NULL, err);
+}
+
+pn_status pn_ask_batch(pn_oracle *ask, const double *x, double *gradient, pn_err *err)
+{
+    pn_asked asked = { .x = x };
+    slot *at = NULL;
+    pn_given *got = NULL;
+
+    PN_TRY(find(ask, &pn_question_gradient, &at, err));
+    PN_TRY(answer(ask, at, &asked, false, &got, err));
+    memcpy(gradient, got->answer, at->draw.question->dim * sizeof(double));
+    return PN_OK;
 }
 
 pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err)
