@@ -98,6 +98,7 @@ static int objective_new(lua_State *L)
 pn_vec pnl_objective_point(lua_State *L, const pn_objective *objective, int index, const char *who, const char *what)
 {
     size_t dim = pn_objective_dim(objective), margins = pn_objective_loss(objective)->margins;
+    size_t extra = pn_objective_loss(objective)->extra;
     pn_vec theta;
 
     if (pnl_test(L, index, &pnl_mat_class)) {
@@ -115,6 +116,9 @@ pn_vec pnl_objective_point(lua_State *L, const pn_objective *objective, int inde
         pnl_pin(L, 1);
         pnl_pin(L, index);
     }
+    if (theta.n != dim && extra > 0)
+        pnl_error(L, "%s: %s has %zu entries, the model has %zu margins x %zu features + %zu further parameters = %zu",
+                  who, what, theta.n, margins, (dim - extra) / margins, extra, dim);
     if (theta.n != dim && margins > 1)
         pnl_error(L, "%s: %s has %zu entries, the model has %zu classes x %zu features", who, what, theta.n, margins,
                   dim / margins);
@@ -283,8 +287,8 @@ static int objective_factors(lua_State *L)
 {
     pn_objective *self = self_of(L);
     pn_vec theta = pnl_objective_point(L, self, 2, "objective:factors", "theta");
-    size_t margins = pn_objective_loss(self)->margins, n = pn_objective_data(self)->n;
-    double *factors = margins > 1 ? pnl_new_mat(L, margins, n) : pnl_new_vec(L, n);
+    size_t inputs = pn_loss_inputs(pn_objective_loss(self)), n = pn_objective_data(self)->n;
+    double *factors = inputs > 1 ? pnl_new_mat(L, inputs, n) : pnl_new_vec(L, n);
     pn_err err;
     pn_status status;
 
