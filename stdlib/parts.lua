@@ -6,7 +6,6 @@ return {
   { "help", "penumbra.prompt.help" },
   { "advise", "penumbra.advise" },
   { "check", "penumbra.check" },
-  { "logsumexp", "penumbra.logsumexp" },
   { "plot", "penumbra.plot", functions = { "line", "scatter", "heat", "histogram", "set2d", "trace", "privacy" } },
   { "lesson", "penumbra.lesson" },
   { "experiment", "penumbra.experiment" },

@@ -341,7 +341,8 @@ static const pnl_row library_rows[] = {
       "z within the set and the records' bound, w in the set's range, and the labels; else clip= of pn.objective "
       "scales each record's gradient in z and w together.  Nothing is taken to be convex.  Smoothness is certified "
       "where intervals bound the second derivatives; obj:hvp has exact products, obj:hessian and solvers of second "
-      "order need extra = 0.  Where f may jump, or a bound is missing, l:range and the objective say why.  For example "
+      "order need extra = 0.  A network does not move from theta = 0: give solvers start=.  Where f may jump, or a "
+      "bound is missing, l:range and the objective say why.  For example "
       "pn.loss.margins{k=4, extra=5, f=function(z, w, y) local s = w[5]; for j = 1, 4 do s = s + w[j]*pn.tanh(z[j]) "
       "end; return pn.softplus(-y*s) end, labels={-1, 1}}.  Errors name what came back from f, and reading an entry of "
       "z or w that is not there." },

@@ -207,7 +207,8 @@ pn_node pn_graph_derivative(pn_graph *graph, pn_node root, unsigned variable)
 
 /* ---- from the root down ---- */
 
-#define NESTED 16 /* choices within choices that a product is taken into */
+#define NESTED 16 /* choices within choices that a product is taken into, */
+#define SPLIT  4  /* a sum counting as so many, for it has two parts */
 
 /* part[i]: d root / d node i as far as the nodes above i have told; 0 before. */
 typedef struct descent {
@@ -217,8 +218,24 @@ typedef struct descent {
     pn_node zero;
 } descent;
 
-/* g times a local derivative; within a choice against 0, so that what was not chosen stays 0 where it is no number. */
-static pn_node passed_on(descent *self, pn_node g, pn_node local, int nested)
+/* What an operand does to what is passed on to it: a factor, or a choice against 0. */
+typedef struct passage {
+    pn_node factor;    /* PN_NODE_NONE: a choice */
+    pn_node condition; /* with which, or with whose opposite, the operand counts */
+    bool opposite;
+} passage;
+
+/* Whether 0 times the factor may be no number, as of log and sqrt at 0, or of exp far out. */
+static bool may_be_infinite(const pn_graph *graph, pn_node factor)
+{
+    pn_opcode op = factor == PN_NODE_NONE ? PN_X_CONST : pn_graph_term(graph, factor)->op;
+
+    return op == PN_X_DIV || op == PN_X_POW || op == PN_X_EXP;
+}
+
+/* g as the operand gets it; within choices against 0 that g has been through already, so that what was not chosen stays
+ * 0 where it is no number. */
+static pn_node passed_on(descent *self, pn_node g, passage through, int nested)
 {
     pn_graph *graph = self->graph;
     pn_term term;
@@ -227,10 +244,16 @@ static pn_node passed_on(descent *self, pn_node g, pn_node local, int nested)
         return g;
     term = *pn_graph_term(graph, g);
     if (term.op == PN_X_WHERE && nested > 0 && term.c == self->zero)
-        return pn_x_where(graph, term.a, passed_on(self, term.b, local, nested - 1), self->zero);
+        return pn_x_where(graph, term.a, passed_on(self, term.b, through, nested - 1), self->zero);
     if (term.op == PN_X_WHERE && nested > 0 && term.b == self->zero)
-        return pn_x_where(graph, term.a, self->zero, passed_on(self, term.c, local, nested - 1));
-    return times(graph, g, local);
+        return pn_x_where(graph, term.a, self->zero, passed_on(self, term.c, through, nested - 1));
+    if (term.op == PN_X_ADD && nested >= SPLIT && may_be_infinite(graph, through.factor))
+        return plus(graph, passed_on(self, term.a, through, nested - SPLIT),
+                    passed_on(self, term.b, through, nested - SPLIT));
+    if (through.factor != PN_NODE_NONE)
+        return times(graph, g, through.factor);
+    return through.opposite ? pn_x_where(graph, through.condition, self->zero, g)
+                            : pn_x_where(graph, through.condition, g, self->zero);
 }
 
 static void add(descent *self, pn_node operand, pn_node g)
@@ -255,8 +278,10 @@ static void add(descent *self, pn_node operand, pn_node g)
 
 static void add_times(descent *self, pn_node operand, pn_node g, pn_node local)
 {
-    if (pn_graph_depends_below(self->graph, operand, self->count))
-        add(self, operand, passed_on(self, g, local, NESTED));
+    const passage through = { .factor = local };
+
+    if (local != PN_NODE_NONE && pn_graph_depends_below(self->graph, operand, self->count))
+        add(self, operand, passed_on(self, g, through, NESTED));
 }
 
 /* Whether the node is x + softplus(y - x), y first or second. */
@@ -300,8 +325,10 @@ static void add_power(descent *self, const pn_term *term, pn_node node, pn_node 
 
 static void add_choice(descent *self, pn_node condition, pn_node a, pn_node b, pn_node g)
 {
-    add(self, a, pn_x_where(self->graph, condition, g, self->zero));
-    add(self, b, pn_x_where(self->graph, condition, self->zero, g));
+    const passage first = { PN_NODE_NONE, condition, false }, second = { PN_NODE_NONE, condition, true };
+
+    add(self, a, passed_on(self, g, first, NESTED));
+    add(self, b, passed_on(self, g, second, NESTED));
 }
 
 /* Tell the operands of `node` what they mean to the root. */
@@ -316,7 +343,7 @@ static void descend(descent *self, pn_node node, pn_node g)
         return;
     case PN_X_SUB:
         add(self, term.a, g);
-        add(self, term.b, passed_on(self, g, pn_x_const(graph, -1.0), NESTED));
+        add_times(self, term.b, g, pn_x_const(graph, -1.0));
         return;
     case PN_X_MUL:
         if (term.a == term.b) {

@@ -265,17 +265,19 @@ static pn_status optional(joint_loss *self, pn_status status, pn_err *err)
     return pn_graph_status(self->graph, err);
 }
 
-/* Lower triangles of Hessians, a column of derivatives for each input. */
-static pn_status derive_bends(joint_loss *self, pn_node *direction, pn_node *column, pn_err *err)
+/* Lower triangles of Hessians, a column of derivatives for each input.  direction[] is zero, and left so: a node of its
+ * own, which a graph that is full would not make. */
+static pn_status derive_bends(joint_loss *self, pn_node *direction, pn_node one, pn_node *column, pn_err *err)
 {
     size_t inputs = pn_loss_inputs(&self->base);
+    pn_node zero = direction[0];
     pn_status status;
 
     PN_TRY(pn_new(&self->bends, inputs * (inputs + 1) / 2, err, "loss.margins: out of memory"));
     for (size_t j = 0; j < inputs; j++) {
-        direction[j] = pn_x_const(self->graph, 1.0);
+        direction[j] = one;
         pn_graph_along(self->graph, self->slopes, inputs, direction, column);
-        direction[j] = pn_x_const(self->graph, 0.0);
+        direction[j] = zero;
         for (size_t i = j; i < inputs; i++)
             self->bends[i * (i + 1) / 2 + j] = column[i];
     }
@@ -291,13 +293,14 @@ static pn_status derive_bends(joint_loss *self, pn_node *direction, pn_node *col
 static pn_status derive_curve(joint_loss *self, pn_node *direction, pn_node *column, pn_err *err)
 {
     size_t inputs = pn_loss_inputs(&self->base);
+    pn_node zero = direction[0];
     pn_status status;
 
     for (size_t j = 0; j < inputs; j++)
         direction[j] = pn_x_var(self->graph, (unsigned)(inputs + 1 + j));
     pn_graph_along(self->graph, self->slopes, inputs, direction, column);
     for (size_t j = 0; j < inputs; j++)
-        direction[j] = pn_x_const(self->graph, 0.0);
+        direction[j] = zero;
     status = pn_graph_status(self->graph, err);
     if (status == PN_OK)
         status = pn_program_new(&self->curve, self->graph, column, inputs, err);
@@ -318,6 +321,7 @@ static pn_status compile(joint_loss *self, pn_err *err)
     size_t inputs = pn_loss_inputs(&self->base);
     pn_node outputs[PN_JOINT_INPUTS_MAX + 1] = { self->root };
     pn_node direction[PN_GRAPH_VARS_MAX], column[PN_JOINT_INPUTS_MAX];
+    pn_node zero = pn_x_const(self->graph, 0.0), one = pn_x_const(self->graph, 1.0);
 
     pn_graph_gradient(self->graph, self->root, (unsigned)inputs, self->slopes);
     PN_TRY(pn_graph_status(self->graph, err));
@@ -326,9 +330,9 @@ static pn_status compile(joint_loss *self, pn_err *err)
     PN_TRY(gradient_program(&self->slope, self->graph, outputs + 1, inputs, err));
     PN_TRY(gradient_program(&self->both, self->graph, outputs, inputs + 1, err));
     for (unsigned v = 0; v < pn_graph_variables(self->graph); v++)
-        direction[v] = pn_x_const(self->graph, 0.0);
+        direction[v] = zero;
     PN_TRY(derive_curve(self, direction, column, err)); /* first, for it is the smaller */
-    return derive_bends(self, direction, column, err);
+    return derive_bends(self, direction, one, column, err);
 }
 
 static pn_status check_shape(size_t margins, size_t extra, pn_err *err)

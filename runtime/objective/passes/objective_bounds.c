@@ -291,7 +291,8 @@ static pn_interval coordinate(const pn_objective *objective, size_t at, double *
         g[at] = 0.0;
     }
     far = isfinite(far) ? 1e-12 * far : 0.0;
-    return (pn_interval){ -(ends[1] + far), ends[0] + far };
+    return pn_interval_hull((pn_interval){ -ends[1] - far, -ends[1] - far },
+                            (pn_interval){ ends[0] + far, ends[0] + far });
 }
 
 /* extra[] of further parameters, and room for objective->slopes. */

@@ -162,7 +162,7 @@ describe("the records", function()
       local obj = pn.objective{data=data.d, loss=net, clip=1} ]]
     local result = c:run(net .. "return #pn.solve.sgd(obj, {epsilon=0.5, delta=1e-7, iterations=3, batch=50, step=1}).theta", "a")
     assert.is_true(result.ok, result.error)
-    assert.equal(9, result.values[1])
+    assert.equal("9", result.answer)
     result = c:run(net .. "return obj:gradient(pn.vec.zeros(9))", "a")
     assert.is_false(result.ok)
     result = c:run("return pn.logsumexp{0, 0}", "a")

@@ -280,6 +280,26 @@ describe("what is certified of pn.loss.margins", function()
     assert.is_near(0.75 * w, bounds.value[2], 1e-9)
   end)
 
+  it("is enforced of slopes, also where theta lies outside of the set", function()
+    local loss = pn.loss.margins { k = 1, extra = 1, f = function(z, w) return z[1] * w[1] end, labels = { 1 } }
+    local d = pn.data.from({ { 1, 0 }, { 0, 1 } }, { 1, 1 }):clip_rows("l2", 1)
+    local set = pn.set.box { lower = { -1, -1, 0.25 }, upper = { 1, 1, 0.5 } }
+    local obj = pn.objective { data = d, loss = loss, set = set }
+    local g = obj:gradient({ 100, 0, 30 }, { 1 })
+    assert.is_near(0.5, g[1], 1e-9)
+    assert.is_near(math.sqrt(2), g[3], 1e-9) -- |z| <= sqrt(2), the box's l2 radius but for w, at most
+    assert.is_true(g:norm() <= obj.bounds.lipschitz.l2)
+  end)
+
+  it("counts how further parameters bend, which no record makes smaller", function()
+    local loss = pn.loss.margins { k = 1, extra = 1, f = function(z, w) return z[1] + w[1] ^ 2 end, labels = { 1 } }
+    local d = pn.data.from({ { 1 }, { 0 } }, { 1, 1 }):clip_rows("l2", 0.125)
+    local obj = pn.objective { data = d, loss = loss, set = pn.set.l2_ball { dim = 2 } }
+    assert.is_near(2, obj.bounds.smoothness, 1e-9)
+    assert.is_near(2, obj:hvp({ 0, 0 }, { 0, 1 })[2], 1e-15)
+    assert.is_near(2 * 4 * (1 + 0.125 ^ 2), obj.bounds.curvature, 1e-9) -- the diameter 2 in (z, w)
+  end)
+
   it("says what is missing, and clip= makes up for it", function()
     local obj = open(cases[1])
     assert.is_nil(obj.bounds.source)
@@ -314,6 +334,8 @@ describe("what is certified of pn.loss.margins", function()
     bounds = smooth(function(z, w, y) return pn.where(pn.le(z[1], w[1]), z[2], y) end)
     assert.is_false(bounds.continuous)
     assert.equal("certified", bounds.source) -- by its slopes
+    bounds = smooth(function(z, w) return pn.sign(z[1]) + w[1] * z[2] end)
+    assert.is_false(bounds.continuous or bounds.smooth)
     bounds = smooth(function(z, w) return z[1] / (z[2] + w[1]) end)
     assert.is_nil(bounds.source)
   end)

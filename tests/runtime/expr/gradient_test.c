@@ -113,6 +113,31 @@ static void what_is_not_chosen_has_no_part_in_a_gradient(void)
     pn_graph_gradient(graph, f, 2, all);
     CHECK(value_at(graph, all[0], at) == 2.0);
     CHECK(value_at(graph, all[1], at) == -1.0);
+    f = pn_x_where(graph, pn_x_le(graph, pn_x_const(graph, 0.0), x), pn_x_unary(graph, PN_X_LOG, root), y);
+    pn_graph_gradient(graph, f, 2, all);
+    CHECK(value_at(graph, all[0], at) == 0.0 && value_at(graph, all[1], at) == 1.0);
+    pn_graph_free(graph);
+}
+
+/* where(1 < x, where(y < 0, log x, 2 log x), y) at x = 0: both halves of the inner choice are of what is not chosen. */
+static void a_choice_within_what_is_not_chosen_has_none_either(void)
+{
+    const double zero[6] = { 0 };
+    pn_graph *graph;
+    pn_node x, y, far, below, log, f, all[2];
+
+    if (!CHECK(pn_graph_new(&graph, names, 6, NULL) == PN_OK))
+        return;
+    x = pn_x_var(graph, 0), y = pn_x_var(graph, 1);
+    far = pn_x_binary(graph, PN_X_LT, pn_x_const(graph, 1.0), x);
+    below = pn_x_binary(graph, PN_X_LT, y, pn_x_const(graph, 0.0));
+    log = pn_x_unary(graph, PN_X_LOG, x);
+    f = pn_x_where(graph, far, pn_x_where(graph, below, log, pn_x_scale(graph, 2.0, log)), y);
+    pn_graph_gradient(graph, f, 2, all);
+    CHECK(value_at(graph, all[0], zero) == 0.0 && value_at(graph, all[1], zero) == 1.0);
+    f = pn_x_add(graph, f, pn_x_where(graph, pn_x_binary(graph, PN_X_LT, pn_x_const(graph, 2.0), x), log, y));
+    pn_graph_gradient(graph, f, 2, all); /* nor do two choices, of which neither takes it */
+    CHECK(value_at(graph, all[0], zero) == 0.0 && value_at(graph, all[1], zero) == 2.0);
     pn_graph_free(graph);
 }
 
@@ -315,6 +340,7 @@ int main(void)
     random_expressions_have_the_derivatives_of_one_variable_each();
     a_derivative_along_a_direction_is_the_sum_over_variables();
     what_is_not_chosen_has_no_part_in_a_gradient();
+    a_choice_within_what_is_not_chosen_has_none_either();
     kinks_have_the_derivatives_of_graph_h();
     the_shares_of_a_log_sum_do_not_cancel();
     enclosures_hold_the_values();
