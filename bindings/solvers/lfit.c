@@ -403,9 +403,9 @@ static const pnl_row fit_rows[] = {
       "Coordinates of theta that are not zero." },
     { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec or mat",
       "<x, theta> for every row x of a data set, matrix, sparse matrix or table of rows: n numbers.  For softmax a "
-      "matrix n x classes: a row's largest entry stands in the column of the likeliest class.  For one vec a number, "
-      "or a vec of the classes.  As private as theta when X is the caller's own.  Errors: rows that do not have the "
-      "model's features." },
+      "matrix n x classes: a row's largest entry stands in the column of the likeliest class.  For margins a matrix "
+      "n x k of z, of which the formula makes the rest.  For one vec a number, or a vec of the classes.  As private as "
+      "theta when X is the caller's own.  Errors: rows that do not have the model's features." },
     { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
       "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
       "it stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "

@@ -307,12 +307,15 @@ static pn_status derive_curve(joint_loss *self, pn_node *direction, pn_node *col
     return optional(self, status, err);
 }
 
+/* value (or nothing) and slopes */
 static pn_status gradient_program(pn_program **out, const pn_graph *graph, const pn_node *outputs, size_t count,
                                   pn_err *err)
 {
     pn_err why;
-    pn_status status = pn_program_new(out, graph, outputs, count, &why);
+    pn_status status = pn_graph_status(graph, &why);
 
+    if (status == PN_OK)
+        status = pn_program_new(out, graph, outputs, count, &why);
     return status == PN_OK ? status : pn_fail(err, status, "loss.margins: the gradient: %s", why.message);
 }
 
@@ -324,11 +327,10 @@ static pn_status compile(joint_loss *self, pn_err *err)
     pn_node zero = pn_x_const(self->graph, 0.0), one = pn_x_const(self->graph, 1.0);
 
     pn_graph_gradient(self->graph, self->root, (unsigned)inputs, self->slopes);
-    PN_TRY(pn_graph_status(self->graph, err));
     memcpy(outputs + 1, self->slopes, inputs * sizeof *outputs);
-    PN_TRY(pn_program_new(&self->value, self->graph, outputs, 1, err));
     PN_TRY(gradient_program(&self->slope, self->graph, outputs + 1, inputs, err));
     PN_TRY(gradient_program(&self->both, self->graph, outputs, inputs + 1, err));
+    PN_TRY(pn_program_new(&self->value, self->graph, outputs, 1, err));
     for (unsigned v = 0; v < pn_graph_variables(self->graph); v++)
         direction[v] = zero;
     PN_TRY(derive_curve(self, direction, column, err)); /* first, for it is the smaller */

@@ -80,8 +80,8 @@ static pn_status check_loss(pn_objective *objective, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "second_order_gap: clipped gradients are not those of the objective: make it without clip=");
     if (pn_loss_inputs(loss) > 1 && !(loss->ops->curve && bounds->smooth))
-        return pn_fail(err, PN_EUNSUPPORTED, "second_order_gap: %s is not known to have second derivatives: %.300s",
-                       loss->name, bounds->missing);
+        return pn_fail(err, PN_EUNSUPPORTED, "second_order_gap: %s is not known to have second derivatives: %s",
+                       loss->name, bounds->smooth ? "they have too many operations" : "its slope may jump");
     if (pn_loss_inputs(loss) > 1)
         return PN_OK;
     status = pn_objective_hessian_bounds(objective, &ignored, err);

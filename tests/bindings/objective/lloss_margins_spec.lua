@@ -198,6 +198,24 @@ describe("pn.loss.margins", function()
     end)
   end)
 
+  it("has the least eigenvalue that pn.second_order_gap finds by these products, unless its slope jumps", function()
+    local obj, dim = open(cases[1])
+    local theta, full = point(dim, 2), pn.mat.zeros(dim, dim)
+    for j = 1, dim do
+      local e = pn.vec.zeros(dim)
+      e[j] = 1
+      local column = obj:hvp(theta, e)
+      for i = 1, dim do full[i][j] = column[i] end
+    end
+    local gap = pn.second_order_gap(obj, theta)
+    assert.is_near(full:eigen()[1], gap.eigenvalue, 1e-9)
+    local kinked = pn.loss.margins { k = 2, f = function(z) return pn.max(z[1], z[2]) end, labels = { 1 } }
+    local d = pn.data.from({ { 1 } }, { 1 })
+    refused("its slope may jump", pn.second_order_gap, pn.objective { data = d, loss = kinked }, { 0, 0 })
+    refused("further parameters", pn.curvature, open(cases[1], { set = pn.set.linf_ball { dim = 29 } }),
+      pn.sampling.nice { blocks = 29, tau = 2 })
+  end)
+
   it("gives the same for sparse data, nearly so for float32, and for batches what they say", function()
     each(function(case, name)
       local obj, dim = open(case)
@@ -406,6 +424,11 @@ describe("what pn.loss.margins refuses", function()
     no_loss("more than 50000 operations", { k = 2, f = function(z)
       local s = z[1]
       for j = 1, 60000 do s = s + pn.sin(j * z[2]) end
+      return s
+    end })
+    no_loss("loss.margins: the gradient: the expression has more than 50000 operations", { k = 2, f = function(z)
+      local s = z[1]
+      for _ = 1, 12000 do s = pn.tanh(0.9 * s + z[2]) end
       return s
     end })
     local function grid(z, w)
