@@ -19,7 +19,8 @@ end
 
 local train, test = rings(20000, pn.rng.seeded(1)), rings(2000, pn.rng.seeded(2))
 
--- theta holds a row of 3 weights for each hidden unit, of which z[j] = <x, row j>, and then w: what leads out of the units, and a bias.
+-- theta holds a row of 3 weights for each hidden unit, of which z[j] = <x, row j>, and then w: what leads out of the units, and
+-- a bias.
 local function out(z, w)
   local sum = w[hidden + 1]
   for j = 1, hidden do sum = sum + w[j] * pn.tanh(z[j]) end
