@@ -99,9 +99,10 @@ pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err)
         return PN_OK;
     if (!self->graph)
         return pn_fail(err, PN_EINVAL, "%s: give a function of the margin z and the label y", self->ops->name);
-    if (loss->margins != 1)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: it needs a loss of one margin, and %s has %zu", self->ops->name,
-                       loss->name, loss->margins);
+    if (pn_loss_inputs(loss) != 1)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: it needs a loss of one margin and nothing else, and %s has %zu inputs", self->ops->name,
+                       loss->name, pn_loss_inputs(loss));
     PN_TRY(
         (slope ? pn_loss_from_slope : pn_loss_from_graph)(&self->phi_loss, self->graph, self->phi, &loss->labels, err));
     parts.loss = self->phi_loss;
