@@ -16,6 +16,7 @@ typedef struct pn_given {
     double *inputs; /* what it was asked with, then the answer: one block */
     double *answer; /* [dim] */
     size_t chosen;  /* of a choice; of a watch whether it was above */
+    double tau;     /* as asked */
     double value;   /* the mean loss at x; NaN where it was not computed */
     bool there;
 } pn_given;
@@ -33,21 +34,25 @@ typedef struct pn_draw_on {
 
 typedef struct pn_draw {
     const pn_question *question;
-    pn_mechanism *mechanism;   /* of answers about all records */
-    pn_batch_release *release; /* of batches and scaled noise */
-    pn_sampler *sampler;       /* of batches without noise */
-    pn_prefix *stream;         /* of running sums ... */
-    size_t *order;             /* [n] ... in whose order the records are used; NULL: all in every leaf */
-    pn_sparse_run *watch;      /* open since it was first asked */
-    double *room;              /* the question's scratch */
-    size_t charged;            /* events */
-    size_t records;            /* that the last answer looked at; of a secret number its expectation */
+    pn_mechanism *mechanism;       /* of answers about all records */
+    pn_batch_release *release;     /* of batches and scaled noise */
+    pn_sampler *sampler;           /* of batches without noise */
+    pn_prefix *stream;             /* of running sums ... */
+    size_t *order;                 /* [n] ... in whose order the records are used; NULL: all in every leaf */
+    pn_sparse_run *watch;          /* open since it was first asked */
+    double *room;                  /* the question's scratch */
+    const struct pn_draw *differs; /* of a gradient: the plan's difference, which wants the records' factors, too */
+    size_t charged;                /* events */
+    size_t records;                /* that the last answer looked at; of a secret number its expectation */
 } pn_draw;
 
 /** Errors: PN_ENOMEM; what the mechanisms refuse. */
 pn_status pn_draw_open(pn_draw *self, const pn_question *question, pn_rng *rng, pn_err *err);
 void pn_draw_close(pn_draw *self); /* zeroed is allowed */
 
+/** Pay for so many answers about batches beforehand; nothing to do for other questions.  Errors: as
+ *  pn_batch_release_pay. */
+pn_status pn_draw_pay(pn_draw *self, const pn_draw_on *on, size_t answers, pn_err *err);
 /** Compute, charge and draw the answer to what is in to->inputs and `asked`; *value (may be NULL) = the mean loss at x.
  *  What fails before the charge has cost nothing; what fails after it is paid for, and the next call goes on there.
  *  Errors: of the objective, the ledger and the mechanisms. */

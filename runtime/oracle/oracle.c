@@ -42,6 +42,24 @@ void pn_oracle_close(pn_oracle *self)
     pn_free(self);
 }
 
+static slot *slot_of(const pn_oracle *self, const pn_question_ops *ops)
+{
+    for (size_t i = 0; i < self->plan->question_count; i++) {
+        if (self->plan->questions[i].ops == ops)
+            return &self->slots[i];
+    }
+    return NULL;
+}
+
+/* A gradient of all records is asked where differences are taken from: one pass gives what both want. */
+static void join_difference(pn_oracle *self)
+{
+    slot *gradient = slot_of(self, &pn_question_gradient), *difference = slot_of(self, &pn_question_difference);
+
+    if (gradient && difference && !gradient->draw.question->scheme)
+        gradient->draw.differs = &difference->draw;
+}
+
 static pn_status open_slots(pn_oracle *self, pn_err *err)
 {
     size_t count = self->plan->question_count;
@@ -51,6 +69,7 @@ static pn_status open_slots(pn_oracle *self, pn_err *err)
     PN_TRY(pn_new_zeroed(&self->slots, count, err, "oracle: out of memory for %zu questions", count));
     for (size_t i = 0; i < count; i++)
         PN_TRY(pn_draw_open(&self->slots[i].draw, &self->plan->questions[i], self->on.rng, err));
+    join_difference(self);
     return PN_OK;
 }
 
@@ -165,7 +184,7 @@ static bool same(const slot *at, const pn_given *was, const pn_asked *asked)
 {
     size_t dim = pn_objective_dim(at->draw.question->objective), points = at->draw.question->points * dim;
 
-    return memcmp(was->inputs, asked->x, points * sizeof(double)) == 0 &&
+    return was->tau == asked->tau && memcmp(was->inputs, asked->x, points * sizeof(double)) == 0 &&
            (!at->draw.question->ops->two || memcmp(was->inputs + points, asked->v, dim * sizeof(double)) == 0);
 }
 
@@ -188,6 +207,7 @@ static pn_status next_given(slot *at, const pn_asked *asked, pn_given **out, pn_
     *out = &at->given[at->asked];
     if ((*out)->there)
         return PN_OK;
+    (*out)->tau = asked->tau;
     memcpy((*out)->inputs, asked->x, at->draw.question->points * dim * sizeof(double));
     if (at->draw.question->ops->two)
         memcpy((*out)->inputs + at->draw.question->points * dim, asked->v, dim * sizeof(double));
@@ -237,12 +257,8 @@ static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool v
 
 static pn_status find(pn_oracle *self, const pn_question_ops *ops, slot **out, pn_err *err)
 {
-    for (size_t i = 0; i < self->plan->question_count; i++) {
-        *out = &self->slots[i];
-        if ((*out)->draw.question->ops == ops)
-            return PN_OK;
-    }
-    return refuse_more(self, ops->name, 0, err);
+    *out = slot_of(self, ops);
+    return *out ? PN_OK : refuse_more(self, ops->name, 0, err);
 }
 
 /* ---- questions ---- */
@@ -308,6 +324,79 @@ pn_status pn_ask_batch(pn_oracle *ask, const double *x, double *gradient, pn_err
     PN_TRY(find(ask, &pn_question_gradient, &at, err));
     PN_TRY(answer(ask, at, &asked, false, &got, err));
     memcpy(gradient, got->answer, at->draw.question->dim * sizeof(double));
+    return PN_OK;
+}
+
+/* ---- variance reduction ---- */
+
+/* v with its noise on all records, or for one noise with the batches' differences, which keep it to themselves. */
+static pn_status private_snapshot(pn_oracle *ask, slot *difference, const double *y, double *value, double *v,
+                                  pn_err *err)
+{
+    const pn_question *question = difference->draw.question;
+    slot *gradient = slot_of(ask, &pn_question_gradient);
+    pn_asked asked = { .x = y };
+    pn_given *got = NULL;
+
+    if (gradient) {
+        PN_TRY(answer(ask, gradient, &asked, value != NULL, &got, err));
+        memcpy(v, got->answer, question->dim * sizeof(double));
+        if (value)
+            *value = got->value;
+        return PN_OK;
+    }
+    PN_TRY(pn_objective_snapshot(ask->objective, y, pn_difference_factors(question, difference->draw.room, y),
+                                 value && shows(ask) ? value : NULL, v, ask->on.task, err));
+    ask->records += pn_objective_data(ask->objective)->n;
+    for (size_t j = 0; j < question->dim; j++)
+        v[j] *= (double)question->batch; /* in the unit of a batch's sum */
+    PN_TRY(pn_batch_release_set_whole(difference->draw.release, v, err));
+    memset(v, 0, question->dim * sizeof(double));
+    return PN_OK;
+}
+
+pn_status pn_ask_snapshot(pn_oracle *ask, const double *y, size_t steps, double *value, double *v, pn_err *err)
+{
+    slot *difference = NULL, *gradient = slot_of(ask, &pn_question_gradient);
+
+    PN_TRY(find(ask, &pn_question_difference, &difference, err));
+    if (is_private(ask)) {
+        PN_TRY(pay_whole(ask, err));
+        PN_TRY(gradient ? pn_draw_pay(&gradient->draw, &ask->on, 1, err) : PN_OK);
+        PN_TRY(pn_draw_pay(&difference->draw, &ask->on, steps, err));
+        return private_snapshot(ask, difference, y, value, v, err);
+    }
+    PN_TRY(pn_objective_snapshot(ask->objective, y,
+                                 pn_difference_factors(difference->draw.question, difference->draw.room, y), value, v,
+                                 ask->on.task, err));
+    ask->records += pn_objective_data(ask->objective)->n;
+    return PN_OK;
+}
+
+pn_status pn_ask_difference(pn_oracle *ask, const double *x, const double *y, double tau, double *sum, pn_err *err)
+{
+    pn_asked asked = { .x = x, .v = y, .tau = tau };
+    slot *at = NULL;
+    pn_given *got = NULL;
+
+    PN_TRY(find(ask, &pn_question_difference, &at, err));
+    PN_TRY(answer(ask, at, &asked, false, &got, err));
+    memcpy(sum, got->answer, at->draw.question->dim * sizeof(double));
+    return PN_OK;
+}
+
+pn_status pn_ask_rows(pn_oracle *ask, pn_batch *batch, const double **factors, pn_err *err)
+{
+    slot *at = NULL;
+
+    if (is_private(ask))
+        return refuse_more(ask, "the records of a batch", 0, err);
+    PN_TRY(find(ask, &pn_question_difference, &at, err));
+    PN_TRY(pn_sampler_draw(at->draw.sampler, ask->on.rng, &batch->count, err));
+    batch->rows = at->draw.sampler->indices;
+    batch->denominator = 1.0;
+    *factors = at->draw.room;
+    ask->records += 2 * batch->count;
     return PN_OK;
 }
 

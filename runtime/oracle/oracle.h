@@ -60,6 +60,13 @@ pn_status pn_ask_gradient(pn_oracle *ask, const double *x, double *value, double
 pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err);
 /** gradient[dim] of the mean loss over the next batch, as the plan has it, also without privacy. */
 pn_status pn_ask_batch(pn_oracle *ask, const double *x, double *gradient, pn_err *err);
+/** v[dim]: the mean loss's gradient at y, which the next `steps` differences are taken from; they are paid for with it.
+ *  Of a plan whose differences have the noise of v in theirs, v is 0: it is in each of them. */
+pn_status pn_ask_snapshot(pn_oracle *ask, const double *y, size_t steps, double *value, double *v, pn_err *err);
+/** sum[dim], over the next batch, of the gradients at x less those at y, each clipped to l2 norm tau > 0. */
+pn_status pn_ask_difference(pn_oracle *ask, const double *x, const double *y, double tau, double *sum, pn_err *err);
+/** The records of the next batch, and the factors of all of them at the snapshot: without privacy only. */
+pn_status pn_ask_rows(pn_oracle *ask, pn_batch *batch, const double **factors, pn_err *err);
 /** *chosen: the vertex v of the set, from 0, with the least <v, gradient of f at x>, by private choice. */
 pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err);
 /** *value = f(x), exactly: of a run without privacy only. */

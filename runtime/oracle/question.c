@@ -55,6 +55,7 @@ pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *o
                            .neighbours = plan->request.neighbours,
                            .points = 1,
                            .each = 1,
+                           .looks = 1,
                            .share = 1.0,
                            .divisor = 1.0,
                            .per_event = 1 };
@@ -115,6 +116,7 @@ pn_status pn_question_certify(pn_question *self, pn_err *err)
 {
     self->points = self->points ? self->points : 1;
     self->each = self->each ? self->each : 1;
+    self->looks = self->looks ? self->looks : 1;
     self->share = self->share > 0.0 ? self->share : 1.0;
     self->divisor = 1.0;
     self->per_event = 1;

@@ -24,6 +24,7 @@
 typedef struct pn_asked {
     const double *x; /* [dim of the objective] the point; of several points [count][dim] */
     const double *v; /* [dim] the second point or the direction; NULL where the kind takes none */
+    double tau;      /* of difference: what records are clipped to; 0: reach x smoothness x ||x - v|| */
 } pn_asked;
 
 /* What comes back. */
@@ -58,10 +59,12 @@ struct pn_question {
     const pn_question_ops *ops;
     pn_objective *objective; /* of the plan, which outlives the question; of moment and mean: `inner` */
     pn_neighbours neighbours;
-    bool exact;    /* of a run without privacy: nothing has to be bounded, and answers have no noise */
-    size_t points; /* in asked.x */
-    size_t each;   /* how often one step may ask it */
-    double share;  /* precision relative to other questions of a plan: its noise multiplier is z/share */
+    bool exact;        /* of a run without privacy: nothing has to be bounded, and answers have no noise */
+    size_t points;     /* in asked.x */
+    size_t each;       /* how often one step may ask it */
+    size_t looks;      /* at each record, for an answer */
+    const char *label; /* of its charges; NULL: the solver's name */
+    double share;      /* precision relative to other questions of a plan: its noise multiplier is z/share */
 
     /* What it was told, before it is certified; zeros where its kind takes none. */
     const char *scheme;       /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
@@ -145,6 +148,11 @@ pn_status pn_question_batches(pn_question *self, double contribution, pn_err *er
 /** Make `inner`, with phi as its loss, or as the slope of its loss; the question is then about that.
  *  Errors: PN_EUNSUPPORTED for losses of several margins; as pn_objective_new. */
 pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err);
+
+/* Of difference: the doubles of its scratch; and where in it the factors of the records at v are kept (they are written
+ * there by who computes them, and are then those at v). */
+void pn_difference_layout(const pn_question *self, size_t *room);
+double *pn_difference_factors(const pn_question *self, double *room, const double *v);
 
 /* One row, one line. */
 #define PN_QUESTIONS(X)                                                                                                \

@@ -19,7 +19,7 @@ static pn_status compute(const pn_question *self, const pn_asked *asked, const p
                          double *value, double *out, pn_task *task, pn_err *err)
 {
     (void)room;
-    return pn_objective_losses(self->objective, batch, asked->x, value, out, task, err);
+    return pn_objective_losses(self->objective, batch && batch->rows ? batch : NULL, asked->x, value, out, task, err);
 }
 
 const pn_question_ops pn_question_gradient = {
