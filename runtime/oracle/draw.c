@@ -57,6 +57,8 @@ pn_status pn_draw_open(pn_draw *self, const pn_question *question, pn_rng *rng, 
             pn_new_zeroed(&self->room, question->room, err, "oracle: out of memory for %zu numbers", question->room));
     if (question->ops->answer == PN_ANSWER_SUMS)
         return open_stream(self, rng, err);
+    if (question->ops == &pn_question_minimum)
+        return PN_OK;
     if (question->exact)
         return question->scheme ? open_sampler(self, err) : PN_OK;
     return question->batches.scheme ? pn_batch_release_new(&self->release, &question->batches, err)
@@ -69,6 +71,7 @@ void pn_draw_close(pn_draw *self)
     pn_free(self->order);
     pn_prefix_free(self->stream);
     pn_sparse_run_free(self->watch);
+    pn_perturbation_free(self->masked);
     pn_mechanism_free(self->mechanism);
     pn_batch_release_free(self->release);
     pn_sampler_free(self->sampler);
@@ -229,6 +232,24 @@ static pn_status by_watch(pn_draw *self, const pn_draw_on *on, const pn_asked *a
     return PN_OK;
 }
 
+pn_status pn_draw_linear(pn_draw *self, const pn_draw_on *on, double *b, pn_err *err)
+{
+    if (self->masked)
+        return PN_OK;
+    PN_TRY(pn_perturbation_open(&self->masked, &self->question->perturbation, on->ledger, label_of(self, on), on->rng,
+                                b, err));
+    self->charged = 1;
+    return PN_OK;
+}
+
+static pn_status by_perturbation(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value,
+                                 pn_given *to, pn_err *err)
+{
+    (void)on;
+    (void)value;
+    return pn_perturbation_release(self->masked, asked->x, to->answer, err);
+}
+
 /* From the unit of what was released to that of the answer. */
 static void finish(const pn_question *question, pn_given *to)
 {
@@ -254,8 +275,12 @@ pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *as
         how = by_watch;
     else if (self->release)
         how = by_release;
+    else if (self->masked)
+        how = by_perturbation;
     self->records = self->question->looks *
                     (self->question->scheme ? self->question->batch : pn_objective_data(self->question->objective)->n);
+    if (self->question->ops->answer == PN_ANSWER_MASKED)
+        self->records = 0; /* the solver has counted */
     PN_TRY(how(self, on, asked, value, to, err));
     finish(self->question, to);
     return PN_OK;

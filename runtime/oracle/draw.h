@@ -40,6 +40,7 @@ typedef struct pn_draw {
     pn_prefix *stream;             /* of running sums ... */
     size_t *order;                 /* [n] ... in whose order the records are used; NULL: all in every leaf */
     pn_sparse_run *watch;          /* open since it was first asked */
+    pn_perturbation *masked;       /* of a minimum: paid for, not made yet */
     double *room;                  /* the question's scratch */
     const struct pn_draw *differs; /* of a gradient: the plan's difference, which wants the records' factors, too */
     size_t charged;                /* events */
@@ -50,6 +51,8 @@ typedef struct pn_draw {
 pn_status pn_draw_open(pn_draw *self, const pn_question *question, pn_rng *rng, pn_err *err);
 void pn_draw_close(pn_draw *self); /* zeroed is allowed */
 
+/** Of a minimum: charge it, once, and draw the linear term b[dim], which is as private as the records. */
+pn_status pn_draw_linear(pn_draw *self, const pn_draw_on *on, double *b, pn_err *err);
 /** Pay for so many answers about batches beforehand; nothing to do for other questions.  Errors: as
  *  pn_batch_release_pay. */
 pn_status pn_draw_pay(pn_draw *self, const pn_draw_on *on, size_t answers, pn_err *err);

@@ -433,6 +433,55 @@ pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *e
     return add_regulariser(ask, x, value, NULL, err);
 }
 
+/* ---- points that a solver computes ---- */
+
+bool pn_ask_shows(const pn_oracle *ask)
+{
+    return shows(ask);
+}
+
+pn_task *pn_ask_task(const pn_oracle *ask)
+{
+    return ask->on.task;
+}
+
+void pn_ask_count(pn_oracle *ask, uint64_t records)
+{
+    ask->records += records;
+}
+
+pn_status pn_ask_linear(pn_oracle *ask, double *b, pn_err *err)
+{
+    slot *at = NULL;
+
+    PN_TRY(find(ask, &pn_question_minimum, &at, err));
+    return pn_draw_linear(&at->draw, &ask->on, b, err);
+}
+
+pn_status pn_ask_masked(pn_oracle *ask, const double *x, double *out, pn_err *err)
+{
+    slot *at = slot_of(ask, &pn_question_minimum);
+    pn_asked asked = { .x = x };
+    pn_given *got = NULL;
+
+    if (!at)
+        PN_TRY(find(ask, &pn_question_point, &at, err));
+    PN_TRY(answer(ask, at, &asked, false, &got, err));
+    memcpy(out, got->answer, at->draw.question->dim * sizeof(double));
+    return PN_OK;
+}
+
+pn_status pn_ask_forfeit(pn_oracle *ask, pn_err *err)
+{
+    slot *at = NULL;
+
+    PN_TRY(find(ask, &pn_question_point, &at, err));
+    if (at->draw.charged == 0)
+        PN_TRY(pn_ledger_spend(ask->on.ledger, at->draw.question->event, 1, ask->plan->name, err));
+    at->draw.charged = 1;
+    return PN_OK;
+}
+
 size_t pn_ask_below(pn_oracle *ask, size_t count)
 {
     return (size_t)pn_rng_below(ask->on.rng, count);

@@ -72,6 +72,21 @@ pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *
 /** *value = f(x), exactly: of a run without privacy only. */
 pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *err);
 
+/* ---- points that a solver computes from the records, in its query ---- */
+
+/** Whether numbers of the records may be shown: without privacy, and under seeded noise. */
+bool pn_ask_shows(const pn_oracle *ask);
+/** For passes of the query's own: threads, and who stops them. */
+pn_task *pn_ask_task(const pn_oracle *ask);
+/** It has evaluated so many per-record gradients. */
+void pn_ask_count(pn_oracle *ask, uint64_t records);
+/** Charge the run and draw the linear term b[dim] of its objective: once, a second call leaves b as it is. */
+pn_status pn_ask_linear(pn_oracle *ask, double *b, pn_err *err);
+/** out[dim] = x[dim] with the noise of the plan's point or minimum. */
+pn_status pn_ask_masked(pn_oracle *ask, const double *x, double *out, pn_err *err);
+/** Charge what the plan's point costs, though nothing is released: once.  For a failure that tells of the records. */
+pn_status pn_ask_forfeit(pn_oracle *ask, pn_err *err);
+
 /** A number below `count`, and n standard normals: chance that says nothing about the records. */
 size_t pn_ask_below(pn_oracle *ask, size_t count);
 void pn_ask_normals(pn_oracle *ask, size_t n, double *normals);

@@ -21,6 +21,11 @@ const pn_question_ops *pn_question_find(const char *name)
     return pn_table_find(rows, name);
 }
 
+bool pn_question_is_open(const pn_question_ops *ops)
+{
+    return ops->answer != PN_ANSWER_MASKED;
+}
+
 /* ---- life ---- */
 
 void pn_question_clear(pn_question *self)
@@ -191,6 +196,19 @@ static pn_status watch_mechanism(pn_mechanism **out, const pn_question *self, pn
     return pn_mechanism_from_args(out, "sparse_vector", args, self->neighbours, err);
 }
 
+static pn_status laplace_mechanism(pn_mechanism **out, const pn_question *self, pn_err *err)
+{
+    const pn_gradient_noise *noise = &self->noise;
+    pn_arg args[] = { { .given = true, .real = noise->sigma },
+                      { .given = false },
+                      { .given = true, .real = sqrt((double)self->dim) * noise->sensitivity * (1.0 + 0x1p-50) },
+                      { .given = true, .count = self->dim },
+                      { .given = true, .real = noise->bound },
+                      { .given = true, .flag = true } /* strict: the bound is certified */ };
+
+    return pn_mechanism_from_args(out, "laplace", args, self->neighbours, err);
+}
+
 pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_err *err)
 {
     const pn_gradient_noise *noise = &self->noise;
@@ -205,6 +223,8 @@ pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_
         return pn_mechanism_selection(out, &self->selection, err);
     if (self->ops->answer == PN_ANSWER_ABOVE)
         return watch_mechanism(out, self, err);
+    if (self->laplace)
+        return laplace_mechanism(out, self, err);
     return pn_mechanism_from_args(out, "gaussian", args, self->neighbours, err);
 }
 
@@ -214,6 +234,8 @@ pn_status pn_question_price(pn_question *self, pn_err *err)
 
     pn_event_free(self->event);
     self->event = NULL;
+    if (self->ops == &pn_question_minimum)
+        return pn_perturbation_event(&self->event, &self->perturbation, err);
     if (self->batches.scheme)
         return pn_batch_release_price(&self->event, &self->per_event, &self->batches, err);
     PN_TRY(pn_question_mechanism(&mechanism, self, err));

@@ -19,6 +19,7 @@
 #include "privacy/event/event.h"
 #include "privacy/mechanism/batch_release.h"
 #include "privacy/mechanism/mechanism.h"
+#include "privacy/mechanism/perturbation.h"
 
 /* What a question is asked with: released or public numbers, borrowed for the call. */
 typedef struct pn_asked {
@@ -32,6 +33,7 @@ typedef enum pn_answer_kind {
     PN_ANSWER_NUMBERS = 0, /* [dim], with Gaussian noise */
     PN_ANSWER_CHOICE,      /* an index from 0, by private choice among `dim` scores */
     PN_ANSWER_SUMS,        /* [dim]: a running sum, of a stream that one event pays for */
+    PN_ANSWER_MASKED,      /* [dim]: a point that the solver computed from the records, with noise; a run's last word */
     PN_ANSWER_ABOVE        /* whether a number is at or above a threshold, of a run that one event pays for */
 } pn_answer_kind;
 
@@ -89,8 +91,10 @@ struct pn_question {
     double reached;                   /* bound on what one record adds, where compute() clips to it */
     pn_selection_options selection;   /* of choices */
     pn_model model;                   /* of hessian */
-    pn_prefix_design *design;         /* owned: of prefix */
-    pn_loss *phi_loss;                /* owned, with inner: the objective whose loss, or slope, phi is */
+    bool laplace;                     /* of point: noise.sigma is the scale of Laplace noise, noise.sensitivity in l2 */
+    pn_perturbation_options perturbation; /* of minimum */
+    pn_prefix_design *design;             /* owned: of prefix */
+    pn_loss *phi_loss;                    /* owned, with inner: the objective whose loss, or slope, phi is */
     pn_objective *inner;
 
     pn_event *event;  /* owned: of per_event answers; NULL before it has a price */
@@ -149,6 +153,9 @@ pn_status pn_question_batches(pn_question *self, double contribution, pn_err *er
  *  Errors: PN_EUNSUPPORTED for losses of several margins; as pn_objective_new. */
 pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err);
 
+/** Whether users may ask it: what a solver computes from the records itself is for those of the library. */
+bool pn_question_is_open(const pn_question_ops *ops);
+
 /* Of difference: the doubles of its scratch; and where in it the factors of the records at v are kept (they are written
  * there by who computes them, and are then those at v). */
 void pn_difference_layout(const pn_question *self, size_t *room);
@@ -168,7 +175,9 @@ double *pn_difference_factors(const pn_question *self, double *room, const doubl
     X(vertex)                                                                                                          \
     X(choose)                                                                                                          \
     X(prefix)                                                                                                          \
-    X(above)
+    X(above)                                                                                                           \
+    X(point)                                                                                                           \
+    X(minimum)
 
 #define PN_QUESTION_DECLARE(name) extern const pn_question_ops pn_question_##name;
 PN_QUESTIONS(PN_QUESTION_DECLARE)
