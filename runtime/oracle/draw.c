@@ -59,6 +59,8 @@ pn_status pn_draw_open(pn_draw *self, const pn_question *question, pn_rng *rng, 
         return open_stream(self, rng, err);
     if (question->ops == &pn_question_minimum)
         return PN_OK;
+    if (question->ops->answer == PN_ANSWER_SMOOTHED)
+        return pn_smoothed_open(&self->smoothed, question, rng, err);
     if (question->exact)
         return question->scheme ? open_sampler(self, err) : PN_OK;
     return question->batches.scheme ? pn_batch_release_new(&self->release, &question->batches, err)
@@ -72,6 +74,7 @@ void pn_draw_close(pn_draw *self)
     pn_prefix_free(self->stream);
     pn_sparse_run_free(self->watch);
     pn_perturbation_free(self->masked);
+    pn_smoothed_close(self->smoothed);
     pn_mechanism_free(self->mechanism);
     pn_batch_release_free(self->release);
     pn_sampler_free(self->sampler);
@@ -269,6 +272,8 @@ pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *as
 
     if (self->stream)
         how = by_stream;
+    else if (self->smoothed)
+        how = pn_smoothed_answer;
     else if (self->question->exact)
         how = without_noise;
     else if (self->question->ops->answer == PN_ANSWER_ABOVE)

@@ -34,17 +34,18 @@ typedef struct pn_draw_on {
 
 typedef struct pn_draw {
     const pn_question *question;
-    pn_mechanism *mechanism;       /* of answers about all records */
-    pn_batch_release *release;     /* of batches and scaled noise */
-    pn_sampler *sampler;           /* of batches without noise */
-    pn_prefix *stream;             /* of running sums ... */
-    size_t *order;                 /* [n] ... in whose order the records are used; NULL: all in every leaf */
-    pn_sparse_run *watch;          /* open since it was first asked */
-    pn_perturbation *masked;       /* of a minimum: paid for, not made yet */
-    double *room;                  /* the question's scratch */
-    const struct pn_draw *differs; /* of a gradient: the plan's difference, which wants the records' factors, too */
-    size_t charged;                /* events */
-    size_t records;                /* that the last answer looked at; of a secret number its expectation */
+    pn_mechanism *mechanism;           /* of answers about all records */
+    pn_batch_release *release;         /* of batches and scaled noise */
+    pn_sampler *sampler;               /* of batches without noise */
+    pn_prefix *stream;                 /* of running sums ... */
+    size_t *order;                     /* [n] ... in whose order the records are used; NULL: all in every leaf */
+    pn_sparse_run *watch;              /* open since it was first asked */
+    pn_perturbation *masked;           /* of a minimum: paid for, not made yet */
+    struct pn_smoothed_draw *smoothed; /* of estimates from values */
+    double *room;                      /* the question's scratch */
+    const struct pn_draw *differs;     /* of a gradient: the plan's difference, which wants the records' factors, too */
+    size_t charged;                    /* events */
+    size_t records;                    /* that the last answer looked at; of a secret number its expectation */
 } pn_draw;
 
 /** Errors: PN_ENOMEM; what the mechanisms refuse. */
@@ -61,4 +62,15 @@ pn_status pn_draw_pay(pn_draw *self, const pn_draw_on *on, size_t answers, pn_er
  *  Errors: of the objective, the ledger and the mechanisms. */
 pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
                          pn_err *err);
+/* ---- question_smoothed.c ---- */
+
+typedef struct pn_smoothed_draw pn_smoothed_draw;
+pn_status pn_smoothed_open(pn_smoothed_draw **out, const pn_question *question, pn_rng *rng, pn_err *err);
+void pn_smoothed_close(pn_smoothed_draw *self); /* NULL allowed */
+pn_status pn_smoothed_answer(pn_draw *draw, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
+                             pn_err *err);
+/** Chance of its own, which says nothing about the records: a number in [0, 1); one below `count`. */
+double pn_smoothed_place(pn_smoothed_draw *self);
+size_t pn_smoothed_pick(pn_smoothed_draw *self, size_t count);
+
 #endif

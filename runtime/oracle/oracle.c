@@ -433,6 +433,35 @@ pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *e
     return add_regulariser(ask, x, value, NULL, err);
 }
 
+/* ---- estimates from values ---- */
+
+pn_status pn_ask_smoothed(pn_oracle *ask, const double *w, const double *before, double *gradient, pn_err *err)
+{
+    pn_asked asked = { .x = w, .v = before };
+    slot *at = NULL;
+    pn_given *got = NULL;
+
+    PN_TRY(find(ask, &pn_question_smoothed, &at, err));
+    PN_TRY(answer(ask, at, &asked, false, &got, err));
+    memcpy(gradient, got->answer, at->draw.question->dim * sizeof(double));
+    return PN_OK;
+}
+
+double pn_ask_place(pn_oracle *ask)
+{
+    return pn_smoothed_place(slot_of(ask, &pn_question_smoothed)->draw.smoothed);
+}
+
+size_t pn_ask_pick(pn_oracle *ask, size_t count)
+{
+    return pn_smoothed_pick(slot_of(ask, &pn_question_smoothed)->draw.smoothed, count);
+}
+
+pn_status pn_ask_blocks(pn_oracle *ask, const pn_block_sampling *sampling, size_t *indices, size_t *count, pn_err *err)
+{
+    return pn_block_sampling_draw(sampling, ask->on.rng, indices, count, err);
+}
+
 /* ---- points that a solver computes ---- */
 
 bool pn_ask_shows(const pn_oracle *ask)

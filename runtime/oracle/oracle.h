@@ -15,6 +15,7 @@
 
 #include "oracle/plan.h"
 #include "oracle/question.h"
+#include "random/block_sampling.h"
 
 typedef struct pn_oracle pn_oracle;
 
@@ -71,6 +72,18 @@ pn_status pn_ask_rows(pn_oracle *ask, pn_batch *batch, const double **factors, p
 pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err);
 /** *value = f(x), exactly: of a run without privacy only. */
 pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *err);
+
+/* ---- estimates from values ---- */
+
+/** gradient[dim] at w, of the smoothed loss, by the stream of the plan's records; `before`[dim] is where the one before
+ *  was taken.  *value as above. */
+pn_status pn_ask_smoothed(pn_oracle *ask, const double *w, const double *before, double *gradient, pn_err *err);
+/** Chance that does not change with the noise: a number in [0, 1) for where gradients are taken, one below `count` for
+ *  which of them is the answer. */
+double pn_ask_place(pn_oracle *ask);
+size_t pn_ask_pick(pn_oracle *ask, size_t count);
+/** The blocks of a sampling, indices[blocks] of which *count are drawn. */
+pn_status pn_ask_blocks(pn_oracle *ask, const pn_block_sampling *sampling, size_t *indices, size_t *count, pn_err *err);
 
 /* ---- points that a solver computes from the records, in its query ---- */
 

@@ -23,7 +23,7 @@ const pn_question_ops *pn_question_find(const char *name)
 
 bool pn_question_is_open(const pn_question_ops *ops)
 {
-    return ops->answer != PN_ANSWER_MASKED;
+    return ops->answer != PN_ANSWER_MASKED && ops->answer != PN_ANSWER_SMOOTHED;
 }
 
 /* ---- life ---- */

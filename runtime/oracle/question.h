@@ -11,8 +11,10 @@
 #include <stddef.h>
 
 #include "continual/prefix.h"
+#include "continual/single_pass.h"
 #include "core/status.h"
 #include "core/task.h"
+#include "objective/measures/smoothed.h"
 #include "objective/passes/objective.h"
 #include "oracle/gradient_noise.h"
 #include "oracle/model_noise.h"
@@ -33,6 +35,7 @@ typedef enum pn_answer_kind {
     PN_ANSWER_NUMBERS = 0, /* [dim], with Gaussian noise */
     PN_ANSWER_CHOICE,      /* an index from 0, by private choice among `dim` scores */
     PN_ANSWER_SUMS,        /* [dim]: a running sum, of a stream that one event pays for */
+    PN_ANSWER_SMOOTHED,    /* [dim]: an estimate from values, of a stream over records that are used once */
     PN_ANSWER_MASKED,      /* [dim]: a point that the solver computed from the records, with noise; a run's last word */
     PN_ANSWER_ABOVE        /* whether a number is at or above a threshold, of a run that one event pays for */
 } pn_answer_kind;
@@ -91,7 +94,9 @@ struct pn_question {
     double reached;                   /* bound on what one record adds, where compute() clips to it */
     pn_selection_options selection;   /* of choices */
     pn_model model;                   /* of hessian */
-    bool laplace;                     /* of point: noise.sigma is the scale of Laplace noise, noise.sensitivity in l2 */
+    pn_smoothing smoothing;           /* of smoothed: the estimator, and how the records are shared out */
+    pn_single_pass_options slices;
+    bool laplace; /* of point: noise.sigma is the scale of Laplace noise, noise.sensitivity in l2 */
     pn_perturbation_options perturbation; /* of minimum */
     pn_prefix_design *design;             /* owned: of prefix */
     pn_loss *phi_loss;                    /* owned, with inner: the objective whose loss, or slope, phi is */
@@ -176,6 +181,7 @@ double *pn_difference_factors(const pn_question *self, double *room, const doubl
     X(choose)                                                                                                          \
     X(prefix)                                                                                                          \
     X(above)                                                                                                           \
+    X(smoothed)                                                                                                        \
     X(point)                                                                                                           \
     X(minimum)
 
