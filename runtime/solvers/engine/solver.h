@@ -15,6 +15,7 @@
 #include "objective/passes/objective.h"
 #include "oracle/oracle.h"
 #include "oracle/plan.h"
+#include "oracle/receipt.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/ledger/ledger.h"
 #include "privacy/mechanism/mechanism.h"
@@ -32,13 +33,6 @@ pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, 
 pn_objective *pn_plan_objective(const pn_plan *plan);
 
 /* ---- one step ---- */
-
-typedef struct pn_step_context {
-    pn_ledger *ledger; /* NULL when non-private */
-    pn_rng *rng;       /* NULL when non-private */
-    pn_task *task;
-    size_t releases; /* counted by the solver: one more than steps when a step failed after its release */
-} pn_step_context;
 
 struct pn_state {
     const pn_plan *plan; /* kept */

@@ -2,7 +2,7 @@
  * what is known of the Hessian of f from matrices that were released under Gaussian noise, a majorant of it at the
  * start w0 first, its eigenvalues raised above that noise; g the gradient of f as far as releases tell;
  * d what is expected to serve best.
- * Depends on: newton.h, noisy_model_release.h, privacy/mechanism/batch_release.h.  Used by: solvers.c's table.
+ * Depends on: newton.h, model_release.h, privacy/mechanism/batch_release.h.  Used by: solvers.c's table.
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023); Stein (1981) for d; Kalman (1960) for gains.
  *
  * Gradients.  A step changes the gradient by H (w' - w), which the matrix known predicts with an error of variance

@@ -2,7 +2,7 @@
  * The first release is of the gradient and a majorant of the Hessian at the start; every later one is of a gradient, of
  * which only what a record's slope has moved since the start is released where that needs less noise,
  * and at some steps of a Hessian, too.
- * Depends on: first_order.h, noisy_model_release.h, privacy/accounting/allowance.h.
+ * Depends on: first_order.h, model_release.h, privacy/accounting/allowance.h.
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023), Faster differentially private convex optimization via
  * second-order methods; the majorant, damping, differences, gains and shares of the budget are ours.
  * Files: newton_plan.c (steps, shares, noise), newton_explain.c (the plan's lines), newton.c (private steps),
@@ -19,7 +19,7 @@
 
 #include "privacy/accounting/allowance.h"
 #include "solvers/engine/first_order.h"
-#include "solvers/second_order/noisy_model_release.h"
+#include "oracle/model_release.h"
 
 /* ---- the plan (newton_plan.c) ---- */
 

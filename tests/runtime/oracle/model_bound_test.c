@@ -1,7 +1,7 @@
-/* noisy_model_bound_test.c -- how far a released gradient or Hessian may be from that of all records: bounds hold, and
+/* model_bound_test.c -- how far a released gradient or Hessian may be from that of all records: bounds hold, and
  * are not much larger than they must be.
- * Depends on: noisy_model_kit.h, numeric/lapack.h, numeric/symmetric.h, random/sample.h. */
-#include "runtime/solvers/second_order/noisy_model_kit.h"
+ * Depends on: model_kit.h, numeric/lapack.h, numeric/symmetric.h, random/sample.h. */
+#include "runtime/oracle/model_kit.h"
 
 #include "numeric/lapack.h"
 #include "numeric/symmetric.h"

@@ -1,9 +1,9 @@
-/* noisy_model_small.h -- 24 records in four dimensions, and one release of gradient and Hessian.
- * Depends on: noisy_model_kit.h.  Used by: noisy_model_test.c, noisy_model_refusal_test.c. */
+/* model_small.h -- 24 records in four dimensions, and one release of gradient and Hessian.
+ * Depends on: model_kit.h.  Used by: model_test.c, model_refusal_test.c. */
 #ifndef PN_TESTS_NOISY_MODEL_SMALL_H
 #define PN_TESTS_NOISY_MODEL_SMALL_H
 
-#include "runtime/solvers/second_order/noisy_model_kit.h"
+#include "runtime/oracle/model_kit.h"
 
 enum { N = 24, DIM = 4, PACKED = 10 };
 

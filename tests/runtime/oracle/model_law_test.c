@@ -1,4 +1,4 @@
-/* noisy_model_law_test.c -- the law of released gradients and Hessians: mean, variance of each entry,
+/* model_law_test.c -- the law of released gradients and Hessians: mean, variance of each entry,
  * independence of entries and queries.
  *
  * The data are copies of one record, so that every batch has the mean of all records, and released - exact is the noise
@@ -6,8 +6,8 @@
  * sqrt(N x), with probability at most exp(-x) each (Laurent, Massart 2000), x = 18; a sum of N products beyond t with
  * at most 2 exp(-t^2/(2 (N + t))), t = 7 sqrt(N); a mean beyond 6 deviations with 2e-9.  All of this file: below 1e-6.
  * A factor of 1.1 in the noise is 1.21 in the squares, and 2 sqrt(N x)/N = .06.
- * Depends on: noisy_model_kit.h. */
-#include "runtime/solvers/second_order/noisy_model_kit.h"
+ * Depends on: model_kit.h. */
+#include "runtime/oracle/model_kit.h"
 
 enum { N = 40, DIM = 4, PACKED = 10, ALL = DIM + PACKED, QUERIES = 20000 };
 

@@ -1,13 +1,13 @@
 /* line_search.h -- the largest step of a falling sequence that lowers f enough, found by the sparse vector technique:
  * one price however many steps are tried, and nothing but the index of the accepted one leaves.
- * Depends on: objective/passes/second_order.h, privacy/mechanism/batch_sparse.h, noisy_model_release.h.
+ * Depends on: objective/passes/second_order.h, privacy/mechanism/batch_sparse.h, model_release.h.
  * Used by: second_order*.c.
  * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; Dwork, Roth (2014),
  * Algorithm 1. */
-#ifndef PN_SOLVERS_LINE_SEARCH_H
-#define PN_SOLVERS_LINE_SEARCH_H
+#ifndef PN_ORACLE_LINE_SEARCH_H
+#define PN_ORACLE_LINE_SEARCH_H
 
-#include "solvers/second_order/noisy_model_release.h"
+#include "oracle/model_release.h"
 
 /* All public: functions of what has been released.  The test of step t: f(w) - f(w + t u) - required(t) >= 0, with the
  * mean loss's part clipped per record to +- lipschitz ||u|| t (that never acts where the constant is certified) and the

@@ -1,6 +1,6 @@
-/* noisy_model_kit.h -- a small problem, a model of it, and releases from streams with a seed.
- * Depends on: solvers/second_order/noisy_model_release.h, check.h.  Used by: noisy_model_small.h,
- * noisy_model_law_test.c, noisy_model_bound_test.c. */
+/* model_kit.h -- a small problem, a model of it, and releases from streams with a seed.
+ * Depends on: oracle/model_release.h, check.h.  Used by: model_small.h,
+ * model_law_test.c, model_bound_test.c. */
 #ifndef PN_TESTS_NOISY_MODEL_KIT_H
 #define PN_TESTS_NOISY_MODEL_KIT_H
 
@@ -11,7 +11,7 @@
 #include "check.h"
 #include "core/alloc.h"
 #include "privacy/accounting/accountant.h"
-#include "solvers/second_order/noisy_model_release.h"
+#include "oracle/model_release.h"
 
 typedef struct world {
     pn_dataset *data;

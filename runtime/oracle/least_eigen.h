@@ -1,16 +1,19 @@
-/* second_order_eigen.h -- the least eigenpair of a released Hessian, and how sure it is.
+/* least_eigen.h -- the least eigenpair of a released Hessian, and how sure it is.
  * Stored Hessians of moderate order go to LAPACK; larger ones to Lanczos steps, as many as the theorem asks for or
  * until the start leaves room for no smaller eigenvalue (symmetric.h): a small residual says that some eigenvalue is
  * near, not that it is the least one, so no run of steps is cut short on it.
  * Products without a stored Hessian are for simulations.
  * Depends on: second_order.h, numeric/symmetric.h, random/symmetric_noise.h, objective.  Used by: second_order.c.
  * Source: Kuczynski, Wozniakowski (1992), Theorem 4.2. */
-#ifndef PN_SOLVERS_SECOND_ORDER_EIGEN_H
-#define PN_SOLVERS_SECOND_ORDER_EIGEN_H
+#ifndef PN_ORACLE_LEAST_EIGEN_H
+#define PN_ORACLE_LEAST_EIGEN_H
 
 #include "numeric/symmetric.h"
 #include "random/rng.h"
-#include "solvers/second_order/second_order.h"
+#include "oracle/model_release.h"
+
+/* How the least eigenpair of a released Hessian is found. */
+typedef enum so_eigen { SO_AUTO = 0, SO_DENSE, SO_LANCZOS, SO_MATRIX_FREE } so_eigen;
 
 typedef struct so_least {
     double value; /* x^T H x for a unit x: at least the least eigenvalue of the Hessian as released */

@@ -1,7 +1,7 @@
-/* noisy_model_test.c -- releases of gradients and Hessians: what a record moves of them, what they cost, what storage,
- * regularisers and batches do to them.  Their law: noisy_model_law_test.c; what stops them: noisy_model_refusal_test.c.
- * Depends on: noisy_model_small.h. */
-#include "runtime/solvers/second_order/noisy_model_small.h"
+/* model_test.c -- releases of gradients and Hessians: what a record moves of them, what they cost, what storage,
+ * regularisers and batches do to them.  Their law: model_law_test.c; what stops them: model_refusal_test.c.
+ * Depends on: model_small.h. */
+#include "runtime/oracle/model_small.h"
 
 /* Norm of a packed difference as the noise sees it: with `frobenius` off-diagonal entries count twice. */
 static double packed_norm(const double *a, const double *b, bool frobenius)

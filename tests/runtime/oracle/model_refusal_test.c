@@ -1,7 +1,7 @@
-/* noisy_model_refusal_test.c -- budgets that just suffice or do not, what a model refuses,
+/* model_refusal_test.c -- budgets that just suffice or do not, what a model refuses,
  * and calls that are cancelled or run out of memory.
- * Depends on: noisy_model_small.h, fail_alloc.h. */
-#include "runtime/solvers/second_order/noisy_model_small.h"
+ * Depends on: model_small.h, fail_alloc.h. */
+#include "runtime/oracle/model_small.h"
 
 #include "fail_alloc.h"
 

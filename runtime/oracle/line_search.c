@@ -8,7 +8,7 @@
 #include "geometry/kernels/upper.h"
 #include "privacy/mechanism/batch_sparse.h"
 #include "privacy/mechanism/sampler.h"
-#include "solvers/second_order/line_search.h"
+#include "oracle/line_search.h"
 
 /* What rounding may add to a record's certified change; the clip lets it pass. */
 #define ROOM (1.0 + 0x1p-30)
@@ -151,12 +151,21 @@ static pn_batch_sparse_options search_options(const pn_line_run *run)
 static pn_status pay(pn_line_run *run, pn_step_context *context, const char *label, pn_err *err)
 {
     pn_batch_sparse_options options = search_options(run);
+    pn_event *event = NULL;
+    pn_status status;
 
     if (!isfinite(options.sensitivity) || !isfinite(options.error))
         return pn_fail(err, PN_EPRIVACY,
                        "line search: nothing bounds how much a record's loss changes along a line; clip the rows, or "
                        "give clip= to pn.objective");
-    return pn_batch_sparse_open(&run->sparse, &options, context->ledger, label, context->rng, err);
+    PN_TRY(pn_batch_sparse_price(&event, &options, err));
+    status = pn_receipt_room(context->receipt, event, err);
+    if (status == PN_OK)
+        status = pn_batch_sparse_open(&run->sparse, &options, context->ledger, label, context->rng, err);
+    if (status == PN_OK)
+        pn_receipt_add(context->receipt, event, 1);
+    pn_event_free(event);
+    return status;
 }
 
 static pn_status open_sampler(pn_line_run *run, pn_err *err)

@@ -1,5 +1,5 @@
-/* second_order_eigen.c -- see second_order_eigen.h.
- * Depends on: second_order_eigen.h, privacy/mechanism/sampler.h, random/symmetric_noise.h, objective.
+/* least_eigen.c -- see least_eigen.h.
+ * Depends on: least_eigen.h, privacy/mechanism/sampler.h, random/symmetric_noise.h, objective.
  * Used by: second_order.c. */
 #include <math.h>
 
@@ -7,7 +7,7 @@
 #include "objective/regularisers/regulariser.h"
 #include "privacy/mechanism/sampler.h"
 #include "random/symmetric_noise.h"
-#include "solvers/second_order/second_order_eigen.h"
+#include "oracle/least_eigen.h"
 
 /* ---- stored ---- */
 
@@ -142,7 +142,11 @@ static pn_status pay(const pn_model *model, double z, pn_step_context *context, 
                        "depends on the records and no lattice hides it; use \"dense\" or \"lanczos\"");
     status = pn_model_hessian_event(model, z, &event, err);
     if (status == PN_OK)
+        status = pn_receipt_room(context->receipt, event, err);
+    if (status == PN_OK)
         status = pn_ledger_spend(context->ledger, event, 1, label, err);
+    if (status == PN_OK)
+        pn_receipt_add(context->receipt, event, 1);
     pn_event_free(event);
     return status;
 }

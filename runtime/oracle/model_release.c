@@ -1,6 +1,6 @@
-/* noisy_model_release.c -- draw a batch, compute, add noise: the one way in which solvers of second order look at
+/* model_release.c -- draw a batch, compute, add noise: the one way in which solvers of second order look at
  * records.
- * Depends on: noisy_model_release.h, privacy/mechanism, numeric/symmetric.h.
+ * Depends on: model_release.h, privacy/mechanism, numeric/symmetric.h.
  * Used by: second_order*.c, trust_region*.c, newton*.c.
  *
  * The Hessian is released as its packed upper triangle, one draw an entry: it is symmetric because nothing else was
@@ -17,7 +17,7 @@
 #include "core/view.h"
 #include "numeric/symmetric.h"
 #include "privacy/mechanism/sampler.h"
-#include "solvers/second_order/noisy_model_release.h"
+#include "oracle/model_release.h"
 
 struct pn_model_release {
     const pn_model *model;
@@ -150,9 +150,14 @@ static pn_status put_regulariser(const asked *a, double *extra, pn_err *err)
 /* One release is paid for; it may have been, by a call that failed after paying. */
 static pn_status pay(const asked *a, pn_batch_release *release, pn_err *err)
 {
+    pn_event *event = release ? pn_batch_release_event(release, NULL) : NULL;
+
     if (!release || pn_batch_release_left(release) > 0)
         return PN_OK;
-    return pn_batch_release_pay(release, a->context->ledger, a->label, a->context->rng, 1, false, err);
+    PN_TRY(pn_receipt_room(a->context->receipt, event, err));
+    PN_TRY(pn_batch_release_pay(release, a->context->ledger, a->label, a->context->rng, 1, false, err));
+    pn_receipt_add(a->context->receipt, event, 1);
+    return PN_OK;
 }
 
 /* Both fit or neither is charged.  Reserved, because the first charge by itself might choose orders that the second

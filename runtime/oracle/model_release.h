@@ -1,10 +1,10 @@
-/* noisy_model_release.h -- releases of what model_noise.h plans.
- * Depends on: model_noise.h, solver.h.  Used by: second_order*.c, trust_region*.c, newton*.c. */
-#ifndef PN_SOLVERS_NOISY_MODEL_RELEASE_H
-#define PN_SOLVERS_NOISY_MODEL_RELEASE_H
+/* model_release.h -- releases of what model_noise.h plans.
+ * Depends on: model_noise.h, receipt.h.  Used by: second_order*.c, trust_region*.c, newton*.c. */
+#ifndef PN_ORACLE_MODEL_RELEASE_H
+#define PN_ORACLE_MODEL_RELEASE_H
 
 #include "oracle/model_noise.h"
-#include "solvers/engine/solver.h"
+#include "oracle/receipt.h"
 
 typedef struct pn_model_release pn_model_release;
 
