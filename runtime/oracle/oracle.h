@@ -94,8 +94,8 @@ pn_status pn_ask_blocks(pn_oracle *ask, const pn_block_sampling *sampling, size_
 bool pn_ask_shows(const pn_oracle *ask);
 /** For passes of the query's own: threads, and who stops them. */
 pn_task *pn_ask_task(const pn_oracle *ask);
-/** For instruments: model_release.h, line_search.h, least_eigen.h, of plans whose prices follow what was released.  What
- *  they charge is on the receipt. */
+/** For instruments: model_release.h, line_search.h, least_eigen.h, of plans whose prices follow what was released.
+ *  What they charge is on the receipt. */
 pn_step_context *pn_ask_context(pn_oracle *ask);
 /** It has evaluated so many per-record gradients. */
 void pn_ask_count(pn_oracle *ask, uint64_t records);

@@ -131,7 +131,8 @@ static double squared(double x)
     return x * x;
 }
 
-/* The mean loss's gradient at w, less that at the start where differences are released; and f, where it may be shown. */
+/* The mean loss's gradient at w, less that at the start where differences are released; and f, where it may be
+ * shown. */
 static pn_status compute(nw_state *self, pn_oracle *ask, double *value, pn_err *err)
 {
     const nw_plan *plan = nw_plan_of(self);
