@@ -2,8 +2,8 @@
  * a proximal step for what has kinks, a gradient for what is smooth.  Nothing here depends on records.
  * Depends on: objective, geometry/prox/prox.h.  Used by: first_order.h, solvers.
  * Spec: variance-reduced.md section 8. */
-#ifndef PN_SOLVERS_COMPOSITE_H
-#define PN_SOLVERS_COMPOSITE_H
+#ifndef PN_MINIMISE_COMPOSITE_H
+#define PN_MINIMISE_COMPOSITE_H
 
 #include <stdbool.h>
 

@@ -12,8 +12,8 @@
 #include "core/purse.h"
 #include "core/size.h"
 #include "core/text.h"
-#include "solvers/engine/model_file.h"
-#include "solvers/engine/model.pb-c.h"
+#include "model/model_file.h"
+#include "model/model.pb-c.h"
 
 #define PURSE_FLOOR 65536 /* structs, and the decoder's notes on their fields */
 #define NAME_BYTES  128

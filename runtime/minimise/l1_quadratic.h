@@ -1,10 +1,10 @@
 /* l1_quadratic.h -- the minimum of a convex quadratic plus l1 ||u||_1: what a Newton step for a smooth function plus l1
  * ||x||_1 asks for.
- * Private to solvers/.  Depends on: core.  Used by: newton_descent.c.
+ * Depends on: core.  Used by: newton_descent.c.
  * Source: Solntsev, Nocedal, Byrd (2015), An algorithm for quadratic l1-regularized optimization with a flexible
  * active-set strategy; Nocedal, Wright (2006), chapter 7, for preconditioned conjugate gradients. */
-#ifndef PN_SOLVERS_L1_QUADRATIC_H
-#define PN_SOLVERS_L1_QUADRATIC_H
+#ifndef PN_MINIMISE_L1_QUADRATIC_H
+#define PN_MINIMISE_L1_QUADRATIC_H
 
 #include <stddef.h>
 

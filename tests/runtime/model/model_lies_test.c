@@ -2,8 +2,8 @@
  * encodings that other readers would pass over, and
  * noise.  Depends on: model_kit.h, the generated code of model files. */
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/solvers/engine/model_kit.h"
-#include "solvers/engine/model.pb-c.h"
+#include "runtime/model/model_kit.h"
+#include "model/model.pb-c.h"
 
 typedef void (*change_fn)(Penumbra__Model *m);
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "fail_alloc.h"
-#include "runtime/solvers/engine/model_kit.h"
+#include "runtime/model/model_kit.h"
 
 /* ---- what comes back ---- */
 

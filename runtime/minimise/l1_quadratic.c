@@ -13,7 +13,7 @@
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
-#include "solvers/exact/l1_quadratic.h"
+#include "minimise/l1_quadratic.h"
 
 #define SWEEPS   8     /* of coordinates, as one round: chosen on a9a at l1 = 1/n, where 1, 2 and 4 took longer */
 #define ROUNDING 1e-16 /* of all that the function has fallen by: a round that gains less is the last */

@@ -1,11 +1,11 @@
 /* descent.h -- the minimum of a smooth convex function over a set or all of R^p, or of its sum with one that has a
  * proximal map, to a certificate, by accelerated projected or proximal gradients: the common part of solve.exact and of
- * solvers that minimise inside.  Private to solvers/.
+ * solvers that minimise inside.
  * Depends on: geometry, core.  Used by: exact.c, perturbed_minimum.c.
  * Source: Beck, Teboulle (2009), FISTA; O'Donoghue, Candes (2015), gradient restart; Nesterov (2004), section 2.2 for
  * the constant momentum; Jaggi (2013), the duality gap. */
-#ifndef PN_SOLVERS_DESCENT_H
-#define PN_SOLVERS_DESCENT_H
+#ifndef PN_MINIMISE_DESCENT_H
+#define PN_MINIMISE_DESCENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

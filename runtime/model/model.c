@@ -6,8 +6,8 @@
 
 #include "core/alloc.h"
 #include "core/text.h"
-#include "solvers/engine/model_file.h"
-#include "solvers/engine/model.pb-c.h"
+#include "model/model_file.h"
+#include "model/model.pb-c.h"
 
 #define NAME_BYTES 128
 #define MOST_KINDS 255

@@ -1,9 +1,9 @@
 /* newton_descent.h -- the minimum over R^p of a smooth convex function plus l1 ||x||_1 by Newton steps: the common part
- * of solve.exact and of solvers that minimise inside.  Private to solvers/.  Depends on: objective.  Used by: exact.c.
+ * of solve.exact and of solvers that minimise inside. Depends on: objective.  Used by: exact.c.
  * Source: Lee, Sun, Saunders (2014), Proximal Newton-type methods; Yuan, Ho, Lin (2012), newGLMNET; Nocedal,
  * Wright (2006), chapter 7. */
-#ifndef PN_SOLVERS_NEWTON_DESCENT_H
-#define PN_SOLVERS_NEWTON_DESCENT_H
+#ifndef PN_MINIMISE_NEWTON_DESCENT_H
+#define PN_MINIMISE_NEWTON_DESCENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

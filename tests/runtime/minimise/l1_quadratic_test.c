@@ -1,6 +1,6 @@
 /* l1_quadratic_test.c -- the minimum of a quadratic plus l1 ||u||_1: its conditions on random problems, singular ones
  * among them, with the matrix and with products alone; and the block of a Hessian that it is asked for.
- * Depends on: solvers/exact/l1_quadratic.h, objective/passes/second_order.h, check.h, fail_alloc.h. */
+ * Depends on: minimise/l1_quadratic.h, objective/passes/second_order.h, check.h, fail_alloc.h. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "fail_alloc.h"
 #include "numeric/blas.h"
 #include "objective/passes/second_order.h"
-#include "solvers/exact/l1_quadratic.h"
+#include "minimise/l1_quadratic.h"
 
 #define P 40
 

@@ -1,7 +1,7 @@
 /* residual_certificate_test.c -- how near the minimum the residual of a projected step says a point is, on problems
  * whose minimum is known: f(x) = (x - m)' H (x - m)/2 - <v, x> with v normal to the set at m,
  * so that m is the minimum whatever H is.
- * Depends on: solvers/engine/descent.h, geometry/convex/set.h, check.h. */
+ * Depends on: minimise/descent.h, geometry/convex/set.h, check.h. */
 #include <string.h>
 
 #include "check.h"
@@ -9,7 +9,7 @@
 #include "geometry/sets/sets.h"
 #include "numeric/blas.h"
 #include "random/rng.h"
-#include "solvers/engine/descent.h"
+#include "minimise/descent.h"
 
 #define DIM 8
 

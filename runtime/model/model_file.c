@@ -12,7 +12,7 @@
 #include "core/alloc.h"
 #include "core/file.h"
 #include "privacy/ledger/ledger_disk.h"
-#include "solvers/engine/model_file.h"
+#include "model/model_file.h"
 
 #define MAGIC_BYTES 8
 #define VERSION     1

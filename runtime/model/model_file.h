@@ -1,9 +1,9 @@
 /* model_file.h -- the two halves of a model file: bytes on the disk, and what they say.  Private to model*.c.
  * Depends on: model.h. */
-#ifndef PN_SOLVERS_MODEL_FILE_H
-#define PN_SOLVERS_MODEL_FILE_H
+#ifndef PN_MODEL_MODEL_FILE_H
+#define PN_MODEL_MODEL_FILE_H
 
-#include "solvers/engine/model.h"
+#include "model/model.h"
 
 #define PN_MODEL_HEAD   24                /* magic, version, zero, length */
 #define PN_MODEL_DIGEST 32                /* behind everything else */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solvers/engine/composite.h"
+#include "minimise/composite.h"
 
 const char *const pn_prox_class[] = { "pn.prox", NULL };
 

@@ -1,5 +1,5 @@
 /* model_kit.h -- a folder for a model file, a small run to be saved, and the bytes of a file.
- * Depends on: solvers/engine/model.h, check.h.  Used by: model_test.c, model_lies_test.c. */
+ * Depends on: model/model.h, check.h.  Used by: model_test.c, model_lies_test.c. */
 #ifndef PN_TESTS_MODEL_KIT_H
 #define PN_TESTS_MODEL_KIT_H
 
@@ -11,7 +11,7 @@
 #include "check.h"
 #include "geometry/sets/sets.h"
 #include "solvers/catalogue/solvers.h"
-#include "solvers/engine/model_file.h"
+#include "model/model_file.h"
 
 enum { DIM = 6, STEPS = 5, OWN_MAX = 16, MOST = 16384 };
 

@@ -17,8 +17,8 @@
 #include "numeric/blas.h"
 #include "numeric/symmetric.h"
 #include "objective/passes/second_order.h"
-#include "solvers/exact/l1_quadratic.h"
-#include "solvers/exact/newton_descent.h"
+#include "minimise/l1_quadratic.h"
+#include "minimise/newton_descent.h"
 
 /* How many coordinates join a working set, beside as many as are not 0: chosen on reuters,
  * where 50 to 200 took longer. */

@@ -5,7 +5,7 @@
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
-#include "solvers/engine/descent.h"
+#include "minimise/descent.h"
 
 typedef struct search {
     const pn_descent *how;

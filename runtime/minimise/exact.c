@@ -15,15 +15,14 @@
  * Where f is not convex but its Hessian's eigenvalues are at least -w, what the search ends at is a stationary point,
  * and the duality gap bounds value - minimum up to w/2 times the squared diameter;
  * so does the distance to what f is at least everywhere.
- * Depends on: solver.h, descent.h, newton_descent.h, geometry/prox/prox.h.  Used by: bindings, examples. */
+ * Depends on: descent.h, newton_descent.h, objective, geometry/prox/prox.h.  Used by: bindings, examples. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
-#include "solvers/engine/descent.h"
-#include "solvers/engine/solver.h"
-#include "solvers/exact/newton_descent.h"
+#include "minimise/descent.h"
+#include "minimise/newton_descent.h"
 
 #define NEWTON_STEPS 100
 

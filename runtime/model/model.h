@@ -3,8 +3,8 @@
  * objective along the run, and, of private runs, time and the number of gradients
  * (which with Poisson batches is their sizes).
  * Depends on: solver.h, privacy/ledger/ledger_disk.h, libprotobuf-c, libsodium.  Used by: bindings, hosts. */
-#ifndef PN_SOLVERS_MODEL_H
-#define PN_SOLVERS_MODEL_H
+#ifndef PN_MODEL_MODEL_H
+#define PN_MODEL_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
-#include "solvers/engine/descent.h"
-#include "solvers/perturbation/perturbed_minimum.h"
+#include "minimise/descent.h"
+#include "minimise/perturbed_minimum.h"
 
 #define DIRECT_MAX   2000 /* features up to which the Hessian is formed */
 #define NEWTON_STEPS 60

@@ -1,9 +1,9 @@
 /* perturbed_minimum.h -- argmin over C of n f(theta) + (weight/2) ||theta - center||^2 + <linear, theta> to a
  * certificate that cannot be missed: Newton steps where they pay, and behind them accelerated gradients with as many
  * steps as the worst case needs.
- * Private to solvers/.  Depends on: objective, descent.h.  Used by: objective_perturbation.c, output_perturbation.c. */
-#ifndef PN_SOLVERS_PERTURBED_MINIMUM_H
-#define PN_SOLVERS_PERTURBED_MINIMUM_H
+ * Depends on: objective, descent.h.  Used by: objective_perturbation.c, output_perturbation.c. */
+#ifndef PN_MINIMISE_PERTURBED_MINIMUM_H
+#define PN_MINIMISE_PERTURBED_MINIMUM_H
 
 #include <stdint.h>
 
