@@ -10,83 +10,87 @@
 #include "oracle/question.h"
 #include "privacy/accounting/calibrate_program.h"
 
-/* All that a run is charged, as one event: of a plan of one question that question's, taken *count times. */
-static pn_status whole_event(const pn_plan *plan, pn_event **out, size_t *count, pn_err *err)
+/* ---- one multiplier for several questions ---- */
+
+/* Of one question that question's event, taken *times. */
+static pn_status event_of(const pn_asking *askings, size_t count, pn_event **out, size_t *times, pn_err *err)
 {
     pn_event *parts[PN_PLAN_QUESTIONS] = { NULL };
-    size_t used = plan->question_count;
     pn_status status = PN_OK;
 
-    *count = 1;
-    if (used == 1) {
-        *count = pn_question_events(&plan->questions[0], plan->iterations);
-        *out = pn_event_keep(plan->questions[0].event);
+    *times = 1;
+    if (count == 1) {
+        *times = pn_question_events(askings->question, askings->times);
+        *out = pn_event_keep(askings->question->event);
         return PN_OK;
     }
-    for (size_t i = 0; i < used && status == PN_OK; i++)
-        status = pn_event_repeated(&parts[i], plan->questions[i].event,
-                                   pn_question_events(&plan->questions[i], plan->iterations), err);
+    for (size_t i = 0; i < count && status == PN_OK; i++)
+        status = pn_event_repeated(&parts[i], askings[i].question->event,
+                                   pn_question_events(askings[i].question, askings[i].times), err);
     if (status == PN_OK)
-        status = pn_event_compose(out, parts, used, err);
-    for (size_t i = 0; i < used; i++)
+        status = pn_event_compose(out, parts, count, err);
+    for (size_t i = 0; i < count; i++)
         pn_event_free(parts[i]);
     return status;
 }
 
-/* ---- one multiplier for all ---- */
+pn_status pn_askings_event(const pn_asking *askings, size_t count, pn_event **out, pn_err *err)
+{
+    pn_event *each;
+    size_t times;
+    pn_status status;
+
+    PN_TRY(event_of(askings, count, &each, &times, err));
+    status = pn_event_repeated(out, each, times, err);
+    pn_event_free(each);
+    return status;
+}
+
+typedef struct several {
+    const pn_asking *askings;
+    size_t count;
+} several;
 
 /* A pn_program: the run's event at multiplier z. */
-static pn_status event_at(void *self, double z, pn_event **event, size_t *count, pn_err *err)
+static pn_status event_at(void *self, double z, pn_event **event, size_t *times, pn_err *err)
 {
-    pn_plan *plan = self;
+    const several *of = self;
 
-    for (size_t i = 0; i < plan->question_count; i++)
-        PN_TRY(pn_question_set_noise(&plan->questions[i], z, err));
-    return whole_event(plan, event, count, err);
+    for (size_t i = 0; i < of->count; i++) {
+        if (!of->askings[i].priced)
+            PN_TRY(pn_question_set_noise(of->askings[i].question, z, err));
+    }
+    return event_of(of->askings, of->count, event, times, err);
 }
 
-static pn_status by_search(pn_plan *plan, double *z, pn_err *err)
+pn_status pn_askings_calibrate(const pn_asking *askings, size_t count, const pn_request *request, const char *owner,
+                               const char *accountant, double *z, double *reached, pn_err *err)
 {
-    const pn_request *request = &plan->request;
-    pn_run_budget budget = { .owner = plan->owner,
-                             .accountant = "rdp",
-                             .epsilon = request->epsilon,
-                             .delta = request->delta,
-                             .rho = request->kind == PN_RHO ? request->rho : NAN };
-    pn_program program = { event_at, plan };
-
-    return pn_calibrate_run(z, NULL, &budget, &program, err);
-}
-
-typedef struct one_question {
-    pn_question *question;
-    size_t steps;
-} one_question;
-
-static pn_status question_at(void *self, double z, pn_event **event, size_t *count, pn_err *err)
-{
-    one_question *of = self;
-
-    PN_TRY(pn_question_set_noise(of->question, z, err));
-    *event = pn_event_keep(of->question->event);
-    *count = pn_question_events(of->question, of->steps);
-    return PN_OK;
-}
-
-pn_status pn_question_calibrate(pn_question *self, const pn_request *request, size_t steps, const char *owner,
-                                const char *accountant, double *reached, pn_err *err)
-{
-    one_question of = { self, steps };
-    pn_program program = { question_at, &of };
+    several of = { askings, count };
+    pn_program program = { event_at, &of };
     pn_run_budget budget = { .owner = owner,
                              .accountant = accountant,
                              .epsilon = request->epsilon,
                              .delta = request->delta,
                              .rho = request->kind == PN_RHO ? request->rho : NAN };
-    double z = NAN;
+    double found = NAN;
 
-    PN_TRY(pn_calibrate_run(&z, reached, &budget, &program, err));
-    return pn_question_set_noise(self, z, err);
+    PN_TRY(pn_calibrate_run(&found, reached, &budget, &program, err));
+    if (z)
+        *z = found;
+    for (size_t i = 0; i < count; i++) {
+        if (!askings[i].priced)
+            PN_TRY(pn_question_set_noise(askings[i].question, found, err));
+    }
+    return PN_OK;
+}
+
+/* Those of a plan, each as often as its iterations say. */
+static size_t askings_of(const pn_plan *plan, pn_asking *out)
+{
+    for (size_t i = 0; i < plan->question_count; i++)
+        out[i] = (pn_asking){ &plan->questions[i], plan->iterations * plan->questions[i].each, false };
+    return plan->question_count;
 }
 
 /* ---- plans of one question, and of choices alone ---- */
@@ -111,7 +115,7 @@ static double pure_multiplier(const pn_plan *plan)
         const pn_question *question = &plan->questions[i];
 
         shares += (question->ops->answer == PN_ANSWER_CHOICE ? 2.0 : 1.0) * question->share *
-                  (double)pn_question_events(question, plan->iterations);
+                  (double)pn_question_events(question, plan->iterations * question->each);
     }
     return shares / plan->request.epsilon * (1.0 + 0x1p-40);
 }
@@ -230,19 +234,22 @@ static pn_status check_request(const pn_plan *plan, pn_err *err)
 static pn_status find_noise(pn_plan *plan, pn_err *err)
 {
     double z = direct(plan);
+    pn_asking askings[PN_PLAN_QUESTIONS];
+    size_t count = askings_of(plan, askings);
 
     if (plain_numbers(plan)) {
         PN_TRY(plain_noise(plan, &z, err));
     } else if (one_stream(plan)) {
         PN_TRY(pn_question_design(&plan->questions[0], &plan->request, err));
         z = plan->questions[0].share / pn_prefix_design_mu(plan->questions[0].design);
+    } else if (isnan(z)) {
+        PN_TRY(pn_askings_calibrate(askings, count, &plan->request, plan->owner, "rdp", &z, NULL, err));
     } else {
-        PN_TRY(isnan(z) ? by_search(plan, &z, err) : PN_OK);
-        for (size_t i = 0; i < plan->question_count; i++)
-            PN_TRY(pn_question_set_noise(&plan->questions[i], z, err));
+        for (size_t i = 0; i < count; i++)
+            PN_TRY(pn_question_set_noise(askings[i].question, z, err));
     }
     explain_all(plan, z);
-    return whole_event(plan, &plan->event, &plan->charges, err);
+    return event_of(askings, count, &plan->event, &plan->charges, err);
 }
 
 pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err)

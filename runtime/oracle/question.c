@@ -44,6 +44,20 @@ void pn_question_clear(pn_question *self)
     self->graph = NULL;
 }
 
+void pn_plan_question(pn_question *out, const pn_plan *plan, const pn_question_ops *ops)
+{
+    *out = (pn_question){ .ops = ops,
+                          .objective = plan->objective,
+                          .neighbours = plan->request.neighbours,
+                          .exact = plan->request.kind == PN_NONPRIVATE,
+                          .points = 1,
+                          .each = 1,
+                          .looks = 1,
+                          .share = 1.0,
+                          .divisor = 1.0,
+                          .per_event = 1 };
+}
+
 pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *ops, pn_err *err)
 {
     pn_question *grown;
@@ -55,15 +69,7 @@ pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *o
     PN_TRY(pn_made(grown, err, "%s: out of memory", plan->owner));
     plan->questions = grown;
     *out = &grown[plan->question_count++];
-    **out = (pn_question){ .ops = ops,
-                           .objective = plan->objective,
-                           .neighbours = plan->request.neighbours,
-                           .points = 1,
-                           .each = 1,
-                           .looks = 1,
-                           .share = 1.0,
-                           .divisor = 1.0,
-                           .per_event = 1 };
+    pn_plan_question(*out, plan, ops);
     return PN_OK;
 }
 
@@ -161,13 +167,11 @@ pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err)
     return pn_question_price(self, err);
 }
 
-size_t pn_question_events(const pn_question *self, size_t steps)
+size_t pn_question_events(const pn_question *self, size_t times)
 {
-    size_t count = steps * self->each;
-
     if (self->ops->answer == PN_ANSWER_SUMS || self->ops->answer == PN_ANSWER_ABOVE)
         return 1;
-    return count / self->per_event + (count % self->per_event != 0);
+    return times / self->per_event + (times % self->per_event != 0);
 }
 
 double pn_question_sigma(const pn_question *self)
@@ -225,6 +229,19 @@ pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_
     if (self->laplace)
         return laplace_mechanism(out, self, err);
     return pn_mechanism_from_args(out, "gaussian", args, self->neighbours, err);
+}
+
+void pn_question_join_whole(pn_question *self)
+{
+    const pn_gradient_noise *of = &self->noise;
+
+    self->batches = (pn_batch_release_options){ .scheme = "full",
+                                                .n = pn_objective_data(self->objective)->n,
+                                                .neighbours = self->neighbours,
+                                                .dim = self->dim,
+                                                .contribution = of->sensitivity / pn_question_moved(self),
+                                                .bound = of->bound,
+                                                .sigma = of->sigma };
 }
 
 pn_status pn_question_price(pn_question *self, pn_err *err)

@@ -120,8 +120,8 @@ static pn_status find_noise(sgd_plan *plan, bool paper, const char *accountant, 
         gradient->batches.sigma = article_sigma(plan);
         PN_TRY(pn_question_price(gradient, err));
     } else {
-        PN_TRY(pn_question_calibrate(gradient, &plan->base.request, plan->base.iterations, owner, accountant, &reached,
-                                     err));
+        PN_TRY(pn_askings_calibrate(&(pn_asking){ gradient, plan->base.iterations, false }, 1, &plan->base.request,
+                                    owner, accountant, NULL, &reached, err));
     }
     plan->base.sigma = gradient->batches.sigma / plan->divisor;
     if (pld)
@@ -155,7 +155,8 @@ double sgd_noise_at(const sgd_plan *plan, size_t batch, size_t steps)
     double sigma = NAN;
 
     if (sgd_set_batch(plan, &other, batch, NULL) == PN_OK &&
-        pn_question_calibrate(&other, &plan->base.request, steps, owner, "rdp", NULL, NULL) == PN_OK)
+        pn_askings_calibrate(&(pn_asking){ &other, steps, false }, 1, &plan->base.request, owner, "rdp", NULL, NULL,
+                             NULL) == PN_OK)
         sigma = other.batches.sigma / (double)batch;
     pn_question_clear(&other);
     return sigma;
