@@ -39,6 +39,7 @@ struct pn_oracle {
     pn_task *task;
     slot *slots; /* [plan->question_count] */
     uint64_t records;
+    bool answering; /* functions of a user's that a pass calls may not ask */
 };
 
 /* ---- life ---- */
@@ -335,7 +336,11 @@ static pn_status refuse_more(const pn_oracle *self, const char *what, size_t pla
 static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool value, given **out, pn_err *err)
 {
     const pn_question *question = at->question;
+    pn_status status = PN_OK;
 
+    if (self->answering)
+        return pn_fail(err, PN_EPRIVACY, "%s: %s is asked while an answer is being computed; ask between the answers",
+                       self->plan->owner, question->ops->name);
     if (at->asked == question->each)
         return refuse_more(self, question->ops->name, question->each, err);
     PN_TRY(next_given(at, asked, out, err));
@@ -344,10 +349,13 @@ static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool v
                        "%s: a step that failed and is tried again asks %s at another point than the one that was "
                        "answered and paid for; put the state back as it was before the step",
                        self->plan->owner, question->ops->name);
-    if (!(*out)->there)
-        PN_TRY(release_answer(self, at, asked, value, *out, err));
-    at->asked++;
-    return PN_OK;
+    if (!(*out)->there) {
+        self->answering = true;
+        status = release_answer(self, at, asked, value, *out, err);
+        self->answering = false;
+    }
+    at->asked += status == PN_OK;
+    return status;
 }
 
 static pn_status find(pn_oracle *self, const pn_question_ops *ops, slot **out, pn_err *err)
