@@ -175,6 +175,11 @@ static pn_status check_request(const pn_plan *plan, pn_err *err)
 {
     const pn_request *request = &plan->request;
 
+    for (size_t i = 0; i < plan->question_count; i++) {
+        if (asked(plan, &plan->questions[i]) > 0x1p48)
+            return pn_fail(err, PN_EINVAL, "%s: %zu steps of %zu times %s are too many; a run asks at most 2^48 times",
+                           plan->owner, plan->iterations, plan->questions[i].each, plan->questions[i].ops->name);
+    }
     if (plan->question_count == 0)
         return pn_fail(err, PN_EINVAL, "%s: its step asks nothing of the records; ask:gradient(s.x), say", plan->owner);
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0 && !all_choices(plan))

@@ -263,7 +263,11 @@ static pn_status release_sum(pn_oracle *self, slot *at, const pn_asked *asked, d
     const pn_question *question = at->question;
     pn_batch batch = { .count = question->batches.n, .denominator = 1.0 };
     bool whole = !question->scheme;
+    double scale = question->ops->scale ? question->ops->scale(question, asked) : 1.0;
 
+    if (!(scale * question->batches.sigma <= 0x1p900))
+        return pn_fail(err, PN_EINVAL, "%s: %s is asked with a length of %g, beyond what noise is drawn for",
+                       self->plan->owner, question->ops->name, scale);
     if (whole)
         PN_TRY(compute(self, at, asked, &batch, value, to, err));
     if (pn_batch_release_left(at->release) == 0)
@@ -272,9 +276,7 @@ static pn_status release_sum(pn_oracle *self, slot *at, const pn_asked *asked, d
     PN_TRY(pn_batch_release_draw(at->release, self->rng, &batch.rows, &batch.count, err));
     if (!whole)
         PN_TRY(compute(self, at, asked, &batch, NULL, to, err));
-    return pn_batch_release_make(at->release, self->rng,
-                                 question->ops->scale ? question->ops->scale(question, asked) : 1.0, to->answer,
-                                 to->answer, err);
+    return pn_batch_release_make(at->release, self->rng, scale, to->answer, to->answer, err);
 }
 
 static pn_status exact_answer(pn_oracle *self, slot *at, const pn_asked *asked, double *value, given *to, pn_err *err)

@@ -9,6 +9,7 @@
  * by tau.
  * Depends on: question.h, geometry/kernels/upper.h.  Used by: question.c's table. */
 #include <math.h>
+#include <string.h>
 
 #include "geometry/kernels/upper.h"
 #include "oracle/question.h"
@@ -30,7 +31,9 @@ static pn_status need_smooth(const pn_question *self, pn_err *err)
 static pn_status certify_hvp(pn_question *self, pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(self->objective);
-    bool halved = bounds->loss.convex && self->neighbours == PN_REPLACE_ONE;
+    /* the coins of a record and of what replaces it are two: each decides about a whole contribution */
+    bool coins = self->scheme && strcmp(self->scheme, "poisson") == 0;
+    bool halved = bounds->loss.convex && self->neighbours == PN_REPLACE_ONE && !coins;
 
     PN_TRY(need_smooth(self, err));
     PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
