@@ -188,6 +188,21 @@ static pn_status check_request(const pn_plan *plan, pn_err *err)
     return PN_OK;
 }
 
+/* A choice of less than the least epsilon that can be drawn costs that. */
+static pn_status check_choices(const pn_plan *plan, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    bool rho = request->kind == PN_RHO;
+    double most = rho ? request->rho : request->epsilon;
+    double cost = rho ? (double)plan->charges * plan->event->ops->zcdp(plan->event)
+                      : pn_event_epsilon(plan->event, plan->charges, request->delta, NULL);
+
+    if (cost <= most * (1.0 + 0x1p-40))
+        return PN_OK;
+    return pn_fail(err, PN_EBUDGET, "%s: the least that %zu choices can cost is %s %g, more than the %g asked for",
+                   plan->owner, plan->charges, rho ? "rho" : "epsilon", cost, most);
+}
+
 static pn_status find_noise(pn_plan *plan, pn_err *err)
 {
     double z = direct(plan);
@@ -199,7 +214,8 @@ static pn_status find_noise(pn_plan *plan, pn_err *err)
     for (size_t i = 0; !plain_numbers(plan) && i < plan->question_count; i++)
         PN_TRY(pn_question_set_noise(&plan->questions[i], z, err));
     explain_all(plan, z);
-    return whole_event(plan, &plan->event, &plan->charges, err);
+    PN_TRY(whole_event(plan, &plan->event, &plan->charges, err));
+    return all_choices(plan) ? check_choices(plan, err) : PN_OK;
 }
 
 pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err)
