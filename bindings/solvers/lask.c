@@ -65,7 +65,8 @@ static size_t find(const pn_plan *plan, const pn_question *question)
     size_t i = 0;
 
     while (i < plan->question_count &&
-           (plan->questions[i].ops != question->ops || strcmp(plan->questions[i].about, question->about) != 0))
+           (plan->questions[i].ops != question->ops || plan->questions[i].points != question->points ||
+            strcmp(plan->questions[i].about, question->about) != 0))
         i++;
     return i;
 }
@@ -251,6 +252,11 @@ static int ask_kind(lua_State *L, const pn_question_ops *ops)
     if (self->mode != PNL_ASK_ONCE)
         check_within(L, self);
     pnl_ask_read(L, self, ops, of);
+    if (self->mode != PNL_ASK_ONCE && !(isnan(of->told.sigma) && isnan(of->told.rho) && isnan(of->told.epsilon)))
+        pnl_error(L,
+                  "%s: %s is given a price in a step, where the plan's budget pays; share= says how precise it is "
+                  "beside other questions",
+                  self->owner, ops->name);
     switch (self->mode) {
     case PNL_ASK_RECORDS:
         return write_down(L, self, of);

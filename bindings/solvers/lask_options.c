@@ -117,6 +117,22 @@ static double given_or(const pn_arg *arg, double otherwise)
     return arg->given ? arg->real : otherwise;
 }
 
+/* An option that a kind does not have is not ignored: clip= beside gradient would promise what is not done. */
+static void check_kind(lua_State *L, const char *owner, const pn_question *question)
+{
+    const pn_question_ops *ops = question->ops;
+    bool numbers = ops == &pn_question_value || ops == &pn_question_values || ops == &pn_question_mean ||
+                   ops == &pn_question_choose || ops == &pn_question_differences;
+    const char *wrong = question->clip.low < question->clip.high && !numbers         ? "clip"
+                        : question->reach > 0.0 && ops != &pn_question_difference   ? "reach"
+                        : question->radius > 0.0 && ops != &pn_question_differences ? "radius"
+                                                                                    : NULL;
+
+    if (wrong)
+        pnl_error(L, "%s: %s does not take %s=; leave it out%s", owner, ops->name, wrong,
+                  strcmp(wrong, "clip") == 0 ? ", or give clip= to pn.objective" : "");
+}
+
 void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *told)
 {
     static const char *const extra[] = { "batch", "clip", NULL };
@@ -144,6 +160,7 @@ void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *tol
             pnl_ask_batch(L, -1, self, question);
         lua_pop(L, 1);
     }
+    check_kind(L, self->owner, question);
     if (!batch && question->ops->batches && self->batch.scheme) {
         question->scheme = self->batch.scheme;
         question->batch = self->batch.batch;

@@ -238,6 +238,15 @@ static void read_name(lua_State *L, pnl_scripted *self)
     lua_pop(L, 1);
 }
 
+static bool is_of_runs(const char *name)
+{
+    size_t i = 0;
+
+    while (pnl_run_option_names[i] && strcmp(pnl_run_option_names[i], name) != 0)
+        i++;
+    return pnl_run_option_names[i] != NULL;
+}
+
 /* A name of the definition's own must not be one that every solver takes, but for iterations, whose default it sets. */
 static void read_options(lua_State *L, pnl_scripted *self)
 {
@@ -252,7 +261,7 @@ static void read_options(lua_State *L, pnl_scripted *self)
             pnl_error(L, "solver: options are named, got the key %s", pnl_got(L, -2));
         if (strcmp(name, "iterations") == 0)
             self->iterations = pnl_check_count(L, -1, "iterations");
-        else if (pn_param_find(pn_solver_common, name) < pn_param_count(pn_solver_common))
+        else if (pn_param_find(pn_solver_common, name) < pn_param_count(pn_solver_common) || is_of_runs(name))
             pnl_error(L, "solver: every solver has the option '%s'; take another name", name);
     }
     lua_pop(L, 1);
