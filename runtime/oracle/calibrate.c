@@ -230,8 +230,11 @@ pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err)
         records += asked(plan, question) * (question->scheme ? (double)question->batch : n);
     }
     plan->gradients = records;
-    if (plan->request.kind == PN_NONPRIVATE)
+    if (plan->request.kind == PN_NONPRIVATE) {
+        for (size_t i = 0; i < plan->question_count; i++)
+            plan->samples = plan->samples || plan->questions[i].scheme;
         return PN_OK;
+    }
     PN_TRY(find_noise(plan, err));
     if (plan->question_count == 1)
         plan->sigma =
