@@ -146,6 +146,7 @@ static void *new_function(lua_State *L, int box, const pnl_plan_parts *parts)
     static const char *const names[] = { "step", NULL };
     pnl_callback *back;
 
+    pnl_keep(L, box, parts->table - 1); /* the definition: its rows are the plan's solver */
     lua_createtable(L, 0, 1);
     pnl_push_scripted_function(L, parts->table, parts->objective, parts->effective);
     lua_setfield(L, -2, "step");
@@ -171,7 +172,7 @@ int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int object
     options_index = lua_absindex(L, options_index);
     luaL_checkstack(L, 60, self->name);
     pnl_push_weak(L, &boxes_key);
-    lua_rawgetp(L, -1, self);
+    lua_rawgetp(L, -1, self); /* stands below its table */
     push_definition_table(L, lua_gettop(L));
     table = lua_gettop(L);
     option_names(L, table, names);
