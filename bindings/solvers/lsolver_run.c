@@ -367,8 +367,7 @@ static void body(lua_State *L, const pnl_callback *back, unsigned which, void *a
 pn_status pnl_scripted_call(const pnl_scripted_plan *plan, pnl_job *job, pn_err *err)
 {
     lua_State *L = pnl_run_state(plan->back->main);
-    const pn_request *request = &plan->base.request;
-    bool before = pnl_private_step(L, request->kind != PN_NONPRIVATE || request->without_records);
+    bool before = pnl_private_step(L, plan->base.request.kind != PN_NONPRIVATE);
     bool entered = job->kind != PNL_JOB_PLAN;
     pn_status status;
 
