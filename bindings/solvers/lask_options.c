@@ -123,7 +123,7 @@ static void check_kind(lua_State *L, const char *owner, const pn_question *quest
     const pn_question_ops *ops = question->ops;
     bool numbers = ops == &pn_question_value || ops == &pn_question_values || ops == &pn_question_mean ||
                    ops == &pn_question_choose || ops == &pn_question_differences;
-    const char *wrong = question->clip.low < question->clip.high && !numbers         ? "clip"
+    const char *wrong = question->clip.low < question->clip.high && !numbers        ? "clip"
                         : question->reach > 0.0 && ops != &pn_question_difference   ? "reach"
                         : question->radius > 0.0 && ops != &pn_question_differences ? "radius"
                                                                                     : NULL;

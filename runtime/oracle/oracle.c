@@ -271,7 +271,8 @@ static pn_status release_sum(pn_oracle *self, slot *at, const pn_asked *asked, d
     if (whole)
         PN_TRY(compute(self, at, asked, &batch, value, to, err));
     if (pn_batch_release_left(at->release) == 0)
-        PN_TRY(pn_batch_release_pay(at->release, self->ledger, self->plan->name, self->rng, 1, false, err));
+        PN_TRY(pn_batch_release_pay(at->release, self->ledger, self->plan->name, self->rng, 1,
+                                    PN_MUTANT("question_unpaid"), err));
     at->charged = pn_batch_release_paid(at->release) / question->per_event;
     PN_TRY(pn_batch_release_draw(at->release, self->rng, &batch.rows, &batch.count, err));
     if (!whole)
@@ -343,10 +344,10 @@ static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool v
     if (self->answering)
         return pn_fail(err, PN_EPRIVACY, "%s: %s is asked while an answer is being computed; ask between the answers",
                        self->plan->owner, question->ops->name);
-    if (at->asked == question->each)
+    if (at->asked == question->each && !PN_MUTANT("asked_again"))
         return refuse_more(self, question->ops->name, question->each, err);
     PN_TRY(next_given(at, asked, out, err));
-    if ((*out)->there && !same(at, *out, asked))
+    if ((*out)->there && !same(at, *out, asked) && !PN_MUTANT("answer_reused"))
         return pn_fail(err, PN_EPRIVACY,
                        "%s: a step that failed and is tried again asks %s at another point than the one that was "
                        "answered and paid for; put the state back as it was before the step",

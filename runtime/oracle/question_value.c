@@ -5,8 +5,10 @@
  * has |c| <= h = (b - a)/2, rounding included in h.  Replacing a record moves the mean by 2 h/n; k means at once by
  * sqrt(k) times that in l2.  Under zero_out a null record is a row of zeros, whose number may be any of [a, b], or adds
  * nothing, which moves the sum by at most max(|a|, |b|) <= h + |a + b|/2: the larger of the two; a difference along a
- * direction is 0 for a row of zeros, and leaving it out moves the mean by h/n.  The sum is compensated (Neumaier): its error is at most 3 u sum |c| for
- * fewer than 2^40 records, u = 2^-53, and the division adds one more.
+ * direction is 0 for a row of zeros, and leaving it out moves the mean by h/n.
+ *
+ * The sum is compensated (Neumaier): its error is at most 3 u sum |c| for fewer than 2^40 records,
+ * u = 2^-53, and the division adds one more.
  * Depends on: question.h.  Used by: question.c's table. */
 #include <math.h>
 
