@@ -15,7 +15,8 @@ local function quote(word)
 end
 
 -- Faults that double what is shown: a part of the trials will do.
-local shares = { sensitivity_half = 0.25, question_sensitivity_half = 0.25, leaf_sensitivity = 0.25, participates_once = 0.25, leaf_sensitivity_half = 0.5,
+local shares = { sensitivity_half = 0.25, question_sensitivity_half = 0.25, leaf_sensitivity = 0.25, participates_once = 0.25,
+                 leaf_sensitivity_half = 0.5,
                  records_again = 0.5, hessian_sensitivity_half = 0.5, second_order_value_folded = 0.25 }
 
 local function processors()

@@ -3,8 +3,7 @@
 -- Depends on: penumbra.  Used by: tests/runtime/oracle/audit_spec.lua, tests/regress/mutants_oracle.lua.
 local pn = require "penumbra"
 
-local DIM = 1
-local ball, interval = pn.set.l2_ball { dim = DIM, radius = 1 }, pn.set.l1_ball { dim = DIM, radius = 1 }
+local at_ball, at_interval = { set = pn.set.l2_ball { dim = 1, radius = 1 } }, { set = pn.set.l1_ball { dim = 1, radius = 1 } }
 
 -- Four records on the line; the first is the one that differs.
 local function four(x, y, loss, rest, others)
@@ -16,7 +15,6 @@ local function four(x, y, loss, rest, others)
   return pn.objective(parts)
 end
 
-local at_ball = { set = ball }
 -- Curvature of either sign, and a slope of +-1 at 0.
 local bowl = pn.loss.glm(function(z, y) return y * pn.sqrt(1 + z ^ 2) end, { labels = { lo = -1, hi = 1 } })
 local zero, one, leaning = { 0 }, { 1 }, { 1, 1, -1 }
@@ -60,7 +58,7 @@ local pairs_of = {
       return ask:differences(zero, { one, { -1 } }, with)
     end, function(answer) return answer[1] - answer[2] end },
   -- the others lean to one side: the choice of the other has odds of 1 against e^-epsilon
-  vertex = { { four(1, 1, pn.loss.hinge(), { set = interval }, leaning), four(1, -1, pn.loss.hinge(), { set = interval }, leaning) },
+  vertex = { { four(1, 1, pn.loss.hinge(), at_interval, leaning), four(1, -1, pn.loss.hinge(), at_interval, leaning) },
     function(ask, options) return select(2, ask:vertex(zero, options)) end },
   choose = { { four(1, 1, pn.loss.hinge(), at_ball, leaning), four(1, -1, pn.loss.hinge(), at_ball, leaning) },
     function(ask, options) return ask:choose({ one, { -1 } }, options) end },

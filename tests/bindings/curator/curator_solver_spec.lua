@@ -69,8 +69,9 @@ for _, process in ipairs { false, true } do
     it("ends a step that does not end, in planning and in a run, and one that calls itself for ever", function()
       for _, code in ipairs {
         "solver(function(s, ask) while true do end end)(obj, asked)",
-        "solver(function(s, ask) ask:gradient(s.x) while s.step > 1 do pcall(function() while true do end end) end end)(obj, asked)",
-        "local function deep(n) return 1 + deep(n + 1) end solver(function(s, ask) ask:gradient(s.x) deep(1) end)(obj, asked)",
+        "local function ever() while true do end end "
+          .. "solver(function(s, ask) ask:gradient(s.x) while s.step > 1 do pcall(ever) end end)(obj, asked)",
+        "local function d(n) return 1 + d(n + 1) end solver(function(s, ask) ask:gradient(s.x) d(1) end)(obj, asked)",
         "solver(function(s, ask) for i = 1, 1e9 do ask:gradient(s.x) end end)(obj, asked)",
         "solver(descend, {start=function(s) local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1000) .. i end end})(obj, asked)",
       } do

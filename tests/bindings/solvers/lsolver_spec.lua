@@ -1,5 +1,5 @@
--- lsolver_spec.lua -- solvers of a user's own: definitions, plans, runs, walks, how they end, and what the rest of the library makes of
--- them.
+-- lsolver_spec.lua -- solvers of a user's own: definitions, plans, runs, walks, how they end, and what the rest of the library
+-- makes of them.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
 
@@ -100,7 +100,7 @@ describe("s, of a step,", function()
     assert.equal(tostring(obj.set), tostring(a.set))
     assert.equal(obj.bounds.lipschitz.l2, a.lipschitz)
     assert.is_true(a.noise > 0 and a.spent > 0 and a.left > 0)
-    for _, value in pairs(s) do assert.is_not_equal("pn.objective", type(value) == "userdata" and tostring(value):match "^[%w.]+") end
+    for _, value in pairs(s) do assert.is_nil(tostring(value):find("objective", 1, true)) end
   end)
 
   it("has a set that is all of the space where there is none", function()
@@ -139,7 +139,9 @@ describe("a plan", function()
     local ledger = pn.ledger { epsilon = 2, delta = 1e-6 }
     local own = solver(function(s, ask)
       local g = ask:gradient(s.x, { batch = { scheme = "poisson", size = 40 } })
-      local _ = ask:value(s.x), ask:hvp(s.x, { 1, 0, 0 }, { share = 2 }), ask:choose { s.x, -s.x }
+      ask:value(s.x)
+      ask:hvp(s.x, { 1, 0, 0 }, { share = 2 })
+      ask:choose { s.x, -s.x }
       s.x = s.set:project(s.x - g)
     end)
     local plan = own.plan(obj, with { ledger = ledger })
@@ -332,17 +334,10 @@ describe("a solver of a user's", function()
     local function made()
       return pn.solver { name = "gone", step = descend }.plan(obj, budget)
     end
-    local plan = made()
+    local walk = made():steps {}
     collectgarbage()
-    collectgarbage()
-    local walk = plan:steps {}
-    plan = nil
     collectgarbage()
     for _ in walk do collectgarbage() end
-    local fit = walk:fit()
-    walk = nil
-    collectgarbage()
-    collectgarbage()
-    assert.matches("gone", tostring(fit.plan))
+    assert.matches("gone", tostring(walk:fit().plan))
   end)
 end)

@@ -1,5 +1,5 @@
--- same_plan_spec.lua -- solvers written in Lua have the plan of the built-in ones that they restate, and take the same steps: to the
--- last digit.
+-- same_plan_spec.lua -- solvers written in Lua have the plan of the built-in ones that they restate, and take the same steps: to
+-- the last digit.
 local pn = require "penumbra"
 
 local data = pn.data.synthetic.logistic { n = 2000, p = 6, seed = 5 }:clip_rows("l2", 1)

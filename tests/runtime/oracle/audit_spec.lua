@@ -1,5 +1,5 @@
--- audit_spec.lua -- audits of every question on the neighbours that are worst for it: none gives away more than was charged, and those
--- of all records give away more than half of it, so that what is charged is not far too much either.
+-- audit_spec.lua -- audits of every question on the neighbours that are worst for it: none gives away more than was charged, and
+-- those of all records give away more than half of it, so that what is charged is not far too much either.
 -- Confidence 1 - 1e-8 a bound; 13 questions at three prices, and batches: the chance of a false alarm is below 1e-6.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
