@@ -7,6 +7,7 @@
 #include "bindings/core/progress.h"
 #include "bindings/solvers/lsolver.h"
 #include "core/vault.h"
+#include "random/shared_stream.h"
 
 enum { KEPT_TABLE = 1 };
 
@@ -380,6 +381,21 @@ static const pn_param oracle_params[] = {
     PN_PARAM_END,
 };
 
+/* Ranks that draw different noise would each release an answer, and pay for one: as walks have it. */
+static void check_ranks(lua_State *L, const pnl_ask *self)
+{
+    size_t ranks = pn_ranks_size(pn_objective_ranks(self->objective));
+    pn_err err;
+
+    if (ranks > 1 && !(self->rng && (pn_rng_simulated(self->rng) || pn_rng_is_shared(self->rng))))
+        pnl_status(L,
+                   pn_fail(&err, PN_EPRIVACY,
+                           "oracle: %zu ranks share the work, and each would draw noise of its own; give "
+                           "rng=ranks:rng(), which is the same stream for all",
+                           ranks),
+                   &err);
+}
+
 static int oracle_new(lua_State *L)
 {
     static const char *const extra[] = { "ledger", "rng", "batch", NULL };
@@ -404,6 +420,7 @@ static int oracle_new(lua_State *L)
         pnl_keep(L, -2, -1);
     }
     lua_pop(L, 1);
+    check_ranks(L, self);
     if (lua_getfield(L, 1, "batch") != LUA_TNIL)
         pnl_ask_batch(L, -1, self, &self->batch);
     lua_pop(L, 1);
