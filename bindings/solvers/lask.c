@@ -47,10 +47,10 @@ pnl_ask *pnl_new_ask(lua_State *L, int objective_index, pnl_ask_mode mode, const
     slot = (pnl_ask **)pnl_newbox(L, &pnl_ask_class);
     if (!(self = pn_calloc(1, sizeof *self)))
         pnl_no_memory(L, "%s: out of memory", owner);
+    self->references = 1;
     *slot = self;
     pnl_keep(L, -1, objective_index);
     self->mode = mode;
-    self->references = 1;
     self->objective = pnl_check(L, objective_index, &pnl_objective_class);
     self->value = NAN;
     (void)snprintf(self->owner, sizeof self->owner, "%s", owner);
