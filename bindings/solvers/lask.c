@@ -210,6 +210,7 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     pn_answer got = { 0 };
     pn_oracle *oracle = NULL;
     double *numbers;
+    pn_rng *rng;
     size_t dim;
     pn_status status;
     pn_err err;
@@ -226,10 +227,10 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     self->plan = NULL;
     pnl_status(L, price(plan, &of->told, &err), &err);
     numbers = pnl_new_vec(L, dim);
+    rng = self->rng ? self->rng : pnl_rng(L, lua_gettop(L) + 1); /* may raise: before anything is busy */
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
-    status = pn_oracle_open(&oracle, plan, self->ledger, self->rng ? self->rng : pnl_rng(L, lua_gettop(L) + 1),
-                            pnl_task(L), &err);
+    status = pn_oracle_open(&oracle, plan, self->ledger, rng, pnl_task(L), &err);
     if (status == PN_OK)
         status = PN_WITH_RECORDS(ask_and_close(oracle, of, &got, numbers, dim, &err));
     pnl_busy(L, 1, false);
@@ -350,7 +351,8 @@ static const pnl_row ask_rows[] = {
       "The mean gradient at x less that at y, every record's part clipped to reach x smoothness x ||x - y|| (reach 1), "
       "with noise in proportion: of smooth losses.  sigma is that for length 1.  " PRICE },
     { "hessian", ask_hessian, PNL_METHOD, PNL_PAID, "ask:hessian(x, {options}) -> mat",
-      "The Hessian of f at x with symmetric noise, isotropic in Frobenius norm.  " PRICE },
+      "The Hessian of f at x with symmetric noise, isotropic in Frobenius norm.  " PRICE
+      "Its batches are of a fixed size." },
     { "hvp", ask_hvp, PNL_METHOD, PNL_PAID, "ask:hvp(x, v, {options}) -> vec",
       "The Hessian of f at x times v, with noise in proportion to ||v||: of smooth losses.  sigma is that for length "
       "1.  " PRICE },

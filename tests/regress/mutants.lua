@@ -16,7 +16,7 @@ end
 
 local function audit(f, options)
   if options.trials > 1000 then options.trials = math.floor(options.trials * share) end -- few are taken whole
-  options.confidence, options.rng, options.progress = CONFIDENCE, pn.rng.seeded(20), false
+  options.confidence, options.rng, options.progress = options.confidence or CONFIDENCE, pn.rng.seeded(20), false
   local result = pn.audit(f, options)
   return result.violated, ("%.4f %.4f"):format(result.epsilon_lower, result.claimed)
 end

@@ -79,7 +79,7 @@ return function(audit)
     function kinds.law()
       local f, claimed, neighbours = worst.asker(name, { rho = 0.5 }, delta)
       return audit(f, { neighbours = neighbours, trials = choice and 60000 or 20000, delta = delta, epsilon = claimed,
-        gaussian = not choice })
+        gaussian = not choice, confidence = 1 - 1e-9 })
     end
     function kinds.spent() return overcharge(name, { rho = 0.01 }) end
     function kinds.order()
