@@ -177,7 +177,7 @@ static unsigned long long hash(const char *text)
     return h;
 }
 
-void pnl_ask_about(pn_question *question)
+bool pnl_ask_about(pn_question *question)
 {
     char phi[2048] = "", text[2400];
 
@@ -187,6 +187,7 @@ void pnl_ask_about(pn_question *question)
                    question->scheme ? question->scheme : "", question->scheme ? question->batch : 0, question->clip.low,
                    question->clip.high, question->reach, question->radius, question->points);
     (void)snprintf(question->about, sizeof question->about, "%.60s#%016llx", phi, hash(text));
+    return strstr(phi, "...") == NULL;
 }
 
 pn_question *pnl_ask_plan(lua_State *L, pnl_ask *self, const pnl_told *told)

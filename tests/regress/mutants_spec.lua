@@ -5,7 +5,8 @@
 -- mutants.lua runs in a child, against the module that `make test` builds with -DPN_MUTANTS; PENUMBRA_MUTANT names the fault.
 -- Each audit states a bound with confidence 1 - 1e-8, and a sound mechanism meets up to ten of them: over the 27 mechanisms
 -- the chance of a false alarm is at most 9.5e-7, whatever the seed, to which the twelve questions, at 1 - 1e-9, add 1.2e-8.
--- Trials are such that noise times 0.8, the faintest fault, is missed with chance below 1e-6 (both bounds and 5.5 standard deviations fit between it and the claim).
+-- Trials are such that noise times 0.8, the faintest fault, is missed with chance below 1e-6 (both bounds and 5.5 standard
+-- deviations fit between it and the claim).
 local tier = require "tests.tools.tier"
 local build = os.getenv("PN_BUILD") or "build"
 local lua = os.getenv("PN_LUA") or "lua5.4"

@@ -130,8 +130,8 @@ describe("a batch without privacy", function()
   local obj = objectives.dense
 
   it("has the expectation of all records", function()
-    -- 3000 batches of 30 of 150, by Bernstein at a chance of 1e-7 for all 12 numbers: a coordinate has variance of at most 1/30 and,
-    -- of coins that fell for all, is at most 5.
+    -- 3000 batches of 30 of 150, by Bernstein at a chance of 1e-7 for all 12 numbers: a coordinate has variance of at most 1/30
+    -- and, of coins that fell for all, is at most 5.
     local tail = math.log(2 * 12 / 1e-7) / 3000
     local margin = math.sqrt(2 * tail / 30) + 2 * 5 * tail / 3
     for _, scheme in ipairs { "fixed", "shuffled", "poisson" } do
