@@ -223,12 +223,32 @@ static pn_status check_request(const pn_plan *plan, pn_err *err)
 {
     const pn_request *request = &plan->request;
 
+    for (size_t i = 0; i < plan->question_count; i++) {
+        if ((double)plan->iterations * (double)plan->questions[i].each > 0x1p48)
+            return pn_fail(err, PN_EINVAL, "%s: %zu steps of %zu times %s are too many; a run asks at most 2^48 times",
+                           plan->owner, plan->iterations, plan->questions[i].each, plan->questions[i].ops->name);
+    }
     if (plan->question_count == 0)
         return pn_fail(err, PN_EINVAL, "%s: its step asks nothing of the records; ask:gradient(s.x), say", plan->owner);
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0 && !all_pure(plan))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
                        plan->owner);
     return PN_OK;
+}
+
+/* A choice of less than the least epsilon that can be drawn costs that. */
+static pn_status check_choices(const pn_plan *plan, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    bool rho = request->kind == PN_RHO;
+    double most = rho ? request->rho : request->epsilon;
+    double cost = rho ? (double)plan->charges * plan->event->ops->zcdp(plan->event)
+                      : pn_event_epsilon(plan->event, plan->charges, request->delta, NULL);
+
+    if (cost <= most * (1.0 + 0x1p-40))
+        return PN_OK;
+    return pn_fail(err, PN_EBUDGET, "%s: the least that %zu choices can cost is %s %g, more than the %g asked for",
+                   plan->owner, plan->charges, rho ? "rho" : "epsilon", cost, most);
 }
 
 static pn_status find_noise(pn_plan *plan, pn_err *err)
@@ -249,7 +269,8 @@ static pn_status find_noise(pn_plan *plan, pn_err *err)
             PN_TRY(pn_question_set_noise(askings[i].question, z, err));
     }
     explain_all(plan, z);
-    return event_of(askings, count, &plan->event, &plan->charges, err);
+    PN_TRY(event_of(askings, count, &plan->event, &plan->charges, err));
+    return all_pure(plan) ? check_choices(plan, err) : PN_OK;
 }
 
 pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err)

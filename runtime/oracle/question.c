@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mutant.h"
 #include "core/table.h"
 #include "oracle/question.h"
 
@@ -138,7 +139,13 @@ pn_status pn_question_certify(pn_question *self, pn_err *err)
                        self->ops->name);
     if (self->scheme && !self->ops->batches)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: it is asked of all records; leave batch out", self->ops->name);
-    return self->ops->certify(self, err);
+    PN_TRY(self->ops->certify(self, err));
+    if (PN_MUTANT("question_sensitivity_half")) {
+        self->noise.sensitivity *= 0.5;
+        self->selection.sensitivity *= 0.5;
+        self->batches.contribution *= 0.5;
+    }
+    return PN_OK;
 }
 
 /* ---- noise and price ---- */
@@ -152,7 +159,7 @@ double pn_question_moved(const pn_question *self)
 
 pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err)
 {
-    double each = z / self->share;
+    double each = z / (PN_MUTANT("share_ignored") ? 1.0 : self->share);
 
     if (self->ops->answer == PN_ANSWER_SUMS)
         return pn_question_design_at(self, each, err);
