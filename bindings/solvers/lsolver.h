@@ -12,17 +12,26 @@ typedef struct pnl_scripted {
     pn_solver_ops ops; /* first: of this solver alone */
     char name[32];
     char doc[256];
+    char source[256];
     size_t iterations; /* by default; 0: none */
+    bool counts;       /* or its function `iterations` says */
 } pnl_scripted;
 
 typedef struct pnl_scripted_plan {
     pn_plan base; /* first */
     pnl_callback *back;
-    double *start; /* [dim] */
+    double *start;      /* [dim] */
+    double time, noise; /* pn_first_order_time */
 } pnl_scripted_plan;
 
 /* What the function of a plan is called for. */
-typedef enum pnl_job_kind { PNL_JOB_PLAN = 0, PNL_JOB_BEGIN, PNL_JOB_STEP, PNL_JOB_RESTORE } pnl_job_kind;
+typedef enum pnl_job_kind {
+    PNL_JOB_COUNT = 0, /* how many steps the plan has */
+    PNL_JOB_PLAN,
+    PNL_JOB_BEGIN,
+    PNL_JOB_STEP,
+    PNL_JOB_RESTORE
+} pnl_job_kind;
 
 typedef struct pnl_scripted_state {
     pn_state base; /* first */
