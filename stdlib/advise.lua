@@ -263,7 +263,7 @@ function advise.run(data, loss, options)
   expect(loss, "pn.loss", "loss")
   local budget = read_options(options)
   local classes = loss.margins
-  local dim = data.p * (classes and classes > 0 and classes or 1)
+  local dim = data.p * (classes and classes > 0 and classes or 1) + (loss.extra or 0)
   local radius = options.radius == nil and 1 or options.radius
   if type(radius) ~= "number" or not (radius > 0 and radius < math.huge) then
     error(("advise: radius must be a positive number, got %s"):format(tostring(radius)), 0)

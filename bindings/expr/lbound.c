@@ -116,7 +116,7 @@ void pnl_check_domain(lua_State *L, int index, const char *owner, const char *na
 /* Raise with what is in the table and no variable, or a variable and not in the table. */
 static void check_names(lua_State *L, int ranges, const char *owner, const char *const *names, unsigned count)
 {
-    const char *missing[PN_GRAPH_VARS_MAX];
+    const char *missing[PN_BOUND_VARS_MAX];
     unsigned missing_count = 0;
 
     lua_pushnil(L);
@@ -149,7 +149,7 @@ void pnl_check_domains(lua_State *L, int ranges, const char *owner, const char *
 {
     if (!lua_istable(L, ranges))
         pnl_error(L, "%s: expected a table of ranges, as in {t = {lo, hi}}, got %s", owner, pnl_got(L, ranges));
-    luaL_checkstack(L, 2 * PN_GRAPH_VARS_MAX + LUA_MINSTACK, owner);
+    luaL_checkstack(L, 2 * PN_BOUND_VARS_MAX + LUA_MINSTACK, owner);
     check_names(L, ranges, owner, names, count);
     for (unsigned v = 0; v < count; v++) {
         lua_pushstring(L, names[v]);
@@ -195,7 +195,7 @@ void pnl_push_bound(lua_State *L, const char *owner, pn_graph *graph, pn_node ro
 }
 
 /* The name for the parameter of a function without names: the only one in the table of ranges at 2. */
-static unsigned name_of_range(lua_State *L, const char *names[PN_GRAPH_VARS_MAX])
+static unsigned name_of_range(lua_State *L, const char *names[PN_BOUND_VARS_MAX])
 {
     lua_Debug info;
 
@@ -214,8 +214,8 @@ static unsigned name_of_range(lua_State *L, const char *names[PN_GRAPH_VARS_MAX]
 
 static int bound(lua_State *L)
 {
-    const char *names[PN_GRAPH_VARS_MAX];
-    pn_domain domains[PN_GRAPH_VARS_MAX];
+    const char *names[PN_BOUND_VARS_MAX];
+    pn_domain domains[PN_BOUND_VARS_MAX];
     pn_graph *graph;
     unsigned count;
     pn_node root;

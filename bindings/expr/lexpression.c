@@ -56,7 +56,7 @@ static pnl_expression *check_self(lua_State *L)
 
 /* ---- variables ---- */
 
-static unsigned read_names(const pnl_expression *self, const char *names[PN_GRAPH_VARS_MAX])
+static unsigned read_names(const pnl_expression *self, const char *names[PN_BOUND_VARS_MAX])
 {
     unsigned count = pn_graph_variables(self->graph);
 
@@ -67,7 +67,7 @@ static unsigned read_names(const pnl_expression *self, const char *names[PN_GRAP
 
 static int get_variables(lua_State *L)
 {
-    const char *names[PN_GRAPH_VARS_MAX];
+    const char *names[PN_BOUND_VARS_MAX];
     unsigned count = read_names(check_self(L), names);
 
     lua_createtable(L, (int)count, 0);
@@ -82,7 +82,7 @@ static int get_variables(lua_State *L)
 /* The variable named at `index`, or the only one. */
 static unsigned check_variable(lua_State *L, int index, const pnl_expression *self)
 {
-    const char *names[PN_GRAPH_VARS_MAX];
+    const char *names[PN_BOUND_VARS_MAX];
     unsigned count = read_names(self, names);
 
     if (lua_isnoneornil(L, index) && count == 1)
@@ -135,7 +135,7 @@ static pn_status copy_root(pnl_expression *to, const pnl_expression *from, pn_er
 
 static pnl_expression *push_copy(lua_State *L, const pnl_expression *from)
 {
-    const char *names[PN_GRAPH_VARS_MAX];
+    const char *names[PN_BOUND_VARS_MAX];
     unsigned count = read_names(from, names);
     pnl_expression *to = pnl_new_expression(L, from->owner);
     pn_err err;
@@ -161,8 +161,8 @@ static int derivative(lua_State *L)
 
 static int bound(lua_State *L)
 {
-    const char *names[PN_GRAPH_VARS_MAX];
-    pn_domain domains[PN_GRAPH_VARS_MAX];
+    const char *names[PN_BOUND_VARS_MAX];
+    pn_domain domains[PN_BOUND_VARS_MAX];
     pnl_expression *self = check_self(L);
 
     lua_settop(L, 2);
@@ -218,9 +218,9 @@ static const double *read_argument(lua_State *L, int index, size_t n)
 static int call(lua_State *L)
 {
     pnl_expression *self = check_self(L);
-    const char *names[PN_GRAPH_VARS_MAX];
+    const char *names[PN_BOUND_VARS_MAX];
     unsigned count = read_names(self, names);
-    const double *inputs[PN_GRAPH_VARS_MAX];
+    const double *inputs[PN_BOUND_VARS_MAX];
     const pn_program *program;
     bool all_numbers;
     double *out;
@@ -231,7 +231,7 @@ static int call(lua_State *L)
     if (lua_gettop(L) != 1 + (int)count)
         return pnl_error(L, "e(...): expected values for %s, got %d", pnl_push_names(L, names, count),
                          lua_gettop(L) - 1);
-    luaL_checkstack(L, 2 * PN_GRAPH_VARS_MAX, "e(...)");
+    luaL_checkstack(L, 2 * PN_BOUND_VARS_MAX, "e(...)");
     n = common_length(L, (int)count, &all_numbers);
     program = pnl_expression_program(L, self);
     for (unsigned v = 0; v < count; v++)
@@ -286,7 +286,7 @@ const pnl_class pnl_expression_class = {
 static int trace(lua_State *L)
 {
     static const char *const one[] = { "x" };
-    const char *names[PN_GRAPH_VARS_MAX];
+    const char *names[PN_BOUND_VARS_MAX];
     pn_graph *graph;
     lua_Debug info;
     unsigned count;

@@ -14,7 +14,7 @@
  * pn.expression, which owns the graph.
  *   owner   "loss.glm", for messages; copied.
  *   names   [count] of the variables that are not parameters of the function by name (vararg, too few, written in C).
- *   count   at most PN_GRAPH_VARS_MAX.
+ *   count   at most PN_BOUND_VARS_MAX.
  *   graph   out, borrowed from the expression on the stack; pn_graph_keep it to have it longer.
  * Returns the root.  A number that the function returns is a constant.
  * Errors: raised, and nothing leaks.  A message of the function gets the owner before it;
@@ -27,6 +27,21 @@
 pn_node pnl_trace(lua_State *L, int function, const char *owner, const char *const *names, unsigned count,
                   pn_graph **graph);
 
+/* An argument of a function that is traced: a symbol, or a list of them. */
+typedef struct pnl_argument {
+    const char *name; /* in messages; variables of a list are name1, name2 ... */
+    bool list;
+    size_t count; /* of symbols: 1, or how many a list has */
+} pnl_argument;
+
+/**
+ * As pnl_trace for a function with arguments[argument_count], lists among them; the graph has `more` variables after
+ * those of the arguments, which the function does not see.  Reading an entry that a list does not have raises.
+ * argument_count  at most PN_BOUND_VARS_MAX; all variables together at most PN_GRAPH_VARS_MAX.
+ */
+pn_node pnl_trace_lists(lua_State *L, int function, const char *owner, const pnl_argument *arguments,
+                        unsigned argument_count, size_t more, pn_graph **graph);
+
 /**
  * Ask the function at `function` for a few numbers and refuse it where it gives others than the expression at
  * `expression` that was traced of it: Lua takes z == 0 for false when z is a symbol, without asking.  For what is
@@ -36,10 +51,17 @@ pn_node pnl_trace(lua_State *L, int function, const char *owner, const char *con
 void pnl_refuse_equality(lua_State *L, int function, int expression);
 
 /**
- * The names of the parameters of the function at `function`, borrowed from it.  0 for a function without (vararg or C)
- * and for one stripped of its names.  Raises when there are more than PN_GRAPH_VARS_MAX.
+ * The same for a function of lists that pnl_trace_lists traced, whose last argument is one number: at each of
+ * values[count] of it, or, when count is 0, at a few.
  */
-unsigned pnl_parameters(lua_State *L, int function, const char *owner, const char *names[PN_GRAPH_VARS_MAX]);
+void pnl_refuse_equality_in(lua_State *L, int function, int expression, const pnl_argument *arguments,
+                            const double *values, size_t count);
+
+/**
+ * The names of the parameters of the function at `function`, borrowed from it.  0 for a function without (vararg or C)
+ * and for one stripped of its names.  Raises when there are more than PN_BOUND_VARS_MAX.
+ */
+unsigned pnl_parameters(lua_State *L, int function, const char *owner, const char *names[PN_BOUND_VARS_MAX]);
 
 /**
  * Trace a function of one number and compile it; pushes the expression, which owns the program.
@@ -91,7 +113,8 @@ typedef struct pnl_expression {
     pn_program *program; /* owned; NULL until it is first evaluated */
     bool open;           /* the function is running: only then its symbols mean something */
     char owner[48];
-    char names[PN_GRAPH_VARS_MAX][PNL_NAME_MAX]; /* of the variables; the graph's own are shorter */
+    unsigned arguments;                          /* of the function; as many variables unless some are lists */
+    char names[PN_BOUND_VARS_MAX][PNL_NAME_MAX]; /* of the arguments; the graph's own are shorter */
     pnl_condition conditions[PNL_CONDITIONS];
 } pnl_expression;
 

@@ -11,15 +11,15 @@
 
 /* ---- names ---- */
 
-unsigned pnl_parameters(lua_State *L, int function, const char *owner, const char *names[PN_GRAPH_VARS_MAX])
+unsigned pnl_parameters(lua_State *L, int function, const char *owner, const char *names[PN_BOUND_VARS_MAX])
 {
     unsigned count = 0;
     const char *name;
 
     lua_pushvalue(L, function);
     while ((name = lua_getlocal(L, NULL, (int)count + 1)) != NULL) {
-        if (count == PN_GRAPH_VARS_MAX)
-            pnl_error(L, "%s: the function has more than %d parameters", owner, PN_GRAPH_VARS_MAX);
+        if (count == PN_BOUND_VARS_MAX)
+            pnl_error(L, "%s: the function has more than %d parameters", owner, PN_BOUND_VARS_MAX);
         names[count++] = name;
     }
     lua_pop(L, 1);
@@ -105,8 +105,8 @@ void pnl_graph_status(lua_State *L, const pn_graph *graph, const char *owner)
 /* "the function returned ... ; it must return one expression of z and y: ...  (script.lua:3)" */
 static void refuse_result(lua_State *L, int function, const pnl_expression *self, const char *got, const char *hint)
 {
-    const char *names[PN_GRAPH_VARS_MAX], *wanted;
-    unsigned count = pn_graph_variables(self->graph);
+    const char *names[PN_BOUND_VARS_MAX], *wanted;
+    unsigned count = self->arguments;
     lua_Debug info;
 
     for (unsigned v = 0; v < count; v++)
@@ -175,23 +175,41 @@ static void refuse_forgotten(lua_State *L, const pnl_expression *self)
 
 /* ---- comparisons that Lua decides by itself ---- */
 
-#define LOOKS_MOST 2 /* variables of functions that are looked at */
+#define LOOKS_MOST 2 /* variables of functions that are looked at by themselves */
 
 static const double looked_at[] = { 0.0, 1.0, -1.0 };
+#define LOOKS (sizeof looked_at / sizeof looked_at[0])
+
+/* Push the numbers of a point as the function takes them. */
+static void push_point(lua_State *L, const pnl_argument *arguments, unsigned count, const double *at)
+{
+    for (unsigned a = 0; a < count; at += arguments[a].count, a++) {
+        if (!arguments[a].list) {
+            lua_pushnumber(L, *at);
+            continue;
+        }
+        lua_createtable(L, (int)arguments[a].count, 0);
+        for (size_t i = 0; i < arguments[a].count; i++) {
+            lua_pushnumber(L, at[i]);
+            lua_rawseti(L, -2, (lua_Integer)i + 1);
+        }
+    }
+}
 
 /* The function of numbers against its expression; pushes nothing.  What is no finite number says nothing. */
-static bool agrees(lua_State *L, int function, const pnl_expression *self, const pn_program *program, const double *at,
-                   unsigned count)
+static bool agrees(lua_State *L, int function, pnl_expression *self, const pnl_argument *arguments, const double *at)
 {
-    const double *inputs[LOOKS_MOST] = { &at[0], &at[1] };
+    const pn_program *program = pnl_expression_program(L, self);
+    const double *inputs[PN_GRAPH_VARS_MAX];
     double traced, got;
     int status;
 
+    for (unsigned v = 0; v < pn_graph_variables(self->graph); v++)
+        inputs[v] = at + v; /* what the function does not see nothing depends on */
     pn_program_run(program, 1, inputs, &(double *){ &traced });
     lua_pushvalue(L, function);
-    for (unsigned v = 0; v < count; v++)
-        lua_pushnumber(L, at[v]);
-    status = lua_pcall(L, (int)count, 1, 0);
+    push_point(L, arguments, self->arguments, at);
+    status = lua_pcall(L, (int)self->arguments, 1, 0);
     if (status != LUA_OK)
         hand_on(L, self->owner, status);
     got = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
@@ -199,54 +217,151 @@ static bool agrees(lua_State *L, int function, const pnl_expression *self, const
     return !(fabs(got - traced) > 1e-6 * (1.0 + fabs(got) + fabs(traced))) || isinf(got) || isinf(traced);
 }
 
+static void refuse_equality(lua_State *L, const pnl_expression *self, const char *name, double value)
+{
+    pnl_error(L,
+              "%s: where %s = %g the function gives another number than the expression that was traced: Lua decides "
+              "== and ~= of a symbol and a number without asking, as if they were never equal; choose by "
+              "pn.where(pn.le(pn.abs(%s - c), 0), a, b), and use nothing that changes from call to call",
+              self->owner, name, value, name);
+}
+
 /* Lua asks nobody what z == 0 is when z is a symbol and 0 a number: it is false, and its branch is not in the
  * expression.  So the function is asked for a few numbers, too. */
 void pnl_refuse_equality(lua_State *L, int function, int expression)
 {
     pnl_expression *self = pnl_check(L, expression, &pnl_expression_class);
+    const pnl_argument arguments[LOOKS_MOST] = { { .count = 1 }, { .count = 1 } };
     unsigned count = pn_graph_variables(self->graph);
-    const pn_program *program;
-    const size_t points = sizeof looked_at / sizeof looked_at[0];
 
     function = lua_absindex(L, function);
     if (count == 0 || count > LOOKS_MOST)
         return;
     luaL_checkstack(L, LUA_MINSTACK, self->owner);
-    program = pnl_expression_program(L, self);
-    for (size_t i = 0; i < (count == 1 ? points : points * points); i++) {
-        const double at[LOOKS_MOST] = { looked_at[i % points], looked_at[i / points] };
+    for (size_t i = 0; i < (count == 1 ? LOOKS : LOOKS * LOOKS); i++) {
+        const double at[LOOKS_MOST] = { looked_at[i % LOOKS], looked_at[i / LOOKS] };
 
-        if (!agrees(L, function, self, program, at, count))
-            pnl_error(
-                L,
-                "%s: where %s = %g the function gives another number than the expression that was traced: Lua decides "
-                "== and ~= of a symbol and a number without asking, as if they were never equal; choose by "
-                "pn.where(pn.le(pn.abs(%s - c), 0), a, b), and use nothing that changes from call to call",
-                self->owner, self->names[0], at[0], self->names[0]);
+        if (!agrees(L, function, self, arguments, at))
+            refuse_equality(L, self, self->names[0], at[0]);
+    }
+}
+
+void pnl_refuse_equality_in(lua_State *L, int function, int expression, const pnl_argument *arguments,
+                            const double *values, size_t count)
+{
+    pnl_expression *self = pnl_check(L, expression, &pnl_expression_class);
+    double at[PN_GRAPH_VARS_MAX] = { 0.0 };
+    size_t last = 0;
+
+    function = lua_absindex(L, function);
+    luaL_checkstack(L, PN_BOUND_VARS_MAX + LUA_MINSTACK, self->owner);
+    for (unsigned a = 0; a + 1 < self->arguments; a++)
+        last += arguments[a].count;
+    for (size_t i = 0; i < (count > 0 ? count : LOOKS); i++) {
+        for (int round = 0; round < 2; round++) { /* zeros, then numbers that differ from one to the next */
+            for (size_t v = 0; v < last; v++)
+                at[v] = round == 0 ? 0.0 : looked_at[(v + i) % LOOKS];
+            at[last] = count > 0 ? values[i] : looked_at[i];
+            if (!agrees(L, function, self, arguments, at))
+                refuse_equality(L, self, self->names[self->arguments - 1], at[last]);
+        }
     }
 }
 
 /* ---- the trace ---- */
 
 /* The expression stands at the top. */
-static void make_graph(lua_State *L, pnl_expression *self, int function, const char *const *names, unsigned count)
+static void name_arguments(lua_State *L, pnl_expression *self, int function, const pnl_argument *arguments,
+                           unsigned count)
 {
-    const char *parameters[PN_GRAPH_VARS_MAX];
-    pn_err err;
-
     lua_pushvalue(L, function);
-    for (unsigned v = 0; v < count; v++) {
-        const char *name = lua_getlocal(L, NULL, (int)v + 1);
+    for (unsigned a = 0; a < count; a++) {
+        const char *name = lua_getlocal(L, NULL, (int)a + 1);
 
-        parameters[v] = name ? name : names[v];
-        (void)snprintf(self->names[v], PNL_NAME_MAX, "%s", parameters[v]);
+        (void)snprintf(self->names[a], PNL_NAME_MAX, "%s", name ? name : arguments[a].name);
     }
-    pnl_status(L, pn_graph_new(&self->graph, parameters, count, &err), &err);
+    self->arguments = count;
     lua_pop(L, 1);
 }
 
-pn_node pnl_trace(lua_State *L, int function, const char *owner, const char *const *names, unsigned count,
-                  pn_graph **graph)
+static size_t variables_of(const pnl_argument *arguments, unsigned count)
+{
+    size_t variables = 0;
+
+    for (unsigned a = 0; a < count; a++)
+        variables += arguments[a].count;
+    return variables;
+}
+
+/* "z", "w1", "w2" ...; of those that the function does not see "". */
+static void make_graph(lua_State *L, pnl_expression *self, const pnl_argument *arguments, unsigned count, size_t more)
+{
+    size_t seen = variables_of(arguments, count), v = 0;
+    char(*text)[PNL_NAME_MAX] = lua_newuserdatauv(L, (seen + 1) * sizeof *text, 0);
+    const char *names[PN_GRAPH_VARS_MAX];
+    pn_err err;
+
+    for (unsigned a = 0; a < count; a++) {
+        for (size_t i = 0; i < arguments[a].count; i++, v++) {
+            if (arguments[a].list)
+                (void)snprintf(text[v], PNL_NAME_MAX, "%.40s%zu", self->names[a], i + 1);
+            else
+                (void)snprintf(text[v], PNL_NAME_MAX, "%s", self->names[a]);
+            names[v] = text[v];
+        }
+    }
+    for (size_t i = 0; i < more; i++)
+        names[v + i] = "";
+    pnl_status(L, pn_graph_new(&self->graph, names, (unsigned)(v + more), &err), &err);
+    lua_pop(L, 1);
+}
+
+/* Upvalues: the list's name, its length.  ipairs and table.unpack look one entry further than there are. */
+static int list_index(lua_State *L)
+{
+    const char *name = lua_tostring(L, lua_upvalueindex(1)), *key;
+    lua_Debug frame;
+    bool by_library = lua_getstack(L, 1, &frame) && lua_getinfo(L, "S", &frame) && strcmp(frame.what, "C") == 0;
+
+    if (by_library && lua_isinteger(L, 2))
+        return 0;
+    key = pnl_text(L, 2);
+    return luaL_error(L, "there is no %s[%s], %s has %d entries", name, key, name,
+                      (int)lua_tointeger(L, lua_upvalueindex(2)));
+}
+
+/* Push the list of symbols of variables first, first + 1 ... */
+static void push_list(lua_State *L, pnl_expression *self, const char *name, size_t first, size_t count)
+{
+    lua_createtable(L, (int)count, 0);
+    for (size_t i = 0; i < count; i++) {
+        pnl_push_symbol(L, self, pn_x_var(self->graph, (unsigned)(first + i)));
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, name);
+    lua_pushinteger(L, (lua_Integer)count);
+    lua_pushcclosure(L, list_index, 2);
+    lua_setfield(L, -2, "__index");
+    lua_pushboolean(L, false);
+    lua_setfield(L, -2, "__metatable");
+    lua_setmetatable(L, -2);
+}
+
+static void push_arguments(lua_State *L, pnl_expression *self, const pnl_argument *arguments, unsigned count)
+{
+    size_t first = 0;
+
+    for (unsigned a = 0; a < count; first += arguments[a].count, a++) {
+        if (arguments[a].list)
+            push_list(L, self, self->names[a], first, arguments[a].count);
+        else
+            pnl_push_symbol(L, self, pn_x_var(self->graph, (unsigned)first));
+    }
+}
+
+pn_node pnl_trace_lists(lua_State *L, int function, const char *owner, const pnl_argument *arguments,
+                        unsigned argument_count, size_t more, pn_graph **graph)
 {
     pnl_expression *self;
     int box, status;
@@ -254,15 +369,15 @@ pn_node pnl_trace(lua_State *L, int function, const char *owner, const char *con
     function = lua_absindex(L, function);
     if (!lua_isfunction(L, function))
         pnl_error(L, "%s: expected a function, got %s", owner, pnl_got(L, function));
-    luaL_checkstack(L, PN_GRAPH_VARS_MAX + LUA_MINSTACK, owner);
+    luaL_checkstack(L, PN_BOUND_VARS_MAX + LUA_MINSTACK, owner);
     self = pnl_new_expression(L, owner);
     box = lua_gettop(L);
-    make_graph(L, self, function, names, count);
+    name_arguments(L, self, function, arguments, argument_count);
+    make_graph(L, self, arguments, argument_count, more);
     lua_pushvalue(L, function);
-    for (unsigned v = 0; v < count; v++)
-        pnl_push_symbol(L, self, pn_x_var(self->graph, v));
+    push_arguments(L, self, arguments, argument_count);
     self->open = true;
-    status = lua_pcall(L, (int)count, LUA_MULTRET, 0);
+    status = lua_pcall(L, (int)argument_count, LUA_MULTRET, 0);
     self->open = false;
     if (status != LUA_OK)
         hand_on(L, owner, status);
@@ -271,6 +386,16 @@ pn_node pnl_trace(lua_State *L, int function, const char *owner, const char *con
     lua_settop(L, box);
     *graph = self->graph;
     return self->root;
+}
+
+pn_node pnl_trace(lua_State *L, int function, const char *owner, const char *const *names, unsigned count,
+                  pn_graph **graph)
+{
+    pnl_argument arguments[PN_BOUND_VARS_MAX];
+
+    for (unsigned v = 0; v < count; v++)
+        arguments[v] = (pnl_argument){ .name = names[v], .count = 1 };
+    return pnl_trace_lists(L, function, owner, arguments, count, 0, graph);
 }
 
 /* ---- maps ---- */

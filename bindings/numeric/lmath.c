@@ -212,6 +212,45 @@ static int call_where(lua_State *L)
     return 1;
 }
 
+/* ln(e^a + e^b) = a + softplus(b - a) of the entries a and b of the list at 2, into the place of a.  Of symbols the
+ * derivatives of this form do not cancel (pn_graph_gradient), and it is bounded by its values at the ends. */
+static void join_entries(lua_State *L, lua_Integer a, lua_Integer b)
+{
+    lua_rawgeti(L, 2, a);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_rawgeti(L, 2, b);
+    lua_pushvalue(L, -3);
+    lua_arith(L, LUA_OPSUB);
+    lua_call(L, 1, 1);
+    lua_arith(L, LUA_OPADD);
+    lua_rawseti(L, 2, a);
+}
+
+/* Neighbours, then neighbours of these, ...  Upvalue: pn.softplus. */
+static int call_logsumexp(lua_State *L)
+{
+    lua_Integer count;
+
+    lua_settop(L, 1);
+    if (!lua_istable(L, 1) || (count = (lua_Integer)lua_rawlen(L, 1)) == 0)
+        return pnl_error(L, "logsumexp: expected a list with at least one entry, got %s",
+                         lua_istable(L, 1) ? "an empty one" : pnl_kind_name(L, 1));
+    lua_createtable(L, (int)(count < 1024 ? count : 0), 0);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, 1, i);
+        if (rank_of(L, -1) == KIND_COUNT || lua_istable(L, -1))
+            return pnl_error(L, "logsumexp: entry %d must be a number, a vector or a symbol, got %s", (int)i,
+                             pnl_got(L, -1));
+        lua_rawseti(L, 2, i);
+    }
+    for (lua_Integer width = 1; width < count; width *= 2) {
+        for (lua_Integer i = 1; i + width <= count; i += 2 * width)
+            join_entries(L, i, i + width);
+    }
+    lua_rawgeti(L, 2, 1);
+    return 1;
+}
+
 /* ---- arguments and text ---- */
 
 size_t pnl_check_index(lua_State *L, int index, size_t most, const char *owner, const char *what)
@@ -411,6 +450,15 @@ void pnl_open_math(lua_State *L)
         L, "where", call_where, "pn.where(cond, a, b) -> number or vec",
         "a where the condition holds, else b, entry by entry; both are calculated before.  The condition comes from "
         "lt, le, gt or ge.");
+    lua_getfield(L, -1, "softplus");
+    lua_pushcclosure(L, call_logsumexp, 1);
+    lua_setfield(L, -2, "logsumexp");
+    pnl_reference(
+        L, "", "logsumexp", PNL_NOTHING, "pn.logsumexp(list) -> number or vec",
+        "ln(exp(list[1]) + exp(list[2]) + ...) without overflow, of numbers, of vectors entry by entry, or of "
+        "symbols, such as the list z of pn.loss.margins: of these it is an expression whose derivatives do not "
+        "cancel.  An error for an empty list.",
+        NULL, NULL);
 }
 
 void pnl_open_numbers(lua_State *L)

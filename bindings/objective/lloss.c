@@ -47,6 +47,7 @@ static int get_labels(lua_State *L)
 }
 
 PNL_GETTER(get_margins, check_loss(L, 1)->margins);
+PNL_GETTER(get_extra, check_loss(L, 1)->extra);
 
 /* Over all margins and labels. */
 static int get_convex(lua_State *L)
@@ -63,13 +64,17 @@ static int get_convex(lua_State *L)
     return 1;
 }
 
-/* The derivative of that order as text; nil when the loss is no formula. */
+/* The derivative of that order as text; nil when the loss is no formula, or one of several inputs and order > 0. */
 static int push_formula(lua_State *L, int order)
 {
+    const pn_loss *loss = check_loss(L, 1);
     pn_node node;
-    pn_graph *graph = pn_loss_graph(check_loss(L, 1), &node);
+    pn_graph *graph = pn_loss_graph(loss, &node);
     char text[1000];
     pn_err err;
+
+    if (!graph && order == 0)
+        graph = pn_loss_joint_graph(loss, &node);
 
     for (; graph && order > 0; order--)
         node = pn_graph_derivative(graph, node, 0);
@@ -133,16 +138,17 @@ static void run_blocks(const pn_loss *loss, pn_mat z, pn_vec y, double *value, d
     }
 }
 
-/* Several margins: one record at a time, since a block's layout is [margins][count]. */
+/* Several inputs: one record at a time, since a block's layout is [inputs][count]. */
 static void run_records(lua_State *L, const pn_loss *loss, pn_mat z, pn_vec y, double *value, double *slope)
 {
-    double *one = lua_newuserdatauv(L, 2 * loss->margins * sizeof *one, 0), *out = one + loss->margins;
+    size_t inputs = pn_loss_inputs(loss);
+    double *one = lua_newuserdatauv(L, 2 * inputs * sizeof *one, 0), *out = one + inputs;
 
     for (size_t i = 0; i < y.n; i++) {
-        for (size_t k = 0; k < loss->margins; k++)
+        for (size_t k = 0; k < inputs; k++)
             one[k] = z.data[k * y.n + i];
         loss->ops->evaluate(loss, 1, one, y.data + i, value + i, out);
-        for (size_t k = 0; k < loss->margins; k++)
+        for (size_t k = 0; k < inputs; k++)
             slope[k * y.n + i] = out[k];
     }
     lua_pop(L, 1);
@@ -151,7 +157,7 @@ static void run_records(lua_State *L, const pn_loss *loss, pn_mat z, pn_vec y, d
 static int evaluate(lua_State *L)
 {
     const pn_loss *loss = check_loss(L, 1);
-    bool several = loss->margins > 1;
+    bool several = pn_loss_inputs(loss) > 1;
     pn_vec y = pnl_check_vec(L, 3);
     pn_mat z;
     double *value, *slope, *curvature;
@@ -167,7 +173,10 @@ static int evaluate(lua_State *L)
     }
     if (z.cols != y.n)
         return pnl_error(L, "l:evaluate: z has %zu %s, y has %zu", z.cols, several ? "columns" : "entries", y.n);
-    if (z.rows != loss->margins)
+    if (loss->extra > 0 && z.rows != pn_loss_inputs(loss))
+        return pnl_error(L, "l:evaluate: z must have a row for each of %zu margins and %zu further parameters, got %zu",
+                         loss->margins, loss->extra, z.rows);
+    if (z.rows != pn_loss_inputs(loss))
         return pnl_error(L, "l:evaluate: z must have a row for each of the %zu classes, got %zu", loss->margins,
                          z.rows);
     check_finite(L, "z", z.data, z.rows * z.cols);
@@ -243,7 +252,12 @@ static int to_string(lua_State *L)
     pn_node root;
     pn_graph *graph = pn_loss_graph(loss, &root);
     char labels[200], text[400];
+    const char *inputs = "z";
 
+    if (!graph) {
+        graph = pn_loss_joint_graph(loss, &root);
+        inputs = loss->extra ? "z, w" : "z";
+    }
     if (!graph) {
         lua_pushfstring(L, "%s loss: %s", loss->name, loss->row->doc);
         return 1;
@@ -251,7 +265,7 @@ static int to_string(lua_State *L)
     pn_labels_describe(&loss->labels, labels, sizeof labels);
     pn_graph_text(graph, root, text, sizeof text);
     if (loss->row == loss->ops) /* typed: the formula says it all */
-        lua_pushfstring(L, "%s loss: l(z, y) = %s, labels %s", loss->name, text, labels);
+        lua_pushfstring(L, "%s loss: l(%s, y) = %s, labels %s", loss->name, inputs, text, labels);
     else
         lua_pushfstring(L, "%s loss: %s\n  l(z, y) = %s, labels %s", loss->name, loss->row->doc, text, labels);
     return 1;
@@ -266,10 +280,12 @@ static const pnl_row loss_rows[] = {
     { "labels", get_labels, PNL_FIELD, PNL_NOTHING, "l.labels -> string",
       "What labels it takes: \"real\", \"-1 and 1\", \"in [0, 1]\", \"1 to 7\"." },
     { "margins", get_margins, PNL_FIELD, PNL_NOTHING, "l.margins -> integer",
-      "Linear predictors of a record: 1, the number of classes for softmax, 0 for a black box.  theta has margins x p "
-      "entries, one row of p after the other." },
+      "Linear predictors of a record: 1, the number of classes for softmax, k for margins, 0 for a black box.  theta "
+      "has margins x p entries, one row of p after the other, and then `extra` ones." },
+    { "extra", get_extra, PNL_FIELD, PNL_NOTHING, "l.extra -> integer",
+      "Further parameters, theta's last entries, which are the same for every record; 0 but for margins{extra=}." },
     { "formula", get_formula, PNL_FIELD, PNL_NOTHING, "l.formula -> string or nil",
-      "l(z, y) as it is evaluated, after simplification." },
+      "l(z, y) as it is evaluated, after simplification; of margins with z1, z2 ... and w1, w2 ..." },
     { "slope_formula", get_slope_formula, PNL_FIELD, PNL_NOTHING, "l.slope_formula -> string or nil",
       "dl/dz as it is evaluated.  At a kink it is one value between the one-sided derivatives: 0 for abs, the first "
       "argument's for min and max, that of the branch taken for where." },
@@ -277,7 +293,8 @@ static const pnl_row loss_rows[] = {
       "d2l/dz2 as it is evaluated." },
     { "evaluate", evaluate, PNL_METHOD, PNL_NOTHING, "l:evaluate(z, y) -> vec, vec, vec",
       "l, dl/dz and d2l/dz2 at each pair of a margin z[i] and a label y[i]; vectors of equal length, finite.  softmax "
-      "takes a matrix with a row of margins for each class and gives l and the matrix of slopes." },
+      "takes a matrix with a row of margins for each class and gives l and the matrix of slopes; margins likewise, "
+      "with a row for each margin and then for each further parameter." },
     { "range", range, PNL_METHOD, PNL_NOTHING, "l:range({lo, hi}, {lo, hi}) -> table",
       "Certified intervals {lo, hi} of value, slope, curvature and third derivative over all margins z in the first "
       "interval and admissible labels y in the second (absent: all of them), rounded outward; continuous, smooth (the "
@@ -312,6 +329,23 @@ static const pnl_row library_rows[] = {
       "{labels={lo=-1, hi=1}}).  l.slope_formula and l:range show what was derived and certified; a slope that is no "
       "number counts as 0, brought into the certified range; where no bound is found the message says why, and clip= "
       "of pn.objective enforces one.  Errors name what came back from the function, with the place of the mistake." },
+    { "margins", pnl_loss_margins, PNL_FUNCTION, PNL_NOTHING,
+      "pn.loss.margins{k=, extra=0, f=function(z, w, y) ... end, labels=, name=} -> loss",
+      "A loss typed as a formula of k margins z[1] to z[k], of `extra` further parameters w[1] to w[extra] and of the "
+      "label y: two-layer networks, ordinal regression, mixtures of experts, factorizations of fixed rank.  theta has "
+      "k x p + extra entries: k rows of p, of which z[j] = <x, row j>, then w, the same for every record.  k >= 1, "
+      "extra >= 0, k + extra <= 255.  f is called once with lists of symbols and y, loops over them as over any list, "
+      "and returns one expression of what glm takes; at most 50000 operations.  It is differentiated in all of z and w "
+      "at once, bounded and compiled, and runs over blocks of records.  pn.logsumexp is the stable ln sum exp.  "
+      "labels, name: as in glm.  What a record adds to a gradient is certified where intervals bound the slopes, over "
+      "z within the set and the records' bound, w in the set's range, and the labels; else clip= of pn.objective "
+      "scales each record's gradient in z and w together.  Nothing is taken to be convex.  Smoothness is certified "
+      "where intervals bound the second derivatives; obj:hvp has exact products, obj:hessian and solvers of second "
+      "order need extra = 0.  A network does not move from theta = 0: give solvers start=.  Where f may jump, or a "
+      "bound is missing, l:range and the objective say why.  For example "
+      "pn.loss.margins{k=4, extra=5, f=function(z, w, y) local s = w[5]; for j = 1, 4 do s = s + w[j]*pn.tanh(z[j]) "
+      "end; return pn.softplus(-y*s) end, labels={-1, 1}}.  Errors name what came back from f, and reading an entry of "
+      "z or w that is not there." },
     { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_RAW | PNL_CALLS_BACK,
       "pn.loss.black_box{value=function(theta, x, y, row) ... end, values=, lipschitz=, dim=, name=} -> loss",
       "A loss that cannot be traced: called back for every record with the model, the record's features [p], its label "

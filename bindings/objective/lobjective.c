@@ -98,6 +98,7 @@ static int objective_new(lua_State *L)
 pn_vec pnl_objective_point(lua_State *L, const pn_objective *objective, int index, const char *who, const char *what)
 {
     size_t dim = pn_objective_dim(objective), margins = pn_objective_loss(objective)->margins;
+    size_t extra = pn_objective_loss(objective)->extra;
     pn_vec theta;
 
     if (pnl_test(L, index, &pnl_mat_class)) {
@@ -115,6 +116,9 @@ pn_vec pnl_objective_point(lua_State *L, const pn_objective *objective, int inde
         pnl_pin(L, 1);
         pnl_pin(L, index);
     }
+    if (theta.n != dim && extra > 0)
+        pnl_error(L, "%s: %s has %zu entries, the model has %zu margins x %zu features + %zu further parameters = %zu",
+                  who, what, theta.n, margins, (dim - extra) / margins, extra, dim);
     if (theta.n != dim && margins > 1)
         pnl_error(L, "%s: %s has %zu entries, the model has %zu classes x %zu features", who, what, theta.n, margins,
                   dim / margins);
@@ -283,8 +287,8 @@ static int objective_factors(lua_State *L)
 {
     pn_objective *self = self_of(L);
     pn_vec theta = pnl_objective_point(L, self, 2, "objective:factors", "theta");
-    size_t margins = pn_objective_loss(self)->margins, n = pn_objective_data(self)->n;
-    double *factors = margins > 1 ? pnl_new_mat(L, margins, n) : pnl_new_vec(L, n);
+    size_t inputs = pn_loss_inputs(pn_objective_loss(self)), n = pn_objective_data(self)->n;
+    double *factors = inputs > 1 ? pnl_new_mat(L, inputs, n) : pnl_new_vec(L, n);
     pn_err err;
     pn_status status;
 
@@ -421,18 +425,19 @@ static const pnl_row objective_rows[] = {
     { "hessian", objective_hessian, PNL_METHOD, PNL_RAW, "obj:hessian(theta[, batch]) -> mat",
       "The Hessian of obj:value at theta, [dim x dim], in one pass that costs about as much as X' X and takes 12 dim^2 "
       "bytes; of a batch as for value.  With clip= that of the function whose gradients the clipped ones are.  Error "
-      "for a black box, for a loss whose slope jumps, and for an r without a Hessian." },
+      "for a black box, for a loss whose slope jumps or with further parameters, and for an r without a Hessian." },
     { "losses", objective_losses, PNL_METHOD, PNL_RAW, "obj:losses(theta) -> vec",
       "Each record's loss at theta, n numbers." },
     { "factors", objective_factors, PNL_METHOD, PNL_RAW, "obj:factors(theta) -> vec or mat",
       "Each record's dl/dz at theta, clamped to the certified range and clipped as in a gradient: its gradient is "
-      "factor x. n numbers, for softmax a row of n for each class." },
+      "factor x. n numbers, for softmax a row of n for each class, for margins one for each margin and then for each "
+      "further parameter, whose gradient is the factor itself." },
     { "differences", objective_differences, PNL_METHOD, PNL_RAW, "obj:differences(theta, U, radius[, batch]) -> vec",
       "(f(theta + radius u) - f(theta - radius u)) / (2 radius) of the mean loss for every row u of U [k x dim], in "
       "one pass over the data; also for a black box.  radius > 0." },
     { "accuracy", objective_accuracy, PNL_METHOD, PNL_RAW, "obj:accuracy(theta) -> number",
       "Fraction of records whose label -1 or 1 is the sign of <x, theta> (a margin of 0 counts as 1); for softmax, "
-      "whose class has the largest margin." },
+      "whose class has the largest margin.  Error for other losses of several margins." },
     { "exact_curvature", objective_curvature, PNL_METHOD, PNL_RAW, "obj:exact_curvature() -> number",
       "max ||X (a - b)||^2 / n over pairs of vertices of the set, for the squared loss: the Frank-Wolfe curvature of "
       "this very data, for diagnosis. Private plans use obj.bounds.curvature, the worst case." },

@@ -30,6 +30,7 @@ void pnl_objective_describe_bounds(const pn_objective *self, char *text, size_t 
 
 /* lloss_custom.c */
 int pnl_loss_glm(lua_State *L);
+int pnl_loss_margins(lua_State *L);
 /** The option `name` of the table at `options`, left on the stack; NULL when absent. */
 const char *pnl_loss_name(lua_State *L, int options, const char *owner);
 

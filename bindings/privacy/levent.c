@@ -2,6 +2,7 @@
  * Depends on: pnl.h, lprivacy_check.h, privacy/accounting/accountant.h.  Used by: lprivacy.c. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bindings/core/getter.h"
 #include "bindings/privacy/lprivacy.h"
@@ -86,11 +87,45 @@ const pnl_class pnl_event_class = {
 
 /* ---- constructors ---- */
 
+static bool is_function(const pn_param *param)
+{
+    return param->kind == PN_OBJECT && strcmp(param->choices[0], "function") == 0;
+}
+
+/* The user's function at this place of the stack. */
+typedef struct function {
+    lua_State *L;
+    const char *owner, *name;
+    int at;
+} function;
+
+/* pn_renyi_curve: nothing here raises: stack slots are reserved, and the user's function runs protected. */
+static pn_status divergence_at(void *self, double order, double *value, pn_err *err)
+{
+    function *f = self;
+    pn_status status = PN_OK;
+
+    lua_pushvalue(f->L, f->at);
+    lua_pushnumber(f->L, order);
+    if (lua_pcall(f->L, 1, 2, 0) != LUA_OK) {
+        pnl_set_error(f->L);
+        return pn_fail(err, PN_ECALLBACK, "%s: %s raised an error", f->owner, f->name);
+    }
+    if (lua_type(f->L, -2) != LUA_TNUMBER || (lua_type(f->L, -1) != LUA_TNUMBER && !lua_isnil(f->L, -1)))
+        status = pn_fail(err, PN_EINVAL, "%s: %s must return a number, or two, got %s at order %.10g", f->owner,
+                         f->name, luaL_typename(f->L, lua_type(f->L, -2) == LUA_TNUMBER ? -1 : -2), order);
+    *value = lua_tonumber(f->L, -2);
+    if (lua_type(f->L, -1) == LUA_TNUMBER && !(lua_tonumber(f->L, -1) <= *value))
+        *value = lua_tonumber(f->L, -1); /* the larger one, and NaN if either is */
+    lua_pop(f->L, 2);
+    return status;
+}
+
 /* Sampled events protect what the event inside them does, unless told otherwise. */
 static pn_neighbours relation_of(const pn_event_ops *ops, const pn_arg *args, const pn_arg *relation)
 {
     for (size_t i = 0; !relation->given && ops->params[i].name; i++) {
-        if (ops->params[i].kind == PN_OBJECT && args[i].object)
+        if (ops->params[i].kind == PN_OBJECT && args[i].object && !is_function(&ops->params[i]))
             return ((const pn_event *)args[i].object)->neighbours;
     }
     return (pn_neighbours)relation->count;
@@ -100,14 +135,25 @@ static int event_new(lua_State *L)
 {
     const pn_event_ops *ops = lua_touserdata(L, lua_upvalueindex(1));
     pn_arg args[MAX_PARAMS], relation[1];
-    pn_event **slot;
     char owner[64];
+    function own = { .L = L, .owner = owner };
+    pn_renyi_curve curve = { divergence_at, &own };
+    pn_event **slot;
     pn_err err;
 
     (void)snprintf(owner, sizeof owner, "event.%s", ops->name);
     lua_settop(L, 1);
     pnl_options2(L, 1, owner, ops->params, args, pn_neighbours_params, relation, NULL);
     pnl_status(L, pn_args_check(owner, pn_neighbours_params, relation, &err), &err);
+    for (size_t i = 0; ops->params[i].name; i++) {
+        if (!args[i].given || !is_function(&ops->params[i]))
+            continue;
+        own.name = ops->params[i].name;
+        lua_getfield(L, 1, own.name);
+        own.at = lua_gettop(L);
+        args[i].object = &curve;
+    }
+    luaL_checkstack(L, LUA_MINSTACK, owner);
     slot = (pn_event **)pnl_newbox(L, &pnl_event_class);
     pnl_status(L, pn_event_from_args(slot, ops->name, args, relation_of(ops, args, relation), &err), &err);
     return 1;

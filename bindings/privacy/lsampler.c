@@ -117,7 +117,8 @@ static const pnl_row sampler_rows[] = {
       "is the secret that makes it cheap.  Error for a secure stream." },
     { "n", sampler_n, PNL_FIELD, PNL_NOTHING, "s.n -> integer", "How many records there are, as it was given." },
     { "batch", sampler_batch, PNL_FIELD, PNL_NOTHING, "s.batch -> integer",
-      "Records in a batch: exact for fixed and full, all but the last of a pass for shuffled, expected for poisson." },
+      "Records in a batch: exact for fixed and full, all but the last of a pass for shuffled, expected for poisson and "
+      "declared." },
     { "per_event", sampler_per_event, PNL_FIELD, PNL_NOTHING, "s.per_event -> integer",
       "How many batches one event covers: 1, or all of a shuffled pass." },
     { "name", sampler_name, PNL_FIELD, PNL_NOTHING, "s.name -> string", "The scheme's name in pn.sampler." },

@@ -78,7 +78,7 @@ static int write_down(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
 
     if (which < self->plan->question_count) {
         question = &self->plan->questions[which];
-        question->each++;
+        question->each += question->ops->answer != PN_ANSWER_ABOVE;
         question->share = fmax(question->share, of->told.question.share);
     } else {
         question = pnl_ask_plan(L, self, &of->told);
@@ -111,7 +111,7 @@ static void refuse_unplanned(lua_State *L, const pnl_ask *self, const pnl_ask_ca
                &err);
 }
 
-static void check_within(lua_State *L, const pnl_ask *self)
+void pnl_ask_check_within(lua_State *L, const pnl_ask *self)
 {
     pn_err err;
 
@@ -177,8 +177,10 @@ static pn_status price(pn_plan *plan, const pnl_told *told, pn_err *err)
     return pn_question_set_noise(question, told->sigma / pn_question_sigma(question), err);
 }
 
-static void clear_plan(pn_plan *plan)
+void pnl_ask_free_plan(pn_plan *plan)
 {
+    if (!plan)
+        return;
     for (size_t i = 0; i < plan->question_count; i++)
         pn_question_clear(&plan->questions[i]);
     pn_free(plan->questions);
@@ -186,8 +188,9 @@ static void clear_plan(pn_plan *plan)
     pn_free(plan);
 }
 
-static const pnl_class draft_class = { "pn.draft", (void (*)(void *))clear_plan, NULL, "A plan of one answer.", NULL,
-                                       NULL };
+static const pnl_class draft_class = { "pn.draft", (void (*)(void *))pnl_ask_free_plan,
+                                       NULL,       "A plan of one answer.",
+                                       NULL,       NULL };
 
 static pn_status ask_and_close(pn_oracle *oracle, const pnl_ask_call *of, pn_answer *got, double *numbers, size_t dim,
                                pn_err *err)
@@ -203,32 +206,49 @@ static pn_status ask_and_close(pn_oracle *oracle, const pnl_ask_call *of, pn_ans
     return status;
 }
 
-static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
+int pnl_ask_in_step(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
 {
-    pn_plan **slot = (pn_plan **)pnl_newbox(L, &draft_class), *plan;
-    pn_answer got = { 0 };
-    pn_oracle *oracle = NULL;
-    double *numbers;
-    size_t dim;
-    pn_status status;
+    return self->mode == PNL_ASK_RECORDS ? write_down(L, self, of) : answer_in_run(L, self, of);
+}
+
+pn_rng *pnl_ask_rng(lua_State *L, const pnl_ask *self)
+{
+    return self->rng ? self->rng : pnl_rng(L, lua_gettop(L) + 1);
+}
+
+pn_plan *pnl_ask_price(lua_State *L, pnl_ask *self, const pnl_told *told, size_t steps, pn_plan **slot)
+{
+    pn_plan *plan = *slot = pn_calloc(1, sizeof *plan);
     pn_err err;
 
-    if (!(plan = *slot = pn_calloc(1, sizeof *plan)))
+    if (!plan)
         pnl_no_memory(L, "%s: out of memory", self->owner);
     plan->name = "oracle";
     (void)snprintf(plan->owner, sizeof plan->owner, "%s", self->owner);
     plan->objective = self->objective;
-    plan->iterations = 1;
-    plan->request = request_of(L, self, &of->told);
+    plan->iterations = steps;
+    plan->request = request_of(L, self, told);
     self->plan = plan;
-    dim = pnl_ask_plan(L, self, &of->told)->dim;
+    (void)pnl_ask_plan(L, self, told);
     self->plan = NULL;
-    pnl_status(L, price(plan, &of->told, &err), &err);
+    pnl_status(L, price(plan, told, &err), &err);
+    return plan;
+}
+
+static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
+{
+    pn_plan *plan = pnl_ask_price(L, self, &of->told, 1, (pn_plan **)pnl_newbox(L, &draft_class));
+    size_t dim = plan->questions[0].dim;
+    pn_answer got = { 0 };
+    pn_oracle *oracle = NULL;
+    double *numbers;
+    pn_status status;
+    pn_err err;
+
     numbers = pnl_new_vec(L, dim);
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
-    status = pn_oracle_open(&oracle, plan, self->ledger, self->rng ? self->rng : pnl_rng(L, lua_gettop(L) + 1),
-                            pnl_task(L), &err);
+    status = pn_oracle_open(&oracle, plan, self->ledger, pnl_ask_rng(L, self), pnl_task(L), &err);
     if (status == PN_OK)
         status = PN_WITH_RECORDS(ask_and_close(oracle, of, &got, numbers, dim, &err));
     pnl_busy(L, 1, false);
@@ -249,17 +269,9 @@ static int ask_kind(lua_State *L, const pn_question_ops *ops)
     of = lua_newuserdatauv(L, sizeof *of, 0);
     *of = (pnl_ask_call){ 0 };
     if (self->mode != PNL_ASK_ONCE)
-        check_within(L, self);
+        pnl_ask_check_within(L, self);
     pnl_ask_read(L, self, ops, of);
-    switch (self->mode) {
-    case PNL_ASK_RECORDS:
-        return write_down(L, self, of);
-    case PNL_ASK_RUNS:
-        return answer_in_run(L, self, of);
-    case PNL_ASK_ONCE:
-        break;
-    }
-    return answer_once(L, self, of);
+    return self->mode == PNL_ASK_ONCE ? answer_once(L, self, of) : pnl_ask_in_step(L, self, of);
 }
 
 #define METHOD(name)                                                                                                   \
@@ -267,7 +279,17 @@ static int ask_kind(lua_State *L, const pn_question_ops *ops)
     {                                                                                                                  \
         return ask_kind(L, &pn_question_##name);                                                                       \
     }
-PN_QUESTIONS(METHOD)
+METHOD(gradient)
+METHOD(moment)
+METHOD(difference)
+METHOD(hessian)
+METHOD(hvp)
+METHOD(mean)
+METHOD(value)
+METHOD(values)
+METHOD(differences)
+METHOD(vertex)
+METHOD(choose)
 
 /* ---- what is public ---- */
 
@@ -362,6 +384,16 @@ static const pnl_row ask_rows[] = {
       "The vertex v of the set, and its number, with the least <v, gradient of f at x>, by private choice.  " PRICE },
     { "choose", ask_choose, PNL_METHOD, PNL_PAID, "ask:choose(points, {options}) -> integer",
       "The number of the point with the least mean loss, by private choice.  " PRICE },
+    { "prefix", pnl_ask_prefix, PNL_METHOD, PNL_PAID, "ask:prefix{factorization=, bands=, batch=, ...} -> sums",
+      "A running sum of gradients: sums:push(x) adds the mean gradient of the losses at x and gives the sum so far, "
+      "with noise by a factorization of prefix sums (the options of pn.tree that name it), and one charge pays for "
+      "all pushes of the run.  batch= takes batches of an order that is drawn once, each record once a pass, in "
+      "place of all records.  In a step it is the same stream every time; by itself it takes horizon=, how often it "
+      "is pushed, and a price." },
+    { "watch", pnl_ask_watch, PNL_METHOD, PNL_PAID, "ask:watch{threshold=, answers=, phi=, clip=, ...} -> watch",
+      "watch:above(x): whether the mean loss at x, or the mean of phi(z, y), is at or above the threshold, with noise; "
+      "one charge pays until it has said so `answers` times (1).  In a step it is the same watch every time; by itself "
+      "it takes a price, epsilon= or rho=." },
     { "noise", ask_noise, PNL_METHOD, PNL_NOTHING, "ask:noise(question) -> number",
       "The standard deviation of the noise on each number of an answer, in the plan of this run (of difference and hvp "
       "for length 1; of a choice the Gumbel scale); 0 without privacy and while the solver is planned." },

@@ -44,6 +44,7 @@ pnl_ask *pnl_new_ask(lua_State *L, int objective_index, pnl_ask_mode mode, const
 typedef struct pnl_told {
     pn_question question;              /* what it is told; graph borrowed from the stack */
     size_t count;                      /* of `queries`; 1 */
+    size_t horizon;                    /* of prefix by itself; 0: not given */
     double sigma, rho, epsilon, delta; /* of one answer; NaN where it was not given */
 } pnl_told;
 
@@ -69,7 +70,28 @@ typedef struct pnl_ask_call {
 
 /** Read [phi,] x [, v] [, options], by kind, from 2 on.  Errors: raised. */
 void pnl_ask_read(lua_State *L, const pnl_ask *self, const pn_question_ops *ops, pnl_ask_call *to);
+/** A copy of the vector at `index` to out[dim]; `what` it is, for messages.  Errors: raised. */
+void pnl_ask_point(lua_State *L, const pnl_ask *self, int index, const char *what, size_t dim, double *out);
 /** Push what was answered, with the regulariser's part, or (numbers NULL) zeros; returns how many values. */
 int pnl_ask_push(lua_State *L, const pnl_ask *self, const pnl_ask_call *of, const pn_answer *got, size_t dim);
+
+/* ---- lask.c ---- */
+
+/** Write the question down, or answer it in the step of a run, and push the answer. */
+int pnl_ask_in_step(lua_State *L, pnl_ask *self, const pnl_ask_call *of);
+/** Raise unless a step of this oracle is being made. */
+void pnl_ask_check_within(lua_State *L, const pnl_ask *self);
+/** A plan of `steps` askings of `told`, at its own price; freed by pnl_ask_free_plan.  Errors: raised. */
+pn_plan *pnl_ask_price(lua_State *L, pnl_ask *self, const pnl_told *told, size_t steps, pn_plan **slot);
+void pnl_ask_free_plan(pn_plan *plan); /* NULL allowed */
+/** The rng of answers by themselves. */
+pn_rng *pnl_ask_rng(lua_State *L, const pnl_ask *self);
+
+/* ---- lask_stream.c: running sums and watches ---- */
+
+extern const pnl_class pnl_sums_class, pnl_watch_class;
+/** ask:prefix{options}, ask:watch{options}. */
+int pnl_ask_prefix(lua_State *L);
+int pnl_ask_watch(lua_State *L);
 
 #endif

@@ -11,7 +11,7 @@
 /* ---- what is asked ---- */
 
 /* A copy of the vector at `index` to out[dim]. */
-static void read_point(lua_State *L, const pnl_ask *self, int index, const char *what, size_t dim, double *out)
+void pnl_ask_point(lua_State *L, const pnl_ask *self, int index, const char *what, size_t dim, double *out)
 {
     pn_vec given;
 
@@ -42,7 +42,7 @@ static double *read_points(lua_State *L, const pnl_ask *self, int index, size_t 
     room = pnl_new_vec(L, (first + *count) * dim);
     for (size_t k = 0; list && k < *count; k++) {
         lua_rawgeti(L, index, (lua_Integer)k + 1);
-        read_point(L, self, lua_gettop(L), "a point", dim, room + (first + k) * dim);
+        pnl_ask_point(L, self, lua_gettop(L), "a point", dim, room + (first + k) * dim);
         lua_pop(L, 1);
     }
     if (!list)
@@ -79,15 +79,15 @@ void pnl_ask_read(lua_State *L, const pnl_ask *self, const pn_question_ops *ops,
         options++;
         to->x = read_points(L, self, at + 1, to->dim, 1, &question->points);
         question->points++;
-        read_point(L, self, at, "the point", to->dim, to->x);
+        pnl_ask_point(L, self, at, "the point", to->dim, to->x);
     } else {
         to->x = pnl_new_vec(L, 2 * to->dim);
-        read_point(L, self, at, "the point", to->dim, to->x);
+        pnl_ask_point(L, self, at, "the point", to->dim, to->x);
     }
     if (ops->two) {
         options++;
         to->v = to->x + to->dim;
-        read_point(L, self, at + 1, ops == &pn_question_hvp ? "the direction" : "the second point", to->dim, to->v);
+        pnl_ask_point(L, self, at + 1, ops == &pn_question_hvp ? "the direction" : "the second point", to->dim, to->v);
     }
     if (takes_phi(ops))
         read_phi(L, self, question);
@@ -174,10 +174,13 @@ static int push_numbers(lua_State *L, const pnl_ask *self, const pnl_ask_call *o
 
 int pnl_ask_push(lua_State *L, const pnl_ask *self, const pnl_ask_call *of, const pn_answer *got, size_t dim)
 {
-    if (of->told.question.ops->answer == PN_ANSWER_NUMBERS)
+    if (of->told.question.ops->answer == PN_ANSWER_NUMBERS || of->told.question.ops->answer == PN_ANSWER_SUMS)
         return push_numbers(L, self, of, got->numbers, dim);
     if (of->told.question.ops == &pn_question_vertex)
         return push_vertex(L, self, got->chosen);
-    lua_pushinteger(L, (lua_Integer)got->chosen + 1);
+    if (of->told.question.ops->answer == PN_ANSWER_ABOVE)
+        lua_pushboolean(L, got->chosen != 0);
+    else
+        lua_pushinteger(L, (lua_Integer)got->chosen + 1);
     return 1;
 }

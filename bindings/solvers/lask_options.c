@@ -5,20 +5,24 @@
 #include <string.h>
 
 #include "bindings/solvers/lask.h"
-#include "privacy/mechanism/sampler.h"
 
-enum { SHARE = 0, REACH, RADIUS, SIGMA, RHO, EPSILON, DELTA, COUNT };
+#define PREFIX_OPTIONS 24 /* at most */
+
+enum { SHARE = 0, REACH, RADIUS, THRESHOLD, ANSWERS, SIGMA, RHO, EPSILON, DELTA, COUNT, HORIZON };
 
 static const pn_param params[] = {
     { "share", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "precision relative to the plan's other questions" },
     { "reach", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "of difference: clipped at reach x smoothness x distance" },
     { "radius", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "of differences" },
+    { "threshold", PN_REAL, PN_OPTIONAL, PN_ANY, 0.0, NULL, "of watch" },
+    { "answers", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "of watch: how often it says above before it ends" },
     { "sigma", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "standard deviation of the noise on each number" },
     { "rho", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "zCDP price of this answer" },
     { "epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "price of this answer, at delta" },
     { "delta", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL, "with epsilon" },
     { "count", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "of queries: how often a step asks" },
+    { "horizon", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "of prefix by itself: how often it is pushed" },
     PN_PARAM_END,
 };
 
@@ -119,14 +123,23 @@ static double given_or(const pn_arg *arg, double otherwise)
 
 void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *told)
 {
-    static const char *const extra[] = { "batch", "clip", NULL };
-    pn_arg args[sizeof params / sizeof *params];
+    static const char *const extra[] = { "batch", "clip", "phi", NULL };
+    static const pn_param none[] = { PN_PARAM_END };
+    bool sums = told->question.ops == &pn_question_prefix;
+    pn_arg args[sizeof params / sizeof *params], method[PREFIX_OPTIONS];
     pn_question *question = &told->question;
     bool batch = false;
     pn_err err;
 
-    pnl_options(L, index, self->owner, params, args, extra);
+    pnl_options2(L, index, self->owner, params, args, sums ? pn_prefix_params : none, method, extra);
     pnl_status(L, pn_args_check(self->owner, params, args, &err), &err);
+    if (sums) {
+        pnl_status(L, pn_args_check(self->owner, pn_prefix_params, method, &err), &err);
+        pnl_status(L, pn_prefix_read_options(&question->prefix, self->owner, method, &err), &err);
+    }
+    question->threshold = given_or(&args[THRESHOLD], NAN);
+    question->answers = args[ANSWERS].given ? args[ANSWERS].count : 1;
+    told->horizon = args[HORIZON].given ? args[HORIZON].count : 0;
     question->share = given_or(&args[SHARE], 1.0);
     question->reach = given_or(&args[REACH], question->reach);
     question->radius = given_or(&args[RADIUS], question->radius);
@@ -151,25 +164,68 @@ void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *tol
 }
 
 /* FNV-1a: two texts that are told apart by their first characters or by this are different questions. */
-static unsigned long long hash(const char *text)
+static unsigned long long hash(unsigned long long h, const void *bytes, size_t count)
 {
-    unsigned long long h = 0xcbf29ce484222325u;
-
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    for (const unsigned char *at = bytes; count > 0; at++, count--)
+        h = (h ^ *at) * 0x100000001b3u;
     return h;
+}
+
+/* The method of a running sum. */
+static unsigned long long hash_method(unsigned long long h, const pn_prefix_options *how)
+{
+    char text[256];
+    int used =
+        snprintf(text, sizeof text, "%s|%d|%d|%d|%d|%d|%d|%zu|%d|%zu", how->factorization ? how->factorization : "",
+                 (int)how->estimator, how->estimator_given, (int)how->memory, (int)how->scale, how->keep_root,
+                 (int)how->growth, how->bands, (int)how->fit, how->buffers);
+
+    h = hash(h, text, (size_t)used);
+    h = hash(h, how->coefficients.data, how->coefficients.n * sizeof(double));
+    h = hash(h, how->theta.data, how->theta.n * sizeof(double));
+    h = hash(h, how->omega.data, how->omega.n * sizeof(double));
+    return hash(h, how->matrix.data, how->matrix.rows * how->matrix.cols * sizeof(double));
 }
 
 void pnl_ask_about(pn_question *question)
 {
-    char phi[2048] = "", text[2400];
+    char phi[2048] = "", text[2600];
+    unsigned long long key = 0xcbf29ce484222325u;
+    int used;
 
     if (question->graph)
         pn_graph_text(question->graph, question->phi, phi, sizeof phi);
-    (void)snprintf(text, sizeof text, "%s|%s|%zu|%.17g|%.17g|%.17g|%.17g|%zu", phi,
-                   question->scheme ? question->scheme : "", question->scheme ? question->batch : 0, question->clip.low,
-                   question->clip.high, question->reach, question->radius, question->points);
-    (void)snprintf(question->about, sizeof question->about, "%.60s#%016llx", phi, hash(text));
+    used = snprintf(text, sizeof text, "%s|%s|%zu|%.17g|%.17g|%.17g|%.17g|%zu|%.17g|%zu", phi,
+                    question->scheme ? question->scheme : "", question->scheme ? question->batch : 0,
+                    question->clip.low, question->clip.high, question->reach, question->radius, question->points,
+                    question->threshold, question->answers);
+    key = hash_method(hash(key, text, (size_t)used), &question->prefix);
+    (void)snprintf(question->about, sizeof question->about, "%.60s#%016llx", phi, key);
+}
+
+/* The method's vectors stand on the stack of the call: the question gets its own. */
+static pn_status own_numbers(pn_question *question, pn_err *err)
+{
+    pn_prefix_options *how = &question->prefix;
+    pn_vec matrix = { how->matrix.data, how->matrix.rows * how->matrix.cols };
+    pn_vec *const parts[] = { &how->coefficients, &how->theta, &how->omega, &matrix };
+    size_t used = 0;
+
+    for (size_t i = 0; i < 4; i++)
+        used += parts[i]->n;
+    if (used == 0)
+        return PN_OK;
+    PN_TRY(pn_new(&question->numbers, used, err, "prefix: out of memory"));
+    used = 0;
+    for (size_t i = 0; i < 4; i++) {
+        if (parts[i]->n == 0)
+            continue;
+        memcpy(question->numbers + used, parts[i]->data, parts[i]->n * sizeof(double));
+        parts[i]->data = question->numbers + used;
+        used += parts[i]->n;
+    }
+    how->matrix.data = matrix.data;
+    return PN_OK;
 }
 
 pn_question *pnl_ask_plan(lua_State *L, pnl_ask *self, const pnl_told *told)
@@ -183,9 +239,12 @@ pn_question *pnl_ask_plan(lua_State *L, pnl_ask *self, const pnl_told *told)
     question->neighbours = self->neighbours;
     question->exact = self->plan->request.kind == PN_NONPRIVATE;
     question->each = told->count;
+    question->design = NULL;
     if (question->graph)
         (void)pn_graph_keep(question->graph);
-    if (pn_question_certify(question, &err) != PN_OK) { /* a step that catches the error must not have it planned */
+    question->numbers = NULL;
+    if (own_numbers(question, &err) != PN_OK ||
+        pn_question_certify(question, &err) != PN_OK) { /* a step that catches the error must not have it planned */
         pn_question_clear(question);
         self->plan->question_count--;
         pnl_status(L, pn_fail_in(&err, err.status, self->owner), &err);

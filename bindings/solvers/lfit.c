@@ -298,10 +298,10 @@ static void push_margins(lua_State *L, double *theta, size_t p)
 }
 
 /* Push the margins of all classes: a row for each record, or a vec of the classes for one vec. */
-static void push_classes(lua_State *L, pn_fit *fit, size_t classes)
+static void push_classes(lua_State *L, pn_fit *fit, size_t classes, size_t p)
 {
     bool one = pnl_test(L, 2, &pnl_vec_class) != NULL;
-    size_t p = fit->p / classes, n = 0;
+    size_t n = 0;
     double *out = NULL;
 
     for (size_t k = 0; k < classes; k++) {
@@ -345,18 +345,19 @@ static int fit_predict(lua_State *L)
 {
     pn_fit *fit = fit_of(L);
     pn_model_about about;
-    size_t classes;
+    size_t classes, p;
 
     lua_settop(L, 2);
     pnl_fit_about(L, &about);
     classes = about.margins;
+    p = classes > 1 ? (fit->p - about.extra) / classes : fit->p - about.extra;
     if (lua_istable(L, 2))
         (void)pnl_check_mat(L, 2);
-    check_features(L, classes > 1 ? fit->p / classes : fit->p);
+    check_features(L, p);
     if (classes > 1)
-        push_classes(L, fit, classes);
+        push_classes(L, fit, classes, p);
     else
-        push_margins(L, fit->theta, fit->p);
+        push_margins(L, fit->theta, p);
     return 1;
 }
 
@@ -402,9 +403,9 @@ static const pnl_row fit_rows[] = {
       "Coordinates of theta that are not zero." },
     { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec or mat",
       "<x, theta> for every row x of a data set, matrix, sparse matrix or table of rows: n numbers.  For softmax a "
-      "matrix n x classes: a row's largest entry stands in the column of the likeliest class.  For one vec a number, "
-      "or a vec of the classes.  As private as theta when X is the caller's own.  Errors: rows that do not have the "
-      "model's features." },
+      "matrix n x classes: a row's largest entry stands in the column of the likeliest class.  For margins a matrix "
+      "n x k of z, of which the formula makes the rest.  For one vec a number, or a vec of the classes.  As private as "
+      "theta when X is the caller's own.  Errors: rows that do not have the model's features." },
     { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
       "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
       "it stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "

@@ -78,6 +78,7 @@ PNL_GETTER(saved_accountant, about_of(L)->accountant);
 PNL_GETTER(saved_iterations, about_of(L)->iterations);
 PNL_GETTER(saved_records, about_of(L)->records);
 PNL_GETTER(saved_margins, about_of(L)->margins);
+PNL_GETTER(saved_extra, about_of(L)->extra);
 PNL_GETTER(saved_bias, about_of(L)->bias);
 PNL_GETTER(saved_raw, about_of(L)->raw);
 PNL_GETTER(saved_version, about_of(L)->version);
@@ -105,7 +106,10 @@ static const pnl_row saved_rows[] = {
       "Steps that were planned." },
     { "records", saved_records, PNL_FIELD, PNL_NOTHING, "plan.records -> integer", "n, the number of records." },
     { "margins", saved_margins, PNL_FIELD, PNL_NOTHING, "plan.margins -> integer",
-      "Linear predictors of a record: theta is margins x features.  0: a loss that was called back." },
+      "Linear predictors of a record: theta is margins x features, and then `extra` further parameters.  0: a loss "
+      "that was called back." },
+    { "extra", saved_extra, PNL_FIELD, PNL_NOTHING, "plan.extra -> integer",
+      "Further parameters of the loss: theta's last entries." },
     { "bias", saved_bias, PNL_FIELD, PNL_NOTHING, "plan.bias -> boolean",
       "The last feature is known to be 1 in every record (d:add_bias() of data whose features have names): predict "
       "wants it, too." },

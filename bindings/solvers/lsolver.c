@@ -84,6 +84,7 @@ static pn_status fill_plan(pnl_scripted_plan *plan, const pn_arg *common, pn_err
         pnl_ask_free(job.ask);
     }
     PN_TRY(status);
+    plan->base.by_step = of->ops.adaptive;
     if (of->ops.adaptive)
         pn_plan_add_text(&plan->base, "may stop early", "yes",
                          "charged for what it asked; (epsilon, delta) hold wherever it stops: Feldman, Zrnic (2021)");
@@ -431,6 +432,8 @@ static int oracle_new(lua_State *L)
 void pnl_open_solver(lua_State *L)
 {
     pnl_open_class(L, &pnl_ask_class);
+    pnl_open_class(L, &pnl_sums_class);
+    pnl_open_class(L, &pnl_watch_class);
     pnl_open_class(L, &pnl_solver_class);
     lua_pushcfunction(L, solver_new);
     lua_setfield(L, -2, "solver");

@@ -197,7 +197,8 @@ static void declare(lua_State *L, pnl_job *job, int queries)
         if (!ops)
             pnl_error(L, "%s: queries: there is no question %s", ask->owner, pnl_got(L, key));
         if (ops == &pn_question_moment || ops == &pn_question_mean || ops == &pn_question_values ||
-            ops == &pn_question_choose || ops == &pn_question_differences)
+            ops == &pn_question_choose || ops == &pn_question_differences || ops == &pn_question_prefix ||
+            ops == &pn_question_above)
             pnl_error(L,
                       "%s: queries: %s depends on what it is asked with; leave queries out, and the step is tried once",
                       ask->owner, name);

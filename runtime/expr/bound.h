@@ -8,6 +8,9 @@
 #include "core/task.h"
 #include "expr/interval.h"
 
+/* Variables that a search or a function that a user traces may have.  Of more: pn_enclose. */
+#define PN_BOUND_VARS_MAX 16
+
 /* Where a variable ranges: an interval (ends may be infinite), or a list of values when count > 0. */
 typedef struct pn_domain {
     pn_interval range;
@@ -35,7 +38,8 @@ typedef struct pn_extremes {
  * interval
  *         of its argument, "log(z) is unbounded where z is in [0, 1e-12]";
  *             PN_EDOMAIN when it may be undefined, likewise;
- *         PN_EINVAL for a domain with low > high or NaN (names the variable); PN_ENOMEM; PN_ECANCELLED.
+ *         PN_EINVAL for a domain with low > high or NaN (names the variable) and for more than PN_BOUND_VARS_MAX
+ *         variables; PN_ENOMEM; PN_ECANCELLED.
  */
 pn_status pn_bound_range(pn_extremes *out, pn_graph *graph, pn_node root, const pn_domain *domains, pn_task *task,
                          pn_err *err);
@@ -77,5 +81,26 @@ typedef struct pn_shape {
  *  Unbounded parts are no error. */
 pn_status pn_shape_of(pn_shape *out, pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
                       pn_task *task, pn_err *err);
+
+/* What one expression of several is enclosed by. */
+typedef struct pn_enclosed {
+    pn_interval range; /* infinite ends where unbounded; all of the line where it may be undefined */
+    bool may_jump;     /* as the variables that move do */
+} pn_enclosed;
+
+#define PN_WHY_MAX 256
+
+/**
+ * Enclose the expressions roots[count] over a box at once, by one sweep of intervals and no search: of any number of
+ * variables, in time proportional to the operations, as wide as intervals make it.  Of one variable at most the domain
+ * may be a list of values: each is put in by itself.
+ *   out        [count]
+ *   moving     the variables below it move; others may choose, by `where`, without a jump.
+ *   why        [PN_WHY_MAX]: which operation is unbounded or undefined first, and where; "" when none is.
+ *   undefined  whether some expression may be undefined.
+ * Errors: PN_EINVAL for a second list of values; PN_ENOMEM.
+ */
+pn_status pn_enclose(pn_enclosed *out, char *why, bool *undefined, const pn_graph *graph, const pn_node *roots,
+                     size_t count, unsigned moving, const pn_domain *domains, pn_err *err);
 
 #endif

@@ -17,6 +17,9 @@
 
 pn_status pn_bound_check(const pn_graph *graph, const pn_domain *domains, pn_err *err)
 {
+    if (pn_graph_variables(graph) > PN_BOUND_VARS_MAX)
+        return pn_fail(err, PN_EINVAL, "bound: at most %d variables, got %u", PN_BOUND_VARS_MAX,
+                       pn_graph_variables(graph));
     for (unsigned v = 0; v < pn_graph_variables(graph); v++) {
         const pn_domain *d = &domains[v];
         const char *name = pn_graph_variable_name(graph, v);
@@ -131,7 +134,7 @@ static pn_node *new_map(size_t size)
 
 pn_status pn_bound_copy(pn_graph **out, pn_node *out_root, const pn_graph *graph, pn_node root, pn_err *err)
 {
-    const char *names[PN_GRAPH_VARS_MAX];
+    const char *names[PN_BOUND_VARS_MAX];
     unsigned count = pn_graph_variables(graph);
     pn_node *map = new_map(root + 1u);
     pn_graph *copy = NULL;
@@ -334,9 +337,9 @@ static pn_status choose(pn_case *self, double *chosen, const pn_graph *graph, un
 
 static pn_status fill(pn_case *self, const pn_graph *graph, pn_node root, const double *chosen, pn_err *err)
 {
-    const char *names[PN_GRAPH_VARS_MAX];
+    const char *names[PN_BOUND_VARS_MAX];
     pn_node *map = new_map(root + 1u);
-    pn_node by[PN_GRAPH_VARS_MAX] = { 0 };
+    pn_node by[PN_BOUND_VARS_MAX] = { 0 };
     pn_status status;
 
     for (unsigned v = 0; v < self->dims; v++)
@@ -361,7 +364,7 @@ pn_status pn_case_open(pn_case *out, const pn_graph *graph, pn_node root, unsign
                        size_t index, pn_task *task, pn_err *err)
 {
     pn_case self = { .dims = 0 };
-    double chosen[PN_GRAPH_VARS_MAX];
+    double chosen[PN_BOUND_VARS_MAX];
     pn_status status = choose(&self, chosen, graph, needed, domains, index, err);
 
     if (status == PN_OK)

@@ -5,7 +5,7 @@
 
 #include "expr/bound.h"
 
-#define PN_BOUND_WHY 256
+#define PN_BOUND_WHY PN_WHY_MAX
 
 /* ---- bound_case.c: what is left of an expression once listed values and a common sub-expression are put in ---- */
 
@@ -13,12 +13,12 @@ typedef struct pn_case {
     pn_graph *graph; /* its own, over `dims` variables that the root needs */
     pn_node root;
     unsigned dims;
-    pn_interval range[PN_GRAPH_VARS_MAX];
+    pn_interval range[PN_BOUND_VARS_MAX];
     /* every number in it is a value of the variable; low > high: none is known */
-    pn_interval attained[PN_GRAPH_VARS_MAX];
-    double *list[PN_GRAPH_VARS_MAX]; /* sorted, owned, [count]; NULL: an interval */
-    size_t count[PN_GRAPH_VARS_MAX];
-    unsigned source[PN_GRAPH_VARS_MAX]; /* which of the caller's variables; of an unreduced case */
+    pn_interval attained[PN_BOUND_VARS_MAX];
+    double *list[PN_BOUND_VARS_MAX]; /* sorted, owned, [count]; NULL: an interval */
+    size_t count[PN_BOUND_VARS_MAX];
+    unsigned source[PN_BOUND_VARS_MAX]; /* which of the caller's variables; of an unreduced case */
     bool reduced;                       /* the one variable is `common` of `inner`, a case of its own */
     struct pn_case *inner;              /* owned; root: the common sub-expression */
     size_t boxes;                       /* that its range took */
@@ -60,8 +60,8 @@ typedef struct pn_sweep {
     pn_interval *value; /* by slot */
     unsigned char *doubt;
     pn_scaled *scaled;
-    pn_node *node; /* by slot, in the graph */
-    uint32_t output[1 + PN_GRAPH_VARS_MAX];
+    pn_node *node;    /* by slot, in the graph */
+    uint32_t *output; /* [outputs] slots */
     int tail;         /* the variable that scales, or -1 */
     pn_interval base; /* |x| of it */
 } pn_sweep;

@@ -331,7 +331,7 @@ static pn_status slope_of_common(pn_interval *out, const pn_case *inner, unsigne
  * variables are in the middle of their ranges. */
 static pn_status locate(double *where, const pn_case *inner, unsigned v, double way, pn_err *err)
 {
-    pn_interval box[PN_GRAPH_VARS_MAX], at;
+    pn_interval box[PN_BOUND_VARS_MAX], at;
     double low = fmax(inner->range[v].low, -0x1p1000), high = fmin(inner->range[v].high, 0x1p1000), target = *where;
     pn_sweep sweep;
 

@@ -44,7 +44,7 @@ typedef struct search {
     pn_status status;
 } search;
 
-typedef pn_interval box_sides[PN_GRAPH_VARS_MAX];
+typedef pn_interval box_sides[PN_BOUND_VARS_MAX];
 
 /* ---- the heap ---- */
 
@@ -417,7 +417,7 @@ static void finish(search *self, pn_span *out, double bound, pn_interval *open)
 /* Derivatives that grow too large are done without. */
 static pn_status open_sweep(search *self, const pn_case *what, pn_err *err)
 {
-    pn_node outputs[1 + PN_GRAPH_VARS_MAX] = { what->root };
+    pn_node outputs[1 + PN_BOUND_VARS_MAX] = { what->root };
     pn_status status;
 
     for (unsigned v = 0; v < what->dims; v++)

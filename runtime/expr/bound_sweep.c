@@ -58,14 +58,15 @@ static void place_steps(pn_sweep *self, const pn_graph *graph, const bool *wante
     }
 }
 
-static bool allocate(pn_sweep *self, size_t slots)
+static bool allocate(pn_sweep *self, size_t slots, size_t outputs)
 {
+    self->output = pn_alloc(outputs, sizeof *self->output);
     self->step = pn_alloc(slots, sizeof *self->step);
     self->value = pn_calloc(slots, sizeof *self->value);
     self->doubt = pn_calloc(slots, sizeof *self->doubt);
     self->scaled = pn_calloc(slots, sizeof *self->scaled);
     self->node = pn_calloc(slots, sizeof *self->node);
-    return self->step && self->value && self->doubt && self->scaled && self->node;
+    return self->output && self->step && self->value && self->doubt && self->scaled && self->node;
 }
 
 pn_status pn_sweep_open(pn_sweep *out, const pn_graph *graph, const pn_node *outputs, size_t count, pn_err *err)
@@ -75,7 +76,7 @@ pn_status pn_sweep_open(pn_sweep *out, const pn_graph *graph, const pn_node *out
     uint32_t *slot = pn_alloc(size, sizeof *slot);
     pn_sweep self = { .dims = pn_graph_variables(graph), .tail = -1 };
 
-    if (!used || !slot || !allocate(&self, size + self.dims)) {
+    if (!used || !slot || !allocate(&self, size + self.dims, count)) {
         pn_free(used);
         pn_free(slot);
         pn_sweep_close(&self);
@@ -105,6 +106,7 @@ pn_status pn_sweep_open(pn_sweep *out, const pn_graph *graph, const pn_node *out
 
 void pn_sweep_close(pn_sweep *self)
 {
+    pn_free(self->output);
     pn_free(self->step);
     pn_free(self->value);
     pn_free(self->doubt);

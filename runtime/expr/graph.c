@@ -66,11 +66,13 @@ pn_status pn_graph_new(pn_graph **out, const char *const *names, unsigned count,
     if (graph) {
         graph->references = 1;
         graph->variables = count;
+        graph->words = count / 64 + 1;
+        graph->names = pn_calloc(count + 1, sizeof *graph->names);
         graph->terms = pn_alloc(FIRST_TERMS, sizeof *graph->terms);
-        graph->needs = pn_alloc(FIRST_TERMS, sizeof *graph->needs);
+        graph->needs = pn_alloc(FIRST_TERMS, graph->words * sizeof *graph->needs);
         graph->slots = pn_calloc(FIRST_SLOTS, sizeof *graph->slots);
     }
-    if (!graph || !graph->terms || !graph->needs || !graph->slots) {
+    if (!graph || !graph->names || !graph->terms || !graph->needs || !graph->slots) {
         pn_graph_free(graph);
         return pn_fail(err, PN_ENOMEM, "expression: out of memory");
     }
@@ -92,6 +94,7 @@ void pn_graph_free(pn_graph *graph)
 {
     if (!graph || --graph->references > 0)
         return;
+    pn_free(graph->names);
     pn_free(graph->terms);
     pn_free(graph->needs);
     pn_free(graph->slots);
@@ -189,7 +192,7 @@ static bool make_room(pn_graph *graph)
 {
     if (graph->count == graph->capacity) {
         pn_term *terms = pn_resize(graph->terms, 2 * graph->capacity, sizeof *terms);
-        uint16_t *needs = terms ? pn_resize(graph->needs, 2 * graph->capacity, sizeof *needs) : NULL;
+        uint64_t *needs = terms ? pn_resize(graph->needs, 2 * graph->capacity, graph->words * sizeof *needs) : NULL;
 
         graph->terms = terms ? terms : graph->terms;
         if (!needs)
@@ -200,18 +203,21 @@ static bool make_room(pn_graph *graph)
     return 2 * (graph->count + 1) < graph->slot_count || grow_slots(graph);
 }
 
-static uint16_t needs_of(const pn_graph *graph, const pn_term *term)
+/* What the last term depends on. */
+static void note_needs(pn_graph *graph)
 {
+    const pn_term *term = &graph->terms[graph->count];
     unsigned operands = pn_opcode_operands(term->op);
-    unsigned bits = term->op == PN_X_VAR ? 1u << term->a : 0;
+    size_t words = graph->words;
+    uint64_t *bits = graph->needs + graph->count * words;
 
-    if (operands > 0)
-        bits |= graph->needs[term->a];
-    if (operands > 1)
-        bits |= graph->needs[term->b];
-    if (operands > 2)
-        bits |= graph->needs[term->c];
-    return (uint16_t)bits;
+    for (size_t i = 0; i < words; i++) {
+        bits[i] = operands > 0 ? graph->needs[term->a * words + i] : 0;
+        bits[i] |= operands > 1 ? graph->needs[term->b * words + i] : 0;
+        bits[i] |= operands > 2 ? graph->needs[term->c * words + i] : 0;
+    }
+    if (term->op == PN_X_VAR)
+        bits[term->a / 64] |= (uint64_t)1 << term->a % 64;
 }
 
 pn_node pn_graph_intern(pn_graph *graph, pn_term term)
@@ -233,7 +239,7 @@ pn_node pn_graph_intern(pn_graph *graph, pn_term term)
     }
     graph->slots[slot_of(graph, &term)] = (uint32_t)graph->count + 1;
     graph->terms[graph->count] = term;
-    graph->needs[graph->count] = needs_of(graph, &term);
+    note_needs(graph);
     return (pn_node)graph->count++;
 }
 
@@ -263,7 +269,16 @@ void pn_graph_used(const pn_graph *graph, pn_node root, bool *used)
 
 bool pn_graph_depends(const pn_graph *graph, pn_node root, unsigned variable)
 {
-    return graph->needs[root] >> variable & 1;
+    return graph->needs[root * graph->words + variable / 64] >> variable % 64 & 1;
+}
+
+bool pn_graph_depends_below(const pn_graph *graph, pn_node root, unsigned count)
+{
+    for (unsigned v = 0; v < count; v++) {
+        if (pn_graph_depends(graph, root, v))
+            return true;
+    }
+    return false;
 }
 
 /* ---- substitution ---- */

@@ -30,7 +30,7 @@ typedef struct pn_graph pn_graph;
 typedef uint32_t pn_node;
 
 #define PN_NODE_NONE      UINT32_MAX
-#define PN_GRAPH_VARS_MAX 16
+#define PN_GRAPH_VARS_MAX 512
 #define PN_GRAPH_MAX      50000 /* nodes: a traced function that makes more is refused */
 
 typedef enum pn_opcode {
@@ -109,6 +109,8 @@ bool pn_x_is(const pn_graph *graph, pn_node node, double value);
 void pn_graph_used(const pn_graph *graph, pn_node root, bool *used);
 /** Whether the expression at `root` depends on the variable. */
 bool pn_graph_depends(const pn_graph *graph, pn_node root, unsigned variable);
+/** Whether it depends on any of the variables below `count`. */
+bool pn_graph_depends_below(const pn_graph *graph, pn_node root, unsigned count);
 /** The expression with every variable v replaced by by[v] (PN_NODE_NONE: left alone), simplified again. */
 pn_node pn_graph_substitute(pn_graph *graph, pn_node root, const pn_node *by);
 
@@ -120,6 +122,22 @@ pn_node pn_graph_substitute(pn_graph *graph, pn_node root, const pn_node *by);
  * tanh' = 4 sigmoid(2x) sigmoid(-2x) and sigmoid' = sigmoid(x) sigmoid(-x), which do not cancel.
  */
 pn_node pn_graph_derivative(pn_graph *graph, pn_node root, unsigned variable);
+
+/**
+ * The derivatives of the expressions roots[count] along one direction, out[k] = sum_v (d roots[k] / d variable v)
+ * direction[v], direction[pn_graph_variables]: nodes of the graph.  One sweep for all; out[] is PN_NODE_NONE where the
+ * graph does not have room.  `out` may be `roots`.
+ */
+void pn_graph_along(pn_graph *graph, const pn_node *roots, size_t count, const pn_node *direction, pn_node *out);
+
+/**
+ * out[v] = d root / d variable v for v < count, all in one sweep from the root down, so that they share what they have
+ * in common and cost a few times what the expression does.  At kinks as pn_graph_derivative.  What a `where` does not
+ * choose has no part in a derivative, also where it is no number.  Of a + softplus(b - a), which is ln(e^a + e^b), the
+ * derivatives are sigmoid(a - b) and sigmoid(b - a), which do not cancel.  out[] is PN_NODE_NONE where the graph does
+ * not have room.
+ */
+void pn_graph_gradient(pn_graph *graph, pn_node root, unsigned count, pn_node *out);
 
 /** The expression as text that Lua reads back, "softplus(-(y*z))"; what is deeper than 40 levels or does not fit is
  *  "...".  Numbers have the fewest digits that read back the same; infinities are math.huge, NaN is (0/0). */

@@ -18,9 +18,10 @@ enum {
 struct pn_graph {
     int references;
     unsigned variables;
-    char names[PN_GRAPH_VARS_MAX][PN_GRAPH_NAME];
-    pn_term *terms;  /* [capacity] */
-    uint16_t *needs; /* [capacity] the variables that a node depends on, one bit each */
+    char (*names)[PN_GRAPH_NAME]; /* [variables] */
+    pn_term *terms;               /* [capacity] */
+    uint64_t *needs;              /* [capacity][words] the variables that a node depends on, one bit each */
+    size_t words;
     size_t count, capacity;
     uint32_t *slots; /* [slot_count] node + 1 by hash, 0 for none; slot_count is a power of two > 2 count */
     size_t slot_count;

@@ -22,7 +22,7 @@
 #define UPWARD (1.0 + 0x1p-40) /* for the rounding of the bounds themselves */
 
 typedef struct box {
-    pn_interval range[PN_GRAPH_VARS_MAX];
+    pn_interval range[PN_BOUND_VARS_MAX];
     double error;
     bool whole; /* cutting it does not help */
 } box;
@@ -332,7 +332,7 @@ static unsigned widest(const analysis *self, const pn_interval *range)
 static void cut(analysis *self, box *at)
 {
     unsigned v = widest(self, at->range);
-    pn_interval left[PN_GRAPH_VARS_MAX], right[PN_GRAPH_VARS_MAX];
+    pn_interval left[PN_BOUND_VARS_MAX], right[PN_BOUND_VARS_MAX];
     double middle;
 
     if (v == self->sweep.dims) {
@@ -378,7 +378,7 @@ static pn_status improve(analysis *self, double enough, double *out, pn_task *ta
 /* A box for each combination of listed values; false when they are too many. */
 static bool open_boxes(analysis *self, const pn_domain *domains)
 {
-    pn_interval range[PN_GRAPH_VARS_MAX] = { { 0.0, 0.0 } };
+    pn_interval range[PN_BOUND_VARS_MAX] = { { 0.0, 0.0 } };
     unsigned dims = self->sweep.dims;
     double combinations = 1.0;
 
@@ -442,7 +442,7 @@ static bool has_lists(const pn_graph *graph, const pn_domain *domains)
 static pn_status through_common(double *out, const pn_case *what, double enough, pn_task *task, pn_err *err)
 {
     const pn_case *inner = what->inner;
-    pn_domain domains[PN_GRAPH_VARS_MAX] = { { { 0.0, 0.0 }, NULL, 0 } };
+    pn_domain domains[PN_BOUND_VARS_MAX] = { { { 0.0, 0.0 }, NULL, 0 } };
     const pn_domain outer = { what->range[0], NULL, 0 };
     double error = INFINITY;
     pn_status status;

@@ -10,19 +10,6 @@
 #include "oracle/question.h"
 #include "privacy/accounting/calibrate_program.h"
 
-/* How often a run asks it. */
-static double asked(const pn_plan *plan, const pn_question *question)
-{
-    return (double)plan->iterations * (double)question->each;
-}
-
-static size_t events_of(const pn_plan *plan, const pn_question *question)
-{
-    size_t count = plan->iterations * question->each;
-
-    return count / question->per_event + (count % question->per_event != 0);
-}
-
 /* All that a run is charged, as one event: of a plan of one question that question's, taken *count times. */
 static pn_status whole_event(const pn_plan *plan, pn_event **out, size_t *count, pn_err *err)
 {
@@ -32,12 +19,13 @@ static pn_status whole_event(const pn_plan *plan, pn_event **out, size_t *count,
 
     *count = 1;
     if (used == 1) {
-        *count = events_of(plan, &plan->questions[0]);
+        *count = pn_question_events(&plan->questions[0], plan->iterations);
         *out = pn_event_keep(plan->questions[0].event);
         return PN_OK;
     }
     for (size_t i = 0; i < used && status == PN_OK; i++)
-        status = pn_event_repeated(&parts[i], plan->questions[i].event, events_of(plan, &plan->questions[i]), err);
+        status = pn_event_repeated(&parts[i], plan->questions[i].event,
+                                   pn_question_events(&plan->questions[i], plan->iterations), err);
     if (status == PN_OK)
         status = pn_event_compose(out, parts, used, err);
     for (size_t i = 0; i < used; i++)
@@ -72,23 +60,29 @@ static pn_status by_search(pn_plan *plan, double *z, pn_err *err)
 
 /* ---- plans of one question, and of choices alone ---- */
 
-static bool all_choices(const pn_plan *plan)
+static bool all_pure(const pn_plan *plan)
 {
     for (size_t i = 0; i < plan->question_count; i++) {
-        if (plan->questions[i].ops->answer != PN_ANSWER_CHOICE)
+        pn_answer_kind answer = plan->questions[i].ops->answer;
+
+        if (answer != PN_ANSWER_CHOICE && answer != PN_ANSWER_ABOVE)
             return false;
     }
     return true;
 }
 
-/* epsilon of a choice of share 1 under a pure budget: it adds up. */
-static double pure_epsilon(const pn_plan *plan)
+/* z of a pure budget: what choices and watches cost adds up. */
+static double pure_multiplier(const pn_plan *plan)
 {
     double shares = 0.0;
 
-    for (size_t i = 0; i < plan->question_count; i++)
-        shares += asked(plan, &plan->questions[i]) * plan->questions[i].share;
-    return plan->request.epsilon / shares * (1.0 - 0x1p-40);
+    for (size_t i = 0; i < plan->question_count; i++) {
+        const pn_question *question = &plan->questions[i];
+
+        shares += (question->ops->answer == PN_ANSWER_CHOICE ? 2.0 : 1.0) * question->share *
+                  (double)pn_question_events(question, plan->iterations);
+    }
+    return shares / plan->request.epsilon * (1.0 + 0x1p-40);
 }
 
 static double choice_epsilon(const pn_plan *plan)
@@ -106,10 +100,10 @@ static double direct(const pn_plan *plan)
 {
     const pn_question *one = &plan->questions[0];
 
-    if (all_choices(plan) && plan->question_count == 1)
+    if (plan->question_count == 1 && one->ops->answer == PN_ANSWER_CHOICE)
         return 2.0 * one->share / choice_epsilon(plan);
-    if (all_choices(plan) && plan->request.kind == PN_EPSILON_DELTA && plan->request.delta == 0.0)
-        return 2.0 / pure_epsilon(plan);
+    if (all_pure(plan) && plan->request.kind == PN_EPSILON_DELTA && plan->request.delta == 0.0)
+        return pure_multiplier(plan);
     return NAN;
 }
 
@@ -119,6 +113,11 @@ static bool plain_numbers(const pn_plan *plan)
     const pn_question *one = &plan->questions[0];
 
     return plan->question_count == 1 && one->ops->answer == PN_ANSWER_NUMBERS && !one->batches.scheme;
+}
+
+static bool one_stream(const pn_plan *plan)
+{
+    return plan->question_count == 1 && plan->questions[0].ops->answer == PN_ANSWER_SUMS;
 }
 
 static pn_status plain_noise(pn_plan *plan, double *z, pn_err *err)
@@ -138,18 +137,30 @@ static pn_status plain_noise(pn_plan *plan, double *z, pn_err *err)
 static void explain(pn_plan *plan, const pn_question *question)
 {
     const char *name = question->ops->name;
-    char times[32], batch[64] = "";
+    char times[32], batch[64] = "", method[128];
 
     (void)snprintf(times, sizeof times, question->each == 1 ? "once a step" : "%zu times a step", question->each);
     if (question->scheme)
         (void)snprintf(batch, sizeof batch, ", of %s batches of %zu", question->scheme, question->batch);
-    if (question->ops->answer == PN_ANSWER_CHOICE)
+    switch (question->ops->answer) {
+    case PN_ANSWER_CHOICE:
         pn_plan_add(plan, name, question->selection.epsilon, "epsilon of a choice among %zu, %s; scores move by %.4g",
                     question->dim, times, question->selection.sensitivity);
-    else
+        break;
+    case PN_ANSWER_ABOVE:
+        pn_plan_add(plan, name, question->selection.epsilon, "epsilon of a watch that says above %zu times; %.4g",
+                    question->answers, question->noise.sensitivity);
+        break;
+    case PN_ANSWER_SUMS:
+        pn_prefix_design_describe(question->design, method, sizeof method);
+        pn_plan_add(plan, name, pn_question_sigma(question), "noise on each of %zu numbers of the last sum%s; %s",
+                    question->dim, batch, method);
+        break;
+    case PN_ANSWER_NUMBERS:
         pn_plan_add(plan, name, pn_question_sigma(question), "noise on each of %zu number%s%s, %s%s", question->dim,
                     question->dim == 1 ? "" : "s", question->ops->scale ? ", times the length asked for" : "", times,
                     batch);
+    }
     if (question->share != 1.0)
         pn_plan_add(plan, "  share", question->share, "its noise multiplier is z/share");
 }
@@ -177,7 +188,7 @@ static pn_status check_request(const pn_plan *plan, pn_err *err)
 
     if (plan->question_count == 0)
         return pn_fail(err, PN_EINVAL, "%s: its step asks nothing of the records; ask:gradient(s.x), say", plan->owner);
-    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0 && !all_choices(plan))
+    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0 && !all_pure(plan))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
                        plan->owner);
     return PN_OK;
@@ -187,30 +198,37 @@ static pn_status find_noise(pn_plan *plan, pn_err *err)
 {
     double z = direct(plan);
 
-    if (plain_numbers(plan))
+    if (plain_numbers(plan)) {
         PN_TRY(plain_noise(plan, &z, err));
-    else if (isnan(z))
-        PN_TRY(by_search(plan, &z, err));
-    for (size_t i = 0; !plain_numbers(plan) && i < plan->question_count; i++)
-        PN_TRY(pn_question_set_noise(&plan->questions[i], z, err));
+    } else if (one_stream(plan)) {
+        PN_TRY(pn_question_design(&plan->questions[0], &plan->request, err));
+        z = plan->questions[0].share / pn_prefix_design_mu(plan->questions[0].design);
+    } else {
+        PN_TRY(isnan(z) ? by_search(plan, &z, err) : PN_OK);
+        for (size_t i = 0; i < plan->question_count; i++)
+            PN_TRY(pn_question_set_noise(&plan->questions[i], z, err));
+    }
     explain_all(plan, z);
     return whole_event(plan, &plan->event, &plan->charges, err);
 }
 
 pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err)
 {
-    double records = 0.0;
-
     PN_TRY(check_request(plan, err));
     for (size_t i = 0; i < plan->question_count; i++) {
-        const pn_question *question = &plan->questions[i];
-        double n = (double)pn_objective_data(plan->objective)->n;
+        pn_question *question = &plan->questions[i];
+        double n = (double)pn_objective_data(plan->objective)->n, each = (double)question->each;
 
-        records += asked(plan, question) * (question->scheme ? (double)question->batch : n);
+        if (question->ops->answer == PN_ANSWER_SUMS)
+            PN_TRY(pn_question_set_horizon(question, plan->iterations, err));
+        if (question->ops->answer != PN_ANSWER_ABOVE)
+            plan->gradients += (double)plan->iterations * each * (question->scheme ? (double)question->batch : n);
     }
-    plan->gradients = records;
-    if (plan->request.kind == PN_NONPRIVATE)
+    if (plan->request.kind == PN_NONPRIVATE) {
+        for (size_t i = 0; i < plan->question_count; i++)
+            plan->samples |= plan->questions[i].scheme != NULL;
         return PN_OK;
+    }
     PN_TRY(find_noise(plan, err));
     if (plan->question_count == 1)
         plan->sigma =

@@ -1,44 +1,27 @@
 /* oracle.c -- answering: the plan is looked up, the answer computed, the charge made, the noise drawn, and all of it
  * remembered until the step is done.
- * Depends on: oracle.h, privacy/mechanism.  Used by: run.c, solvers. */
+ * Depends on: oracle.h, draw.h.  Used by: run.c, solvers. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/mutant.h"
+#include "oracle/draw.h"
 #include "oracle/oracle.h"
-#include "privacy/mechanism/sampler.h"
 
-/* One answer of the step at hand, or room for one. */
-typedef struct given {
-    double *inputs; /* what it was asked with, then the answer: one block */
-    double *answer;
-    size_t chosen;
-    double value; /* of f, or the losses, at x; NaN where it was not computed */
-    bool there;
-} given;
-
-/* A question of the plan, opened. */
+/* A question of the plan, and its answers of the step at hand. */
 typedef struct slot {
-    const pn_question *question;
-    pn_mechanism *mechanism;   /* of answers about all records ... */
-    pn_batch_release *release; /* ... or of batches and scaled noise */
-    pn_sampler *sampler;       /* of batches without noise */
-    double *room;              /* the question's scratch */
-    size_t charged;            /* events */
-    given *given;              /* [made] */
-    size_t made, asked;        /* asked: in this step, so far */
+    pn_draw draw;
+    pn_given *given;    /* [made] */
+    size_t made, asked; /* asked: in this step, so far */
 } slot;
 
 struct pn_oracle {
     const pn_plan *plan;
     pn_objective *objective;
-    pn_ledger *ledger;
-    pn_rng *rng;
-    pn_task *task;
+    pn_draw_on on;
     slot *slots; /* [plan->question_count] */
     uint64_t records;
+    bool paid; /* a run that is charged as a whole */
 };
 
 /* ---- life ---- */
@@ -53,35 +36,10 @@ void pn_oracle_close(pn_oracle *self)
         for (size_t k = 0; k < at->made; k++)
             pn_free(at->given[k].inputs);
         pn_free(at->given);
-        pn_free(at->room);
-        pn_mechanism_free(at->mechanism);
-        pn_batch_release_free(at->release);
-        pn_sampler_free(at->sampler);
+        pn_draw_close(&at->draw);
     }
     pn_free(self->slots);
     pn_free(self);
-}
-
-/* Without privacy the relation says nothing: that with every scheme is taken. */
-static pn_status open_sampler(slot *at, pn_err *err)
-{
-    const pn_batch_release_options *batches = &at->question->batches;
-    pn_arg args[3] = { { .given = true, .count = batches->n } };
-
-    args[1] = strcmp(batches->scheme, "poisson") == 0 ? (pn_arg){ .given = true, .real = batches->q }
-                                                      : (pn_arg){ .given = true, .count = batches->batch };
-    return pn_sampler_from_args(&at->sampler, batches->scheme, args, PN_REPLACE_ONE, err);
-}
-
-static pn_status open_slot(slot *at, const pn_question *question, pn_err *err)
-{
-    at->question = question;
-    if (question->room)
-        PN_TRY(pn_new(&at->room, question->room, err, "oracle: out of memory for %zu numbers", question->room));
-    if (question->exact)
-        return question->scheme ? open_sampler(at, err) : PN_OK;
-    return question->batches.scheme ? pn_batch_release_new(&at->release, &question->batches, err)
-                                    : pn_question_mechanism(&at->mechanism, question, err);
 }
 
 static pn_status open_slots(pn_oracle *self, pn_err *err)
@@ -92,7 +50,7 @@ static pn_status open_slots(pn_oracle *self, pn_err *err)
         return PN_OK;
     PN_TRY(pn_new_zeroed(&self->slots, count, err, "oracle: out of memory for %zu questions", count));
     for (size_t i = 0; i < count; i++)
-        PN_TRY(open_slot(&self->slots[i], &self->plan->questions[i], err));
+        PN_TRY(pn_draw_open(&self->slots[i].draw, &self->plan->questions[i], self->on.rng, err));
     return PN_OK;
 }
 
@@ -103,7 +61,15 @@ pn_status pn_oracle_open(pn_oracle **out, const pn_plan *plan, pn_ledger *ledger
     pn_status status;
 
     PN_TRY(pn_new_zeroed(&self, 1, err, "oracle: out of memory"));
-    *self = (pn_oracle){ .plan = plan, .objective = plan->objective, .ledger = ledger, .rng = rng, .task = task };
+    *self = (pn_oracle){ .plan = plan,
+                         .objective = plan->objective,
+                         .on = { .label = plan->name,
+                                 .ledger = ledger,
+                                 .rng = rng,
+                                 .task = task,
+                                 .steps = plan->iterations,
+                                 .whole = plan->whole,
+                                 .ahead = !plan->by_step } };
     status = open_slots(self, err);
     if (status != PN_OK) {
         pn_oracle_close(self);
@@ -129,7 +95,7 @@ void pn_oracle_next(pn_oracle *self)
 
 pn_ledger *pn_oracle_ledger(const pn_oracle *self)
 {
-    return self->ledger;
+    return self->on.ledger;
 }
 
 uint64_t pn_oracle_records(const pn_oracle *self)
@@ -145,21 +111,26 @@ pn_status pn_oracle_charged(const pn_oracle *self, pn_event **event, size_t *cou
 
     *event = NULL;
     *count = 1;
+    if (self->plan->whole) {
+        *event = self->paid ? pn_event_keep(self->plan->event) : NULL;
+        return PN_OK;
+    }
     for (size_t i = 0; i < self->plan->question_count; i++) {
-        only = self->slots[i].charged ? i : only;
-        used += self->slots[i].charged > 0;
+        only = self->slots[i].draw.charged ? i : only;
+        used += self->slots[i].draw.charged > 0;
     }
     if (used == 0)
         return PN_OK;
     if (used == 1) {
-        *count = self->slots[only].charged;
+        *count = self->slots[only].draw.charged;
         *event = pn_event_keep(self->plan->questions[only].event);
         return PN_OK;
     }
     used = 0;
     for (size_t i = 0; i < self->plan->question_count && status == PN_OK; i++) {
-        if (self->slots[i].charged)
-            status = pn_event_repeated(&parts[used++], self->plan->questions[i].event, self->slots[i].charged, err);
+        if (self->slots[i].draw.charged)
+            status =
+                pn_event_repeated(&parts[used++], self->plan->questions[i].event, self->slots[i].draw.charged, err);
     }
     if (status == PN_OK)
         status = pn_event_compose(event, parts, used, err);
@@ -178,148 +149,48 @@ static bool is_private(const pn_oracle *self)
 /* A real run never computes what it may not show. */
 static bool shows(const pn_oracle *self)
 {
-    return !is_private(self) || pn_rng_simulated(self->rng);
+    return !is_private(self) || pn_rng_simulated(self->on.rng);
 }
 
 /* ---- the memory ---- */
 
 static size_t inputs_of(const slot *at)
 {
-    size_t dim = pn_objective_dim(at->question->objective);
+    size_t dim = pn_objective_dim(at->draw.question->objective);
 
-    return (at->question->points + at->question->ops->two) * dim;
+    return (at->draw.question->points + at->draw.question->ops->two) * dim;
 }
 
-static bool same(const slot *at, const given *was, const pn_asked *asked)
+static bool same(const slot *at, const pn_given *was, const pn_asked *asked)
 {
-    size_t dim = pn_objective_dim(at->question->objective), points = at->question->points * dim;
+    size_t dim = pn_objective_dim(at->draw.question->objective), points = at->draw.question->points * dim;
 
     return memcmp(was->inputs, asked->x, points * sizeof(double)) == 0 &&
-           (!at->question->ops->two || memcmp(was->inputs + points, asked->v, dim * sizeof(double)) == 0);
+           (!at->draw.question->ops->two || memcmp(was->inputs + points, asked->v, dim * sizeof(double)) == 0);
 }
 
 /* Room for the next answer of the step, with what it is asked with. */
-static pn_status next_given(slot *at, const pn_asked *asked, given **out, pn_err *err)
+static pn_status next_given(slot *at, const pn_asked *asked, pn_given **out, pn_err *err)
 {
-    size_t inputs = inputs_of(at), dim = pn_objective_dim(at->question->objective);
-    given *grown;
+    size_t inputs = inputs_of(at), dim = pn_objective_dim(at->draw.question->objective);
+    pn_given *grown;
 
     if (at->asked == at->made) {
         PN_TRY(pn_made(grown = pn_resize(at->given, at->made + 1, sizeof *grown), err, "oracle: out of memory"));
         at->given = grown;
         grown += at->made;
-        *grown = (given){ 0 };
-        PN_TRY(pn_new(&grown->inputs, inputs + at->question->dim, err, "oracle: out of memory for %zu coordinates",
-                      at->question->dim));
+        *grown = (pn_given){ 0 };
+        PN_TRY(pn_new(&grown->inputs, inputs + at->draw.question->dim, err, "oracle: out of memory for %zu coordinates",
+                      at->draw.question->dim));
         grown->answer = grown->inputs + inputs;
         at->made++;
     }
     *out = &at->given[at->asked];
     if ((*out)->there)
         return PN_OK;
-    memcpy((*out)->inputs, asked->x, at->question->points * dim * sizeof(double));
-    if (at->question->ops->two)
-        memcpy((*out)->inputs + at->question->points * dim, asked->v, dim * sizeof(double));
-    return PN_OK;
-}
-
-/* ---- releasing ---- */
-
-/* About all records, by a mechanism: computed, then charged and drawn, so that what fails before has cost nothing. */
-static pn_status release_whole(pn_oracle *self, slot *at, const pn_asked *asked, double *value, given *to, pn_err *err)
-{
-    const pn_question *question = at->question;
-    pn_release release = { .values = to->answer };
-
-    PN_TRY(question->ops->compute(question, asked, NULL, at->room, value, to->answer, self->task, err));
-    if (PN_MUTANT("step_without_noise") && at->charged == 1) {
-        at->charged++;
-        return PN_OK;
-    }
-    PN_TRY(pn_mechanism_release(at->mechanism, self->ledger, self->plan->name, self->rng, to->answer, question->dim,
-                                &release, err));
-    at->charged++;
-    to->chosen = release.index;
-    return PN_OK;
-}
-
-static pn_status compute(pn_oracle *self, slot *at, const pn_asked *asked, const pn_batch *batch, double *value,
-                         given *to, pn_err *err)
-{
-    const pn_question *question = at->question;
-
-    if (batch->rows && batch->count == 0) { /* a coin that fell for nobody */
-        memset(to->answer, 0, question->dim * sizeof(double));
-        return PN_OK;
-    }
-    return question->ops->compute(question, asked, batch, at->room, value, to->answer, self->task, err);
-}
-
-/* A sum over a batch, or one whose noise is scaled.  Over all records: computed, charged, drawn.  Over a batch:
- * charged, the batch drawn, computed, its noise drawn; what fails in between is paid for, and goes on there. */
-static pn_status release_sum(pn_oracle *self, slot *at, const pn_asked *asked, double *value, given *to, pn_err *err)
-{
-    const pn_question *question = at->question;
-    pn_batch batch = { .count = question->batches.n, .denominator = 1.0 };
-    bool whole = !question->scheme;
-
-    if (whole)
-        PN_TRY(compute(self, at, asked, &batch, value, to, err));
-    if (pn_batch_release_left(at->release) == 0)
-        PN_TRY(pn_batch_release_pay(at->release, self->ledger, self->plan->name, self->rng, 1, false, err));
-    at->charged = pn_batch_release_paid(at->release) / question->per_event;
-    PN_TRY(pn_batch_release_draw(at->release, self->rng, &batch.rows, &batch.count, err));
-    if (!whole)
-        PN_TRY(compute(self, at, asked, &batch, NULL, to, err));
-    return pn_batch_release_make(at->release, self->rng,
-                                 question->ops->scale ? question->ops->scale(question, asked) : 1.0, to->answer,
-                                 to->answer, err);
-}
-
-static pn_status exact_answer(pn_oracle *self, slot *at, const pn_asked *asked, double *value, given *to, pn_err *err)
-{
-    const pn_question *question = at->question;
-    pn_batch batch = { .count = pn_objective_data(self->objective)->n, .denominator = 1.0 };
-
-    if (at->sampler) {
-        PN_TRY(pn_sampler_draw(at->sampler, self->rng, &batch.count, err));
-        batch.rows = at->sampler->indices;
-    }
-    PN_TRY(question->batches.scheme
-               ? compute(self, at, asked, &batch, value, to, err)
-               : question->ops->compute(question, asked, NULL, at->room, value, to->answer, self->task, err));
-    to->chosen = 0;
-    for (size_t k = 1; question->ops->answer == PN_ANSWER_CHOICE && k < question->dim; k++) {
-        if (to->answer[k] > to->answer[to->chosen])
-            to->chosen = k;
-    }
-    return PN_OK;
-}
-
-/* From the unit of what was released to that of the answer; how many records a coin fell for is a secret. */
-static void finish(pn_oracle *self, slot *at, given *to)
-{
-    const pn_question *question = at->question;
-
-    for (size_t j = 0; question->divisor != 1.0 && j < question->dim; j++)
-        to->answer[j] /= question->divisor;
-    for (size_t j = 0; question->offset != 0.0 && j < question->dim; j++)
-        to->answer[j] += question->offset;
-    if (question->ops->finish)
-        question->ops->finish(question, to->answer);
-    self->records += question->scheme ? question->batch : pn_objective_data(self->objective)->n;
-    to->there = true;
-}
-
-static pn_status release_answer(pn_oracle *self, slot *at, const pn_asked *asked, bool value, given *to, pn_err *err)
-{
-    double *shown = value && shows(self) ? &to->value : NULL;
-
-    to->value = NAN;
-    PN_TRY((at->question->exact ? exact_answer
-            : at->release       ? release_sum
-                                : release_whole)(self, at, asked, shown, to, err));
-    finish(self, at, to);
+    memcpy((*out)->inputs, asked->x, at->draw.question->points * dim * sizeof(double));
+    if (at->draw.question->ops->two)
+        memcpy((*out)->inputs + at->draw.question->points * dim, asked->v, dim * sizeof(double));
     return PN_OK;
 }
 
@@ -331,10 +202,20 @@ static pn_status refuse_more(const pn_oracle *self, const char *what, size_t pla
                    self->plan->owner, what, planned);
 }
 
-/* The answer to the next question of that slot: anew, or as it was given before the step failed. */
-static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool value, given **out, pn_err *err)
+/* A run at the price of its loss distribution is no sum of prices of steps. */
+static pn_status pay_whole(pn_oracle *self, pn_err *err)
 {
-    const pn_question *question = at->question;
+    if (!self->plan->whole || self->paid || !is_private(self))
+        return PN_OK;
+    PN_TRY(pn_ledger_spend(self->on.ledger, self->plan->event, 1, self->plan->name, err));
+    self->paid = true;
+    return PN_OK;
+}
+
+/* The answer to the next question of that slot: anew, or as it was given before the step failed. */
+static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool value, pn_given **out, pn_err *err)
+{
+    const pn_question *question = at->draw.question;
 
     if (at->asked == question->each)
         return refuse_more(self, question->ops->name, question->each, err);
@@ -344,8 +225,12 @@ static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool v
                        "%s: a step that failed and is tried again asks %s at another point than the one that was "
                        "answered and paid for; put the state back as it was before the step",
                        self->plan->owner, question->ops->name);
-    if (!(*out)->there)
-        PN_TRY(release_answer(self, at, asked, value, *out, err));
+    if (!(*out)->there) {
+        PN_TRY(pay_whole(self, err));
+        (*out)->value = NAN;
+        PN_TRY(pn_draw_answer(&at->draw, &self->on, asked, value && shows(self) ? &(*out)->value : NULL, *out, err));
+        self->records += at->draw.records;
+    }
     at->asked++;
     return PN_OK;
 }
@@ -354,7 +239,7 @@ static pn_status find(pn_oracle *self, const pn_question_ops *ops, slot **out, p
 {
     for (size_t i = 0; i < self->plan->question_count; i++) {
         *out = &self->slots[i];
-        if ((*out)->question->ops == ops)
+        if ((*out)->draw.question->ops == ops)
             return PN_OK;
     }
     return refuse_more(self, ops->name, 0, err);
@@ -379,7 +264,7 @@ static pn_status add_regulariser(const pn_oracle *self, const double *x, double 
 /* Without privacy.  Whether a private run ends must not depend on the records: there NaN is no error. */
 static pn_status exact_losses(pn_oracle *self, const double *x, double *value, double *gradient, pn_err *err)
 {
-    PN_TRY(pn_objective_losses(self->objective, NULL, x, value, gradient, self->task, err));
+    PN_TRY(pn_objective_losses(self->objective, NULL, x, value, gradient, self->on.task, err));
     self->records += gradient ? pn_objective_data(self->objective)->n : 0;
     if (!value || !isnan(*value))
         return PN_OK;
@@ -390,13 +275,13 @@ static pn_status take_losses(pn_oracle *ask, const double *x, double *value, dou
 {
     pn_asked asked = { .x = x };
     slot *at = NULL;
-    given *got = NULL;
+    pn_given *got = NULL;
 
     if (!is_private(ask))
         return exact_losses(ask, x, value, gradient, err);
     PN_TRY(find(ask, &pn_question_gradient, &at, err));
     PN_TRY(answer(ask, at, &asked, value != NULL, &got, err));
-    memcpy(gradient, got->answer, at->question->dim * sizeof(double));
+    memcpy(gradient, got->answer, at->draw.question->dim * sizeof(double));
     if (value)
         *value = got->value;
     return PN_OK;
@@ -414,11 +299,23 @@ pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *
     return add_regulariser(ask, x, value, NULL, err);
 }
 
+pn_status pn_ask_batch(pn_oracle *ask, const double *x, double *gradient, pn_err *err)
+{
+    pn_asked asked = { .x = x };
+    slot *at = NULL;
+    pn_given *got = NULL;
+
+    PN_TRY(find(ask, &pn_question_gradient, &at, err));
+    PN_TRY(answer(ask, at, &asked, false, &got, err));
+    memcpy(gradient, got->answer, at->draw.question->dim * sizeof(double));
+    return PN_OK;
+}
+
 pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err)
 {
     pn_asked asked = { .x = x };
     slot *at = NULL;
-    given *got = NULL;
+    pn_given *got = NULL;
 
     PN_TRY(find(ask, &pn_question_vertex, &at, err));
     PN_TRY(answer(ask, at, &asked, value != NULL, &got, err));
@@ -430,7 +327,7 @@ pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *
 
 pn_status pn_oracle_ask(pn_oracle *self, size_t which, const pn_asked *asked, pn_answer *out, pn_err *err)
 {
-    given *got = NULL;
+    pn_given *got = NULL;
 
     PN_TRY(answer(self, &self->slots[which], asked, out->wants_value, &got, err));
     out->numbers = got->answer;
@@ -449,10 +346,10 @@ pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *e
 
 size_t pn_ask_below(pn_oracle *ask, size_t count)
 {
-    return (size_t)pn_rng_below(ask->rng, count);
+    return (size_t)pn_rng_below(ask->on.rng, count);
 }
 
 void pn_ask_normals(pn_oracle *ask, size_t n, double *normals)
 {
-    pn_rng_normals(ask->rng, n, normals);
+    pn_rng_normals(ask->on.rng, n, normals);
 }

@@ -58,6 +58,8 @@ pn_status pn_ask_gradient(pn_oracle *ask, const double *x, double *value, double
 /** gradient[dim] of the mean loss, for solvers that take the regulariser in their own way; *value is f's all the
  *  same. */
 pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err);
+/** gradient[dim] of the mean loss over the next batch, as the plan has it, also without privacy. */
+pn_status pn_ask_batch(pn_oracle *ask, const double *x, double *gradient, pn_err *err);
 /** *chosen: the vertex v of the set, from 0, with the least <v, gradient of f at x>, by private choice. */
 pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err);
 /** *value = f(x), exactly: of a run without privacy only. */

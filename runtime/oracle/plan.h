@@ -92,6 +92,8 @@ struct pn_plan {
     double epsilon, delta; /* certified for the whole run; NaN when non-private */
     double rho;            /* likewise; +inf when the event has none */
     double order;          /* Renyi order behind epsilon */
+    bool whole;            /* event is the whole run's, charged before the first draw; its parts are not */
+    bool by_step;          /* a file is charged for each answer by itself, too: the run may end anywhere */
     bool draws;            /* a non-private run that needs a stream, for noise that a user asks for */
     bool samples;          /* a non-private run that needs a stream, for its batches */
     bool proven;           /* false: a paper calibration whose (epsilon, delta) claim is not proven; printed as such */

@@ -29,6 +29,10 @@ void pn_question_clear(pn_question *self)
     pn_objective_free(self->inner);
     pn_loss_free(self->phi_loss);
     pn_graph_free(self->graph);
+    pn_prefix_design_free(self->design);
+    pn_free(self->numbers);
+    self->design = NULL;
+    self->numbers = NULL;
     self->event = NULL;
     self->inner = NULL;
     self->phi_loss = NULL;
@@ -95,9 +99,10 @@ pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err)
         return PN_OK;
     if (!self->graph)
         return pn_fail(err, PN_EINVAL, "%s: give a function of the margin z and the label y", self->ops->name);
-    if (loss->margins != 1)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: it needs a loss of one margin, and %s has %zu", self->ops->name,
-                       loss->name, loss->margins);
+    if (pn_loss_inputs(loss) != 1)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: it needs a loss of one margin and nothing else, and %s has %zu inputs", self->ops->name,
+                       loss->name, pn_loss_inputs(loss));
     PN_TRY(
         (slope ? pn_loss_from_slope : pn_loss_from_graph)(&self->phi_loss, self->graph, self->phi, &loss->labels, err));
     parts.loss = self->phi_loss;
@@ -137,21 +142,51 @@ pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err)
 {
     double each = z / self->share;
 
-    if (self->ops->answer == PN_ANSWER_CHOICE) {
+    if (self->ops->answer == PN_ANSWER_SUMS)
+        return pn_question_design_at(self, each, err);
+    if (self->ops->answer == PN_ANSWER_ABOVE)
+        self->selection.epsilon = fmin(fmax(1.0 / each, 0x1p-39), 0x1p10);
+    else if (self->ops->answer == PN_ANSWER_CHOICE)
         self->selection.epsilon = fmin(fmax(2.0 / each, 0x1p-39), 0x1p10); /* what can be drawn */
-    } else if (self->batches.scheme) {
+    else if (self->batches.scheme)
         self->batches.sigma = each * moved(self) * self->batches.contribution;
-    } else {
+    else
         self->noise.sigma = each * self->noise.sensitivity;
-    }
     return pn_question_price(self, err);
+}
+
+size_t pn_question_events(const pn_question *self, size_t steps)
+{
+    size_t count = steps * self->each;
+
+    if (self->ops->answer == PN_ANSWER_SUMS || self->ops->answer == PN_ANSWER_ABOVE)
+        return 1;
+    return count / self->per_event + (count % self->per_event != 0);
 }
 
 double pn_question_sigma(const pn_question *self)
 {
+    if (self->ops->answer == PN_ANSWER_SUMS)
+        return sqrt(pn_prefix_design_variance(self->design, self->prefix.horizon));
+    if (self->ops->answer == PN_ANSWER_ABOVE)
+        return self->noise.sensitivity / self->selection.epsilon;
     if (self->ops->answer == PN_ANSWER_CHOICE)
         return 2.0 * self->selection.sensitivity / self->selection.epsilon;
     return self->batches.scheme ? self->batches.sigma / self->divisor : self->noise.sigma;
+}
+
+static pn_status watch_mechanism(pn_mechanism **out, const pn_question *self, pn_err *err)
+{
+    pn_arg args[] = { { .given = true, .real = self->selection.epsilon },
+                      { .given = true, .real = self->noise.sensitivity },
+                      { .given = true, .real = self->threshold - self->offset },
+                      { .given = true, .count = self->answers },
+                      { .given = false },
+                      { .given = false },
+                      { .given = true, .real = self->noise.bound },
+                      { .given = true, .flag = true } };
+
+    return pn_mechanism_from_args(out, "sparse_vector", args, self->neighbours, err);
 }
 
 pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_err *err)
@@ -166,6 +201,8 @@ pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_
 
     if (self->ops->answer == PN_ANSWER_CHOICE)
         return pn_mechanism_selection(out, &self->selection, err);
+    if (self->ops->answer == PN_ANSWER_ABOVE)
+        return watch_mechanism(out, self, err);
     return pn_mechanism_from_args(out, "gaussian", args, self->neighbours, err);
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "continual/prefix.h"
 #include "core/status.h"
 #include "core/task.h"
 #include "objective/passes/objective.h"
@@ -28,7 +29,9 @@ typedef struct pn_asked {
 /* What comes back. */
 typedef enum pn_answer_kind {
     PN_ANSWER_NUMBERS = 0, /* [dim], with Gaussian noise */
-    PN_ANSWER_CHOICE       /* an index from 0, by private choice among `dim` scores */
+    PN_ANSWER_CHOICE,      /* an index from 0, by private choice among `dim` scores */
+    PN_ANSWER_SUMS,        /* [dim]: a running sum, of a stream that one event pays for */
+    PN_ANSWER_ABOVE        /* whether a number is at or above a threshold, of a run that one event pays for */
 } pn_answer_kind;
 
 struct pn_question_ops {
@@ -61,14 +64,18 @@ struct pn_question {
     double share;  /* precision relative to other questions of a plan: its noise multiplier is z/share */
 
     /* What it was told, before it is certified; zeros where its kind takes none. */
-    const char *scheme; /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
-    size_t batch;       /* records of one, or as many as are expected */
-    pn_interval clip;   /* to which values are clipped; {0, 0}: the certified range */
-    double reach;       /* of difference: clipped at reach x smoothness x ||x - v||; 0: 1 */
-    double radius;      /* of differences */
-    pn_graph *graph;    /* kept: of moment and mean, in the variables z and y ... */
-    pn_node phi;        /* ... and its root */
-    char about[96];     /* what tells two of a kind apart: the text of phi */
+    const char *scheme;       /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
+    size_t batch;             /* records of one, or as many as are expected */
+    pn_interval clip;         /* to which values are clipped; {0, 0}: the certified range */
+    double reach;             /* of difference: clipped at reach x smoothness x ||x - v||; 0: 1 */
+    double radius;            /* of differences */
+    double threshold;         /* of above ... */
+    size_t answers;           /* ... and how often it says so before it ends; 0: 1 */
+    pn_prefix_options prefix; /* of prefix: the method; its numbers are owned, as `numbers` */
+    double *numbers;
+    pn_graph *graph; /* kept: of moment and mean, in the variables z and y ... */
+    pn_node phi;     /* ... and its root */
+    char about[96];  /* what tells two of a kind apart: the text of phi */
 
     size_t dim;                       /* numbers of an answer, or scores */
     size_t room;                      /* doubles of scratch that computing one takes */
@@ -79,6 +86,7 @@ struct pn_question {
     double reached;                   /* bound on what one record adds, where compute() clips to it */
     pn_selection_options selection;   /* of choices */
     pn_model model;                   /* of hessian */
+    pn_prefix_design *design;         /* owned: of prefix */
     pn_loss *phi_loss;                /* owned, with inner: the objective whose loss, or slope, phi is */
     pn_objective *inner;
 
@@ -97,7 +105,16 @@ pn_status pn_question_certify(pn_question *self, pn_err *err);
 /** The noise of multiplier z > 0, and its event: sigma = z/share times the sensitivity; of a choice epsilon =
  *  2 share/z, which costs the same zCDP, within [2^-39, 2^10].  Errors: as pn_question_price. */
 pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err);
-/** Standard deviation of the noise on each number of an answer (for scale 1); of a choice the Gumbel scale. */
+/** How often a run of so many steps is charged its event: once in all of what is a stream or a watch. */
+size_t pn_question_events(const pn_question *self, size_t steps);
+/** A running sum's method for a run of so many steps, without noise yet. */
+pn_status pn_question_set_horizon(pn_question *self, size_t steps, pn_err *err);
+/** The noise of a running sum that by itself costs the whole request.  Errors: as pn_prefix_design_new. */
+pn_status pn_question_design(pn_question *self, const pn_request *request, pn_err *err);
+/** The same with noise of that multiplier, in what a whole stream moves for leaves of its sensitivity. */
+pn_status pn_question_design_at(pn_question *self, double multiplier, pn_err *err);
+/** Standard deviation of the noise on each number of an answer (for scale 1; of a running sum the last); of a choice
+ *  the Gumbel scale. */
 double pn_question_sigma(const pn_question *self);
 
 /** The event of what is certified and has its noise (sigma, or epsilon of a choice).  Errors: what the mechanism
@@ -141,7 +158,9 @@ pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err);
     X(values)                                                                                                          \
     X(differences)                                                                                                     \
     X(vertex)                                                                                                          \
-    X(choose)
+    X(choose)                                                                                                          \
+    X(prefix)                                                                                                          \
+    X(above)
 
 #define PN_QUESTION_DECLARE(name) extern const pn_question_ops pn_question_##name;
 PN_QUESTIONS(PN_QUESTION_DECLARE)

@@ -95,7 +95,7 @@ static pn_status certify_difference(pn_question *self, pn_err *err)
     if (!(self->reach > 0.0 && isfinite(self->reach)))
         return pn_fail(err, PN_EINVAL, "difference: reach must be a positive number, got %g", self->reach);
     self->dim = pn_objective_dim(self->objective);
-    self->room = n * (pn_objective_loss(self->objective)->margins + 1);
+    self->room = n * (pn_loss_inputs(pn_objective_loss(self->objective)) + 1);
     return pn_question_batches(self, 1.0, err);
 }
 
@@ -113,12 +113,12 @@ static double reach_of(const pn_question *self, const pn_asked *asked)
 static pn_status compute_difference(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
                                     double *value, double *out, pn_task *task, pn_err *err)
 {
-    size_t n = pn_objective_data(self->objective)->n, margins = pn_objective_loss(self->objective)->margins;
+    size_t n = pn_objective_data(self->objective)->n, inputs = pn_loss_inputs(pn_objective_loss(self->objective));
     pn_batch all = { .count = n, .denominator = 1.0 };
 
     (void)value;
     if (!batch->rows)
-        all.rows = everybody(self, room + margins * n);
+        all.rows = everybody(self, room + inputs * n);
     PN_TRY(pn_objective_factors(self->objective, asked->v, NULL, room, task, err));
     return pn_objective_batch_differences(self->objective, batch->rows ? batch : &all, asked->x, room,
                                           reach_of(self, asked), out, task, err);

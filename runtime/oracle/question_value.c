@@ -7,6 +7,7 @@
  * fewer than 2^40 records, u = 2^-53, and the division adds one more.
  * Depends on: question.h.  Used by: question.c's table. */
 #include <math.h>
+#include <stdint.h>
 
 #include "oracle/question.h"
 
@@ -142,6 +143,32 @@ const pn_question_ops pn_question_choose = {
     .source = "McSherry, Talwar (2007); sensitivity (range)/n of every score",
     .answer = PN_ANSWER_CHOICE,
     .certify = certify,
+    .compute = compute,
+};
+
+/* ---- watching a number ---- */
+
+static pn_status certify_above(pn_question *self, pn_err *err)
+{
+    if (!isfinite(self->threshold))
+        return pn_fail(err, PN_EINVAL, "above: threshold must be a number, got %g", self->threshold);
+    self->answers = self->answers ? self->answers : 1;
+    self->each = SIZE_MAX; /* one price for any number of questions */
+    if (self->graph)
+        PN_TRY(pn_question_of_phi(self, false, err));
+    PN_TRY(read_range(self, self->graph ? "phi" : "the loss", err));
+    read_noise(self, 1);
+    return PN_OK;
+}
+
+const pn_question_ops pn_question_above = {
+    .name = "above",
+    .doc =
+        "Whether the mean loss, or the mean of phi(z, y), is at or above a threshold: one price until it has been so "
+        "often.",
+    .source = "Dwork, Roth (2014), section 3.6; sensitivity (range)/n",
+    .answer = PN_ANSWER_ABOVE,
+    .certify = certify_above,
     .compute = compute,
 };
 

@@ -9,6 +9,19 @@ local usage = {
     l = pn.loss.glm(function(z, y) return pn.log1p(pn.exp(-y * z)) end, {labels = {-1, 1}})
     print(l)
     print(l:range({-5, 5}).slope[2])    -- certified by intervals]],
+  ["loss.margins"] = [[
+    net = pn.loss.margins{k = 3, extra = 4, labels = {-1, 1}, name = "two layers", f = function(z, w, y)
+      local s = w[4]
+      for j = 1, 3 do s = s + w[j] * pn.tanh(z[j]) end
+      return pn.softplus(-y * s)
+    end}
+    d = pn.data.synthetic.logistic{n = 2000, p = 5, seed = 1}:clip_rows("l2", 1)
+    obj = pn.objective{data = d, loss = net, clip = 1}    -- theta: 3 rows of 5, then w
+    start = pn.rng.seeded(2):sphere(19)    -- at 0 nothing moves but w[4]
+    print(pn.solve.gradient_descent.plan(obj, {epsilon = 2, delta = 1e-7, iterations = 50, step = 1, start = start}))]],
+  ["logsumexp"] = [[
+    print(pn.logsumexp{1000, 1000, 999})
+    print(pn.loss.margins{k = 2, f = function(z, w, y) return pn.logsumexp(z) - z[1] end})]],
   ["loss.black_box"] = [[
     d = pn.data.synthetic.lasso{n = 200, p = 3, seed = 1}:clip_rows("l2", 1):clip_labels(-1, 1)
     l = pn.loss.black_box{lipschitz = 2, value = function(theta, x, y) return math.abs(x:dot(theta) - y) end}

@@ -18,6 +18,18 @@ local usage = {
   ["event.fixed_sampled"] = [[
     e = pn.event.fixed_sampled{batch = 100, n = 10000, event = pn.event.gaussian{sigma = 2, sensitivity = 1}}
     print(e, pn.accountant.rdp{}:add(e, 100):epsilon(1e-6))]],
+  ["event.curve"] = [[
+    -- measured at four orders, and as a function of the order
+    print(pn.event.curve{orders = {2, 4, 8, 32}, divergences = {0.02, 0.04, 0.09, 0.4}}:epsilon(1e-6))
+    e = pn.event.curve{divergence = function(order) return 0.01 * order end}
+    print(e, pn.accountant.rdp{}:add(e, 20):epsilon(1e-6))]],
+  ["event.loss_distribution"] = [[
+    -- the laws of three outcomes under two neighbours
+    e = pn.event.loss_distribution{p = {0.5, 0.3, 0.2}, q = {0.4, 0.3, 0.3}}
+    print(e, e:epsilon(0), pn.accountant.pld{}:add(e, 20):epsilon(1e-6))
+    -- losses and their probabilities, one in 10^9 of them infinite
+    e = pn.event.loss_distribution{losses = {0.1, -0.1}, probabilities = {0.525, 0.475 - 1e-9}, delta = 1e-9}
+    print(pn.accountant.pld{}:add(e, 20):epsilon(1e-6))]],
   ["accountant.rdp"] = [[
     acc = pn.accountant.rdp{}:add(pn.event.gaussian{sigma = 5, sensitivity = 1}, 20)
     print(acc, acc:epsilon(1e-6))]],
@@ -92,6 +104,13 @@ local usage = {
     s = pn.sampler.poisson{n = 1000, q = 0.02}
     print(s, #s:draw(pn.rng.seeded(1)))
     print(s:event{sigma = 5, contribution = 1})]],
+  ["sampler.declared"] = [[
+    q = {}
+    for i = 1, 1000 do q[i] = i <= 100 and 0.1 or 0.01 end    -- two public strata
+    s = pn.sampler.declared{q = q}
+    print(s, #s:draw(pn.rng.seeded(1)))
+    print(s:event{sigma = 5, contribution = 1}:epsilon(1e-6))    -- what is charged: the price of the first stratum
+    print(pn.sampler.poisson{n = 1000, q = 0.01}:event{sigma = 5, contribution = 1}:epsilon(1e-6))    -- of the second]],
   ["sampler.fixed"] = [[
     s = pn.sampler.fixed{n = 1000, batch = 20}
     print(s, #s:draw(pn.rng.seeded(1)))

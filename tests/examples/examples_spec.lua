@@ -60,6 +60,14 @@ describe("the example", function()
     assert.is_true(tonumber(reached) < 0.01 and tonumber(saddle) > 0.28, text)
   end)
 
+  it("network trains two layers in private that no linear model could stand for", function()
+    local text, ok = run("network", "", "SEED=1")
+    assert.is_true(ok, text)
+    says(text, "clipped: each record's gradient to l2 norm 1", "seeded noise: no privacy")
+    local private, open = text:match "private ([%d.]+), without privacy ([%d.]+)"
+    assert.is_true(tonumber(private) > 0.9 and tonumber(open) > 0.97, text)
+  end)
+
   it("tree counts a year under one charge, goes on from its file once, and stays as near as it says", function()
     local text, ok = run "tree"
     assert.is_true(ok, text)

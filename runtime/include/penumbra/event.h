@@ -19,6 +19,15 @@ const char *pn_neighbours_name(pn_neighbours neighbours);
 
 typedef struct pn_event pn_event;
 
+/* The option "divergence" of the event "curve", as pn_options_object(options, "divergence", "function", &curve): asked
+ * at each of its orders while the event is made, and not kept. */
+typedef struct pn_renyi_curve {
+    /* *value = a bound on the Renyi divergence of `order` > 1, in both directions; INFINITY where there is none.  Its
+     * failure is that of the call. */
+    pn_status (*divergence)(void *self, double order, double *value, pn_err *err);
+    void *self;
+} pn_renyi_curve;
+
 /** Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for a parameter; PN_ENOMEM. */
 pn_status pn_event_new(pn_event **out, const char *name, const pn_options *options, pn_err *err);
 

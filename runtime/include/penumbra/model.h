@@ -24,12 +24,13 @@ typedef struct pn_model_about {
     const char *plan;       /* what pn_plan_describe says; NULL before it was saved */
     const char *version;    /* of the library that wrote the file; NULL before it was saved */
     size_t iterations, records;
-    size_t margins; /* of a record: theta is [margins][features], one for 1 and for 0, a loss that is called back */
+    size_t margins; /* of a record: theta begins with [margins][features], one for 1 and for 0, a loss called back */
     bool bias;      /* the last feature is known to be 1 in every record */
     bool adaptive;  /* when to end was read off what had been released: the whole budget is the bound */
     bool draws;     /* without privacy, but with noise */
     bool raw;       /* the file holds values of the records besides what was released */
     double value;   /* the objective at theta; NaN where it is not kept */
+    size_t extra;   /* further parameters: theta's last entries */
 } pn_model_about;
 
 /**

@@ -1,5 +1,6 @@
 /* objective.h -- f(theta) = (1/n) sum_i l(<x_i, theta>, y_i) + r(theta) over a data set and a constraint set, with
- * certified bounds.  A loss of K margins takes theta as K rows of p numbers, one after the other.
+ * certified bounds.  A loss of K margins takes theta as K rows of p numbers, one after the other, and
+ * then one number for each further parameter of the loss.
  * Depends on: dataset.h, loss.h, ranks.h, regulariser.h, set.h. */
 #ifndef PENUMBRA_OBJECTIVE_H
 #define PENUMBRA_OBJECTIVE_H
@@ -33,14 +34,14 @@ typedef struct pn_objective_parts {
 } pn_objective_parts;
 
 /**
- * Errors: PN_EINVAL without data or loss; PN_EDIM when the set's dimension is not margins * p (names both), or the
+ * Errors: PN_EINVAL without data or loss; PN_EDIM when the set's dimension is not that of theta (names both), or the
  * regulariser does not fit it; PN_EINVAL when the data has labels that the loss does not take (names the loader
  * option), or clip is neither 0 nor in [2^-400, 2^400]; PN_EUNSUPPORTED for a black box with clip; PN_ENOMEM.
  */
 pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, pn_err *err);
 void pn_objective_free(pn_objective *objective);
 
-/** Length of theta: margins * p; p for a black box. */
+/** Length of theta: margins * p and one for each further parameter; p for a black box. */
 size_t pn_objective_dim(const pn_objective *objective);
 
 /* ---- what is certified, for every admissible record and every theta in the set; +inf: nothing ---- */
@@ -74,7 +75,7 @@ pn_status pn_objective_evaluate(pn_objective *objective, const double *theta, do
 
 /** Fraction of records with sign(<x, theta>) = y for labels -1 and 1; with the largest of the margins in class y for
  *  softmax.
- *  Errors: PN_EUNSUPPORTED for other labels. */
+ *  Errors: PN_EUNSUPPORTED for other labels, and for a loss of several inputs that says nothing of classes. */
 pn_status pn_objective_accuracy(pn_objective *objective, const double *theta, double *accuracy, pn_task *task,
                                 pn_err *err);
 

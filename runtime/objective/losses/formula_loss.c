@@ -47,37 +47,13 @@ static void formula_curve(const pn_loss *loss, size_t count, const double *z, co
 
 /* ---- bounds ---- */
 
-/* Those of the admitted labels that lie in `enforced`; a list goes to values[PN_LABEL_VALUES_MAX]. */
-static pn_status label_domain(pn_domain *out, const pn_loss *loss, pn_interval enforced, double *values, pn_err *err)
-{
-    const pn_labels *labels = &loss->labels;
-    char wanted[200];
-
-    *out = (pn_domain){ enforced, NULL, 0 };
-    if (labels->kind == PN_LABELS_INTERVAL)
-        out->range = (pn_interval){ fmax(enforced.low, labels->range.low), fmin(enforced.high, labels->range.high) };
-    if (labels->kind == PN_LABELS_VALUES) {
-        for (size_t i = 0; i < labels->count; i++) {
-            if (labels->values[i] >= enforced.low && labels->values[i] <= enforced.high)
-                values[out->count++] = labels->values[i];
-        }
-        out->values = values;
-        out->range = (pn_interval){ 0.0, 0.0 };
-    }
-    if (out->range.low <= out->range.high && (labels->kind != PN_LABELS_VALUES || out->count > 0))
-        return PN_OK;
-    pn_labels_describe(labels, wanted, sizeof wanted);
-    return pn_fail(err, PN_EINVAL, "loss.%s: the labels must be %s, got the interval {%g, %g}", loss->name, wanted,
-                   enforced.low, enforced.high);
-}
-
 static pn_status formula_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err)
 {
     formula_loss *self = (formula_loss *)loss;
     pn_domain domains[2] = { [Z] = { margin, NULL, 0 } };
     double values[PN_LABEL_VALUES_MAX];
     pn_shape shape;
-    pn_status status = label_domain(&domains[Y], loss, y, values, err);
+    pn_status status = pn_loss_label_domain(&domains[Y], loss, y, values, err);
 
     if (status == PN_OK)
         status = pn_shape_of(&shape, self->f.graph, self->f.root, Z, domains, NULL, err);
@@ -110,7 +86,7 @@ pn_status pn_loss_rounding(pn_loss *loss, pn_interval margin, pn_interval y, dou
     *out = enough;
     if (loss->ops != &formula_ops)
         return PN_OK;
-    status = label_domain(&domains[Y], loss, y, values, err);
+    status = pn_loss_label_domain(&domains[Y], loss, y, values, err);
     return status == PN_OK ? pn_rounding_of(out, self->f.graph, self->f.slope_root, domains, enough, NULL, err)
                            : status;
 }

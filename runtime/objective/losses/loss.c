@@ -162,6 +162,29 @@ void pn_labels_describe(const pn_labels *labels, char *text, size_t size)
     }
 }
 
+pn_status pn_loss_label_domain(pn_domain *out, const pn_loss *loss, pn_interval enforced, double *values, pn_err *err)
+{
+    const pn_labels *labels = &loss->labels;
+    char wanted[200];
+
+    *out = (pn_domain){ enforced, NULL, 0 };
+    if (labels->kind == PN_LABELS_INTERVAL)
+        out->range = (pn_interval){ fmax(enforced.low, labels->range.low), fmin(enforced.high, labels->range.high) };
+    if (labels->kind == PN_LABELS_VALUES) {
+        for (size_t i = 0; i < labels->count; i++) {
+            if (labels->values[i] >= enforced.low && labels->values[i] <= enforced.high)
+                values[out->count++] = labels->values[i];
+        }
+        out->values = values;
+        out->range = (pn_interval){ 0.0, 0.0 };
+    }
+    if (out->range.low <= out->range.high && (labels->kind != PN_LABELS_VALUES || out->count > 0))
+        return PN_OK;
+    pn_labels_describe(labels, wanted, sizeof wanted);
+    return pn_fail(err, PN_EINVAL, "loss.%s: the labels must be %s, got the interval {%g, %g}", loss->name, wanted,
+                   enforced.low, enforced.high);
+}
+
 const char *pn_loss_name(const pn_loss *loss)
 {
     return loss->name;

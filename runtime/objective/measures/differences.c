@@ -61,9 +61,9 @@ static void cut(sweep *self, size_t records)
 /* A worker's memory: margins and labels of a block, its steps along a panel, and what losses and gathering need. */
 static size_t room_size(const sweep *self)
 {
-    size_t margins = self->objective->loss->margins, width = panel_width(self, 0);
+    size_t inputs = pn_loss_inputs(self->objective->loss), width = panel_width(self, 0);
 
-    return self->rows * (margins + 1) + margins * self->rows * width + PN_MOVED_ROOM(margins) + PN_LOSS_BLOCK +
+    return self->rows * (inputs + 1) + inputs * self->rows * width + PN_MOVED_ROOM(inputs) + PN_LOSS_BLOCK +
            (gathers(self) ? self->rows * self->objective->data->p : 0);
 }
 
@@ -115,6 +115,25 @@ static void dense_steps(const sweep *self, const double *x, size_t count, const 
                            (pn_mat){ (double *)panel, p, width }, NULL); /* sizes were looked at */
 }
 
+/* steps[input][r][width]: further parameters move as the directions say, whatever the record is. */
+static void find_steps(const sweep *self, const double *x, size_t first, size_t count, const double *panel,
+                       size_t width, double *steps)
+{
+    const pn_loss *loss = self->objective->loss;
+    size_t rows = self->objective->data->p * width;
+
+    for (size_t k = 0; k < loss->margins; k++, panel += rows, steps += count * width) {
+        if (x)
+            dense_steps(self, x, count, panel, width, steps);
+        else
+            sparse_steps(self, first, count, panel, width, steps);
+    }
+    for (size_t k = 0; k < loss->extra; k++, panel += width) {
+        for (size_t r = 0; r < count; r++, steps += width)
+            memcpy(steps, panel, width * sizeof *steps);
+    }
+}
+
 /* sums[width] += the differences along a panel of directions. */
 static void add_differences(const pn_moved *moved, double *room, double *values, double *sums)
 {
@@ -137,9 +156,9 @@ static void add_differences(const pn_moved *moved, double *room, double *values,
 static void run_block(const sweep *self, size_t first, size_t count, double *room, double *sums)
 {
     const pn_objective *objective = self->objective;
-    size_t margins = objective->loss->margins, p = objective->data->p, width;
-    double *z = room, *y = z + self->rows * margins, *steps = y + self->rows;
-    double *slice = steps + margins * self->rows * panel_width(self, 0), *values = slice + PN_MOVED_ROOM(margins);
+    size_t inputs = pn_loss_inputs(objective->loss), width;
+    double *z = room, *y = z + self->rows * inputs, *steps = y + self->rows;
+    double *slice = steps + inputs * self->rows * panel_width(self, 0), *values = slice + PN_MOVED_ROOM(inputs);
     const double *x = objective->data->sparse ? NULL : dense_rows(self, first, count, values + PN_LOSS_BLOCK);
     const pn_block block = { .data = objective->data,
                              .simd = pn_simd_best(),
@@ -156,12 +175,7 @@ static void run_block(const sweep *self, size_t first, size_t count, double *roo
         pn_moved moved = { .loss = objective->loss, .records = count, .sides = 2, .radius = self->radius };
 
         width = panel_width(self, begin);
-        for (size_t k = 0; k < margins; k++) {
-            if (x)
-                dense_steps(self, x, count, panel + k * p * width, width, steps + k * count * width);
-            else
-                sparse_steps(self, first, count, panel + k * p * width, width, steps + k * count * width);
-        }
+        find_steps(self, x, first, count, panel, width, steps);
         moved.lines = width;
         moved.z[0] = z;
         moved.steps = steps;

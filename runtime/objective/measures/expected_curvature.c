@@ -21,6 +21,8 @@ static pn_status find_bend(const pn_objective *objective, double *beta, pn_err *
     *beta = objective->loss->quadratic ? 1.0 : bounds->loss.smooth ? fmax(bounds->loss.curvature.high, 0.0) : INFINITY;
     if (objective->loss->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED, "curvature: nothing is known of how a black box bends");
+    if (objective->loss->extra > 0)
+        return pn_fail(err, PN_EUNSUPPORTED, "curvature: a loss with further parameters bends by more than margins");
     if (!isfinite(*beta))
         return pn_fail(err, PN_EUNSUPPORTED, "curvature: nothing bounds how the loss %s bends: %.300s",
                        objective->loss->name, bounds->loss.missing[0] ? bounds->loss.missing : "its slope jumps");

@@ -42,7 +42,8 @@ double pn_objective_weighted_curvature(const pn_objective *objective, const pn_b
                                        double top)
 {
     const pn_bounds *bounds = &objective->bounds;
-    double upper = bounds->loss.smooth ? fmax(bounds->loss.curvature.high, 0.0) : INFINITY;
+    bool known = bounds->loss.smooth && objective->loss->extra == 0; /* further parameters move without a record */
+    double upper = known ? fmax(bounds->loss.curvature.high, 0.0) : INFINITY;
     double most = INFINITY, moved = 0.0, bend = bounds->reg.largest_curvature;
 
     for (int norm = 0; norm < PN_LP_COUNT; norm++)

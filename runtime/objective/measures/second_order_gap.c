@@ -71,13 +71,18 @@ static pn_status fill_start(double *start, size_t dim, pn_err *err)
  * pn_objective_quadratic would. */
 static pn_status check_loss(pn_objective *objective, pn_err *err)
 {
+    const pn_loss *loss = pn_objective_loss(objective);
+    const pn_loss_bounds *bounds = &pn_objective_bounds(objective)->loss;
     pn_hessian_bounds ignored;
     pn_status status;
 
     if (pn_objective_clip(objective) > 0.0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "second_order_gap: clipped gradients are not those of the objective: make it without clip=");
-    if (pn_objective_loss(objective)->margins > 1)
+    if (pn_loss_inputs(loss) > 1 && !(loss->ops->curve && bounds->smooth))
+        return pn_fail(err, PN_EUNSUPPORTED, "second_order_gap: %s is not known to have second derivatives: %s",
+                       loss->name, bounds->smooth ? "they have too many operations" : "its slope may jump");
+    if (pn_loss_inputs(loss) > 1)
         return PN_OK;
     status = pn_objective_hessian_bounds(objective, &ignored, err);
     return status == PN_EPRIVACY ? PN_OK : status;
@@ -107,7 +112,7 @@ static pn_status measure(pn_second_order_gap *out, measured *at, double *room, p
     if (!isfinite(out->value) || !isfinite(out->gradient_norm))
         return not_finite("objective", err);
     status = fill_start(start, dim, err);
-    if (status == PN_OK && dim <= STORED_UP_TO && pn_objective_loss(at->objective)->margins == 1)
+    if (status == PN_OK && dim <= STORED_UP_TO && pn_loss_inputs(pn_objective_loss(at->objective)) == 1)
         status = stored(&found, x, at, start, err);
     else if (status == PN_OK)
         status = by_products(&found, x, at, start, err);

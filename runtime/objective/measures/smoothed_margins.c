@@ -13,12 +13,12 @@
 typedef struct room {
     double *unit;           /* directions */
     double *x, *y;          /* [records * p], [records] */
-    double *z, *other;      /* [K][records]: margins at theta, at the other point */
-    double *steps;          /* [K][records * lines]: margins of the directions */
+    double *z, *other;      /* [inputs][records] at theta, at the other point */
+    double *steps;          /* [inputs][records * lines] of the directions */
     double *c;              /* [records * lines]: coefficients */
     double *slice, *values; /* of pn_moved_losses */
     double *term, *total;   /* [dim]; [lines]: coefficients of a group */
-    double *apart;          /* [dim + K * lines]: x in a row of zeros, steps in another order */
+    double *apart;          /* [dim + K * lines], K margins: x in a row of zeros, steps in another order */
     double *transposed;     /* [dim * lines] of a group */
 } room;
 
@@ -38,20 +38,20 @@ static double *take(double *memory, size_t *at, size_t count)
 /* Where everything is in `memory` (NULL: only count), and how many doubles that takes. */
 static size_t lay_out(const pn_smoothed_run *run, double *memory, room *out)
 {
-    size_t margins = run->objective->loss->margins, rows = panel_rows(run), at = 0;
+    size_t inputs = pn_loss_inputs(run->objective->loss), rows = panel_rows(run), at = 0;
 
     out->unit = take(memory, &at, pn_smoothed_unit_room(run));
     out->x = take(memory, &at, rows * run->objective->data->p);
     out->y = take(memory, &at, rows);
-    out->z = take(memory, &at, margins * rows);
-    out->other = take(memory, &at, run->other ? margins * rows : 0);
-    out->steps = take(memory, &at, margins * rows * run->lines);
+    out->z = take(memory, &at, inputs * rows);
+    out->other = take(memory, &at, run->other ? inputs * rows : 0);
+    out->steps = take(memory, &at, inputs * rows * run->lines);
     out->c = take(memory, &at, rows * run->lines);
-    out->slice = take(memory, &at, PN_MOVED_ROOM(margins));
+    out->slice = take(memory, &at, PN_MOVED_ROOM(inputs));
     out->values = take(memory, &at, PN_LOSS_BLOCK);
     out->term = take(memory, &at, run->kind.dim);
     out->total = take(memory, &at, run->lines);
-    out->apart = take(memory, &at, run->kind.dim + margins * run->lines);
+    out->apart = take(memory, &at, run->kind.dim + run->objective->loss->margins * run->lines);
     out->transposed = take(memory, &at, run->shared ? run->kind.dim * run->lines : 0);
     return at;
 }
@@ -82,19 +82,29 @@ static void load(const pn_smoothed_run *run, size_t first, size_t count, const r
                 at->other[k * count + r] = pn_dot(data->p, x, run->other + k * data->p);
         }
     }
+    pn_block_extra(run->objective, count, run->theta, at->z + run->objective->loss->margins * count);
+    if (run->other)
+        pn_block_extra(run->objective, count, run->other, at->other + run->objective->loss->margins * count);
 }
 
-/* <x, u_jk> of one record, for K margins: each row of U is K rows of p numbers. */
+/* <x, u_jk> of one record, for K margins: each row of U is K rows of p numbers, and then one for each further
+ * parameter. */
 static void step_rows(const pn_smoothed_run *run, const double *rows, const double *x, const room *at, double *out,
                       size_t stride)
 {
     size_t margins = run->objective->loss->margins, lines = run->lines, p = run->objective->data->p;
     double *apart = margins > 1 ? at->apart + run->kind.dim : out;
+    size_t extra = run->objective->loss->extra, each = extra ? 1 : lines, dim = run->kind.dim;
 
-    pn_mat_times_vec((pn_mat){ (double *)rows, lines * margins, p }, x, apart);
+    for (size_t j = 0; j < lines; j += each)
+        pn_mat_times_vec((pn_mat){ (double *)rows + j * dim, each * margins, p }, x, apart + j * margins);
     for (size_t k = 0; margins > 1 && k < margins; k++) {
         for (size_t j = 0; j < lines; j++)
             out[k * stride + j] = apart[j * margins + k];
+    }
+    for (size_t k = 0; k < extra; k++) {
+        for (size_t j = 0; j < lines; j++)
+            out[(margins + k) * stride + j] = rows[j * dim + margins * p + k];
     }
 }
 
@@ -109,6 +119,11 @@ static void step_reflected(const pn_smoothed_run *run, const pn_direction_set *s
         memcpy(at->apart + k * p, x, p * sizeof *x);
         pn_direction_times(set, at->apart, out + k * stride);
         memset(at->apart + k * p, 0, p * sizeof *x);
+    }
+    for (size_t k = 0; k < run->objective->loss->extra; k++) {
+        at->apart[margins * p + k] = 1.0;
+        pn_direction_times(set, at->apart, out + (margins + k) * stride);
+        at->apart[margins * p + k] = 0.0;
     }
 }
 
@@ -128,16 +143,23 @@ static void step_each(const pn_smoothed_run *run, size_t count, const room *at)
     }
 }
 
-/* Steps of records that share them: one product of matrices a margin. */
+/* Steps of records that share them: one product of matrices a margin; further parameters take the directions'. */
 static void step_group(const pn_smoothed_run *run, size_t count, const room *at)
 {
+    const pn_loss *loss = run->objective->loss;
     size_t lines = run->lines, p = run->objective->data->p;
 
-    for (size_t k = 0; k < run->objective->loss->margins; k++) {
+    for (size_t k = 0; k < loss->margins; k++) {
         pn_mat steps = { at->steps + k * count * lines, count, lines }, x = { at->x, count, p };
         pn_mat directions = { at->transposed + k * p * lines, p, lines };
 
         (void)pn_mat_times_mat(steps, x, directions, NULL); /* sizes fit: smoothed.c looks at them */
+    }
+    for (size_t k = 0; k < loss->extra; k++) {
+        double *out = at->steps + (loss->margins + k) * count * lines;
+
+        for (size_t r = 0; r < count; r++)
+            memcpy(out + r * lines, at->transposed + (loss->margins * p + k) * lines, lines * sizeof *out);
     }
 }
 

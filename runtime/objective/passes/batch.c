@@ -35,7 +35,7 @@ typedef struct run {
     const pn_objective *objective;
     const pn_batch *batch;
     const double *theta;
-    const double *factors; /* [margins][n] subtracted from each record's own; NULL: none */
+    const double *factors; /* [inputs][n] subtracted from each record's own; NULL: none */
     double tau, record;    /* of scaling; the norm of every record where each one's own is not known */
     bool want_value;
     size_t rows; /* of a block */
@@ -101,7 +101,7 @@ static size_t block_rows(const pn_objective *objective, size_t records)
 
     if (records <= 1)
         return 1;
-    rows = WEIGHTS / objective->loss->margins;
+    rows = WEIGHTS / pn_loss_inputs(objective->loss);
     fit = GATHER / data->p;
     if (rows < 8)
         rows = 8;
@@ -181,12 +181,12 @@ ASKS void ask_row(const pn_dataset *data, size_t i)
 /* What belongs to a record beside its row. */
 ASKS void ask_record(const pn_objective *objective, const double *factors, size_t i)
 {
-    size_t margins = objective->loss->margins;
+    size_t inputs = pn_loss_inputs(objective->loss);
 
     __builtin_prefetch(objective->data->y + i);
     if (objective->norms)
         __builtin_prefetch(objective->norms + i);
-    for (size_t k = 0; factors && k < margins && k < 16; k++)
+    for (size_t k = 0; factors && k < inputs && k < 16; k++)
         __builtin_prefetch(factors + k * objective->data->n + i);
     if (objective->data->sparse)
         __builtin_prefetch(objective->data->csr.start + i);
@@ -218,7 +218,7 @@ static void subtract(const run *self, const pn_block *block, double *slope)
 {
     size_t n = self->objective->data->n;
 
-    for (size_t k = 0; k < self->objective->loss->margins; k++) {
+    for (size_t k = 0; k < pn_loss_inputs(self->objective->loss); k++) {
         for (size_t r = 0; r < block->count; r++)
             slope[k * block->count + r] -= self->factors[k * n + record_of(block, r)];
     }
@@ -227,7 +227,7 @@ static void subtract(const run *self, const pn_block *block, double *slope)
 static void scale(const run *self, const pn_block *block, double *slope)
 {
     if (self->tau < PN_TAU_LEAST)
-        memset(slope, 0, self->objective->loss->margins * block->count * sizeof *slope);
+        memset(slope, 0, pn_loss_inputs(self->objective->loss) * block->count * sizeof *slope);
     else if (self->tau < INFINITY)
         pn_block_scale(self->objective, block, self->record, PN_MUTANT("tau_twice") ? 2.0 * self->tau : self->tau,
                        slope);
@@ -262,15 +262,20 @@ static void add_row(const pn_block *block, double weight, double *g)
 static void add_block(const run *self, const pn_block *block, const double *weight, double *g)
 {
     const pn_dataset *data = block->data;
+    const pn_loss *loss = self->objective->loss;
 
-    for (size_t k = 0; k < self->objective->loss->margins; k++, weight += block->count, g += data->p) {
+    if (block->count > 1 || data->sparse) {
+        pn_block_add_inputs(self->objective, block, weight, g);
+        return;
+    }
+    for (size_t k = 0; k < loss->margins; k++, weight++, g += data->p) {
         if (writes(self))
             block->simd->multiply(data->p, data->dense + block->first * data->p, 1, weight, 0, g);
-        else if (block->count == 1 && !data->sparse)
-            add_row(block, *weight, g);
         else
-            pn_block_add(block, weight, g);
+            add_row(block, *weight, g);
     }
+    for (size_t k = 0; k < loss->extra; k++)
+        g[k] = writes(self) ? weight[k] : g[k] + weight[k];
 }
 
 /* ---- a block, a chunk ---- */
@@ -279,14 +284,14 @@ static void run_block(run *self, pn_block *block, double *room, double *g, size_
 {
     const pn_objective *objective = self->objective;
     const pn_loss *loss = objective->loss;
-    size_t each = self->rows * loss->margins;
+    size_t inputs = pn_loss_inputs(loss), each = self->rows * inputs;
     double *z = room, *slope = z + each, *labels = slope + each, *values = labels + self->rows;
     const double *y;
 
     settle(block, values + self->rows);
     y = pn_block_labels(block, labels);
     pn_block_margins(objective, block, self->theta, z);
-    if (!all_finite(z, block->count * loss->margins))
+    if (!all_finite(z, block->count * inputs))
         self->tallies[chunk].strange = true;
     loss->ops->evaluate(loss, block->count, z, y, self->want_value ? values : NULL, g ? slope : NULL);
     if (self->want_value)
@@ -408,7 +413,7 @@ static pn_status run_batch(run *self, double *value, pn_task *task, pn_err *err)
     self->want_value = value != NULL;
     self->part = partition(objective, self->batch->count);
     self->rows = block_rows(objective, self->batch->count);
-    self->size = self->rows * (2 * objective->loss->margins + 2);
+    self->size = self->rows * (2 * pn_loss_inputs(objective->loss) + 2);
     if (!objective->data->sparse && self->rows > 1)
         self->size += self->rows * objective->data->p;
     status = self->part.chunks == 1 && self->size <= STACK ? run_small(self, task, err) : run_chunks(self, task, err);
@@ -431,7 +436,8 @@ pn_status pn_batch_losses(const pn_objective *objective, const pn_batch *batch, 
 /* What bounds every record's norm, with room for what pn_block_scale does and for this product. */
 static double record_above(const pn_objective *objective)
 {
-    return objective->data->bounds.norm[PN_L2] * (1.0 + (0.5 * (double)objective->loss->margins + 12.0) * 0x1p-53);
+    return objective->data->bounds.norm[PN_L2] *
+           (1.0 + (0.5 * (double)pn_loss_inputs(objective->loss) + 12.0) * 0x1p-53);
 }
 
 static pn_status check_tau(const pn_objective *objective, double tau, pn_err *err)
@@ -474,7 +480,7 @@ pn_status pn_objective_record_difference(const pn_objective *objective, size_t r
 
     if (status != PN_OK)
         return status;
-    if (objective->loss->margins != 1)
+    if (pn_loss_inputs(objective->loss) != 1)
         return pn_fail(err, PN_EUNSUPPORTED, "objective: a record's difference is one number for losses of one margin");
     if (row >= data->n)
         return pn_fail(err, PN_EINVAL, "objective: there is no record %zu of %zu", row + 1, data->n);

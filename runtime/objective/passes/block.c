@@ -150,6 +150,27 @@ void pn_block_margins(const pn_objective *objective, const pn_block *block, cons
 {
     for (size_t k = 0; k < objective->loss->margins; k++)
         pn_block_times(block, w + k * objective->data->p, z + k * block->count);
+    pn_block_extra(objective, block->count, w, z + objective->loss->margins * block->count);
+}
+
+void pn_block_extra(const pn_objective *objective, size_t count, const double *theta, double *out)
+{
+    const double *extra = theta + objective->loss->margins * objective->data->p;
+
+    for (size_t k = 0; k < objective->loss->extra; k++) {
+        for (size_t r = 0; r < count; r++)
+            out[k * count + r] = extra[k];
+    }
+}
+
+void pn_block_add_inputs(const pn_objective *objective, const pn_block *block, const double *weight, double *g)
+{
+    const pn_loss *loss = objective->loss;
+
+    for (size_t k = 0; k < loss->margins; k++, weight += block->count, g += objective->data->p)
+        pn_block_add(block, weight, g);
+    for (size_t k = 0; k < loss->extra; k++, weight += block->count)
+        g[k] += pn_block_sum(weight, block->count);
 }
 
 void pn_block_row(const pn_block *block, size_t r, double *x)

@@ -24,14 +24,25 @@ static inline double clamped(double x, double low, double high, double none)
 }
 
 /* The certified sensitivity is that of clamped slopes: a vector function that is off by an ulp cannot exceed it. */
-static void clamp_slopes(const pn_bounds *bounds, size_t count, double *slope)
+static void clamp_slopes(const pn_bounds *bounds, pn_interval range, size_t count, double *slope)
 {
-    double low = bounds->loss.slope.low, high = bounds->loss.slope.high, none = of_no_number(low, high);
+    double none = of_no_number(range.low, range.high);
 
-    if (bounds->source != PN_BOUND_CERTIFIED && !(isfinite(low) && isfinite(high)))
+    if (bounds->source != PN_BOUND_CERTIFIED && !(isfinite(range.low) && isfinite(range.high)))
         return;
     for (size_t r = 0; r < count; r++)
-        slope[r] = clamped(slope[r], low, high, none);
+        slope[r] = clamped(slope[r], range.low, range.high, none);
+}
+
+/* Slopes of one range, or of a range for each input. */
+static void clamp_inputs(const pn_objective *objective, size_t count, double *slope)
+{
+    size_t inputs = pn_loss_inputs(objective->loss);
+
+    if (!objective->slopes)
+        clamp_slopes(&objective->bounds, objective->bounds.loss.slope, count * inputs, slope);
+    for (size_t k = 0; objective->slopes && k < inputs; k++)
+        clamp_slopes(&objective->bounds, objective->slopes[k], count, slope + k * count);
 }
 
 void pn_clamp_bends(const pn_bounds *bounds, size_t count, const double *along, double *weight)
@@ -92,26 +103,59 @@ static inline double capped(double factor, double cap)
     return factor > cap ? cap : factor < -cap ? -cap : factor;
 }
 
+/* The factors, `stride` apart, made tame, and their l2 norm. */
+static double norm_of_factors(size_t count, size_t stride, double *factor)
+{
+    double largest = 0.0, sum = 0.0;
+
+    for (size_t k = 0; k < count; k++) {
+        factor[k * stride] = tame(factor[k * stride]);
+        largest = fabs(factor[k * stride]) > largest ? fabs(factor[k * stride]) : largest;
+    }
+    if (largest == 0.0)
+        return 0.0;
+    for (size_t k = 0; k < count; k++)
+        sum += (factor[k * stride] / largest) * (factor[k * stride] / largest);
+    return largest * sqrt(sum);
+}
+
+static void scale_factors(size_t count, size_t stride, double *factor, double limit)
+{
+    if (!(limit < 1.0))
+        return;
+    for (size_t k = 0; k < count; k++)
+        factor[k * stride] = limit > 0x1p-900 ? tame(factor[k * stride] * limit) : 0.0;
+}
+
 /* Scale a record's factors, `stride` apart, so that ||factors||_2 ||x||_2 <= most.  most, norm and factors lie in
  * ranges where the product loses digits only far below `most` and overflows to nothing but inf; a factor that would
  * have to be scaled by less than 2^-900 becomes 0 before it loses digits. */
 static void scale_record(size_t margins, size_t stride, double *factor, double norm, double most)
 {
-    double largest = 0.0, sum = 0.0, limit;
+    double length = norm_of_factors(margins, stride, factor);
 
-    for (size_t k = 0; k < margins; k++) {
-        factor[k * stride] = tame(factor[k * stride]);
-        largest = fabs(factor[k * stride]) > largest ? fabs(factor[k * stride]) : largest;
+    if (length > 0.0)
+        scale_factors(margins, stride, factor, most / (norm * length));
+}
+
+/* The same with the factors u of `extra` further parameters after them, so that ||factors||^2 ||x||^2 + ||u||^2 <=
+ * most^2.  ||u|| has no norm whose room its roundings could be in, and the root of the sum has at most 6 more:
+ * both are given room here. */
+static void scale_joint(size_t margins, size_t extra, size_t stride, double *factor, double norm, double most)
+{
+    double *further = factor + margins * stride;
+    double u = norm_of_factors(extra, stride, further) * (1.0 + (0.5 * (double)extra + 8.0) * 0x1p-53);
+    double z = norm_of_factors(margins, stride, factor), larger, share;
+
+    if (isinf(norm)) { /* a row of zeros, which adds nothing whatever the factors are */
+        scale_factors(margins, stride, factor, 0.0);
+        z = 0.0;
     }
-    if (largest == 0.0)
-        return;
-    for (size_t k = 0; k < margins; k++)
-        sum += (factor[k * stride] / largest) * (factor[k * stride] / largest);
-    limit = most / (norm * (largest * sqrt(sum)));
-    if (!(limit < 1.0))
-        return;
-    for (size_t k = 0; k < margins; k++)
-        factor[k * stride] = limit > 0x1p-900 ? tame(factor[k * stride] * limit) : 0.0;
+    z = z > 0.0 ? z * norm : 0.0;
+    larger = z > u ? z : u;
+    share = larger > 0.0 ? (z > u ? u : z) / larger : 0.0;
+    if (larger > 0.0)
+        scale_factors(margins + extra, stride, factor, most / (larger * sqrt(1.0 + share * share) * (1.0 + 0x1p-49)));
 }
 
 /* A norm below 2^-960 has lost digits, and will lose more in products: the larger one bounds it as well.  A row of
@@ -125,12 +169,16 @@ static inline double norm_of(const pn_objective *objective, const pn_block *bloc
 
 void pn_block_scale(const pn_objective *objective, const pn_block *block, double record, double most, double *slope)
 {
-    size_t margins = objective->loss->margins, count = block->count;
+    size_t margins = objective->loss->margins, extra = objective->loss->extra, count = block->count;
     double cap = cap_of(most, record);
 
     if (PN_MUTANT("clip_missing"))
         return;
-    if (margins > 1) {
+    if (extra > 0) {
+        for (size_t r = 0; r < count; r++)
+            scale_joint(margins, extra, count, slope + r, objective->norms ? norm_of(objective, block, r) : record,
+                        most);
+    } else if (margins > 1) {
         for (size_t r = 0; r < count; r++)
             scale_record(margins, count, slope + r, objective->norms ? norm_of(objective, block, r) : record, most);
     } else if (objective->norms) {
@@ -144,7 +192,7 @@ void pn_block_scale(const pn_objective *objective, const pn_block *block, double
 
 void pn_block_enforce(const pn_objective *objective, const pn_block *block, double *slope)
 {
-    clamp_slopes(&objective->bounds, block->count * objective->loss->margins, slope);
+    clamp_inputs(objective, block->count, slope);
     if (objective->norms)
         pn_block_scale(objective, block, 0.0, objective->clip, slope);
 }

@@ -47,6 +47,11 @@ pn_status pn_need_hessian(const pn_objective *objective, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "objective: a black box has values, but no Hessian; write the loss as a formula of the margin "
                        "and the label");
+    if (loss->extra > 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "objective: the Hessian of %s, a loss with %zu further parameters, is not formed; products with "
+                       "it are: obj:hvp(theta, v)",
+                       loss->name, loss->extra);
     if (!loss->ops->curve || !objective->bounds.loss.smooth)
         return is_rough(objective, err);
     if (objective->clip > 0.0 && loss->margins > 1)

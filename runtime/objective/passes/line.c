@@ -28,19 +28,20 @@ typedef struct line {
 
 /* What a worker needs: margins at theta and along u, moved ones, labels, losses at theta and moved. */
 typedef struct desk {
-    double *z, *along, *moved; /* [margins][PN_LOSS_BLOCK] */
+    double *z, *along, *moved; /* [inputs][PN_LOSS_BLOCK] */
     double *labels, *here, *there;
     double *gathered; /* records that are picked from dense data */
 } desk;
 
 static size_t room_size(const line *self)
 {
-    return (3 * self->objective->loss->margins + 3) * PN_LOSS_BLOCK + pn_batch_room(self->objective, self->batch);
+    return (3 * pn_loss_inputs(self->objective->loss) + 3) * PN_LOSS_BLOCK +
+           pn_batch_room(self->objective, self->batch);
 }
 
 static desk desk_of(const line *self, unsigned worker)
 {
-    size_t each = self->objective->loss->margins * PN_LOSS_BLOCK;
+    size_t each = pn_loss_inputs(self->objective->loss) * PN_LOSS_BLOCK;
     double *at = self->scratch + worker * self->room, *rest = at + 3 * each;
 
     return (desk){
@@ -48,7 +49,7 @@ static desk desk_of(const line *self, unsigned worker)
     };
 }
 
-/* z and along [margins][count] of the block's records, some rows at a time,
+/* z and along [inputs][count] of the block's records, some rows at a time,
  * which the cache keeps for the second product. */
 static void find_margins(const line *self, const pn_block *block, const desk *at)
 {
@@ -66,6 +67,8 @@ static void find_margins(const line *self, const pn_block *block, const desk *at
             pn_block_times_both(&few, self->theta + k * p, self->u + k * p, at->z + k * block->count + r,
                                 at->along + k * block->count + r);
     }
+    pn_block_extra(objective, block->count, self->theta, at->z + objective->loss->margins * block->count);
+    pn_block_extra(objective, block->count, self->u, at->along + objective->loss->margins * block->count);
 }
 
 /* Whether a difference was over its limit by more than the rounding of losses and margins. */
@@ -98,7 +101,7 @@ static void run_block(const line *self, const pn_block *block, const desk *at, s
     const pn_loss *loss = self->objective->loss;
     const pn_chain_fn times_plus = pn_simd_best()->chain[2][0];
     const double *y = pn_block_labels(block, at->labels);
-    size_t pairs = loss->margins * block->count;
+    size_t pairs = pn_loss_inputs(loss) * block->count;
 
     find_margins(self, block, at);
     loss->ops->evaluate(loss, block->count, at->z, y, at->here, NULL);

@@ -5,7 +5,7 @@
 
 #include "objective/passes/objective_impl.h"
 
-/* Pairs begin .. begin + count - 1 of one margin: out[side][count]. */
+/* Pairs begin .. begin + count - 1 of one input: out[side][count]. */
 static void move(const pn_moved *of, size_t k, size_t begin, size_t count, double *out)
 {
     const double *steps = of->steps + k * of->records * of->lines;
@@ -44,7 +44,7 @@ size_t pn_moved_losses(const pn_moved *of, size_t begin, double *room, double *v
     double *labels = room, *moved = room + PN_LOSS_BLOCK;
 
     label(of, begin, count, labels);
-    for (size_t k = 0; k < of->loss->margins; k++)
+    for (size_t k = 0; k < pn_loss_inputs(of->loss); k++)
         move(of, k, begin, count, moved + k * of->sides * count);
     of->loss->ops->evaluate(of->loss, of->sides * count, moved, labels, values, NULL);
     return count;

@@ -93,7 +93,9 @@ static pn_status theta_size(size_t *out, const pn_objective_parts *parts, pn_err
     *out = parts->loss->dim;
     if (*out)
         return pn_size_check("objective", "dim of the loss", *out, err);
-    return pn_size_product(out, "objective", "classes x features", margins, parts->data->p, err);
+    PN_TRY(pn_size_product(out, "objective", "margins x features", margins, parts->data->p, err));
+    *out += parts->loss->extra;
+    return pn_size_check("objective", "entries of theta", *out, err);
 }
 
 static pn_status check_sizes(const pn_objective_parts *parts, size_t *theta, pn_err *err)
@@ -102,6 +104,11 @@ static pn_status check_sizes(const pn_objective_parts *parts, size_t *theta, pn_
 
     PN_TRY(theta_size(&dim, parts, err));
     *theta = dim;
+    if (parts->set && parts->set->dim != dim && parts->loss->extra)
+        return pn_fail(err, PN_EDIM,
+                       "objective: the set has dimension %zu, theta has %zu margins x %zu features + %zu further "
+                       "parameters = %zu",
+                       parts->set->dim, margins, parts->data->p, parts->loss->extra, dim);
     if (parts->set && parts->set->dim != dim && margins > 1)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, theta has %zu classes x %zu features = %zu",
                        parts->set->dim, margins, parts->data->p, dim);
@@ -155,9 +162,9 @@ static double norm_above(const double *x, size_t count, double roundings)
 
 static pn_status measure_rows(pn_objective *objective, pn_err *err)
 {
-    /* In clip_record the norm of the factors takes (3 + margins) / 2 + 2, product, quotient and scaling 3; what they
+    /* In clip.c the norm of the factors takes (3 + margins) / 2 + 2, product, quotient and scaling 3; what they
      * are multiplied by in a gradient 1. */
-    double roundings = 0.5 * (double)objective->loss->margins + 8.0;
+    double roundings = 0.5 * (double)pn_loss_inputs(objective->loss) + 8.0;
     pn_rows rows;
 
     PN_TRY(pn_rows_open_held(&rows, objective->data, err));
@@ -206,6 +213,7 @@ void pn_objective_free(pn_objective *objective)
         return;
     pn_gram_clear(&objective->gram);
     pn_free(objective->norms);
+    pn_free(objective->slopes);
     pn_loss_free(objective->loss);
     pn_set_free(objective->set);
     pn_regulariser_free(objective->reg);

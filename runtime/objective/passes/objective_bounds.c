@@ -2,12 +2,14 @@
  * One chain: |<x, theta>| <= radius of the set in a norm times the record bound in the dual norm gives the margin
  * interval; the loss's expression over that interval and the labels gives slope, curvature and third derivative; their
  * products with the record bounds give Lipschitz constants, smoothness,
- * the Frank-Wolfe curvature and the Lipschitz constant of the Hessian.
+ * the Frank-Wolfe curvature and the Lipschitz constant of the Hessian.  A further parameter of the loss is bounded by
+ * the set alone, and its slope enters a gradient as it is, as that of a margin whose feature is 1.
  * Depends on: objective_impl.h.  Used by: objective.c.  Spec: frank-wolfe.md section 1, second-order.md section 9. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "objective/passes/objective_impl.h"
 
 const char *const pn_bound_source_names[] = { "none", "certified", "clipped", "declared", NULL };
@@ -37,7 +39,7 @@ static void unknown(pn_bounds *bounds)
 
     memset(bounds, 0, sizeof *bounds);
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
-        bounds->lipschitz[norm] = bounds->loss.slope_norm[norm] = INFINITY;
+        bounds->lipschitz[norm] = bounds->loss.slope_norm[norm] = bounds->loss.extra_norm[norm] = INFINITY;
     bounds->lipschitz_set = bounds->slope = bounds->smoothness = bounds->loss_smoothness = bounds->curvature =
         bounds->hessian_lipschitz = INFINITY;
     bounds->strong_convexity = -INFINITY;
@@ -50,14 +52,43 @@ static void missing(pn_bounds *bounds, const char *text)
     (void)snprintf(bounds->missing, sizeof bounds->missing, "%.*s", (int)sizeof bounds->missing - 1, text);
 }
 
-/* Whether the slope would be bounded if only the labels were. */
-static bool labels_to_blame(const pn_objective *objective, pn_interval margin)
+/* As pn_loss_certify, further parameters in `extra`. */
+static pn_status certify_at(const pn_objective *objective, pn_interval margin, const pn_interval *extra,
+                            pn_interval labels, pn_loss_bounds *out, pn_interval *slopes, pn_err *err)
 {
+    pn_loss *loss = objective->loss;
+    pn_interval *inputs;
+    pn_status status;
+
+    if (!loss->ops->enclose)
+        return pn_loss_certify(loss, margin, labels, out, err);
+    PN_TRY(pn_new(&inputs, pn_loss_inputs(loss), err, "objective: out of memory"));
+    for (size_t k = 0; k < pn_loss_inputs(loss); k++)
+        inputs[k] = k < loss->margins ? margin : extra[k - loss->margins];
+    status = loss->ops->enclose(loss, inputs, labels, out, slopes, err);
+    pn_free(inputs);
+    return status;
+}
+
+/* The largest norm in `dual` of what a record adds to a gradient, z the norm of its slopes in the margins and u that in
+ * further parameters. */
+static double gradient_norm(pn_lp dual, double z, double record, double u)
+{
+    double rows = z == 0.0 ? 0.0 : z * record;
+
+    return dual == PN_L1 ? rows + u : dual == PN_L2 && u > 0.0 ? hypot(rows, u) : fmax(rows, u);
+}
+
+/* Whether the slope would be bounded if only the labels were. */
+static bool labels_to_blame(const pn_objective *objective, pn_interval margin, const pn_interval *extra)
+{
+    const pn_interval some = { -1.0, 1.0 };
+    pn_interval slopes[PN_JOINT_INPUTS_MAX];
     pn_loss_bounds bounds;
 
     return objective->loss->labels.kind == PN_LABELS_REAL && !pn_is_enforced(objective->data->bounds.label_high) &&
-           pn_loss_certify(objective->loss, margin, (pn_interval){ -1.0, 1.0 }, &bounds, NULL) == PN_OK &&
-           isfinite(bounds.slope_norm[PN_LINF]);
+           certify_at(objective, margin, extra, some, &bounds, slopes, NULL) == PN_OK &&
+           isfinite(bounds.slope_norm[PN_LINF]) && isfinite(bounds.extra_norm[PN_LINF]);
 }
 
 static bool has_record_bound(const pn_objective *objective)
@@ -80,12 +111,14 @@ static pn_interval enforced_labels(const pn_record_bounds *records)
 static double gradient_at_zero(const pn_objective *objective)
 {
     const pn_record_bounds *records = &objective->data->bounds;
+    const pn_interval zero = { 0.0, 0.0 }, extra[PN_JOINT_INPUTS_MAX] = { { 0.0, 0.0 } };
+    pn_interval slopes[PN_JOINT_INPUTS_MAX];
     pn_loss_bounds bounds;
 
     if (!pn_is_enforced(records->norm[PN_L2]) ||
-        pn_loss_certify(objective->loss, (pn_interval){ 0.0, 0.0 }, enforced_labels(records), &bounds, NULL) != PN_OK)
+        certify_at(objective, zero, extra, enforced_labels(records), &bounds, slopes, NULL) != PN_OK)
         return INFINITY;
-    return bounds.slope_norm[PN_L2] * records->norm[PN_L2];
+    return gradient_norm(PN_L2, bounds.slope_norm[PN_L2], records->norm[PN_L2], bounds.extra_norm[PN_L2]);
 }
 
 static void explain_no_set(const pn_objective *objective, pn_bounds *bounds)
@@ -105,7 +138,7 @@ static void explain_no_set(const pn_objective *objective, pn_bounds *bounds)
 }
 
 /* The loss has a slope that nothing bounds: say which of margin, labels and formula is to blame. */
-static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
+static void explain_slope(const pn_objective *objective, const pn_interval *extra, pn_bounds *bounds)
 {
     char text[sizeof bounds->missing];
 
@@ -115,7 +148,7 @@ static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
         missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
     else if (isinf(bounds->margin.high))
         missing(bounds, "the constraint set is unbounded: give a bounded one, or clip= to the objective");
-    else if (labels_to_blame(objective, bounds->margin))
+    else if (labels_to_blame(objective, bounds->margin, extra))
         missing(bounds,
                 objective->loss->row == objective->loss->ops
                     ? "no bound on the labels is enforced: list them in the loss, labels={-1, 1}, or clip them first, "
@@ -127,13 +160,13 @@ static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
     }
 }
 
-static void derive_lipschitz(const pn_objective *objective, pn_bounds *bounds)
+static void derive_lipschitz(const pn_objective *objective, const pn_interval *extra, pn_bounds *bounds)
 {
     const pn_record_bounds *records = &objective->data->bounds;
 
-    bounds->slope = bounds->loss.slope_norm[PN_LINF];
+    bounds->slope = fmax(bounds->loss.slope_norm[PN_LINF], bounds->loss.extra_norm[PN_LINF]);
     if (!isfinite(bounds->slope)) {
-        explain_slope(objective, bounds);
+        explain_slope(objective, extra, bounds);
         return;
     }
     if (!has_record_bound(objective)) {
@@ -145,7 +178,9 @@ static void derive_lipschitz(const pn_objective *objective, pn_bounds *bounds)
         pn_lp dual = pn_lp_dual((pn_lp)norm);
 
         if (pn_is_enforced(records->norm[dual]))
-            bounds->lipschitz[norm] = bounds->loss.slope_norm[dual] * records->norm[dual] * PN_OUTWARD;
+            bounds->lipschitz[norm] =
+                gradient_norm(dual, bounds->loss.slope_norm[dual], records->norm[dual], bounds->loss.extra_norm[dual]) *
+                PN_OUTWARD;
     }
 }
 
@@ -162,24 +197,30 @@ static void derive_clipped(const pn_objective *objective, pn_bounds *bounds)
     bounds->lipschitz[PN_LINF] =
         fmin(bounds->lipschitz[PN_LINF], sqrt((double)objective->dim) * objective->clip * PN_OUTWARD);
     bounds->hessian_lipschitz = INFINITY;
-    if (objective->loss->margins == 1)
+    if (pn_loss_inputs(objective->loss) == 1)
         return;
     bounds->convex = false;
     bounds->strong_convexity = bounds->reg.strong_convexity - bounds->smoothness;
 }
 
-/* Second and third derivatives, of loss and regulariser together. */
+/* Second and third derivatives, of loss and regulariser together.  Inputs are linear in theta, by a map whose largest
+ * stretch is that of a record, or 1 where further parameters have more. */
 static void derive_curvature(const pn_objective *objective, pn_bounds *bounds)
 {
     double l2 = objective->data->bounds.norm[PN_L2], squared = pn_is_enforced(l2) ? l2 * l2 * PN_OUTWARD : INFINITY;
     double across = dual_product(objective, objective->set ? objective->set->ops->diameter : NULL,
                                  (double)objective->loss->margins);
+    bool further = objective->loss->extra > 0;
     double apart = objective->set ? objective->set->ops->diameter(objective->set, PN_L2) : INFINITY;
     double upper = bounds->loss.smooth ? fmax(bounds->loss.curvature.high, 0.0) : INFINITY;
     double lower = bounds->loss.convex ? 0.0 : bounds->loss.smooth ? fmin(bounds->loss.curvature.low, 0.0) : -INFINITY;
     double third = bounds->loss.twice_smooth ? pn_interval_magnitude(bounds->loss.third) : INFINITY;
     const pn_regulariser_bounds *reg = &bounds->reg;
 
+    if (further) {
+        squared = fmax(squared, 1.0);
+        across = hypot(across, apart) * PN_OUTWARD;
+    }
     bounds->convex = bounds->loss.convex && (reg->convex || reg->strong_convexity >= 0.0);
     bounds->loss_smoothness = upper == 0.0 && lower == 0.0 ? 0.0 : fmax(upper, -lower) * squared;
     bounds->smoothness = bounds->loss_smoothness + reg->smoothness;
@@ -234,17 +275,58 @@ static void derive_black_box(const pn_objective *objective, pn_bounds *bounds)
     bounds->lipschitz[PN_L2] = lipschitz;
 }
 
-static pn_status derive_loss(const pn_objective *objective, pn_bounds *bounds, pn_err *err)
+/* The range of coordinate `at` of theta: by the set's support where that is known and no host is called, else by its
+ * largest entries.  g[dim] is zero, and is left so.  A point may lie outside of its set by roundings (PN_ASIDE). */
+static pn_interval coordinate(const pn_objective *objective, size_t at, double *g)
+{
+    const pn_set *set = objective->set;
+    double far = set ? set->ops->radius(set, PN_LINF) : INFINITY, ends[2] = { far, far };
+
+    for (int side = 0; set && set->ops->support && !set->ops->single_thread && side < 2; side++) {
+        double most;
+
+        g[at] = side ? -1.0 : 1.0;
+        if (set->ops->support(set, g, NULL, &most, NULL) == PN_OK)
+            ends[side] = fmin(far, most + pn_set_shortfall(set));
+        g[at] = 0.0;
+    }
+    far = isfinite(far) ? 1e-12 * far : 0.0;
+    return pn_interval_hull((pn_interval){ -ends[1] - far, -ends[1] - far },
+                            (pn_interval){ ends[0] + far, ends[0] + far });
+}
+
+/* extra[] of further parameters, and room for objective->slopes. */
+static pn_status find_coordinates(pn_objective *objective, pn_interval *extra, pn_err *err)
+{
+    const pn_loss *loss = objective->loss;
+    double *g;
+
+    if (!loss->ops->enclose)
+        return PN_OK;
+    PN_TRY(pn_new(&objective->slopes, pn_loss_inputs(loss), err, "objective: out of memory"));
+    for (size_t k = 0; k < pn_loss_inputs(loss); k++)
+        objective->slopes[k] = (pn_interval){ -INFINITY, INFINITY };
+    PN_TRY(pn_new_zeroed(&g, objective->dim, err, "objective: out of memory for %zu entries", objective->dim));
+    for (size_t k = 0; k < loss->extra; k++)
+        extra[k] = coordinate(objective, objective->dim - loss->extra + k, g);
+    pn_free(g);
+    return PN_OK;
+}
+
+static pn_status derive_loss(pn_objective *objective, pn_bounds *bounds, pn_err *err)
 {
     /* A computed inner product is off by p roundings of at most the margin itself. */
     double margin = dual_product(objective, objective->set ? objective->set->ops->radius : NULL, 1.0) *
                     (1.0 + ((double)objective->data->p + 4.0) * 0x1p-53);
     const pn_interval reached = { -margin, margin };
+    pn_interval extra[PN_JOINT_INPUTS_MAX];
     pn_regulariser_bounds reg = bounds->reg;
     pn_status status;
     pn_err why;
 
-    status = pn_loss_certify(objective->loss, reached, enforced_labels(&objective->data->bounds), &bounds->loss, &why);
+    PN_TRY(find_coordinates(objective, extra, err));
+    status = certify_at(objective, reached, extra, enforced_labels(&objective->data->bounds), &bounds->loss,
+                        objective->slopes, &why);
     if (!says_unbounded(status))
         return pn_fail(err, status, "%s", why.message);
     if (status != PN_OK) {
@@ -255,7 +337,7 @@ static pn_status derive_loss(const pn_objective *objective, pn_bounds *bounds, p
     }
     bounds->margin = reached;
     if (status == PN_OK) {
-        derive_lipschitz(objective, bounds);
+        derive_lipschitz(objective, extra, bounds);
         derive_curvature(objective, bounds);
     }
     return PN_OK;

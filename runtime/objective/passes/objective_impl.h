@@ -20,8 +20,9 @@ struct pn_objective {
     pn_set *set;
     pn_regulariser *reg;
     double clip;
-    pn_ranks *ranks; /* NULL: this process does all the work */
-    double *norms;   /* [n] upper bounds of ||x_i||_2 with room for the rounding of clipping, with clip; else NULL */
+    pn_ranks *ranks;     /* NULL: this process does all the work */
+    pn_interval *slopes; /* [inputs] what each slope is clamped to; NULL: all to bounds.loss.slope */
+    double *norms; /* [n] upper bounds of ||x_i||_2 with room for the rounding of clipping, with clip; else NULL */
     size_t dim;
     pn_bounds bounds;
     size_t block_rows; /* rows that are kept in the first-level cache between the two uses */
@@ -97,8 +98,12 @@ void pn_block_times_both(const pn_block *block, const double *w, const double *v
 void pn_block_add(const pn_block *block, const double *weight, double *g);
 /* Copy the dense records of block->rows to `room` [count * p] and read them there. */
 void pn_block_gather(pn_block *block, double *room);
-/* z[k * count + r] = <x_r, row k of w> for every margin k */
+/* z[k * count + r] = <x_r, row k of w> for every margin k; then rows of further parameters, each count times */
 void pn_block_margins(const pn_objective *objective, const pn_block *block, const double *w, double *z);
+/* out[k * count + r] = parameter k of theta's further ones, for every r: rows of inputs, after those of the margins */
+void pn_block_extra(const pn_objective *objective, size_t count, const double *theta, double *out);
+/* g[dim] += sum_r weight[k * count + r] x_r in row k; in the place of a further parameter the sum of its weights */
+void pn_block_add_inputs(const pn_objective *objective, const pn_block *block, const double *weight, double *g);
 /* x[p] = row r of a block of dense records, as doubles. */
 void pn_block_row(const pn_block *block, size_t r, double *x);
 /* x[p] = the features of record i, as doubles and with the zeros. */
@@ -118,26 +123,27 @@ typedef struct pn_moved {
     const pn_loss *loss;
     size_t records, lines, sides; /* sides: 2, theta + radius u and theta - radius u; 4: the same at another point */
     double radius;
-    const double *z[2];  /* [margins][records] at theta, at the other point */
-    const double *steps; /* [margins][records * lines]: <x_r, u_j> */
+    const double *z[2];  /* [inputs][records] at theta, at the other point */
+    const double *steps; /* [inputs][records * lines]: <x_r, u_j>; entries of u_j for further parameters */
     const double *y;     /* [records] */
 } pn_moved;
 
 /* values[side][count] of the pairs (r, j) = begin, begin + 1 ..., r * lines + j,
  * of which at most PN_LOSS_BLOCK / sides: returns how
- * many.  room: PN_MOVED_ROOM(margins) doubles. */
+ * many.  room: PN_MOVED_ROOM(inputs) doubles. */
 size_t pn_moved_losses(const pn_moved *of, size_t begin, double *room, double *values);
-#define PN_MOVED_ROOM(margins) (((margins) + 1) * PN_LOSS_BLOCK)
+#define PN_MOVED_ROOM(inputs) (((inputs) + 1) * PN_LOSS_BLOCK)
 
 /* ---- clip.c ---- */
 
 #define PN_TAU_LEAST 0x1p-960 /* no product of a scaled factor and a row loses digits that a norm has no room for */
 
-/* Clamp a block's slopes [margins][count] to the certified range, and clip them. */
+/* Clamp a block's slopes [inputs][count] to the certified range, and clip them. */
 void pn_block_enforce(const pn_objective *objective, const pn_block *block, double *slope);
-/* Scale each record's slopes so that ||slopes||_2 ||x||_2 <= most in real arithmetic, most >= PN_TAU_LEAST.  `record`
- * bounds ||x||_2 where the objective has no norms; like them it has room for (margins / 2 + 8) roundings of 2^-53 that
- * follow.  NaN counts as 0. */
+/* Scale each record's slopes so that what it adds to a gradient has an l2 norm <= most in real arithmetic,
+ * most >= PN_TAU_LEAST: ||slopes||_2 ||x||_2, or, with slopes u of further parameters, sqrt(||slopes||^2 ||x||^2 +
+ * ||u||^2).  `record` bounds ||x||_2 where the objective has no norms; like them it has room for (inputs / 2 + 8)
+ * roundings of 2^-53 that follow.  NaN counts as 0. */
 void pn_block_scale(const pn_objective *objective, const pn_block *block, double record, double most, double *slope);
 /* A Hessian's weights of one margin: clamped to the certified curvature * along, rounded monotonely. */
 void pn_clamp_bends(const pn_bounds *bounds, size_t count, const double *along, double *weight);

@@ -17,7 +17,7 @@ typedef struct pass {
     const double *theta;
     const double *direction; /* Hessian-vector product when not NULL */
     bool want_value, want_vector;
-    double *values, *factors; /* [n], [margins][n]: of each record; NULL */
+    double *values, *factors; /* [n], [inputs][n]: of each record; NULL */
     pn_partition part;
     size_t width;    /* dim, or 0 when no vector is wanted */
     double *partial; /* [chunks * (width + 1)]: vector and value of each chunk */
@@ -27,7 +27,7 @@ typedef struct pass {
 
 /* What a worker needs for a block: margins, weights, values along, labels, and gathered rows. */
 typedef struct room {
-    double *z, *weight, *along; /* [margins * rows] each */
+    double *z, *weight, *along; /* [inputs * rows] each */
     double *labels;             /* [rows] */
     double *gathered;           /* [rows * p] when records are picked from dense data */
 } room;
@@ -37,12 +37,12 @@ static size_t room_size(const pass *self)
     const pn_objective *objective = self->objective;
     size_t rows = objective->block_rows;
 
-    return rows * (3 * objective->loss->margins + 1) + pn_batch_room(objective, self->batch);
+    return rows * (3 * pn_loss_inputs(objective->loss) + 1) + pn_batch_room(objective, self->batch);
 }
 
 static room room_of(const pass *self, unsigned worker)
 {
-    size_t rows = self->objective->block_rows, each = rows * self->objective->loss->margins;
+    size_t rows = self->objective->block_rows, each = rows * pn_loss_inputs(self->objective->loss);
     double *at = self->scratch + worker * self->scratch_size;
 
     return (room){ at, at + each, at + 2 * each, at + 3 * each, at + 3 * each + rows };
@@ -69,7 +69,7 @@ static void store_records(const pass *self, const pn_block *block, const double 
 
     if (self->values)
         memcpy(self->values + block->first, values, block->count * sizeof *values);
-    for (size_t k = 0; self->factors && k < self->objective->loss->margins; k++)
+    for (size_t k = 0; self->factors && k < pn_loss_inputs(self->objective->loss); k++)
         memcpy(self->factors + k * n + block->first, weight + k * block->count, block->count * sizeof *weight);
 }
 
@@ -83,7 +83,7 @@ static void weigh(const pass *self, const pn_block *block, const room *at, doubl
 
     if (self->direction) {
         loss->ops->curve(loss, block->count, at->z, y, at->along, at->weight);
-        if (loss->margins == 1)
+        if (pn_loss_inputs(loss) == 1)
             pn_clamp_bends(&objective->bounds, block->count, at->along, at->weight);
         return;
     }
@@ -97,24 +97,26 @@ static void weigh(const pass *self, const pn_block *block, const room *at, doubl
 
 static void find_margins(const pass *self, const pn_block *block, const room *at)
 {
-    size_t p = self->objective->data->p;
+    size_t p = self->objective->data->p, margins = self->objective->loss->margins, count = block->count;
 
-    if (!self->direction)
+    if (!self->direction) {
         pn_block_margins(self->objective, block, self->theta, at->z);
-    for (size_t k = 0; self->direction && k < self->objective->loss->margins; k++)
-        pn_block_times_both(block, self->theta + k * p, self->direction + k * p, at->z + k * block->count,
-                            at->along + k * block->count);
+        return;
+    }
+    for (size_t k = 0; k < margins; k++)
+        pn_block_times_both(block, self->theta + k * p, self->direction + k * p, at->z + k * count,
+                            at->along + k * count);
+    pn_block_extra(self->objective, count, self->theta, at->z + margins * count);
+    pn_block_extra(self->objective, count, self->direction, at->along + margins * count);
 }
 
 static void run_block(const pass *self, pn_block *block, const room *at, double *g, double *value)
 {
-    const pn_objective *objective = self->objective;
-
     pn_block_gather(block, at->gathered);
     find_margins(self, block, at);
     weigh(self, block, at, value);
-    for (size_t k = 0; self->want_vector && k < objective->loss->margins; k++)
-        pn_block_add(block, at->weight + k * block->count, g + k * objective->data->p);
+    if (self->want_vector)
+        pn_block_add_inputs(self->objective, block, at->weight, g);
 }
 
 static void run_chunk(void *context, size_t chunk, unsigned worker)
@@ -198,7 +200,11 @@ static pn_status share_pass(pass *self, pn_status before, pn_task *task, pn_err 
     const pn_ranks_part parts[] = {
         { .data = self->partial, .bytes = (self->width + 1) * sizeof(double) },
         { .data = self->values, .bytes = rows, .total = n },
-        { .data = self->factors, .bytes = rows, .total = n, .times = self->objective->loss->margins, .stride = n },
+        { .data = self->factors,
+          .bytes = rows,
+          .total = n,
+          .times = pn_loss_inputs(self->objective->loss),
+          .stride = n },
     };
 
     return pn_share_chunks(self->objective,
@@ -317,6 +323,11 @@ pn_status pn_objective_hessian_times(pn_objective *objective, const pn_batch *ba
         status = pn_check_point("objective", "v", v, objective->dim, err);
     if (status == PN_OK)
         status = pn_need_derivatives(objective, "Hessian", err);
+    if (status == PN_OK && !objective->loss->ops->curve)
+        status = pn_fail(err, PN_EUNSUPPORTED,
+                         "objective: the second derivatives of %s have too many operations: shorten the formula, or "
+                         "give it fewer margins and parameters",
+                         objective->loss->name);
     if (status == PN_OK && objective->clip > 0.0)
         status = pn_fail(err, PN_EUNSUPPORTED, "objective: what is clipped to norm %g has no Hessian", objective->clip);
     if (status == PN_OK)

@@ -102,6 +102,11 @@ pn_status pn_objective_accuracy(pn_objective *objective, const double *theta, do
         return status;
     if (margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED, "accuracy: a black box has no margins");
+    if (objective->loss->labels.kind != PN_LABELS_CLASSES && pn_loss_inputs(objective->loss) > 1)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "accuracy: nothing says which label the margins of %s mean; take them from fit:predict, or "
+                       "compare labels with a formula of your own",
+                       objective->loss->name);
     if (margins == 1 && !data->bounds.labels_binary)
         return pn_fail(err, PN_EUNSUPPORTED, "accuracy: needs labels -1 and 1; load with labels=\"binary\"");
     z = pn_alloc(data->n, margins * sizeof *z);

@@ -69,7 +69,7 @@ static pn_status create(pn_accountant **out, const pn_arg *args, pn_err *err)
 
 static bool same_pair(const pn_pair *a, const pn_pair *b)
 {
-    return a->tails == b->tails && memcmp(a->parameters, b->parameters, sizeof a->parameters) == 0;
+    return a->tails == b->tails && a->law == b->law && memcmp(a->parameters, b->parameters, sizeof a->parameters) == 0;
 }
 
 static pn_status push(pld_accountant *self, const pn_pld_record *record, pn_err *err)

@@ -368,8 +368,8 @@ static double fit_step(const pn_pld_record *records, size_t n, double h)
         return h;
     span = best->high - best->low;
     for (size_t r = 0; r < n; r++)
-        alike =
-            alike && records[r].same && records[r].dominating.atoms_only && records[r].dominating.high == best->high;
+        alike = alike && records[r].same && records[r].dominating.atoms_only &&
+                records[r].dominating.high == best->high && records[r].dominating.low == best->low;
     return alike ? span : span / ceil(span / h);
 }
 

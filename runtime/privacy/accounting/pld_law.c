@@ -114,7 +114,7 @@ pn_status pn_cells_new(pn_cells *out, const pn_pair *pair, double h, double tail
 {
     double knots;
 
-    *out = (pn_cells){ .h = h };
+    *out = (pn_cells){ .h = h, .p_infinite = pair->p_infinite, .q_infinite = pair->q_infinite };
     if (!place(out, pair, tail, &knots))
         return pn_fail(err, PN_EUNSUPPORTED, "accountant.pld: a step of %g needs %.15g points, at most %zu are allowed",
                        h, knots, MAX_KNOTS);
@@ -142,6 +142,7 @@ typedef struct view {
     const pn_cells *cells;
     bool mirrored;
     double p_below, q_below, p_above, q_above, p_top, loss_first, loss_last;
+    double p_infinite, q_infinite;
 } view;
 
 static view view_of(const pn_cells *c, bool mirrored)
@@ -149,9 +150,18 @@ static view view_of(const pn_cells *c, bool mirrored)
     double first = knot(c, 0), last = knot(c, c->n - 1);
 
     if (!mirrored)
-        return (view){ c, false, c->p_below, c->q_below, c->p_above, c->q_above, c->p_top, first, last };
-    return (view){ c,     true,  c->q_above + c->p_top * exp(-last), c->p_above + c->p_top, c->q_below, c->p_below, 0.0,
-                   -last, -first };
+        return (view){ c,        false, c->p_below, c->q_below,    c->p_above,   c->q_above,
+                       c->p_top, first, last,       c->p_infinite, c->q_infinite };
+    return (view){ .cells = c,
+                   .mirrored = true,
+                   .p_below = c->q_above + c->p_top * exp(-last),
+                   .q_below = c->p_above + c->p_top,
+                   .p_above = c->q_below,
+                   .q_above = c->p_below,
+                   .loss_first = -last,
+                   .loss_last = -first,
+                   .p_infinite = c->q_infinite,
+                   .q_infinite = c->p_infinite };
 }
 
 /* Split cell j between its ends so that both masses stay: *left at l_j, the rest of the returned P-mass at l_{j+1}. */
@@ -222,9 +232,15 @@ static void lower_parts(const pn_law *law, const view *v, double *a, double *b)
 /* What is below the first knot counts when it is an atom on the knot, and is dropped otherwise (at most the tail). */
 static double kept_below(const view *v)
 {
-    double on_knot = v->q_below * exp(v->loss_first);
+    double on_knot = (v->q_below - v->q_infinite) * exp(v->loss_first);
 
     return fabs(v->p_below - on_knot) <= 0x1p-45 * v->p_below ? v->p_below : 0.0;
+}
+
+/* What is above the last knot may come down to it: the Q-mass there, with the P-mass that it has at that loss. */
+static double kept_above(const view *v)
+{
+    return v->p_top + v->q_above * exp(v->loss_last);
 }
 
 /* The law under construction: what each knot has from the chords, and by how much it is lowered. */
@@ -252,7 +268,7 @@ static double needed(const lowering *l, size_t j)
 static double mass_at(const lowering *l, size_t j)
 {
     size_t n = l->law->n;
-    double mass = (j + 1 < n ? l->a[j] : l->v->p_top) + (j > 0 ? l->b[j - 1] : kept_below(l->v));
+    double mass = (j + 1 < n ? l->a[j] : kept_above(l->v)) + (j > 0 ? l->b[j - 1] : kept_below(l->v));
     double right = ((j + 1 < n ? l->c[j + 1] : 0.0) - l->c[j]) / l->spread;
 
     if (j < l->ramp)
@@ -374,6 +390,8 @@ pn_status pn_law_new(pn_law *out, const pn_cells *cells, bool upper, bool mirror
         upper_masses(out, &v);
     else
         status = lower_law(out, &v, err);
+    if (!upper)
+        out->infinite = v.p_infinite;
     if (status != PN_OK)
         pn_law_clear(out);
     return status;

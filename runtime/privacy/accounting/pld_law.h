@@ -17,7 +17,8 @@ typedef struct pn_cells {
     int64_t first; /* knot j is at offset + (first + j) h */
     double h, offset;
     double p_below, q_below, p_above, q_above;
-    double p_top; /* an atom that sits on the last knot; not in the cells */
+    double p_infinite, q_infinite; /* of p_above the mass at +inf, of q_below that at -inf */
+    double p_top;                  /* an atom that sits on the last knot; not in the cells */
 } pn_cells;
 
 typedef struct pn_law {

@@ -38,7 +38,7 @@ void pn_selftest_equal(pn_selftest_run *run, const char *claim, const char *subj
 
 typedef struct sample {
     const char *name;
-    double values[PN_LEAF_VALUES]; /* 0: left out */
+    double values[PN_LEAF_VALUES]; /* 0: left out; a vector takes two */
     double inner;                  /* sigma of a Gaussian that is the last parameter, 0 for none */
     pn_neighbours neighbours;
 } sample;
@@ -52,6 +52,8 @@ static const sample samples[] = {
     { "gaussian", { 5.0, 1.0 }, 0.0, PN_REPLACE_ONE },
     { "zcdp", { 0.01 }, 0.0, PN_REPLACE_ONE },
     { "rdp", { 8.0, 0.05 }, 0.0, PN_REPLACE_ONE },
+    { "curve", { 2.0, 8.0, 0.01, 0.05 }, 0.0, PN_REPLACE_ONE },
+    { "loss_distribution", { 0.55, 0.45, 0.5, 0.5 }, 0.0, PN_REPLACE_ONE },
     { "sparse_vector", { 0.1 }, 0.0, PN_REPLACE_ONE },
     { "objective_perturbation", { 20.0, 1.0, 0.01, 3.0 }, 0.0, PN_REPLACE_ONE },
     { "poisson_sampled", { 0.02 }, 1.5, PN_ADD_REMOVE },
@@ -76,10 +78,13 @@ static pn_status make(pn_event **out, const pn_event_ops *ops, const sample *fro
     *out = NULL;
     if (from->inner > 0.0)
         status = pn_event_gaussian(&inner, from->inner, 1.0, 0, from->neighbours, err);
-    for (size_t i = 0; ops->params[i].name; i++) {
-        double value = i < PN_LEAF_VALUES ? from->values[i] : 0.0;
+    for (size_t i = 0, next = 0; ops->params[i].name; i++) {
+        double value = next < PN_LEAF_VALUES ? from->values[next] : 0.0;
 
-        if (ops->params[i].kind == PN_OBJECT)
+        next += ops->params[i].kind == PN_VECTOR ? 2 : 1;
+        if (value != 0.0 && ops->params[i].kind == PN_VECTOR)
+            args[i] = (pn_arg){ .given = true, .vector = { (double *)(size_t)&from->values[next - 2], 2 } };
+        else if (ops->params[i].kind == PN_OBJECT && inner)
             args[i] = (pn_arg){ .given = true, .object = inner };
         else if (value != 0.0)
             args[i] =

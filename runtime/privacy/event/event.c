@@ -120,6 +120,11 @@ pn_slack pn_event_slack(const pn_event *event, size_t count)
 
 #define MAX_PARAMS 8
 
+static bool same_numbers(pn_vec a, pn_vec b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.data, b.data, a.n * sizeof *a.data) == 0);
+}
+
 static bool same_arguments(const pn_event *a, const pn_event *b)
 {
     const pn_param *params = a->ops->params;
@@ -130,9 +135,10 @@ static bool same_arguments(const pn_event *a, const pn_event *b)
     a->ops->args(a, first);
     b->ops->args(b, second);
     for (size_t i = 0; params[i].name; i++) {
-        bool same = params[i].kind == PN_OBJECT  ? pn_event_same(first[i].object, second[i].object)
-                    : params[i].kind == PN_COUNT ? first[i].count == second[i].count
-                                                 : first[i].real == second[i].real;
+        bool same = params[i].kind == PN_OBJECT   ? pn_event_same(first[i].object, second[i].object)
+                    : params[i].kind == PN_VECTOR ? same_numbers(first[i].vector, second[i].vector)
+                    : params[i].kind == PN_COUNT  ? first[i].count == second[i].count
+                                                  : first[i].real == second[i].real;
 
         if (!same)
             return false;
@@ -143,11 +149,14 @@ static bool same_arguments(const pn_event *a, const pn_event *b)
 bool pn_event_same(const pn_event *a, const pn_event *b)
 {
     size_t parts, others;
-    const pn_term *first = pn_event_terms(a, &parts), *second = pn_event_terms(b, &others);
-    bool same = a->ops == b->ops && a->neighbours == b->neighbours && parts == others;
+    const pn_term *first, *second;
+    bool same;
 
-    if (a == b)
-        return true;
+    if (a == b || !a || !b)
+        return a == b;
+    first = pn_event_terms(a, &parts);
+    second = pn_event_terms(b, &others);
+    same = a->ops == b->ops && a->neighbours == b->neighbours && parts == others;
     if (same && !first)
         return same_arguments(a, b);
     for (size_t i = 0; same && i < parts; i++)

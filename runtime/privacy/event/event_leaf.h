@@ -26,6 +26,8 @@ typedef struct pn_leaf {
     X(gaussian)                                                                                                        \
     X(zcdp)                                                                                                            \
     X(rdp)                                                                                                             \
+    X(curve)                                                                                                           \
+    X(loss_distribution)                                                                                               \
     X(sparse_vector)                                                                                                   \
     X(objective_perturbation)                                                                                          \
     X(poisson_sampled)                                                                                                 \

@@ -26,20 +26,53 @@ static pn_status read_word(char word[MAX_NAME], const char **cursor, pn_err *err
     return PN_OK;
 }
 
-/* `owned` receives an event that is to be dropped after the outer one has been made; `word` outlives arg->text. */
-static pn_status read_value(const pn_param *param, pn_arg *arg, pn_event **owned, char word[MAX_NAME],
+static pn_status read_number(double *number, const char **cursor, pn_err *err)
+{
+    char *end;
+    pn_status status = PN_OK;
+
+    *number = strtod(*cursor, &end);
+    if (end == *cursor)
+        status = pn_text_malformed(err, "a number", *cursor);
+    *cursor = end;
+    return status;
+}
+
+/* "(1,2.5)" into *numbers, which is allocated here and freed by the caller in any case. */
+static pn_status read_vector(pn_vec *vector, double **numbers, const char **cursor, pn_err *err)
+{
+    size_t n = 0, room = strcspn(*cursor, ")") / 2; /* a number and what stands before it */
+    pn_status status;
+
+    if (**cursor != '(')
+        return pn_text_malformed(err, "numbers in brackets", *cursor);
+    PN_TRY(pn_new(numbers, room + 1, err, "out of memory for an event's numbers"));
+    do {
+        (*cursor)++;
+        status = read_number(&(*numbers)[n], cursor, err);
+        n += status == PN_OK;
+    } while (status == PN_OK && **cursor == ',' && n <= room); /* "nan(...)" has a bracket of its own */
+    if (status == PN_OK && **cursor != ')')
+        status = pn_text_malformed(err, "a comma or a closing bracket", *cursor);
+    if (status == PN_OK)
+        (*cursor)++;
+    *vector = (pn_vec){ *numbers, n };
+    return status;
+}
+
+/* `owned` and `numbers` receive what is to be dropped after the outer event has been made; `word` outlives
+ * arg->text. */
+static pn_status read_value(const pn_param *param, pn_arg *arg, pn_event **owned, double **numbers, char word[MAX_NAME],
                             const char **cursor, pn_neighbours around, int depth, pn_err *err)
 {
     pn_status status = PN_OK;
-    char *end;
 
     arg->given = true;
     switch (param->kind) {
     case PN_REAL:
-        arg->real = strtod(*cursor, &end);
-        status = end == *cursor ? pn_text_malformed(err, "a number", *cursor) : PN_OK;
-        *cursor = end;
-        return status;
+        return read_number(&arg->real, cursor, err);
+    case PN_VECTOR:
+        return read_vector(&arg->vector, numbers, cursor, err);
     case PN_COUNT:
         return pn_text_size(&arg->count, cursor, err);
     case PN_FLAG:
@@ -49,6 +82,8 @@ static pn_status read_value(const pn_param *param, pn_arg *arg, pn_event **owned
         arg->text = word;
         return status;
     case PN_OBJECT:
+        if (strcmp(param->choices[0], "pn.event") != 0)
+            return pn_text_malformed(err, "another parameter", *cursor);
         status = read_event(owned, cursor, around, depth + 1, err);
         arg->object = *owned;
         return status;
@@ -62,6 +97,7 @@ typedef struct leaf_reader {
     const pn_event_ops *ops;
     pn_arg args[MAX_PARAMS];
     pn_event *owned[MAX_PARAMS];
+    double *numbers[MAX_PARAMS];
     char words[MAX_PARAMS][MAX_NAME];
 } leaf_reader;
 
@@ -80,8 +116,8 @@ static pn_status read_params(leaf_reader *reader, const char **cursor, pn_neighb
         if (i == count || i >= MAX_PARAMS || reader->args[i].given || **cursor != '=')
             return pn_text_malformed(err, "a parameter of the event", *cursor);
         (*cursor)++;
-        status = read_value(&reader->ops->params[i], &reader->args[i], &reader->owned[i], reader->words[i], cursor,
-                            relation, depth, err);
+        status = read_value(&reader->ops->params[i], &reader->args[i], &reader->owned[i], &reader->numbers[i],
+                            reader->words[i], cursor, relation, depth, err);
         if (status == PN_OK && **cursor == ',')
             (*cursor)++;
         else if (status == PN_OK && **cursor != ')')
@@ -130,8 +166,10 @@ static pn_status read_leaf(pn_event **out, const char *name, const char **cursor
     status = read_params(reader, cursor, relation, depth, err);
     if (status == PN_OK)
         status = pn_event_from_args(out, name, reader->args, relation, err);
-    for (size_t i = 0; i < MAX_PARAMS; i++)
+    for (size_t i = 0; i < MAX_PARAMS; i++) {
         pn_event_free(reader->owned[i]);
+        pn_free(reader->numbers[i]);
+    }
     pn_free(reader);
     return status;
 }

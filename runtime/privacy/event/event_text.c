@@ -53,6 +53,13 @@ static pn_status write_value(pn_text *text, const pn_event *event, const pn_para
     case PN_CHOICE:
         pn_text_add(text, "%s", arg->text ? arg->text : param->choices[arg->count]);
         return PN_OK;
+    case PN_VECTOR:
+        for (size_t i = 0; i < arg->vector.n; i++) {
+            pn_text_add(text, i ? "," : "(");
+            add_number(text, arg->vector.data[i]);
+        }
+        pn_text_add(text, ")");
+        return PN_OK;
     case PN_OBJECT:
         if (strcmp(param->choices[0], "pn.event") == 0)
             return write_event(text, arg->object, event->neighbours, depth + 1, err);

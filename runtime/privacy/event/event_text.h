@@ -1,9 +1,9 @@
 /* event_text.h -- events as text that reads back to the same doubles, for the file of a ledger.  Private to privacy/.
  * Depends on: event_leaf.h, ledger_text.h.  Used by: ledger_record.c.
  *
- * name(first=0.5,second=3,event=other(...)) by the parameter table of the event's kind, parameters that have their
- * fallback left out; compose(a,b,...) and repeated(a,count).  "@add_remove" after the bracket where the relation is not
- * that of the event around it.  No spaces.  Numbers in the fewest digits that give the double back,
+ * name(first=0.5,second=3,third=(1,2.5),event=other(...)) by the parameter table of the event's kind, parameters that
+ * have their fallback left out; compose(a,b,...) and repeated(a,count).  "@add_remove" after the bracket where the
+ * relation is not that of the event around it.  No spaces.  Numbers in the fewest digits that give the double back,
  * in the "C" locale of the caller. */
 #ifndef PN_PRIVACY_EVENT_TEXT_H
 #define PN_PRIVACY_EVENT_TEXT_H

@@ -17,7 +17,9 @@ struct pn_pair {
     void (*tails)(const pn_pair *self, double loss, pn_tails *out);
     double low, high;     /* all mass is in [low, high]; infinite where it is not bounded */
     double p_infinite;    /* mass of L = +inf under P */
-    double parameters[4]; /* what `tails` needs */
+    double q_infinite;    /* mass of L = -inf under Q */
+    double parameters[4]; /* what `tails` needs, and ... */
+    const void *law;      /* ... the outcomes that it looks up; borrowed, NULL for none */
     double p_high;        /* mass of the atom L = high under P, 0 for none; then there may be one at `low` too */
     bool atoms_only;      /* no mass but at `low` and `high` */
 };

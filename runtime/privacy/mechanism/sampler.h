@@ -15,10 +15,10 @@
 #include "penumbra/sampler.h"
 
 typedef struct pn_sampler_ops {
-    const char *name; /* "full", "poisson", "fixed", "shuffled" */
+    const char *name; /* "full", "poisson", "declared", "fixed", "shuffled" */
     const char *doc;
     const char *source;
-    const pn_param *params; /* n first; the binding adds `neighbours` */
+    const pn_param *params; /* n first, of which declared needs none; the binding adds `neighbours` */
     pn_status (*create)(pn_sampler **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err);
     void (*destroy)(pn_sampler *self);
     /* l2 (or l1) sensitivity of the batch's event when one record contributes at most 1 to the sum over the batch. */
@@ -32,6 +32,7 @@ typedef struct pn_sampler_ops {
 
 /* Which relations a scheme has:
  *     full       replace_one, add_remove, zero_out (add_remove for sums; what divides by n would reveal it)
+ *     declared   replace_one, zero_out
  *     poisson    all three; under replace_one the same coin decides about either version of the record
  *     fixed      replace_one
  *     shuffled   replace_one, zero_out
@@ -40,8 +41,8 @@ typedef struct pn_sampler_ops {
 struct pn_sampler {
     const pn_sampler_ops *ops;
     pn_neighbours neighbours;
-    size_t n;         /* records */
-    size_t batch;     /* records in a batch: exact for fixed and shuffled, expected (rounded) for poisson */
+    size_t n;     /* records */
+    size_t batch; /* records in a batch: exact for fixed and shuffled, expected (rounded) for poisson and declared */
     size_t per_event; /* batches that one event covers: 1, or all of a shuffled pass */
     size_t *indices; /* [n]: the drawn records, increasing within a batch; secret.  NULL: all records, in every batch */
 };

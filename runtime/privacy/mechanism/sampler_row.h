@@ -9,6 +9,7 @@
 #define PN_SAMPLERS(X)                                                                                                 \
     X(full)                                                                                                            \
     X(poisson)                                                                                                         \
+    X(declared)                                                                                                        \
     X(fixed)                                                                                                           \
     X(shuffled)
 #define PN_DECLARE(name) extern const pn_sampler_ops pn_sampler_##name;

@@ -100,7 +100,7 @@ static bool curvature_shows(const facts *of)
     double r = noise_part(of);
 
     if (of->pure || !of->smooth || !of->convex || of->dim > ORDER_MOST || r >= HIDDEN ||
-        pn_objective_loss(of->objective)->margins > 1)
+        pn_loss_inputs(pn_objective_loss(of->objective)) > 1)
         return false;
     return of->hurried || (of->dim >= MANY_COLUMNS && r > NOISE_OF_MANY);
 }

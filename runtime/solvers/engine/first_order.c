@@ -153,11 +153,14 @@ static double loss_above_least(const pn_first_order *self, pn_interval margin)
     const pn_dataset *data = pn_objective_data(self->objective);
     bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
     pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
+    const pn_loss_bounds *all = &pn_objective_bounds(self->objective)->loss;
     pn_loss_bounds here;
 
+    if (pn_objective_loss(self->objective)->extra > 0) /* their ranges are the set's */
+        return all->value.high - all->value.low;
     if (pn_loss_certify(pn_objective_loss(self->objective), margin, labels, &here, NULL) != PN_OK)
         return INFINITY;
-    return here.value.high - pn_objective_bounds(self->objective)->loss.value.low;
+    return here.value.high - all->value.low;
 }
 
 double pn_first_order_loss_gap(const pn_first_order *self)
@@ -220,6 +223,11 @@ pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *own
                        "%s: the slope of the %s loss jumps, and this method needs a smooth loss; use smooth_hinge, "
                        "huber or logistic, or solve.sgd, solve.mirror_descent",
                        owner, loss->name);
+    if (isfinite(pn_objective_data(self->objective)->bounds.norm[PN_L2]))
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: nothing bounds how the %s loss bends: give step=, or %s%.200s", owner,
+                       loss->name,
+                       pn_objective_set(self->objective) ? "see why: " : "the objective a bounded constraint set",
+                       pn_objective_set(self->objective) ? pn_objective_bounds(self->objective)->loss.missing : "");
     return pn_fail(err, PN_EUNSUPPORTED,
                    "%s: the smoothness of the %s loss is not bounded: clip the rows, e.g. data:clip_rows(\"l2\", 1)",
                    owner, loss->name);

@@ -41,6 +41,7 @@ void pn_model_about_of(pn_model_about *out, const pn_plan *plan)
         .iterations = plan->iterations,
         .records = data->n,
         .margins = loss->margins,
+        .extra = loss->extra,
         .bias = ends_in_bias(data),
         .adaptive = plan->solver->adaptive,
         .draws = plan->draws,
@@ -322,6 +323,8 @@ static pn_status pack(parcel *p, const pn_fit *fit, const pn_model_about *about,
     m->iterations = about->iterations;
     m->records = about->records;
     m->margins = about->margins;
+    m->has_extra = about->extra > 0;
+    m->extra = about->extra;
     m->bias = about->bias;
     m->adaptive = about->adaptive;
     m->draws = about->draws;

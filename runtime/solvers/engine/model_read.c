@@ -129,7 +129,9 @@ static pn_status check_theta(const reading *r)
         if (!isfinite(m->theta[j]))
             return pn_fail(r->err, PN_EPARSE, "model: %.300s: theta[%zu] is not finite", r->path, j + 1);
     }
-    if (m->margins > m->n_theta || (m->margins > 1 && m->n_theta % m->margins != 0))
+    if (m->extra >= m->n_theta || (m->extra > 0 && m->margins == 0))
+        return refuse(r, "theta has no room for its further parameters");
+    if (m->margins > m->n_theta || (m->margins > 1 && (m->n_theta - m->extra) % m->margins != 0))
         return refuse(r, "theta does not have as many numbers for each class");
     if (m->iterations > PN_SIZE_MAX || m->records > PN_SIZE_MAX || m->steps > PN_SIZE_MAX)
         return refuse(r, "a count in it is more than 2^48");
@@ -204,6 +206,7 @@ static void read_about(reading *r)
         .iterations = (size_t)m->iterations,
         .records = (size_t)m->records,
         .margins = (size_t)m->margins,
+        .extra = (size_t)m->extra,
         .bias = m->bias,
         .adaptive = m->adaptive,
         .draws = m->draws,

@@ -200,6 +200,12 @@ static pn_status check_start(const char *owner, const pn_arg *start, const pn_ob
 
     if (!start->given)
         return PN_OK;
+    if (start->vector.n != dim && pn_objective_loss(objective)->extra > 0)
+        return pn_fail(
+            err, PN_EDIM,
+            "%s: start has %zu entries, the model has %zu margins x %zu features + %zu further parameters = %zu", owner,
+            start->vector.n, pn_objective_loss(objective)->margins, pn_objective_data(objective)->p,
+            pn_objective_loss(objective)->extra, dim);
     if (start->vector.n != dim && pn_objective_loss(objective)->margins > 1)
         return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the model has %zu classes x %zu features", owner,
                        start->vector.n, pn_objective_loss(objective)->margins, pn_objective_data(objective)->p);

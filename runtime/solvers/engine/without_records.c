@@ -28,7 +28,15 @@ const char *pn_without_records_why(const pn_solver_ops *solver, const pn_objecti
     return NULL;
 }
 
-static pn_status zero_records(pn_dataset **out, const pn_dataset *like, pn_err *err)
+/* Some label that the loss takes. */
+static double some_label(const pn_loss *loss)
+{
+    return loss->labels.kind == PN_LABELS_VALUES     ? loss->labels.values[0]
+           : loss->labels.kind == PN_LABELS_INTERVAL ? loss->labels.range.high
+                                                     : 1.0;
+}
+
+static pn_status zero_records(pn_dataset **out, const pn_dataset *like, double label, pn_err *err)
 {
     pn_csr none;
     double *labels;
@@ -36,7 +44,7 @@ static pn_status zero_records(pn_dataset **out, const pn_dataset *like, pn_err *
 
     PN_TRY(pn_new(&labels, like->n, err, "solve: out of memory"));
     for (size_t i = 0; i < like->n; i++)
-        labels[i] = 1.0;
+        labels[i] = label;
     status = pn_csr_init(&none, like->n, like->p, 0, err);
     if (status == PN_OK) {
         status = pn_dataset_from_csr(out, &none, labels, like->name, err);
@@ -44,17 +52,18 @@ static pn_status zero_records(pn_dataset **out, const pn_dataset *like, pn_err *
     }
     pn_free(labels);
     if (status == PN_OK)
-        (*out)->bounds =
-            (pn_record_bounds){ .norm = { 1.0, 1.0, 1.0 }, .label_low = 1.0, .label_high = 1.0, .labels_binary = true };
+        (*out)->bounds = (pn_record_bounds){
+            .norm = { 1.0, 1.0, 1.0 }, .label_low = label, .label_high = label, .labels_binary = true
+        };
     return status;
 }
 
-/* Of several margins the loss itself, which is smooth and takes the label 1. */
+/* Of several inputs the loss itself. */
 static pn_status stand_in_loss(pn_loss **out, pn_loss *loss, pn_err *err)
 {
     pn_status status;
 
-    if (loss->margins > 1) {
+    if (pn_loss_inputs(loss) > 1) {
         *out = pn_loss_keep(loss);
         return PN_OK;
     }
@@ -66,6 +75,8 @@ static pn_status stand_in_loss(pn_loss **out, pn_loss *loss, pn_err *err)
 
 static pn_status open_stand_in(pn_without_records **out, pn_objective *objective, const pn_request *asked, pn_err *err)
 {
+    const pn_loss *own = pn_objective_loss(objective);
+    double label = pn_loss_inputs(own) > 1 ? some_label(own) : 1.0; /* which the logistic one takes */
     pn_without_records *self;
     pn_loss *loss = NULL;
     pn_status status;
@@ -74,7 +85,7 @@ static pn_status open_stand_in(pn_without_records **out, pn_objective *objective
     self->asked = *asked;
     self->asked.task = NULL;
     self->objective = objective;
-    status = zero_records(&self->data, pn_objective_data(objective), err);
+    status = zero_records(&self->data, pn_objective_data(objective), label, err);
     if (status == PN_OK)
         status = stand_in_loss(&loss, pn_objective_loss(objective), err);
     if (status == PN_OK) {

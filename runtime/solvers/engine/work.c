@@ -17,7 +17,8 @@
 double pn_step_seconds(const pn_objective *objective, double records)
 {
     const pn_dataset *data = pn_objective_data(objective);
-    double p = (double)data->p, dim = (double)pn_objective_dim(objective), margins = fmax(dim / p, 1.0);
+    double p = (double)data->p, dim = (double)pn_objective_dim(objective);
+    double margins = fmax((double)pn_objective_loss(objective)->margins, 1.0);
     double entries = data->sparse ? SPARSE_ENTRY * sqrt(p) : DENSE_ENTRY * p;
 
     double bytes = (double)data->n * (data->sparse ? 12.0 * sqrt(p) : 8.0 * p);

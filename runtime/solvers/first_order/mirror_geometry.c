@@ -21,6 +21,8 @@ static double margin_over(const pn_set *ball, const pn_objective *objective)
         if (isfinite(record))
             most = fmin(most, ball->ops->radius(ball, (pn_lp)norm) * record * rows);
     }
+    if (pn_objective_loss(objective)->extra > 0) /* which move by as much as theta */
+        most = hypot(most, ball->ops->radius(ball, PN_L2));
     return most * (1.0 + 1e-14);
 }
 

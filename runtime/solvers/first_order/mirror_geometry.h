@@ -16,7 +16,7 @@ typedef struct pn_mirror_geometry {
     pn_width width;          /* of Q */
     double D2;               /* range of the potential made 1-strongly convex; +inf: unknown */
     double regular;          /* bound on the regulariser's gradient in the norm of Q* */
-    double margin;           /* l2 norm of a record's margins at any point of Q, by the best norm; +inf: unknown */
+    double margin;           /* l2 norm of a record's inputs at any point of Q, by the best norm; +inf: unknown */
     double risk;             /* the bound that a plan would have with it */
     char other[160]; /* the potential that was not taken, and how much larger its risk is; 0 when none was looked at */
     double other_ratio;

@@ -21,7 +21,6 @@ typedef struct sgd_plan {
     double tail;     /* the average weighs point t of T like t^tail */
     /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
     bool subgradient;
-    bool whole; /* plan->event is the whole run's and is charged before the first step */
 } sgd_plan;
 
 extern const pn_param sgd_params[];

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "oracle/question.h"
 #include "privacy/accounting/calibrate_program.h"
 #include "solvers/first_order/sgd.h"
 
@@ -133,7 +134,7 @@ static pn_status check_request(const sgd_plan *plan, bool paper, bool pld, pn_er
 /* The run's price by its loss distribution is no sum of prices of steps: one event, charged at once. */
 static pn_status take_whole(sgd_plan *plan, double reached, pn_err *err)
 {
-    plan->whole = true;
+    plan->base.whole = true;
     plan->base.charges = 1;
     plan->base.accountant = "pld";
     return pn_event_approximate(&plan->base.event, reached, plan->base.request.delta, plan->base.request.neighbours,
@@ -153,7 +154,22 @@ static pn_status check_article(sgd_plan *plan, pn_err *err)
                    owner, price, request->delta, request->epsilon);
 }
 
-pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err)
+/* What a step asks. */
+static pn_status attach_question(sgd_plan *plan, pn_err *err)
+{
+    pn_question *gradient;
+
+    PN_TRY(pn_plan_ask(&gradient, &plan->base, &pn_question_gradient, err));
+    gradient->exact = plan->base.request.kind == PN_NONPRIVATE;
+    gradient->scheme = plan->batches.scheme;
+    gradient->batch = (size_t)plan->divisor;
+    gradient->batches = plan->batches;
+    gradient->divisor = plan->divisor;
+    gradient->dim = plan->first.p;
+    return gradient->exact ? PN_OK : pn_question_price(gradient, err);
+}
+
+static pn_status choose_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err)
 {
     bool pld = strcmp(accountant, "pld") == 0;
     run of = { plan->batches, plan->base.iterations };
@@ -175,6 +191,12 @@ pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, p
         return take_whole(plan, reached, err);
     status = event_of(&of, &plan->base.event, &plan->base.charges, err);
     return status == PN_OK && paper ? check_article(plan, err) : status;
+}
+
+pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err)
+{
+    PN_TRY(choose_noise(plan, paper, accountant, err));
+    return attach_question(plan, err);
 }
 
 /* ---- explanation ---- */
@@ -227,9 +249,9 @@ void sgd_explain_noise(sgd_plan *plan, bool paper, const char *accountant)
         return;
     pn_plan_add(&plan->base, "rate q", batches->q, amplified ? "batch/n" : "batch/n; earns nothing here");
     pn_plan_add(&plan->base, "multiplier z", z, "noise on a sum / %g G%s", moved(batches),
-                paper         ? "; sqrt(32 ln(n/delta) ln(1/delta)) G/epsilon, the article's"
-                : plan->whole ? ", by the privacy loss distribution of the run: charged at once"
-                              : ", by the Renyi curve of the sampling");
+                paper              ? "; sqrt(32 ln(n/delta) ln(1/delta)) G/epsilon, the article's"
+                : plan->base.whole ? ", by the privacy loss distribution of the run: charged at once"
+                                   : ", by the Renyi curve of the sampling");
     pn_plan_add(&plan->base, "noise sigma", plan->base.sigma, "per coordinate of a batch's mean gradient");
     if (request->kind == PN_RHO && amplified && batches->batch < batches->n)
         pn_plan_warn(

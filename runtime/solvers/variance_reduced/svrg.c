@@ -30,7 +30,7 @@ typedef struct svrg_state {
     double *answer;    /* [p] */
     double *direction; /* [p] batch sum of differences, with its noise */
     double *next;      /* [p] */
-    double *factors;   /* [margins][n] at the snapshot */
+    double *factors;   /* [inputs][n] at the snapshot */
     double value;      /* at the snapshot; NaN where it may not be shown */
     double apart;      /* ||x - y||_2 */
 } svrg_state;
@@ -65,10 +65,10 @@ static void svrg_destroy(pn_state *state)
 static pn_status allocate(svrg_state *self, pn_err *err)
 {
     const svrg_plan *plan = plan_of(self);
-    size_t p = dim_of(self), margins = pn_objective_loss(plan->base.objective)->margins;
+    size_t p = dim_of(self), inputs = pn_loss_inputs(pn_objective_loss(plan->base.objective));
 
     self->x = pn_calloc(VECTORS, p * sizeof(double));
-    self->factors = pn_alloc(pn_objective_data(plan->base.objective)->n, margins * sizeof(double));
+    self->factors = pn_alloc(pn_objective_data(plan->base.objective)->n, inputs * sizeof(double));
     PN_TRY(pn_made(self->x && self->factors, err, "solve.%s: out of memory for %zu coordinates",
                    plan->base.solver->name, p));
     self->y = self->x + p;

@@ -71,8 +71,8 @@ const char *svrg_lazy_obstacle(const svrg_plan *plan)
         return "noise falls on every coordinate";
     if (!data->sparse)
         return "the data are dense";
-    if (pn_objective_loss(plan->base.objective)->margins != 1)
-        return "the loss has several margins";
+    if (pn_loss_inputs(pn_objective_loss(plan->base.objective)) != 1)
+        return "the loss has several margins or further parameters";
     if (plan->problem.composite.smooth)
         return "the regulariser is taken by its gradient";
     if (!as_net(plan, &net))

@@ -288,7 +288,7 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
 /* How the steps of a shape are made. */
 static pn_status read_manner(svrg_plan *plan, const pn_arg *own, pn_err *err)
 {
-    bool theory = own[SVRG_PRESET].count == 1, single = pn_objective_loss(plan->base.objective)->margins == 1;
+    bool theory = own[SVRG_PRESET].count == 1, single = pn_loss_inputs(pn_objective_loss(plan->base.objective)) == 1;
     size_t p = pn_objective_dim(plan->base.objective);
 
     plan->tail = own[SVRG_TAIL].given ? own[SVRG_TAIL].real : theory ? 0.0 : 3.0;

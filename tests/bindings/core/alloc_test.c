@@ -154,6 +154,17 @@ static const script scripts[] = {
       "assert(obj:gradient({ 1, 2 }):norm() < 1 and obj:value({ 0, 0 }, { 1, 3 }) > 0.69)\n"
       "assert(obj.bounds.lipschitz.l2 == 0.5 and tostring(obj) and tostring(l) and l.slope_formula)\n"
       "assert(#obj:factors({ 1, 2 }) == 3 and #obj:losses({ 1, 2 }) == 3)\n" },
+    { "losses of several margins",
+      "local pn = ...\n"
+      "local d = pn.data.from({ { 3, 4 }, { 1, 0 }, { 0, 2 } }, { 1, -1, 1 }):clip_rows('l2', 1)\n"
+      "local l = pn.loss.margins { k = 2, extra = 2, labels = { -1, 1 }, name = 'net', f = function(z, w, y)\n"
+      "  return pn.softplus(-y * (w[1] * pn.tanh(z[1]) + w[2] * pn.tanh(z[2]))) end }\n"
+      "local theta = { 1, 2, 3, 4, 5, 6 }\n"
+      "local obj = pn.objective { data = d, loss = l, set = pn.set.l2_ball { dim = 6 } }\n"
+      "assert(#obj:gradient(theta) == 6 and #obj:hvp(theta, theta) == 6 and obj.bounds.source == 'certified')\n"
+      "assert(tostring(l) and l.formula and #l:evaluate({ { 1 }, { 1 }, { 1 }, { 1 } }, { 1 }) == 1)\n"
+      "obj = pn.objective { data = d, loss = l, clip = 0.5 }\n"
+      "assert(#obj:gradient(theta, { 1, 3 }) == 6 and obj:factors(theta).rows == 4)\n" },
     { "black boxes",
       "local pn = ...\n"
       "local d = pn.data.from({ { 3, 4 }, { 1, 0 }, { 0, 2 } }, { 1, -1, 1 })\n"

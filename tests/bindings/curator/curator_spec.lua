@@ -152,6 +152,23 @@ describe("the records", function()
     }
   end)
 
+  it("train a network that is traced, and cannot reach a record by it", function()
+    local data = pn.data.synthetic.logistic { n = 400, p = 3, seed = 1 }:clip_rows("l2", 1)
+    local c = pn.curator { data = { d = data }, ledger = pn.ledger { epsilon = 1, delta = 1e-6 } }
+    local net = [[
+      local net = pn.loss.margins{k=2, extra=3, labels={-1, 1}, f=function(z, w, y)
+        return pn.softplus(-y * (w[1] * pn.tanh(z[1]) + w[2] * pn.tanh(z[2]) + w[3]))
+      end}
+      local obj = pn.objective{data=data.d, loss=net, clip=1} ]]
+    local result = c:run(net .. "return #pn.solve.sgd(obj, {epsilon=0.5, delta=1e-7, iterations=3, batch=50, step=1}).theta", "a")
+    assert.is_true(result.ok, result.error)
+    assert.equal("9", result.answer)
+    result = c:run(net .. "return obj:gradient(pn.vec.zeros(9))", "a")
+    assert.is_false(result.ok)
+    result = c:run("return pn.logsumexp{0, 0}", "a")
+    assert.is_true(result.ok, result.error)
+  end)
+
   it("are not told by errors that depend on them: the labels of a loss", function()
     local data = pn.data.from({ { 1 }, { 0.5 } }, { 0.25, 0.75 }):clip_rows("l2", 1):clip_labels(0, 1)
     local c = pn.curator { data = { d = data }, ledger = pn.ledger { epsilon = 1, delta = 1e-6 } }
@@ -194,6 +211,7 @@ describe("the budget", function()
       { "pn.curator{data={a=data.adult}, ledger=budget}", "the curator's" },
       { "budget.remaining = 7", "cannot be changed" }, { "return budget.spend", "has no 'spend'" },
       { "return budget:spend(pn.event.pure{epsilon=1})", "has no 'spend'" }, { "budget:close()", "has no 'close'" },
+      { "return budget:spend(pn.event.curve{orders={2}, divergences={0}})", "has no 'spend'" },
       { "return budget.split", "has no 'split'" }, { "return budget.ledger", "has no 'ledger'" },
       { "setmetatable(budget, {})", "protected" }, { "setmetatable(data, {})", "protected" },
     }

@@ -4,15 +4,18 @@ local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
 
 describe("a sampler", function()
+  local rates = {}
+  for i = 1, 100 do rates[i] = 0.12 end
   local samplers = {
     full = pn.sampler.full { n = 100 },
     poisson = pn.sampler.poisson { n = 100, q = 0.12 },
     fixed = pn.sampler.fixed { n = 100, batch = 12 },
     shuffled = pn.sampler.shuffled { n = 100, batch = 12 },
+    declared = pn.sampler.declared { q = rates },
   }
 
   it("knows its sizes and prints them", function()
-    local batch = { full = 100, poisson = 12, fixed = 12, shuffled = 12 }
+    local batch = { full = 100, poisson = 12, fixed = 12, shuffled = 12, declared = 12 }
     for name, s in pairs(samplers) do
       assert.equal(name, s.name)
       assert.equal(100, s.n)
@@ -42,6 +45,20 @@ describe("a sampler", function()
     assert.is_true(s.rho >= m.event.rho and s.rho < m.event.rho * (1 + 1e-14))
   end)
 
+  it("prices declared rates at the largest, to the last digit as poisson does", function()
+    local q = {}
+    for i = 1, 100 do q[i] = i % 3 == 0 and 0.2 or 0.01 end
+    local numbers = { sigma = 2, contribution = 0.5, dim = 3 }
+    local mine = pn.sampler.declared { q = q }:event(numbers)
+    local poisson = pn.sampler.poisson { n = 100, q = 0.2 }:event(numbers)
+    assert.equal(tostring(poisson), tostring(mine))
+    for _, order in ipairs { 1.1, 2, 30 } do assert.equal(poisson:rdp(order), mine:rdp(order)) end
+    assert.equal((poisson:epsilon(1e-6)), (mine:epsilon(1e-6)))
+    local function price(e) return { pn.accountant.pld {}:add(e, 10):epsilon_interval(1e-6) } end
+    assert.same(price(poisson), price(mine))
+    assert.equal(7, pn.sampler.declared { q = q }.batch) -- 33 0.2 + 67 0.01 = 7.27
+  end)
+
   it("counts a pass that is begun", function()
     assert.equal(1, samplers.shuffled:events(1))
     assert.equal(1, samplers.shuffled:events(9))
@@ -57,7 +74,7 @@ describe("a sampler", function()
       for i, record in ipairs(batch) do
         assert.is_true(record >= 1 and record <= 100 and (i == 1 or record > batch[i - 1]))
       end
-      if name ~= "poisson" then assert.equal(s.batch, #batch) end
+      if name ~= "poisson" and name ~= "declared" then assert.equal(s.batch, #batch) end
     end
     assert.equal("raw", pn.reference()["pn.sampler:draw"].reveals)
   end)
@@ -83,6 +100,12 @@ describe("a sampler", function()
       "adding a record would move the batches; it has replace_one, zero_out" },
     { "a batch beyond n", "shuffled", { n = 10, batch = 11 }, "from 1 to n = 10, got 11" },
     { "a rate above one", "poisson", { n = 10, q = 1.5 }, "q must be in (0, 1], got 1.5" },
+    { "rates above one", "declared", { q = { 0, 1.5 } }, "q must hold numbers from 0 to 1, got 1.5 at entry 2" },
+    { "negative rates", "declared", { q = { -0.5, 0.5 } }, "q must hold numbers from 0 to 1, got -0.5 at entry 1" },
+    { "rates that are no numbers", "declared", { q = { 0.5, 0 / 0 } }, "sampler.declared: q: entry 2 must be a finite number" },
+    { "rates that are all zero", "declared", { q = { 0, 0 } }, "no record is ever drawn" },
+    { "no rates", "declared", { q = {} }, "an entry for each record, got none" },
+    { "declared rates under add_remove", "declared", { q = { 0.5 }, neighbours = "add_remove" }, "it has replace_one, zero_out" },
     { "a rate of zero", "poisson", { n = 10, q = 0 }, "q must be a positive number, got 0" },
     { "no n", "full", {}, "sampler.full: n is missing" },
     { "an unknown option", "full", { n = 3, q = 1 }, "sampler.full: unknown option 'q'" },

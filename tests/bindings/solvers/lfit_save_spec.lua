@@ -72,6 +72,24 @@ describe("a fit that was saved and loaded", function()
     assert.matches("fit:excess: a fit that was loaded has no objective", refusal(got.excess, got))
   end)
 
+  it("keeps the further parameters of a loss of several margins apart from its rows", function()
+    local d = pn.data.synthetic.lasso { n = 300, p = 3, seed = 1 }:clip_rows("l2", 1)
+    for k = 1, 2 do
+      local loss = pn.loss.margins { k = k, extra = 2, labels = { lo = -1, hi = 1 },
+        f = function(z, w, y) return (w[1] * pn.tanh(z[k]) + w[2] - y) ^ 2 end }
+      local set = pn.set.l2_ball { dim = 3 * k + 2 }
+      local obj = pn.objective { data = d:clip_labels(-1, 1), loss = loss, set = set }
+      local fit = pn.solve.gradient_descent(obj, { epsilon = 1, delta = 1e-8, iterations = 5 })
+      local back = again(fit)
+      assert.equal(k, back.plan.margins)
+      assert.equal(2, back.plan.extra)
+      assert.equal(3 * k + 2, #back.theta)
+      assert.is_true(back:predict(d.X) == fit:predict(d.X))
+      local row = k == 1 and back:predict(d.X[5]) or back:predict(d.X[5])[2]
+      assert.equal(d.X[5]:dot(fit.theta:slice(3 * k - 2, 3 * k)), row)
+    end
+  end)
+
   it("prints what it is, and says where it came from", function()
     local fit = logistic(PRIVATE)
     local text = tostring(again(fit))

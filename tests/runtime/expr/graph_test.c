@@ -127,18 +127,24 @@ static void a_graph_lives_until_its_last_reference(void)
     pn_graph_free(NULL);
 }
 
-static void a_graph_has_at_most_sixteen_variables_with_short_names(void)
+static void a_graph_has_at_most_512_variables_with_short_names(void)
 {
-    static const char *const names[17] = {
-        "a_name_that_is_too_long", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q"
-    };
+    const char *names[PN_GRAPH_VARS_MAX + 1] = { "a_name_that_is_too_long" };
     pn_graph *graph = NULL;
+    pn_node last, sum;
     pn_err err;
 
-    CHECK(pn_graph_new(&graph, names, 17, &err) == PN_EINVAL);
-    CHECK(strcmp(err.message, "expression: at most 16 variables, got 17") == 0);
-    CHECK(pn_graph_new(&graph, names, 16, NULL) == PN_OK);
+    for (int v = 1; v <= PN_GRAPH_VARS_MAX; v++)
+        names[v] = "b";
+    CHECK(pn_graph_new(&graph, names, 513, &err) == PN_EINVAL);
+    CHECK(strcmp(err.message, "expression: at most 512 variables, got 513") == 0);
+    CHECK(pn_graph_new(&graph, names, 512, NULL) == PN_OK);
     CHECK(strcmp(pn_graph_variable_name(graph, 0), "a_name_that_is_") == 0);
+    last = pn_x_var(graph, 511);
+    sum = pn_x_binary(graph, PN_X_ADD, pn_x_unary(graph, PN_X_EXP, last), pn_x_var(graph, 64));
+    for (unsigned v = 0; v < 512; v++)
+        CHECK(pn_graph_depends(graph, sum, v) == (v == 64 || v == 511));
+    CHECK(!pn_graph_depends_below(graph, sum, 64) && pn_graph_depends_below(graph, sum, 65));
     pn_graph_free(graph);
 }
 
@@ -261,7 +267,7 @@ int main(void)
     an_expression_knows_what_it_is_made_of();
     substitution_replaces_variables_and_simplifies();
     a_graph_lives_until_its_last_reference();
-    a_graph_has_at_most_sixteen_variables_with_short_names();
+    a_graph_has_at_most_512_variables_with_short_names();
     a_graph_refuses_to_grow_without_end();
     nothing_is_made_from_a_missing_operand();
     deep_expressions_need_no_deep_stack();

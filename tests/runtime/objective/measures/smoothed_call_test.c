@@ -46,6 +46,22 @@ static double softmax(const void *context, size_t dim, const double *theta, cons
     return log(sum) - z[(size_t)record->y - 1];
 }
 
+static double network(const void *context, size_t dim, const double *theta, const pn_record *record)
+{
+    const double *w = theta + 2 * record->p;
+    double sum = w[2] - record->y;
+
+    (void)context, (void)dim;
+    for (size_t k = 0; k < 2; k++) {
+        double z = 0.0;
+
+        for (size_t j = 0; j < record->p; j++)
+            z += record->x[j] * theta[k * record->p + j];
+        sum += w[k] * tanh(z);
+    }
+    return 0.5 * sum * sum;
+}
+
 static double logistic(const void *context, size_t dim, const double *theta, const pn_record *record)
 {
     double z = 0.0;
@@ -67,11 +83,10 @@ static double hinge(const void *context, size_t dim, const double *theta, const 
 }
 
 /* Both kinds of loss, every kind of data, both calls. */
-static void check_agreement(const char *name, point_fn f, size_t margins, const pn_smoothing *how, storage kind)
+static void check_agreement(const char *name, point_fn f, size_t dim, const pn_smoothing *how, storage kind)
 {
     static world typed, boxed;
     double theta[DIM], other[DIM], a[DIM], b[DIM];
-    size_t dim = margins * P;
     pn_loss *loss = make_loss(name), *black = NULL;
     pn_err err;
 
@@ -108,9 +123,10 @@ static void check_all_agreements(void)
             for (storage kind = DENSE; kind < STORAGES; kind++) {
                 pn_smoothing how = way(directions, group);
 
-                check_agreement("logistic", logistic, 1, &how, kind);
-                check_agreement("hinge", hinge, 1, &how, kind);
-                check_agreement("softmax", softmax, 3, &how, kind);
+                check_agreement("logistic", logistic, P, &how, kind);
+                check_agreement("hinge", hinge, P, &how, kind);
+                check_agreement("softmax", softmax, 3 * P, &how, kind);
+                check_agreement("network", network, 2 * P + 3, &how, kind);
             }
         }
     }

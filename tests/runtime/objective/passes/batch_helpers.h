@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "expr/formula.h"
 #include "geometry/sets/sets.h"
 #include "objective/passes/objective.h"
 
@@ -22,7 +23,28 @@ static inline double unit(unsigned *state)
     return (double)(*state >> 8) / 16777216.0;
 }
 
-/* The options that a loss cannot do without: three classes, a quantile of 1/4. */
+/* (w_3 + w_1 tanh z_1 + w_2 tanh z_2 - y)^2 / 2, labels in [0, 1]. */
+static inline pn_loss *make_network(void)
+{
+    const char *names[11] = { "z1", "z2", "w1", "w2", "w3", "y", "", "", "", "", "" };
+    const pn_labels labels = { .kind = PN_LABELS_INTERVAL, .range = { 0.0, 1.0 } };
+    pn_graph *graph = NULL;
+    pn_loss *loss = NULL;
+    pn_node sum;
+    pn_err err;
+
+    CHECK(pn_graph_new(&graph, names, 11, &err) == PN_OK);
+    sum = pn_x_sub(graph, pn_x_var(graph, 4), pn_x_var(graph, 5));
+    for (unsigned j = 0; j < 2; j++)
+        sum = pn_x_add(graph, sum,
+                       pn_x_mul(graph, pn_x_var(graph, 2 + j), pn_x_unary(graph, PN_X_TANH, pn_x_var(graph, j))));
+    sum = pn_x_scale(graph, 0.5, pn_x_square(graph, sum));
+    CHECK(pn_loss_from_joint_graph(&loss, graph, sum, 2, 3, &labels, &err) == PN_OK);
+    pn_graph_free(graph);
+    return loss;
+}
+
+/* The options that a loss cannot do without: three classes, a quantile of 1/4; or a network. */
 static inline pn_loss *make_loss(const char *name)
 {
     const pn_loss_ops *const *table = pn_loss_table();
@@ -30,6 +52,8 @@ static inline pn_loss *make_loss(const char *name)
     pn_loss *loss = NULL;
     pn_err err;
 
+    if (strcmp(name, "network") == 0)
+        return make_network();
     while (*table && strcmp((*table)->name, name) != 0)
         table++;
     for (size_t i = 0; *table && (*table)->params && (*table)->params[i].name; i++) {
@@ -115,7 +139,7 @@ static inline pn_dataset *make_data(storage kind, size_t n, size_t p, const pn_l
 /* Over an l2 ball when there is no clip. */
 static inline pn_objective *make_objective(const pn_dataset *data, pn_loss *loss, double clip)
 {
-    pn_arg ball[4] = { { .given = true, .count = (loss->margins ? loss->margins : 1) * data->p },
+    pn_arg ball[4] = { { .given = true, .count = (loss->margins ? loss->margins : 1) * data->p + loss->extra },
                        { .given = true, .real = SET_RADIUS } };
     pn_objective_parts parts = { .data = data, .loss = loss, .clip = clip };
     pn_objective *objective = NULL;

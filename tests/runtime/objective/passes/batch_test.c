@@ -5,16 +5,16 @@
 #include "fail_alloc.h"
 #include "runtime/objective/passes/batch_helpers.h"
 
-enum { N = 500, P = 37, DIM_MAX = 3 * P, BATCH_MAX = 400 };
+enum { N = 500, P = 37, DIM_MAX = 3 * P, BATCH_MAX = 400, INPUTS_MAX = 5 };
 
 /* A loss over some data, a point and a snapshot taken at another one. */
 typedef struct world {
     pn_dataset *data;
     pn_loss *loss;
     pn_objective *objective;
-    size_t dim, margins;
+    size_t dim, margins, inputs;
     double theta[DIM_MAX], other[DIM_MAX], gradient[DIM_MAX], value;
-    double *factors, *own; /* [margins * N]: at `other`, at theta */
+    double *factors, *own; /* [inputs * N]: at `other`, at theta */
 } world;
 
 static void open_world(world *self, const char *loss, storage kind, double clip)
@@ -27,8 +27,9 @@ static void open_world(world *self, const char *loss, storage kind, double clip)
     self->objective = make_objective(self->data, self->loss, clip);
     self->dim = pn_objective_dim(self->objective);
     self->margins = self->loss->margins;
-    self->factors = malloc(self->margins * N * sizeof(double));
-    self->own = malloc(self->margins * N * sizeof(double));
+    self->inputs = pn_loss_inputs(self->loss);
+    self->factors = malloc(self->inputs * N * sizeof(double));
+    self->own = malloc(self->inputs * N * sizeof(double));
     some_point(self->theta, self->dim, 5);
     some_point(self->other, self->dim, 6);
     CHECK(pn_objective_snapshot(self->objective, self->other, self->factors, &self->value, self->gradient, NULL,
@@ -53,12 +54,13 @@ static long double scale_of(const world *self, size_t i, double tau)
     long double norm = pn_objective_clip(self->objective) > 0.0 ? row_length(self->data, i) : (long double)RECORD_BOUND;
     long double sum = 0.0L;
 
-    for (size_t k = 0; k < self->margins; k++) {
+    for (size_t k = 0; k < self->inputs; k++) {
         long double d = (long double)self->own[k * N + i] - (long double)self->factors[k * N + i];
 
+        d *= k < self->margins ? norm : 1.0L;
         sum += d * d;
     }
-    norm *= sqrtl(sum);
+    norm = sqrtl(sum);
     return norm > (long double)tau ? (long double)tau / norm : 1.0L;
 }
 
@@ -70,11 +72,13 @@ static void naive(const world *self, const pn_batch *batch, const double *factor
         size_t i = batch->rows[r];
         long double scale = factors ? scale_of(self, i, tau) : 1.0L;
 
-        for (size_t k = 0; k < self->margins; k++) {
+        for (size_t k = 0; k < self->inputs; k++) {
             long double d = (long double)self->own[k * N + i] - (factors ? (long double)factors[k * N + i] : 0.0L);
 
-            for (size_t j = 0; j < P; j++)
+            for (size_t j = 0; k < self->margins && j < P; j++)
                 out[k * P + j] += scale * d * (long double)entry(self->data, i, j) / (long double)batch->denominator;
+            if (k >= self->margins)
+                out[self->margins * (P - 1) + k] += scale * d / (long double)batch->denominator;
         }
     }
 }
@@ -146,7 +150,7 @@ static void check_values(world *self)
 static void check_snapshot(world *self)
 {
     static size_t rows[BATCH_MAX];
-    static double factors[3 * N];
+    static double factors[INPUTS_MAX * N];
     double gradient[DIM_MAX], out[DIM_MAX], value;
     bool nothing = true;
     pn_batch batch = some_batch(rows, BATCH_MAX, 0);
@@ -158,7 +162,7 @@ static void check_snapshot(world *self)
     CHECK(memcmp(gradient, out, self->dim * sizeof *out) == 0); /* without the value, too */
     CHECK(pn_objective_factors(self->objective, self->other, NULL, factors, NULL, &err) == PN_OK);
     CHECK(memcmp(gradient, self->gradient, self->dim * sizeof *gradient) == 0);
-    CHECK(memcmp(factors, self->factors, self->margins * N * sizeof *factors) == 0);
+    CHECK(memcmp(factors, self->factors, self->inputs * N * sizeof *factors) == 0);
     for (batch.count = 1; batch.count <= BATCH_MAX; batch.count = batch.count * 3 + 1) {
         CHECK(pn_objective_batch_differences(self->objective, &batch, self->other, self->factors, INFINITY, out, NULL,
                                              &err) == PN_OK);
@@ -174,14 +178,14 @@ static void check_record(world *self)
     bool same = true;
     pn_err err;
 
-    for (size_t i = 0; i < N && self->margins == 1; i++) {
+    for (size_t i = 0; i < N && self->inputs == 1; i++) {
         CHECK(pn_objective_record_difference(self->objective, i, self->theta, self->factors, &difference, &err) ==
               PN_OK);
         same = same && difference == self->own[i] - self->factors[i];
     }
     CHECK(same);
     CHECK(pn_objective_record_difference(self->objective, N, self->theta, self->factors, &difference, &err) ==
-          (self->margins == 1 ? PN_EINVAL : PN_EUNSUPPORTED));
+          (self->inputs == 1 ? PN_EINVAL : PN_EUNSUPPORTED));
 }
 
 static void test_loss(const char *loss)
@@ -389,13 +393,13 @@ static pn_status small_calls(void *context, pn_err *err)
 
 static void test_allocates_nothing(void)
 {
-    static const char *const losses[] = { "logistic", "softmax" };
+    static const char *const losses[] = { "logistic", "softmax", "network" };
 
-    for (size_t which = 0; which < 2 * STORAGES; which++) {
+    for (size_t which = 0; which < 3 * STORAGES; which++) {
         fail_alloc count = { .fail_at = 0 };
         world self;
 
-        open_world(&self, losses[which % 2], (storage)(which / 2), 0.2);
+        open_world(&self, losses[which % 3], (storage)(which / 3), 0.2);
         CHECK(fail_alloc_run(&count, small_calls, &self) == PN_OK);
         CHECK(count.calls == 0);
         close_world(&self);
@@ -406,6 +410,7 @@ int main(void)
 {
     for (size_t i = 0; pn_loss_table()[i]; i++)
         test_loss(pn_loss_table()[i]->name);
+    test_loss("network");
     for (int kind = 0; kind < STORAGES; kind++) {
         test_long_rows((storage)kind, 300, 1500);
         test_long_rows((storage)kind, 200, 4001);

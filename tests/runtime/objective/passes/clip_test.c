@@ -12,10 +12,11 @@
 
 #define P           3
 #define MARGINS_MAX 3
+#define INPUTS_MAX  5
 
 /* ---- a loss whose slopes are those of the label's row ---- */
 
-static double slopes[4096][MARGINS_MAX];
+static double slopes[4096][INPUTS_MAX];
 static size_t evaluated;
 
 static void table_evaluate(const pn_loss *self, size_t count, const double *z, const double *y, double *value,
@@ -26,7 +27,7 @@ static void table_evaluate(const pn_loss *self, size_t count, const double *z, c
     for (size_t i = 0; i < count; i++) {
         if (value)
             value[i] = 0.0;
-        for (size_t k = 0; slope && k < self->margins; k++)
+        for (size_t k = 0; slope && k < pn_loss_inputs(self); k++)
             slope[k * count + i] = slopes[(size_t)y[i]][k];
     }
 }
@@ -75,7 +76,7 @@ static const double wild_clips[] = { 1.0, 0.1, 1e-100, 0x1p-400, 0x1p400, 5.0, 1
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 typedef struct case_set {
-    size_t n, margins;
+    size_t n, margins, inputs;
     double X[4096 * P], y[4096];
 } case_set;
 
@@ -86,15 +87,16 @@ static double unit(unsigned *state)
 }
 
 /* Every wild slope at every wild row, then random ones over 200 orders of magnitude. */
-static void fill(case_set *self, size_t margins, bool floats)
+static void fill(case_set *self, size_t margins, size_t extra, bool floats)
 {
     unsigned state = 7;
 
     self->margins = margins;
+    self->inputs = margins + extra;
     self->n = 0;
     for (size_t s = 0; s < COUNT(wild_slopes); s++) {
         for (size_t r = 0; r < COUNT(wild_rows); r++) {
-            for (size_t k = 0; k < MARGINS_MAX; k++)
+            for (size_t k = 0; k < INPUTS_MAX; k++)
                 slopes[self->n][k] = wild_slopes[(s + 5 * k) % COUNT(wild_slopes)];
             memcpy(self->X + self->n++ * P, wild_rows[r], sizeof wild_rows[r]);
         }
@@ -102,7 +104,7 @@ static void fill(case_set *self, size_t margins, bool floats)
     while (self->n < 2000) {
         double slope = pow(10.0, 100.0 * unit(&state) - 50.0), row = pow(10.0, 100.0 * unit(&state) - 50.0);
 
-        for (size_t k = 0; k < MARGINS_MAX; k++)
+        for (size_t k = 0; k < INPUTS_MAX; k++)
             slopes[self->n][k] = slope * (2.0 * unit(&state) - 1.0);
         for (size_t j = 0; j < P; j++)
             self->X[self->n * P + j] = row * (2.0 * unit(&state) - 1.0);
@@ -114,7 +116,8 @@ static void fill(case_set *self, size_t margins, bool floats)
         self->X[i] = fabs(self->X[i]) < 3e38 ? (double)(float)self->X[i] : (double)3e38F;
 }
 
-static long double length(const double *factor, size_t stride, size_t margins, const double *x)
+/* Of a record's part: factors times x, and those of further parameters by themselves. */
+static long double length(const double *factor, size_t stride, size_t margins, size_t inputs, const double *x)
 {
     long double sum = 0.0L;
 
@@ -125,6 +128,8 @@ static long double length(const double *factor, size_t stride, size_t margins, c
             sum += part * part;
         }
     }
+    for (size_t k = margins; k < inputs; k++)
+        sum += (long double)factor[k * stride] * (long double)factor[k * stride];
     return sqrtl(sum);
 }
 
@@ -141,19 +146,20 @@ static bool is_tame(const double *slope, size_t margins)
 static void check_record(const case_set *cases, size_t i, const double *factors, double clip)
 {
     const double *x = cases->X + i * P;
-    size_t n = cases->n, margins = cases->margins;
-    long double now = length(factors + i, n, margins, x), before = length(slopes[i], 1, margins, x);
-    long double row = length(&(const double){ 1.0 }, 1, 1, x);
-    bool same = true, ordinary = is_tame(slopes[i], margins) && row > 0x1p-900L && row < 0x1p500L;
+    size_t n = cases->n, margins = cases->margins, inputs = cases->inputs;
+    long double now = length(factors + i, n, margins, inputs, x);
+    long double before = length(slopes[i], 1, margins, inputs, x);
+    long double row = length(&(const double){ 1.0 }, 1, 1, 1, x);
+    bool same = true, ordinary = is_tame(slopes[i], inputs) && row > 0x1p-900L && row < 0x1p500L;
 
-    for (size_t k = 0; k < margins; k++)
+    for (size_t k = 0; k < inputs; k++)
         same = same && factors[k * n + i] == slopes[i][k];
     CHECK(now <= (long double)clip);
     if (ordinary && before <= (1.0L - 1e-13L) * (long double)clip)
         CHECK(same);
     if (ordinary && before >= (long double)clip && before < 0x1p890L * (long double)clip) {
         CHECK(now >= (1.0L - 1e-13L) * (long double)clip);
-        for (size_t k = 1; k < margins; k++) { /* the direction stays, but for what becomes less than 2^-1000 */
+        for (size_t k = 1; k < inputs; k++) { /* the direction stays, but for what becomes less than 2^-1000 */
             long double scaled = (long double)factors[k * n + i] * (long double)slopes[i][0];
             long double want = (long double)factors[i] * (long double)slopes[i][k];
 
@@ -166,8 +172,8 @@ static void check_record(const case_set *cases, size_t i, const double *factors,
 /* A batch of one record gives its part in a gradient, rounding of the products included. */
 static void check_part(pn_objective *objective, const case_set *cases, size_t i, const double *factors, double clip)
 {
-    const double theta[P * MARGINS_MAX] = { 0 };
-    double gradient[P * MARGINS_MAX];
+    const double theta[P * MARGINS_MAX + INPUTS_MAX] = { 0 };
+    double gradient[P * MARGINS_MAX + INPUTS_MAX];
     const size_t rows[1] = { i };
     const pn_batch batch = { rows, 1, 1.0 };
     long double sum = 0.0L;
@@ -179,8 +185,10 @@ static void check_part(pn_objective *objective, const case_set *cases, size_t i,
         for (size_t j = 0; j < P; j++)
             same = same && gradient[k * P + j] == factors[k * cases->n + i] * cases->X[i * P + j];
     }
+    for (size_t k = cases->margins; k < cases->inputs; k++)
+        same = same && gradient[cases->margins * (P - 1) + k] == factors[k * cases->n + i];
     CHECK(same);
-    for (size_t j = 0; j < cases->margins * P; j++)
+    for (size_t j = 0; j < pn_objective_dim(objective); j++)
         sum += (long double)gradient[j] * (long double)gradient[j];
     CHECK(sqrtl(sum) <= (long double)clip);
 }
@@ -188,8 +196,8 @@ static void check_part(pn_objective *objective, const case_set *cases, size_t i,
 static void check_data(const pn_dataset *data, pn_loss *loss, const case_set *cases, double clip)
 {
     const pn_objective_parts parts = { .data = data, .loss = loss, .clip = clip };
-    double theta[P * MARGINS_MAX] = { 0 }, gradient[P * MARGINS_MAX];
-    double *factors = malloc(cases->n * cases->margins * sizeof *factors);
+    double theta[P * MARGINS_MAX + INPUTS_MAX] = { 0 }, gradient[P * MARGINS_MAX + INPUTS_MAX];
+    double *factors = malloc(cases->n * cases->inputs * sizeof *factors), dim = (double)(P * cases->margins);
     pn_objective *objective = NULL;
     const pn_bounds *bounds;
     pn_err err;
@@ -197,11 +205,11 @@ static void check_data(const pn_dataset *data, pn_loss *loss, const case_set *ca
     if (!CHECK(factors && pn_objective_new(&objective, &parts, &err) == PN_OK))
         return;
     bounds = pn_objective_bounds(objective);
+    dim += (double)(cases->inputs - cases->margins);
     CHECK(bounds->source == PN_BOUND_CLIPPED && bounds->certified && bounds->missing[0] == '\0');
     CHECK(bounds->lipschitz[PN_L1] == clip && bounds->lipschitz[PN_L2] == clip);
-    CHECK_CLOSE(bounds->lipschitz[PN_LINF], clip * sqrt((double)(P * cases->margins)),
-                1e-13 * bounds->lipschitz[PN_LINF]);
-    CHECK(bounds->lipschitz[PN_LINF] >= clip * sqrt((double)(P * cases->margins)));
+    CHECK_CLOSE(bounds->lipschitz[PN_LINF], clip * sqrt(dim), 1e-13 * bounds->lipschitz[PN_LINF]);
+    CHECK(bounds->lipschitz[PN_LINF] >= clip * sqrt(dim));
     CHECK(pn_objective_factors(objective, theta, NULL, factors, NULL, &err) == PN_OK);
     for (size_t i = 0; i < cases->n; i++)
         check_record(cases, i, factors, clip);
@@ -242,14 +250,14 @@ static pn_dataset *sparse_copy(const case_set *cases)
     return out;
 }
 
-static void check_storages(size_t margins, bool floats)
+static void check_storages(size_t margins, size_t extra, bool floats)
 {
     case_set *cases = malloc(sizeof *cases);
-    pn_loss loss = { .ops = &table_ops, .row = &table_ops, .references = 1, .margins = margins };
+    pn_loss loss = { .ops = &table_ops, .row = &table_ops, .references = 1, .margins = margins, .extra = extra };
     pn_dataset *data[3] = { NULL };
     pn_err err;
 
-    fill(cases, margins, floats);
+    fill(cases, margins, extra, floats);
     CHECK(pn_dataset_from_dense(&data[0], cases->X, cases->n, P, cases->y, "dense", &err) == PN_OK);
     data[1] = sparse_copy(cases);
     if (floats)
@@ -267,9 +275,12 @@ static void check_storages(size_t margins, bool floats)
 
 int main(void)
 {
-    check_storages(1, false);
-    check_storages(MARGINS_MAX, false);
-    check_storages(1, true);
-    check_storages(MARGINS_MAX, true);
+    check_storages(1, 0, false);
+    check_storages(MARGINS_MAX, 0, false);
+    check_storages(1, 0, true);
+    check_storages(MARGINS_MAX, 0, true);
+    check_storages(1, 1, false);
+    check_storages(MARGINS_MAX, 2, false);
+    check_storages(MARGINS_MAX, 2, true);
     return check_summary();
 }

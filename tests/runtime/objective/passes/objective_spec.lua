@@ -106,7 +106,12 @@ describe("an objective", function()
       local pn = require "penumbra"
       local data = pn.data.synthetic.logistic { n = 20000, p = 30, seed = 6 }
       local g = pn.objective { data = data, loss = pn.loss.logistic() }:gradient(pn.vec.ones(30) / 9)
-      for j = 1, 30 do io.write(("%a "):format(g[j])) end ]]
+      for j = 1, 30 do io.write(("%a "):format(g[j])) end
+      local net = pn.loss.margins { k = 3, extra = 2, labels = { -1, 1 }, f = function(z, w, y)
+        return pn.softplus(-y * (w[1] * pn.tanh(z[1]) + w[2] * pn.tanh(z[2]) * z[3])) end }
+      local obj = pn.objective { data = data, loss = net, clip = 0.1 }
+      g = obj:gradient(pn.vec.ones(92) / 9)
+      for j = 1, 92 do io.write(("%a "):format(g[j])) end ]]
     file:close()
     local outputs = {}
     for _, threads in ipairs { 1, 2, 5 } do

@@ -46,6 +46,11 @@ static const char *const canonical[] = {
     "gaussian(sigma=50,sensitivity=1,draws=1000)",
     "laplace(scale=1e-10,sensitivity=1e+20)@zero_out",
     "rdp(alpha=16.5,epsilon=4.940656458412465e-100)",
+    "curve(orders=(1.5,2,8.25),divergences=(0,0.1,0.3333333333333333))",
+    "curve(orders=(4),divergences=(1e-10))@zero_out",
+    "loss_distribution(p=(0.5,0.3,0.2),q=(0.25,0.25,0.5))@add_remove",
+    "loss_distribution(losses=(0.25,-0.25),probabilities=(0.5,0.375),delta=0.125)",
+    "repeated(compose(curve(orders=(2,3),divergences=(1,2)),pure(epsilon=0.1)),7)",
     "compose(pure(epsilon=0.1),repeated(zcdp(rho=0.25),7),pure(epsilon=0.1))",
     "repeated(exponential(epsilon=0.01),1000000)@add_remove",
     "repeated(compose(pure(epsilon=0.1),repeated(zcdp(rho=0.25),3)),1000)",
@@ -140,6 +145,20 @@ static void test_what_is_no_event(void)
         "repeated(pure(epsilon=1),99999999999999999999999)",
         "repeated(pure(epsilon=1),2,3)",
         "gaussian(sigma=1,sensitivity=1,draws=1.5)",
+        "curve()",
+        "curve(orders=2,divergences=(1))",
+        "curve(orders=(),divergences=())",
+        "curve(orders=(2,),divergences=(1))",
+        "curve(orders=(2,3),divergences=(1))",
+        "curve(orders=(2;3),divergences=(1,2))",
+        "curve(orders=(2,3,divergences=(1,2))",
+        "curve(orders=(nan(1),1,1,1,1,1,1,1,1,1,1,1,1),divergences=(1))",
+        "curve(orders=(inf),divergences=(1))",
+        "curve(orders=(3,2),divergences=(1,2))",
+        "curve(orders=(2),divergences=(nan))",
+        "curve(orders=(2),divergence=pure(epsilon=1))",
+        "loss_distribution(p=(0.5,0.5))",
+        "loss_distribution(p=(0.5,0.5),q=(0.5,0.25))",
         "compose(pure(epsilon=1),pure(epsilon=1)@zero_out)",
         " pure(epsilon=1)",
     };
@@ -155,7 +174,7 @@ static void test_what_is_no_event(void)
 /* Texts with a byte changed, dropped or doubled: an event or a refusal, and no trouble. */
 static void test_noise(void)
 {
-    char text[200];
+    char text[200]; /* longer than any of them */
     int events = 0;
 
     for (size_t i = 0; i < sizeof canonical / sizeof canonical[0]; i++) {
@@ -227,8 +246,8 @@ static pn_status scenario(void *self, pn_err *err)
 
 int main(void)
 {
-    char text[] =
-        "repeated(compose(pure(epsilon=0.1),repeated(zcdp(rho=0.25),3),gaussian(sigma=1,sensitivity=1)),1000)";
+    char text[] = "repeated(compose(pure(epsilon=0.1),repeated(zcdp(rho=0.25),3),curve(orders=(2,3),divergences=(1,2)),"
+                  "loss_distribution(p=(0.5,0.5),q=(0.25,0.75))),1000)";
 
     test_rounds();
     test_extreme_numbers();

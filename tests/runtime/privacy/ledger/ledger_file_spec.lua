@@ -137,6 +137,14 @@ describe("a ledger in a file", function()
       approximate = { { epsilon = 1 / 7, delta = 1e-16 / 3 } },
       sparse_vector = { { epsilon = 1 / 7, answers = 3 }, { epsilon = 0.1 } },
       rdp = { { alpha = 1000, epsilon = 1e-3 } },
+      curve = {
+        { orders = { 4 / 3, 2, 1000 }, divergences = { 1e-3 / 3, 1e-3 / 2, 0.1 } },
+        { divergence = function(order) return order * 1e-3 / 3 end },
+      },
+      loss_distribution = {
+        { p = { 1 / 3, 1 / 3, 1 / 3 }, q = { 1 / 7, 2 / 7, 4 / 7 } },
+        { losses = { 0.1, -1 / 7 }, probabilities = { 0.7, 0.3 }, delta = 0 },
+      },
       objective_perturbation = { { sigma = 400 / 3, sensitivity = 1 / 3, jacobian = 1 / 7, dim = 12 } },
     }
     for name in pairs(event) do
@@ -148,7 +156,7 @@ describe("a ledger in a file", function()
         end
         remove()
         local function look(L)
-          return tostring(L:report())
+          return tostring(L:report()) .. L.spent
         end
         local before = with({ epsilon = 1e6, delta = 1e-6, neighbours = relation, orders = { 1.5, 3, 999 } }, function(L)
           L:spend(event[name](given), "x", 2)

@@ -1,9 +1,11 @@
 /* sampler_test.c -- every scheme draws what its event says: inclusion frequencies against the rate that is charged, and
  * the event's numbers against those of the batches.  Seeds are fixed;
  * a true law fails each check with probability 1e-6. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "privacy/event/event_leaf.h"
 #include "privacy/mechanism/sampler.h"
 #include "random/noise.h"
 #include "random/sample.h"
@@ -117,6 +119,114 @@ static void poisson_draws_at_the_rate_of_its_event(void)
         CHECK(inclusion_statistic(times, 24, DRAWS, q / 1.1) > CHI2_24);
         pn_event_free(event);
         pn_sampler_free(sampler);
+    }
+}
+
+static pn_sampler *declared(double *q, size_t n, pn_neighbours neighbours)
+{
+    pn_arg args[2] = { { .given = true, .vector = { q, n } }, { 0 } };
+    pn_sampler *sampler = NULL;
+
+    CHECK(pn_sampler_from_args(&sampler, "declared", args, neighbours, NULL) == PN_OK);
+    return sampler;
+}
+
+/* Two strata and records of their own, among them one that is never drawn and one that always is. */
+static void declared_rates_are_those_of_the_coins(void)
+{
+    double q[26] = { 0.0, 1.0 }, times[26] = { 0.0 }, sum = 0.0, swapped = 0.0, most = 0.0, expected = 0.0;
+    pn_sampler *sampler;
+    pn_event *event;
+
+    for (size_t i = 2; i < 26; i++)
+        q[i] = i < 10 ? 0.3 : i < 18 ? 0.05 : 0.02 * (double)(i - 10);
+    for (size_t i = 0; i < 26; i++)
+        expected += q[i];
+    sampler = declared(q, 26, PN_ZERO_OUT);
+    event = event_of(sampler, 2.0, 1.0, 0.0, 0);
+    CHECK(sampler->batch == (size_t)round(expected) && sampler->n == 26 && sampler->per_event == 1);
+    CHECK(parameter(event, "q").real == 1.0);
+    count_inclusions(sampler, 5, times);
+    CHECK(times[0] == 0.0 && times[1] == DRAWS);
+    for (size_t i = 2; i < 26; i++) {
+        sum += inclusion_statistic(&times[i], 1, DRAWS, pn_poisson_rate(q[i]));
+        swapped += inclusion_statistic(&times[i], 1, DRAWS, pn_poisson_rate(q[27 - i]));
+        most = fmax(most, q[i]);
+    }
+    CHECK(sum < CHI2_24);
+    CHECK(swapped > CHI2_24);
+    pn_event_free(event);
+    pn_sampler_free(sampler);
+    sampler = declared(q + 2, 24, PN_REPLACE_ONE);
+    event = event_of(sampler, 2.0, 1.0, 0.0, 0);
+    CHECK(parameter(event, "q").real == pn_poisson_rate(most));
+    pn_event_free(event);
+    pn_sampler_free(sampler);
+}
+
+/* With one rate for all it is the scheme "poisson", coin by coin. */
+static void equal_declared_rates_are_poisson_sampling(void)
+{
+    static const pn_neighbours relations[] = { PN_REPLACE_ONE, PN_ZERO_OUT };
+
+    for (size_t k = 0; k < 2; k++) {
+        double q[1000];
+        pn_sampler *mine, *poisson = made("poisson", 1000, rate(0.07), relations[k]);
+        pn_event *event = event_of(poisson, 2.0, 0.5, 1e-9, 3), *same;
+        pn_rng *rng = seeded(9), *other = seeded(9);
+
+        for (size_t i = 0; i < 1000; i++)
+            q[i] = 0.07;
+        mine = declared(q, 1000, relations[k]);
+        same = event_of(mine, 2.0, 0.5, 1e-9, 3);
+        CHECK(pn_event_same(event, same) && mine->batch == poisson->batch);
+        for (int t = 0; t < 20; t++) {
+            size_t count = 0, wanted = 0;
+
+            CHECK(pn_sampler_draw(mine, rng, &count, NULL) == PN_OK);
+            CHECK(pn_sampler_draw(poisson, other, &wanted, NULL) == PN_OK);
+            CHECK(count == wanted && memcmp(mine->indices, poisson->indices, count * sizeof *mine->indices) == 0);
+        }
+        pn_event_free(event);
+        pn_event_free(same);
+        pn_rng_free(rng);
+        pn_rng_free(other);
+        pn_sampler_free(mine);
+        pn_sampler_free(poisson);
+    }
+}
+
+/* No record loses more than the event says, at any order and in any release. */
+static void the_largest_declared_rate_costs_most(void)
+{
+    static const double orders[] = { 1.01, 1.5, 2.0, 8.0, 64.0, 1000.0 }, losses[] = { 0.0, 0.01, 0.3, 1.0, 4.0 };
+    static const pn_neighbours relations[] = { PN_REPLACE_ONE, PN_ZERO_OUT };
+
+    for (size_t k = 0; k < 2; k++) {
+        double before[6] = { 0.0 }, delta[2][5] = { { 0.0 } };
+
+        for (double q = 1e-4; q <= 1.0; q *= 1.7) {
+            pn_sampler *sampler = declared(&q, 1, relations[k]);
+            pn_event *event = event_of(sampler, 1.3, 1.0, 0.0, 0);
+            pn_pair pairs[2];
+            size_t directions = event->ops->pairs(event, false, pairs);
+
+            for (size_t i = 0; i < 6; i++) {
+                CHECK(event->ops->rdp(event, orders[i]) >= before[i]);
+                before[i] = event->ops->rdp(event, orders[i]);
+            }
+            for (size_t i = 0; i < 5 * directions; i++) {
+                double *last = &delta[i / 5][i % 5], now;
+                pn_tails t;
+
+                pairs[i / 5].tails(&pairs[i / 5], losses[i % 5], &t);
+                now = t.p_above - exp(losses[i % 5]) * t.q_above;
+                CHECK(now >= *last - 1e-15);
+                *last = now;
+            }
+            pn_event_free(event);
+            pn_sampler_free(sampler);
+        }
     }
 }
 
@@ -310,14 +420,16 @@ static void relations_without_proof_are_refused_with_the_reason(void)
         const char *reason;
     } cases[] = { { "fixed", PN_ADD_REMOVE, "it has replace_one" },
                   { "fixed", PN_ZERO_OUT, "same n" },
-                  { "shuffled", PN_ADD_REMOVE,
-                    "adding a record would move the batches; it has replace_one, zero_out" } };
+                  { "shuffled", PN_ADD_REMOVE, "adding a record would move the batches; it has replace_one, zero_out" },
+                  { "declared", PN_ADD_REMOVE, "say how many there are; it has replace_one, zero_out" } };
+    double half = 0.5;
     pn_sampler *sampler = NULL;
     pn_err err;
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         pn_arg args[3] = { size(10), size(5), { 0 } };
 
+        args[0].vector = (pn_vec){ &half, 1 };
         CHECK(pn_sampler_from_args(&sampler, cases[i].scheme, args, cases[i].neighbours, &err) == PN_EUNSUPPORTED);
         CHECK(strstr(err.message, cases[i].reason) != NULL);
     }
@@ -334,7 +446,7 @@ static void schemes_and_numbers_that_do_not_exist_are_refused(void)
     CHECK(pn_sampler_from_args(&sampler, "with_replacement", plenty, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
     CHECK(strstr(err.message, "no bound for that composes") != NULL);
     CHECK(pn_sampler_from_args(&sampler, "dice", plenty, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
-    CHECK(strstr(err.message, "full, poisson, fixed, shuffled") != NULL);
+    CHECK(strstr(err.message, "full, poisson, declared, fixed, shuffled") != NULL);
     CHECK(pn_sampler_from_args(&sampler, "fixed", plenty, PN_REPLACE_ONE, &err) == PN_EINVAL);
     CHECK(pn_sampler_from_args(&sampler, "shuffled", plenty, PN_REPLACE_ONE, &err) == PN_EINVAL);
     CHECK(pn_sampler_from_args(&sampler, "poisson", often, PN_REPLACE_ONE, &err) == PN_EINVAL);
@@ -357,7 +469,11 @@ static pn_status make_and_draw(void *scheme, pn_err *err)
     size_t drawn;
     pn_status status;
 
+    double q[50] = { 0.1, 0.2 };
+
     args[1].real = 0.1;
+    if (strcmp(scheme, "declared") == 0)
+        args[0] = (pn_arg){ .given = true, .vector = { q, 50 } };
     status = pn_sampler_from_args(&sampler, scheme, args, PN_REPLACE_ONE, err);
     if (status == PN_OK)
         status = pn_rng_seeded(&rng, 1, err);
@@ -374,6 +490,9 @@ static pn_status make_and_draw(void *scheme, pn_err *err)
 int main(void)
 {
     poisson_draws_at_the_rate_of_its_event();
+    declared_rates_are_those_of_the_coins();
+    equal_declared_rates_are_poisson_sampling();
+    the_largest_declared_rate_costs_most();
     fixed_batches_draw_at_the_rate_of_their_event();
     fixed_batches_are_subsets_alike();
     shuffled_passes_are_partitions_in_random_order();

@@ -279,7 +279,7 @@ static void prices_of_steps_taken_are_no_bounds(void)
 
 static void loose_encodings_are_refused(void)
 {
-    static const unsigned char unknown[] = { 0xa0, 0x01, 0x01 }, twice[] = { 0x68, STEPS }; /* field 20; steps */
+    static const unsigned char unknown[] = { 0xa8, 0x01, 0x01 }, twice[] = { 0x68, STEPS }; /* field 21; steps */
     static unsigned char bytes[MOST];
     const unsigned char *more[] = { unknown, twice };
     const size_t length[] = { sizeof unknown, sizeof twice };
