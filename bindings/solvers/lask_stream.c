@@ -105,7 +105,7 @@ static int answer_alone(lua_State *L, pnl_stream *self, const pnl_ask_call *of)
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
     pn_oracle_begin(self->oracle);
-    status = PN_WITH_RECORDS(pn_oracle_ask(self->oracle, 0, &(pn_asked){ of->x, NULL }, &got, &err));
+    status = PN_WITH_RECORDS(pn_oracle_ask(self->oracle, 0, &(pn_asked){ .x = of->x }, &got, &err));
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

@@ -435,6 +435,7 @@ void pnl_open_solver(lua_State *L)
     pnl_open_class(L, &pnl_sums_class);
     pnl_open_class(L, &pnl_watch_class);
     pnl_open_class(L, &pnl_solver_class);
+    pnl_open_shipped(L);
     lua_pushcfunction(L, solver_new);
     lua_setfield(L, -2, "solver");
     pnl_reference(

@@ -64,4 +64,8 @@ bool pnl_is_scripted(const pn_solver_ops *solver);
 int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index);
 void pnl_open_solver(lua_State *L);
 
+/* lshipped.c */
+/** Make `require "penumbra.shipped"` find what entries of pn.solve in the Lua half are made with. */
+void pnl_open_shipped(lua_State *L);
+
 #endif

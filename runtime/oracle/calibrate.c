@@ -137,6 +137,7 @@ static pn_status plain_noise(pn_plan *plan, double *z, pn_err *err)
 static void explain(pn_plan *plan, const pn_question *question)
 {
     const char *name = question->ops->name;
+    bool scaled = question->ops->scale && (question->ops->two || question->clips);
     char times[32], batch[64] = "", method[128];
 
     (void)snprintf(times, sizeof times, question->each == 1 ? "once a step" : "%zu times a step", question->each);
@@ -158,7 +159,7 @@ static void explain(pn_plan *plan, const pn_question *question)
         break;
     case PN_ANSWER_NUMBERS:
         pn_plan_add(plan, name, pn_question_sigma(question), "noise on each of %zu number%s%s, %s%s", question->dim,
-                    question->dim == 1 ? "" : "s", question->ops->scale ? ", times the length asked for" : "", times,
+                    question->dim == 1 ? "" : "s", scaled ? ", times the length asked for" : "", times,
                     batch);
     }
     if (question->share != 1.0)

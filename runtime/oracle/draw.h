@@ -14,6 +14,7 @@
 /* One answer of the step at hand, or room for one. */
 typedef struct pn_given {
     double *inputs; /* what it was asked with, then the answer: one block */
+    double clip;    /* asked.clip */
     double *answer; /* [dim] */
     size_t chosen;  /* of a choice; of a watch whether it was above */
     double value;   /* the mean loss at x; NaN where it was not computed */

@@ -165,7 +165,7 @@ static bool same(const slot *at, const pn_given *was, const pn_asked *asked)
 {
     size_t dim = pn_objective_dim(at->draw.question->objective), points = at->draw.question->points * dim;
 
-    return memcmp(was->inputs, asked->x, points * sizeof(double)) == 0 &&
+    return memcmp(was->inputs, asked->x, points * sizeof(double)) == 0 && was->clip == asked->clip &&
            (!at->draw.question->ops->two || memcmp(was->inputs + points, asked->v, dim * sizeof(double)) == 0);
 }
 
@@ -188,6 +188,7 @@ static pn_status next_given(slot *at, const pn_asked *asked, pn_given **out, pn_
     *out = &at->given[at->asked];
     if ((*out)->there)
         return PN_OK;
+    (*out)->clip = asked->clip;
     memcpy((*out)->inputs, asked->x, at->draw.question->points * dim * sizeof(double));
     if (at->draw.question->ops->two)
         memcpy((*out)->inputs + at->draw.question->points * dim, asked->v, dim * sizeof(double));

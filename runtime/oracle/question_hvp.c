@@ -49,16 +49,6 @@ static double length(const pn_question *self, const pn_asked *asked)
     return pn_norm_upper(PN_L2, asked->v, pn_objective_dim(self->objective));
 }
 
-/* Every record, as a batch: a Hessian product over all of them would have the regulariser's part. */
-static size_t *everybody(const pn_question *self, double *room)
-{
-    size_t *rows = (size_t *)(void *)room, n = pn_objective_data(self->objective)->n;
-
-    for (size_t i = 0; i < n; i++)
-        rows[i] = i;
-    return rows;
-}
-
 static pn_status compute_hvp(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
                              double *value, double *out, pn_task *task, pn_err *err)
 {
@@ -66,7 +56,7 @@ static pn_status compute_hvp(const pn_question *self, const pn_asked *asked, con
 
     (void)value;
     if (!batch->rows)
-        all.rows = everybody(self, room);
+        all.rows = pn_question_everybody(self, room);
     return pn_objective_hessian_times(self->objective, batch->rows ? batch : &all, asked->x, asked->v, out, task, err);
 }
 
@@ -118,7 +108,7 @@ static pn_status compute_difference(const pn_question *self, const pn_asked *ask
 
     (void)value;
     if (!batch->rows)
-        all.rows = everybody(self, room + inputs * n);
+        all.rows = pn_question_everybody(self, room + inputs * n);
     PN_TRY(pn_objective_factors(self->objective, asked->v, NULL, room, task, err));
     return pn_objective_batch_differences(self->objective, batch->rows ? batch : &all, asked->x, room,
                                           reach_of(self, asked), out, task, err);

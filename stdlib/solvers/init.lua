@@ -1,6 +1,8 @@
 -- solvers/init.lua -- the private solvers that are written in Lua: an update rule and what it asks, each a file to read and to learn
 -- from.  Here they become entries of pn.solve, made when one is first used, and of the reference.
--- Depends on: penumbra.solvers.NAME, and a pn with pn.solver.  Used by: penumbra (init.lua), penumbra.sandbox.
+-- Depends on: penumbra.shipped (bindings/solvers/lshipped.c), penumbra.solvers.NAME, and a pn with pn.solver.  Used by: penumbra (init.lua), penumbra.sandbox.
+local shipped = require "penumbra.shipped"
+
 local solvers = {}
 
 solvers.names = { "heavy_ball", "nesterov", "noisy_sgd" }
@@ -17,9 +19,7 @@ function solvers.add(pn)
       made = made or pn.solver(definition(name))
       return made
     end
-    rawset(pn.solve, name, setmetatable({ plan = function(...) return solver().plan(...) end }, {
-      __call = function(_, ...) return solver()(...) end,
-    }))
+    rawset(pn.solve, name, shipped(solver))
   end
 end
 
