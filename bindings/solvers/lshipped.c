@@ -1,5 +1,5 @@
-/* lshipped.c -- entries of pn.solve whose solver is a pn.solver of the Lua half: `require "penumbra.shipped"`, which is not
- * part of pn.  shipped(load) is called and planned as the solvers in C are, by what load() returns, a pn.solver.
+/* lshipped.c -- entries of pn.solve whose solver is a pn.solver of the Lua half: `require "penumbra.shipped"`, which is
+ * not part of pn.  shipped(load) is called and planned as the solvers in C are, by what load() returns, a pn.solver.
  * Depends on: lsolver.h.  Used by: lsolver.c, penumbra.solvers (stdlib/solvers/init.lua). */
 #include "bindings/solvers/lsolver.h"
 

@@ -14,10 +14,8 @@ enum { KEPT_TABLE = 1 };
 static const char boxes_key = 'd'; /* a weak table: from a definition to its box */
 
 /* What a definition may say besides its functions. */
-static const char *const fields[] = {
-    "name",   "doc",     "source",   "options",    "about", "start", "step",
-    "answer", "queries", "adaptive", "iterations", NULL
-};
+static const char *const fields[] = { "name", "doc",    "source",  "options",  "about",      "start",
+                                      "step", "answer", "queries", "adaptive", "iterations", NULL };
 
 static void scripted_free(void *object)
 {
@@ -440,18 +438,17 @@ void pnl_open_solver(lua_State *L)
     lua_setfield(L, -2, "solver");
     pnl_reference(
         L, "", "solver", PNL_NOTHING,
-        "pn.solver{name=, step=, start=, answer=, options=, about=, iterations=, queries=, adaptive=, doc=, source=} -> "
-        "solver",
+        "pn.solver{name=, step=, start=, answer=, options=, iterations=, queries=, adaptive=, doc=, ...} -> solver",
         "A private solver of your own.  step(s, ask) makes one step: it asks `ask`, whose answers are certified, "
         "charged and noisy, and moves s.x, the point; start(s) prepares s, answer(s) returns the model (by "
-        "default s.x).  s: x, dim, n, set (all of R^dim where there is none), steps, step (from 1), options, "
+        "default s.x).  s: x, dim, n, set (all of R^dim where there is none), steps, step (from 1), options, name, "
         "objective (public facts), noise (deviation of a mean gradient that takes the whole budget; 0 without "
         "privacy) and time (step size x steps that the solvers of the library favour for that noise; infinite "
         "without privacy).  iterations(s) returns how many steps there are by default, options.iterations is a "
-        "constant; about says of each option what it is.  queries = {gradient = 1} says what a step asks; without it the step is tried "
+        "constant.  queries = {gradient = 1} says what a step asks; without it the step is tried "
         "once against an oracle that answers zeros.  A step may ask less than was planned, and pays for what it "
-        "asks; more is refused.  adaptive = true: it may stop early by returning \"done\".  The solver is "
-        "called, and planned by .plan, as those of pn.solve.",
+        "asks; more is refused.  adaptive = true: it may stop early by returning \"done\".  source says where the "
+        "method is from, about what each option is.  The solver is called, and planned by .plan, as those of pn.solve.",
         NULL, NULL);
     lua_pushcfunction(L, oracle_new);
     lua_setfield(L, -2, "oracle");

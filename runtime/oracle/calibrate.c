@@ -159,8 +159,7 @@ static void explain(pn_plan *plan, const pn_question *question)
         break;
     case PN_ANSWER_NUMBERS:
         pn_plan_add(plan, name, pn_question_sigma(question), "noise on each of %zu number%s%s, %s%s", question->dim,
-                    question->dim == 1 ? "" : "s", scaled ? ", times the length asked for" : "", times,
-                    batch);
+                    question->dim == 1 ? "" : "s", scaled ? ", times the length asked for" : "", times, batch);
     }
     if (question->share != 1.0)
         pn_plan_add(plan, "  share", question->share, "its noise multiplier is z/share");

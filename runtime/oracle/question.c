@@ -123,8 +123,7 @@ size_t *pn_question_everybody(const pn_question *self, double *room)
 pn_status pn_question_need_norms(const pn_question *self, pn_err *err)
 {
     PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
-    if (pn_objective_clip(self->objective) > 0.0 ||
-        isfinite(pn_objective_data(self->objective)->bounds.norm[PN_L2]))
+    if (pn_objective_clip(self->objective) > 0.0 || isfinite(pn_objective_data(self->objective)->bounds.norm[PN_L2]))
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY,
                    "%s: nothing bounds how long a record's gradient is; clip the rows, or give pn.objective a clip=, "

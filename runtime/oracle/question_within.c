@@ -1,6 +1,6 @@
-/* question_within.c -- how many records have short gradients: the share of those whose gradient at x has an l2 norm of at
- * most c, which is public and may be another number each time.  Quantiles of these norms are followed by asking it, as
- * clips that adapt do.
+/* question_within.c -- how many records have short gradients: the share of those whose gradient at x has an l2 norm of
+ * at most c, which is public and may be another number each time.  Quantiles of these norms are followed by asking it,
+ * as clips that adapt do.
  *
  * A record adds 0 or 1, centred -1/2 or 1/2, to n times the mean: replacing one moves it by 1/n, leaving it out by
  * 1/(2 n).  The sum is exact; the division and the centring are off by at most 2^-52.
@@ -20,12 +20,12 @@ static pn_status certify(pn_question *self, pn_err *err)
     self->dim = 1;
     self->room = n * pn_loss_inputs(pn_objective_loss(self->objective));
     self->offset = 0.5;
-    self->noise = (pn_gradient_noise){ .dim = 1,
-                                       .neighbours = self->neighbours,
-                                       .lipschitz = 0.5,
-                                       .sensitivity = (self->neighbours == PN_REPLACE_ONE ? 1.0 : 0.5) / (double)n +
-                                                      0x1p-51,
-                                       .bound = 0.5 * (1.0 + 0x1p-30) };
+    self->noise =
+        (pn_gradient_noise){ .dim = 1,
+                             .neighbours = self->neighbours,
+                             .lipschitz = 0.5,
+                             .sensitivity = (self->neighbours == PN_REPLACE_ONE ? 1.0 : 0.5) / (double)n + 0x1p-51,
+                             .bound = 0.5 * (1.0 + 0x1p-30) };
     return PN_OK;
 }
 

@@ -2,9 +2,11 @@
 -- Depends on: nothing; `s` is the state of a pn.solver.  Used by: penumbra.solvers.NAME.
 --
 -- With L the certified smoothness and time = step size x steps, after which noise has done as much harm as more steps would do
--- good (s.time, from the noise, not from T), T steps of 1/L take T/L.  Momentum beta makes each last 1/(1 - beta) times as long, and
--- 1 - beta >= 10/T forgets the start: sqrt(10 L time) steps are enough.  MOST keeps a run short on a machine of today; it is no bound.
--- 10 and the constants of s.time were compared on a9a, Covertype, usps, breast cancer, Reuters, abalone, cal_housing and ijcnn1.
+-- good (s.time, from the noise, not from T), T steps of 1/L take T/L.  Momentum beta makes each last 1/(1 - beta) times as long,
+-- and 1 - beta >= 10/T forgets the start: sqrt(10 L time) steps are enough.  MOST keeps a run short; it is no bound.
+--
+-- The constants here and in the solvers were chosen by looking at a9a, ijcnn1, abalone and usps, those of s.time at Covertype,
+-- breast cancer, Reuters and cal_housing as well: on these sets the defaults are better than chance would have them.
 local choose = {}
 
 local FORGET, FEWEST, MOST = 10, 10, 400
@@ -18,10 +20,21 @@ function choose.number(s, name, low, high, otherwise)
     high < math.huge and (" to below %g"):format(high) or "", otherwise and ', or "auto"' or "", tostring(value)), 0)
 end
 
--- L, or nil where nothing bounds it: kinks, rows of any length.
-local function smoothness(s)
-  local L = s.objective.bounds.smoothness
-  return L and L > 0 and L < math.huge and L or nil
+-- The length of theta over which slopes change by their bound, for records with gradients of length G: G/L of a logistic loss.
+function choose.margin(s, G)
+  local bounds = s.objective.bounds
+  local certified = bounds.smoothness > 0 and bounds.smoothness < math.huge
+  G = G or bounds.lipschitz.l2
+  return certified and G / bounds.smoothness or 4 * bounds.slope / G
+end
+
+-- L, or of smooth losses a guess, G/margin, where records may have any length: of gradients of length G; nil of kinks.
+local function smoothness(s, G)
+  local bounds = s.objective.bounds
+  local L = bounds.smoothness
+  if L > 0 and L < math.huge then return L end
+  L = (G or bounds.lipschitz.l2) / choose.margin(s, G)
+  return bounds.smooth and L > 0 and L < math.huge and L or nil
 end
 
 function choose.steps(s)
@@ -30,18 +43,30 @@ function choose.steps(s)
   return T < MOST and math.max(math.ceil(T), FEWEST) or MOST
 end
 
--- The least momentum with which s.steps of 1/L take s.time.
-function choose.momentum(s)
-  local L = smoothness(s)
-  return L and math.max(math.min(1 - s.steps / (L * s.time), 1 - FORGET / s.steps), 0) or 0
+-- The least momentum with which s.steps of 1/L, or of 1/(L blocks) with blocks that move in turn, take s.time.
+function choose.momentum(s, blocks)
+  local L, T = smoothness(s), s.steps / (blocks or 1)
+  return L and math.max(math.min(1 - T / (L * s.time), 1 - FORGET / T), 0) or 0
 end
 
--- 1/L, or less where that goes too far; without L, as subgradients go: over the length 4 slope/G in T steps of length G.
-function choose.rate(s, momentum)
-  local bounds, L, each = s.objective.bounds, smoothness(s), s.time * (1 - momentum) / s.steps
-  local G = bounds.lipschitz.l2
-  local most = L and 1 / L or 4 * bounds.slope / (G * G * math.sqrt(s.steps)) * (1 - momentum)
-  return math.min(each, most < math.huge and most or 1)
+-- The largest step that is stable: 1/L; of kinks, T steps of length G go over the margin sqrt(T) times.
+function choose.longest(s, G)
+  local L = smoothness(s, G)
+  G = G or s.objective.bounds.lipschitz.l2
+  local most = L and 1 / L or choose.margin(s, G) / (G * math.sqrt(s.steps))
+  return most > 0 and most < math.huge and most or 1
+end
+
+-- The longest, or less where that goes too far: where gradients are clipped to G, noise is less and s.time longer.
+function choose.rate(s, momentum, G)
+  local time = G and s.time * (s.objective.bounds.lipschitz.l2 / G) ^ 2 or s.time
+  return math.min(time * (1 - momentum) / s.steps, choose.longest(s, G))
+end
+
+-- Where the noise of the last running sum is more than that of T gradients which together cost the budget, s.noise T, by so much
+-- less.
+function choose.rate_of_sums(s, momentum, noise)
+  return choose.rate(s, momentum) * (noise > 0 and math.min(s.noise * s.steps / noise, 1) or 1)
 end
 
 -- ---- which point is the answer: option output ----

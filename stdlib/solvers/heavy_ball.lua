@@ -9,13 +9,15 @@ return {
   name = "heavy_ball",
   doc = "Gradient descent with momentum: as good as without, in far fewer passes over the records.",
   source = "Polyak (1964); Bassily, Smith, Thakurta (2014) for the noise",
-  options = { rate = "auto", momentum = "auto" },
+  options = { rate = "auto", momentum = "auto", output = "average" },
   about = {
     rate = "step size; auto: 1/L, or less where that would go too far",
     momentum = "share of the last step that the next one keeps, from 0 to below 1; auto: at most 1 - 10/T",
+    output = "average: the mean of the points of the last half; last: the last one",
   },
   iterations = choose.steps,
   start = function(s)
+    choose.output(s)
     s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
     s.rate = choose.number(s, "rate", 0, math.huge, choose.rate(s, s.momentum))
     s.velocity = 0 * s.x
@@ -24,5 +26,7 @@ return {
     local x = s.set:project(s.x + s.momentum * s.velocity - s.rate * ask:gradient(s.x))
     s.velocity = x - s.x -- as far as the set lets it
     s.x = x
+    choose.keep(s)
   end,
+  answer = choose.answer,
 }

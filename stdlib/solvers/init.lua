@@ -1,11 +1,14 @@
--- solvers/init.lua -- the private solvers that are written in Lua: an update rule and what it asks, each a file to read and to learn
--- from.  Here they become entries of pn.solve, made when one is first used, and of the reference.
--- Depends on: penumbra.shipped (bindings/solvers/lshipped.c), penumbra.solvers.NAME, and a pn with pn.solver.  Used by: penumbra (init.lua), penumbra.sandbox.
+-- solvers/init.lua -- the private solvers that are written in Lua: an update rule and what it asks, each a file to read and to
+-- learn from.  Here they become entries of pn.solve, made when one is first used, and of the reference.
+-- Depends on: penumbra.shipped (bindings/solvers/lshipped.c), penumbra.solvers.NAME, and a pn with pn.solver.
+-- Used by: penumbra (init.lua), penumbra.sandbox.
 local shipped = require "penumbra.shipped"
 
 local solvers = {}
 
-solvers.names = { "heavy_ball", "nesterov", "noisy_sgd" }
+solvers.names = {
+  "adam", "adaptive_clipping", "coordinate_descent", "ftrl", "heavy_ball", "matrix_factorization_sgd", "nesterov", "noisy_sgd",
+}
 
 local function definition(name)
   return require("penumbra.solvers." .. name)
