@@ -140,8 +140,8 @@ static int answer_in_run(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
         pnl_error(L, "%s: the step asks %s with share %g, and its plan has %g", self->owner, question->ops->name,
                   of->told.question.share, question->share);
     before = pnl_private_step(L, false); /* what the pass calls back is the owner's own */
-    status = PN_WITH_RECORDS(
-        pn_oracle_ask(self->oracle, which, &(pn_asked){ of->x, of->v, of->told.length }, &got, &self->err));
+    status = PN_WITH_RECORDS(pn_oracle_ask(
+        self->oracle, which, &(pn_asked){ .x = of->x, .v = of->v, .tau = of->told.length }, &got, &self->err));
     (void)pnl_private_step(L, before);
     self->failed = status;
     pnl_status(L, status, &self->err);
@@ -199,7 +199,7 @@ static pn_status ask_and_close(pn_oracle *oracle, const pnl_ask_call *of, pn_ans
     pn_status status;
 
     pn_oracle_begin(oracle);
-    status = pn_oracle_ask(oracle, 0, &(pn_asked){ of->x, of->v, of->told.length }, got, err);
+    status = pn_oracle_ask(oracle, 0, &(pn_asked){ .x = of->x, .v = of->v, .tau = of->told.length }, got, err);
     if (status == PN_OK)
         memcpy(numbers, got->numbers, dim * sizeof *numbers);
     got->numbers = numbers;

@@ -194,7 +194,7 @@ static void declare(lua_State *L, pnl_job *job, int queries)
         const pn_question_ops *ops = name ? pn_question_find(name) : NULL;
         pnl_told told = { .question = { .ops = ops, .points = 1 } };
 
-        if (!ops)
+        if (!ops || !pn_question_is_open(ops))
             pnl_error(L, "%s: queries: there is no question %s", ask->owner, pnl_got(L, key));
         if (ops == &pn_question_moment || ops == &pn_question_mean || ops == &pn_question_values ||
             ops == &pn_question_choose || ops == &pn_question_differences || ops == &pn_question_prefix ||

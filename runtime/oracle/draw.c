@@ -53,9 +53,14 @@ pn_status pn_draw_open(pn_draw *self, const pn_question *question, pn_rng *rng, 
 {
     self->question = question;
     if (question->room)
-        PN_TRY(pn_new(&self->room, question->room, err, "oracle: out of memory for %zu numbers", question->room));
+        PN_TRY(
+            pn_new_zeroed(&self->room, question->room, err, "oracle: out of memory for %zu numbers", question->room));
     if (question->ops->answer == PN_ANSWER_SUMS)
         return open_stream(self, rng, err);
+    if (question->ops == &pn_question_minimum)
+        return PN_OK;
+    if (question->ops->answer == PN_ANSWER_SMOOTHED)
+        return pn_smoothed_open(&self->smoothed, question, rng, err);
     if (question->exact)
         return question->scheme ? open_sampler(self, err) : PN_OK;
     return question->batches.scheme ? pn_batch_release_new(&self->release, &question->batches, err)
@@ -68,12 +73,19 @@ void pn_draw_close(pn_draw *self)
     pn_free(self->order);
     pn_prefix_free(self->stream);
     pn_sparse_run_free(self->watch);
+    pn_perturbation_free(self->masked);
+    pn_smoothed_close(self->smoothed);
     pn_mechanism_free(self->mechanism);
     pn_batch_release_free(self->release);
     pn_sampler_free(self->sampler);
 }
 
 /* ---- answers ---- */
+
+static const char *label_of(const pn_draw *self, const pn_draw_on *on)
+{
+    return self->question->label ? self->question->label : on->label;
+}
 
 static pn_status compute(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, const pn_batch *batch,
                          double *value, pn_given *to, pn_err *err)
@@ -83,6 +95,12 @@ static pn_status compute(pn_draw *self, const pn_draw_on *on, const pn_asked *as
     if (batch && batch->rows && batch->count == 0) { /* a coin that fell for nobody */
         memset(to->answer, 0, question->dim * sizeof(double));
         return PN_OK;
+    }
+    if (self->differs && !(batch && batch->rows)) { /* one pass for both */
+        const pn_draw *other = self->differs;
+        double *factors = pn_difference_factors(other->question, other->room, asked->x);
+
+        return pn_objective_snapshot(question->objective, asked->x, factors, value, to->answer, on->task, err);
     }
     return question->ops->compute(question, asked, batch, self->room, value, to->answer, on->task, err);
 }
@@ -98,8 +116,8 @@ static pn_status by_mechanism(pn_draw *self, const pn_draw_on *on, const pn_aske
         self->charged++;
         return PN_OK;
     }
-    PN_TRY(pn_mechanism_release(self->mechanism, on->ledger, on->label, on->rng, to->answer, self->question->dim,
-                                &release, err));
+    PN_TRY(pn_mechanism_release(self->mechanism, on->ledger, label_of(self, on), on->rng, to->answer,
+                                self->question->dim, &release, err));
     self->charged++;
     to->chosen = release.index;
     return PN_OK;
@@ -119,6 +137,24 @@ static size_t releases_to_pay(const pn_draw *self, const pn_draw_on *on)
     return left < block ? left : block;
 }
 
+pn_status pn_draw_pay(pn_draw *self, const pn_draw_on *on, size_t answers, pn_err *err)
+{
+    size_t left = self->release ? pn_batch_release_left(self->release) : answers;
+
+    if (left >= answers)
+        return PN_OK;
+    PN_TRY(
+        pn_batch_release_pay(self->release, on->ledger, label_of(self, on), on->rng, answers - left, on->whole, err));
+    self->charged = pn_batch_release_paid(self->release) / self->question->per_event;
+    return PN_OK;
+}
+
+/* A sum that shares its noise with one of all records is not scaled. */
+static double scale_of(const pn_question *question, const pn_asked *asked)
+{
+    return question->ops->scale && question->batches.whole == 0.0 ? question->ops->scale(question, asked) : 1.0;
+}
+
 /* A sum over a batch, or one whose noise is scaled. */
 static pn_status by_release(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
                             pn_err *err)
@@ -129,18 +165,13 @@ static pn_status by_release(pn_draw *self, const pn_draw_on *on, const pn_asked 
 
     if (whole)
         PN_TRY(compute(self, on, asked, &batch, value, to, err));
-    if (pn_batch_release_left(self->release) == 0)
-        PN_TRY(pn_batch_release_pay(self->release, on->ledger, on->label, on->rng, releases_to_pay(self, on), on->whole,
-                                    err));
-    self->charged = pn_batch_release_paid(self->release) / question->per_event;
+    PN_TRY(pn_batch_release_left(self->release) == 0 ? pn_draw_pay(self, on, releases_to_pay(self, on), err) : PN_OK);
     PN_TRY(pn_batch_release_draw(self->release, on->rng, &batch.rows, &batch.count, err));
     if (!whole)
         PN_TRY(compute(self, on, asked, &batch, NULL, to, err));
     if (question->scheme && strcmp(question->scheme, "poisson") != 0)
-        self->records = batch.count;
-    return pn_batch_release_make(self->release, on->rng,
-                                 question->ops->scale ? question->ops->scale(question, asked) : 1.0, to->answer,
-                                 to->answer, err);
+        self->records = batch.count * question->looks;
+    return pn_batch_release_make(self->release, on->rng, scale_of(question, asked), to->answer, to->answer, err);
 }
 
 static pn_status without_noise(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
@@ -152,7 +183,7 @@ static pn_status without_noise(pn_draw *self, const pn_draw_on *on, const pn_ask
     if (self->sampler) {
         PN_TRY(pn_sampler_draw(self->sampler, on->rng, &batch.count, err));
         batch.rows = self->sampler->indices;
-        self->records = batch.count;
+        self->records = batch.count * question->looks;
     }
     PN_TRY(compute(self, on, asked, question->batches.scheme ? &batch : NULL, value, to, err));
     to->chosen = 0;
@@ -179,7 +210,7 @@ static pn_status by_stream(pn_draw *self, const pn_draw_on *on, const pn_asked *
     PN_TRY(compute(self, on, asked, self->order ? &batch : NULL, self->order ? NULL : value, to, err));
     if (!question->exact && self->charged == 0) {
         PN_TRY(pn_prefix_admits(self->stream, to->answer, err));
-        PN_TRY(pn_prefix_pay(self->stream, on->ledger, on->label, false, err));
+        PN_TRY(pn_prefix_pay(self->stream, on->ledger, label_of(self, on), false, err));
         self->charged = 1;
     }
     return pn_prefix_push(self->stream, to->answer, to->answer, on->task, err);
@@ -192,16 +223,34 @@ static pn_status by_watch(pn_draw *self, const pn_draw_on *on, const pn_asked *a
 
     if (self->watch && pn_sparse_run_left(self->watch) == 0)
         return pn_fail(err, PN_EPRIVACY, "%s: the watch has said above %zu time%s, which is what it was planned for",
-                       on->label, self->question->answers, self->question->answers == 1 ? "" : "s");
+                       label_of(self, on), self->question->answers, self->question->answers == 1 ? "" : "s");
     PN_TRY(compute(self, on, asked, NULL, value, to, err));
     if (!self->watch) {
-        PN_TRY(pn_sparse_run_new(&self->watch, self->mechanism, on->ledger, on->label, on->rng, err));
+        PN_TRY(pn_sparse_run_new(&self->watch, self->mechanism, on->ledger, label_of(self, on), on->rng, err));
         self->charged = 1;
     }
     PN_TRY(pn_sparse_run_above(self->watch, to->answer[0], &above, err));
     to->chosen = above;
     to->answer[0] = 0.0; /* nothing but the answer leaves */
     return PN_OK;
+}
+
+pn_status pn_draw_linear(pn_draw *self, const pn_draw_on *on, double *b, pn_err *err)
+{
+    if (self->masked)
+        return PN_OK;
+    PN_TRY(pn_perturbation_open(&self->masked, &self->question->perturbation, on->ledger, label_of(self, on), on->rng,
+                                b, err));
+    self->charged = 1;
+    return PN_OK;
+}
+
+static pn_status by_perturbation(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value,
+                                 pn_given *to, pn_err *err)
+{
+    (void)on;
+    (void)value;
+    return pn_perturbation_release(self->masked, asked->x, to->answer, err);
 }
 
 /* From the unit of what was released to that of the answer. */
@@ -223,13 +272,20 @@ pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *as
 
     if (self->stream)
         how = by_stream;
+    else if (self->smoothed)
+        how = pn_smoothed_answer;
     else if (self->question->exact)
         how = without_noise;
     else if (self->question->ops->answer == PN_ANSWER_ABOVE)
         how = by_watch;
     else if (self->release)
         how = by_release;
-    self->records = self->question->scheme ? self->question->batch : pn_objective_data(self->question->objective)->n;
+    else if (self->masked)
+        how = by_perturbation;
+    self->records = self->question->looks *
+                    (self->question->scheme ? self->question->batch : pn_objective_data(self->question->objective)->n);
+    if (self->question->ops->answer == PN_ANSWER_MASKED)
+        self->records = 0; /* the solver has counted */
     PN_TRY(how(self, on, asked, value, to, err));
     finish(self->question, to);
     return PN_OK;

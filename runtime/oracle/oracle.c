@@ -1,28 +1,11 @@
 /* oracle.c -- answering: the plan is looked up, the answer computed, the charge made, the noise drawn, and all of it
  * remembered until the step is done.
- * Depends on: oracle.h, draw.h.  Used by: run.c, solvers. */
+ * Depends on: oracle_impl.h.  Used by: run.c, ask.c. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "oracle/draw.h"
-#include "oracle/oracle.h"
-
-/* A question of the plan, and its answers of the step at hand. */
-typedef struct slot {
-    pn_draw draw;
-    pn_given *given;    /* [made] */
-    size_t made, asked; /* asked: in this step, so far */
-} slot;
-
-struct pn_oracle {
-    const pn_plan *plan;
-    pn_objective *objective;
-    pn_draw_on on;
-    slot *slots; /* [plan->question_count] */
-    uint64_t records;
-    bool paid; /* a run that is charged as a whole */
-};
+#include "oracle/oracle_impl.h"
 
 /* ---- life ---- */
 
@@ -31,7 +14,7 @@ void pn_oracle_close(pn_oracle *self)
     if (!self)
         return;
     for (size_t i = 0; self->slots && i < self->plan->question_count; i++) {
-        slot *at = &self->slots[i];
+        pn_slot *at = &self->slots[i];
 
         for (size_t k = 0; k < at->made; k++)
             pn_free(at->given[k].inputs);
@@ -40,6 +23,25 @@ void pn_oracle_close(pn_oracle *self)
     }
     pn_free(self->slots);
     pn_free(self);
+}
+
+pn_slot *pn_oracle_slot(const pn_oracle *self, const pn_question_ops *ops)
+{
+    for (size_t i = 0; i < self->plan->question_count; i++) {
+        if (self->plan->questions[i].ops == ops)
+            return &self->slots[i];
+    }
+    return NULL;
+}
+
+/* A gradient of all records is asked where differences are taken from: one pass gives what both want. */
+static void join_difference(pn_oracle *self)
+{
+    pn_slot *gradient = pn_oracle_slot(self, &pn_question_gradient),
+            *difference = pn_oracle_slot(self, &pn_question_difference);
+
+    if (gradient && difference && !gradient->draw.question->scheme)
+        gradient->draw.differs = &difference->draw;
 }
 
 static pn_status open_slots(pn_oracle *self, pn_err *err)
@@ -51,6 +53,7 @@ static pn_status open_slots(pn_oracle *self, pn_err *err)
     PN_TRY(pn_new_zeroed(&self->slots, count, err, "oracle: out of memory for %zu questions", count));
     for (size_t i = 0; i < count; i++)
         PN_TRY(pn_draw_open(&self->slots[i].draw, &self->plan->questions[i], self->on.rng, err));
+    join_difference(self);
     return PN_OK;
 }
 
@@ -139,38 +142,25 @@ pn_status pn_oracle_charged(const pn_oracle *self, pn_event **event, size_t *cou
     return status;
 }
 
-/* ---- what a run may show ---- */
-
-static bool is_private(const pn_oracle *self)
-{
-    return self->plan->request.kind != PN_NONPRIVATE;
-}
-
-/* A real run never computes what it may not show. */
-static bool shows(const pn_oracle *self)
-{
-    return !is_private(self) || pn_rng_simulated(self->on.rng);
-}
-
 /* ---- the memory ---- */
 
-static size_t inputs_of(const slot *at)
+static size_t inputs_of(const pn_slot *at)
 {
     size_t dim = pn_objective_dim(at->draw.question->objective);
 
     return (at->draw.question->points + at->draw.question->ops->two) * dim;
 }
 
-static bool same(const slot *at, const pn_given *was, const pn_asked *asked)
+static bool same(const pn_slot *at, const pn_given *was, const pn_asked *asked)
 {
     size_t dim = pn_objective_dim(at->draw.question->objective), points = at->draw.question->points * dim;
 
-    return memcmp(was->inputs, asked->x, points * sizeof(double)) == 0 && was->clip == asked->clip &&
+    return was->tau == asked->tau && memcmp(was->inputs, asked->x, points * sizeof(double)) == 0 &&
            (!at->draw.question->ops->two || memcmp(was->inputs + points, asked->v, dim * sizeof(double)) == 0);
 }
 
 /* Room for the next answer of the step, with what it is asked with. */
-static pn_status next_given(slot *at, const pn_asked *asked, pn_given **out, pn_err *err)
+static pn_status next_given(pn_slot *at, const pn_asked *asked, pn_given **out, pn_err *err)
 {
     size_t inputs = inputs_of(at), dim = pn_objective_dim(at->draw.question->objective);
     pn_given *grown;
@@ -188,14 +178,14 @@ static pn_status next_given(slot *at, const pn_asked *asked, pn_given **out, pn_
     *out = &at->given[at->asked];
     if ((*out)->there)
         return PN_OK;
-    (*out)->clip = asked->clip;
+    (*out)->tau = asked->tau;
     memcpy((*out)->inputs, asked->x, at->draw.question->points * dim * sizeof(double));
     if (at->draw.question->ops->two)
         memcpy((*out)->inputs + at->draw.question->points * dim, asked->v, dim * sizeof(double));
     return PN_OK;
 }
 
-static pn_status refuse_more(const pn_oracle *self, const char *what, size_t planned, pn_err *err)
+pn_status pn_oracle_refuse(const pn_oracle *self, const char *what, size_t planned, pn_err *err)
 {
     if (planned == 0)
         return pn_fail(err, PN_EPRIVACY, "%s: a step asks %s, which its plan does not have", self->plan->owner, what);
@@ -204,9 +194,9 @@ static pn_status refuse_more(const pn_oracle *self, const char *what, size_t pla
 }
 
 /* A run at the price of its loss distribution is no sum of prices of steps. */
-static pn_status pay_whole(pn_oracle *self, pn_err *err)
+pn_status pn_oracle_pay_whole(pn_oracle *self, pn_err *err)
 {
-    if (!self->plan->whole || self->paid || !is_private(self))
+    if (!self->plan->whole || self->paid || !pn_oracle_is_private(self))
         return PN_OK;
     PN_TRY(pn_ledger_spend(self->on.ledger, self->plan->event, 1, self->plan->name, err));
     self->paid = true;
@@ -214,12 +204,12 @@ static pn_status pay_whole(pn_oracle *self, pn_err *err)
 }
 
 /* The answer to the next question of that slot: anew, or as it was given before the step failed. */
-static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool value, pn_given **out, pn_err *err)
+pn_status pn_oracle_answer(pn_oracle *self, pn_slot *at, const pn_asked *asked, bool value, pn_given **out, pn_err *err)
 {
     const pn_question *question = at->draw.question;
 
     if (at->asked == question->each)
-        return refuse_more(self, question->ops->name, question->each, err);
+        return pn_oracle_refuse(self, question->ops->name, question->each, err);
     PN_TRY(next_given(at, asked, out, err));
     if ((*out)->there && !same(at, *out, asked))
         return pn_fail(err, PN_EPRIVACY,
@@ -227,130 +217,18 @@ static pn_status answer(pn_oracle *self, slot *at, const pn_asked *asked, bool v
                        "answered and paid for; put the state back as it was before the step",
                        self->plan->owner, question->ops->name);
     if (!(*out)->there) {
-        PN_TRY(pay_whole(self, err));
+        PN_TRY(pn_oracle_pay_whole(self, err));
         (*out)->value = NAN;
-        PN_TRY(pn_draw_answer(&at->draw, &self->on, asked, value && shows(self) ? &(*out)->value : NULL, *out, err));
+        PN_TRY(pn_draw_answer(&at->draw, &self->on, asked, value && pn_oracle_shows(self) ? &(*out)->value : NULL, *out,
+                              err));
         self->records += at->draw.records;
     }
     at->asked++;
     return PN_OK;
 }
 
-static pn_status find(pn_oracle *self, const pn_question_ops *ops, slot **out, pn_err *err)
+pn_status pn_oracle_find(const pn_oracle *self, const pn_question_ops *ops, pn_slot **out, pn_err *err)
 {
-    for (size_t i = 0; i < self->plan->question_count; i++) {
-        *out = &self->slots[i];
-        if ((*out)->draw.question->ops == ops)
-            return PN_OK;
-    }
-    return refuse_more(self, ops->name, 0, err);
-}
-
-/* ---- questions ---- */
-
-/* gradient (may be NULL) and *value += the regulariser's. */
-static pn_status add_regulariser(const pn_oracle *self, const double *x, double *value, double *gradient, pn_err *err)
-{
-    const pn_regulariser *reg = pn_objective_regulariser(self->objective);
-    double extra = 0.0;
-
-    if (!reg || (!value && !gradient))
-        return PN_OK;
-    PN_TRY(reg->ops->evaluate(reg, pn_objective_dim(self->objective), x, value ? &extra : NULL, gradient, err));
-    if (value)
-        *value += extra;
-    return PN_OK;
-}
-
-/* Without privacy.  Whether a private run ends must not depend on the records: there NaN is no error. */
-static pn_status exact_losses(pn_oracle *self, const double *x, double *value, double *gradient, pn_err *err)
-{
-    PN_TRY(pn_objective_losses(self->objective, NULL, x, value, gradient, self->on.task, err));
-    self->records += gradient ? pn_objective_data(self->objective)->n : 0;
-    if (!value || !isnan(*value))
-        return PN_OK;
-    return pn_objective_undefined(self->objective, self->plan->owner, err);
-}
-
-static pn_status take_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err)
-{
-    pn_asked asked = { .x = x };
-    slot *at = NULL;
-    pn_given *got = NULL;
-
-    if (!is_private(ask))
-        return exact_losses(ask, x, value, gradient, err);
-    PN_TRY(find(ask, &pn_question_gradient, &at, err));
-    PN_TRY(answer(ask, at, &asked, value != NULL, &got, err));
-    memcpy(gradient, got->answer, at->draw.question->dim * sizeof(double));
-    if (value)
-        *value = got->value;
-    return PN_OK;
-}
-
-pn_status pn_ask_gradient(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err)
-{
-    PN_TRY(take_losses(ask, x, value, gradient, err));
-    return add_regulariser(ask, x, value, gradient, err);
-}
-
-pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err)
-{
-    PN_TRY(take_losses(ask, x, value, gradient, err));
-    return add_regulariser(ask, x, value, NULL, err);
-}
-
-pn_status pn_ask_batch(pn_oracle *ask, const double *x, double *gradient, pn_err *err)
-{
-    pn_asked asked = { .x = x };
-    slot *at = NULL;
-    pn_given *got = NULL;
-
-    PN_TRY(find(ask, &pn_question_gradient, &at, err));
-    PN_TRY(answer(ask, at, &asked, false, &got, err));
-    memcpy(gradient, got->answer, at->draw.question->dim * sizeof(double));
-    return PN_OK;
-}
-
-pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err)
-{
-    pn_asked asked = { .x = x };
-    slot *at = NULL;
-    pn_given *got = NULL;
-
-    PN_TRY(find(ask, &pn_question_vertex, &at, err));
-    PN_TRY(answer(ask, at, &asked, value != NULL, &got, err));
-    *chosen = got->chosen;
-    if (value)
-        *value = got->value;
-    return PN_OK;
-}
-
-pn_status pn_oracle_ask(pn_oracle *self, size_t which, const pn_asked *asked, pn_answer *out, pn_err *err)
-{
-    pn_given *got = NULL;
-
-    PN_TRY(answer(self, &self->slots[which], asked, out->wants_value, &got, err));
-    out->numbers = got->answer;
-    out->chosen = got->chosen;
-    out->value = got->value;
-    return PN_OK;
-}
-
-pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *err)
-{
-    if (is_private(ask))
-        return refuse_more(ask, "value", 0, err);
-    PN_TRY(exact_losses(ask, x, value, NULL, err));
-    return add_regulariser(ask, x, value, NULL, err);
-}
-
-size_t pn_ask_below(pn_oracle *ask, size_t count)
-{
-    return (size_t)pn_rng_below(ask->on.rng, count);
-}
-
-void pn_ask_normals(pn_oracle *ask, size_t n, double *normals)
-{
-    pn_rng_normals(ask->on.rng, n, normals);
+    *out = pn_oracle_slot(self, ops);
+    return *out ? PN_OK : pn_oracle_refuse(self, ops->name, 0, err);
 }

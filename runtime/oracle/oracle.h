@@ -15,6 +15,7 @@
 
 #include "oracle/plan.h"
 #include "oracle/question.h"
+#include "random/block_sampling.h"
 
 typedef struct pn_oracle pn_oracle;
 
@@ -60,10 +61,44 @@ pn_status pn_ask_gradient(pn_oracle *ask, const double *x, double *value, double
 pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err);
 /** gradient[dim] of the mean loss over the next batch, as the plan has it, also without privacy. */
 pn_status pn_ask_batch(pn_oracle *ask, const double *x, double *gradient, pn_err *err);
+/** v[dim]: the mean loss's gradient at y, which the next `steps` differences are taken from; they are paid for with it.
+ *  Of a plan whose differences have the noise of v in theirs, v is 0: it is in each of them. */
+pn_status pn_ask_snapshot(pn_oracle *ask, const double *y, size_t steps, double *value, double *v, pn_err *err);
+/** sum[dim], over the next batch, of the gradients at x less those at y, each clipped to l2 norm tau > 0. */
+pn_status pn_ask_difference(pn_oracle *ask, const double *x, const double *y, double tau, double *sum, pn_err *err);
+/** The records of the next batch, and the factors of all of them at the snapshot: without privacy only. */
+pn_status pn_ask_rows(pn_oracle *ask, pn_batch *batch, const double **factors, pn_err *err);
 /** *chosen: the vertex v of the set, from 0, with the least <v, gradient of f at x>, by private choice. */
 pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err);
 /** *value = f(x), exactly: of a run without privacy only. */
 pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *err);
+
+/* ---- estimates from values ---- */
+
+/** gradient[dim] at w, of the smoothed loss, by the stream of the plan's records; `before`[dim] is where the one before
+ *  was taken.  *value as above. */
+pn_status pn_ask_smoothed(pn_oracle *ask, const double *w, const double *before, double *gradient, pn_err *err);
+/** Chance that does not change with the noise: a number in [0, 1) for where gradients are taken, one below `count` for
+ *  which of them is the answer. */
+double pn_ask_place(pn_oracle *ask);
+size_t pn_ask_pick(pn_oracle *ask, size_t count);
+/** The blocks of a sampling, indices[blocks] of which *count are drawn. */
+pn_status pn_ask_blocks(pn_oracle *ask, const pn_block_sampling *sampling, size_t *indices, size_t *count, pn_err *err);
+
+/* ---- points that a solver computes from the records, in its query ---- */
+
+/** Whether numbers of the records may be shown: without privacy, and under seeded noise. */
+bool pn_ask_shows(const pn_oracle *ask);
+/** For passes of the query's own: threads, and who stops them. */
+pn_task *pn_ask_task(const pn_oracle *ask);
+/** It has evaluated so many per-record gradients. */
+void pn_ask_count(pn_oracle *ask, uint64_t records);
+/** Charge the run and draw the linear term b[dim] of its objective: once, a second call leaves b as it is. */
+pn_status pn_ask_linear(pn_oracle *ask, double *b, pn_err *err);
+/** out[dim] = x[dim] with the noise of the plan's point or minimum. */
+pn_status pn_ask_masked(pn_oracle *ask, const double *x, double *out, pn_err *err);
+/** Charge what the plan's point costs, though nothing is released: once.  For a failure that tells of the records. */
+pn_status pn_ask_forfeit(pn_oracle *ask, pn_err *err);
 
 /** A number below `count`, and n standard normals: chance that says nothing about the records. */
 size_t pn_ask_below(pn_oracle *ask, size_t count);

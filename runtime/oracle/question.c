@@ -21,6 +21,11 @@ const pn_question_ops *pn_question_find(const char *name)
     return pn_table_find(rows, name);
 }
 
+bool pn_question_is_open(const pn_question_ops *ops)
+{
+    return ops->answer != PN_ANSWER_MASKED && ops->answer != PN_ANSWER_SMOOTHED;
+}
+
 /* ---- life ---- */
 
 void pn_question_clear(pn_question *self)
@@ -55,6 +60,7 @@ pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *o
                            .neighbours = plan->request.neighbours,
                            .points = 1,
                            .each = 1,
+                           .looks = 1,
                            .share = 1.0,
                            .divisor = 1.0,
                            .per_event = 1 };
@@ -135,6 +141,7 @@ pn_status pn_question_certify(pn_question *self, pn_err *err)
 {
     self->points = self->points ? self->points : 1;
     self->each = self->each ? self->each : 1;
+    self->looks = self->looks ? self->looks : 1;
     self->share = self->share > 0.0 ? self->share : 1.0;
     self->divisor = 1.0;
     self->per_event = 1;
@@ -209,6 +216,19 @@ static pn_status watch_mechanism(pn_mechanism **out, const pn_question *self, pn
     return pn_mechanism_from_args(out, "sparse_vector", args, self->neighbours, err);
 }
 
+static pn_status laplace_mechanism(pn_mechanism **out, const pn_question *self, pn_err *err)
+{
+    const pn_gradient_noise *noise = &self->noise;
+    pn_arg args[] = { { .given = true, .real = noise->sigma },
+                      { .given = false },
+                      { .given = true, .real = sqrt((double)self->dim) * noise->sensitivity * (1.0 + 0x1p-50) },
+                      { .given = true, .count = self->dim },
+                      { .given = true, .real = noise->bound },
+                      { .given = true, .flag = true } /* strict: the bound is certified */ };
+
+    return pn_mechanism_from_args(out, "laplace", args, self->neighbours, err);
+}
+
 pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_err *err)
 {
     const pn_gradient_noise *noise = &self->noise;
@@ -223,6 +243,8 @@ pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_
         return pn_mechanism_selection(out, &self->selection, err);
     if (self->ops->answer == PN_ANSWER_ABOVE)
         return watch_mechanism(out, self, err);
+    if (self->laplace)
+        return laplace_mechanism(out, self, err);
     return pn_mechanism_from_args(out, "gaussian", args, self->neighbours, err);
 }
 
@@ -232,6 +254,8 @@ pn_status pn_question_price(pn_question *self, pn_err *err)
 
     pn_event_free(self->event);
     self->event = NULL;
+    if (self->ops == &pn_question_minimum)
+        return pn_perturbation_event(&self->event, &self->perturbation, err);
     if (self->batches.scheme)
         return pn_batch_release_price(&self->event, &self->per_event, &self->batches, err);
     PN_TRY(pn_question_mechanism(&mechanism, self, err));

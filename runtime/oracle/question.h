@@ -11,20 +11,23 @@
 #include <stddef.h>
 
 #include "continual/prefix.h"
+#include "continual/single_pass.h"
 #include "core/status.h"
 #include "core/task.h"
+#include "objective/measures/smoothed.h"
 #include "objective/passes/objective.h"
 #include "oracle/gradient_noise.h"
 #include "oracle/model_noise.h"
 #include "privacy/event/event.h"
 #include "privacy/mechanism/batch_release.h"
 #include "privacy/mechanism/mechanism.h"
+#include "privacy/mechanism/perturbation.h"
 
 /* What a question is asked with: released or public numbers, borrowed for the call. */
 typedef struct pn_asked {
     const double *x; /* [dim of the objective] the point; of several points [count][dim] */
     const double *v; /* [dim] the second point or the direction; NULL where the kind takes none */
-    double clip;     /* of those that clip: the length, > 0 */
+    double tau;      /* what records are clipped to, or measured by; of difference 0: reach x smoothness x ||x - v|| */
 } pn_asked;
 
 /* What comes back. */
@@ -32,6 +35,8 @@ typedef enum pn_answer_kind {
     PN_ANSWER_NUMBERS = 0, /* [dim], with Gaussian noise */
     PN_ANSWER_CHOICE,      /* an index from 0, by private choice among `dim` scores */
     PN_ANSWER_SUMS,        /* [dim]: a running sum, of a stream that one event pays for */
+    PN_ANSWER_SMOOTHED,    /* [dim]: an estimate from values, of a stream over records that are used once */
+    PN_ANSWER_MASKED,      /* [dim]: a point that the solver computed from the records, with noise; a run's last word */
     PN_ANSWER_ABOVE        /* whether a number is at or above a threshold, of a run that one event pays for */
 } pn_answer_kind;
 
@@ -59,16 +64,18 @@ struct pn_question {
     const pn_question_ops *ops;
     pn_objective *objective; /* of the plan, which outlives the question; of moment and mean: `inner` */
     pn_neighbours neighbours;
-    bool exact;    /* of a run without privacy: nothing has to be bounded, and answers have no noise */
-    size_t points; /* in asked.x */
-    size_t each;   /* how often one step may ask it */
-    double share;  /* precision relative to other questions of a plan: its noise multiplier is z/share */
+    bool exact;        /* of a run without privacy: nothing has to be bounded, and answers have no noise */
+    size_t points;     /* in asked.x */
+    size_t each;       /* how often one step may ask it */
+    size_t looks;      /* at each record, for an answer */
+    const char *label; /* of its charges; NULL: the solver's name */
+    double share;      /* precision relative to other questions of a plan: its noise multiplier is z/share */
 
     /* What it was told, before it is certified; zeros where its kind takes none. */
     const char *scheme;       /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
     size_t batch;             /* records of one, or as many as are expected */
     pn_interval clip;         /* to which values are clipped; {0, 0}: the certified range */
-    bool clips;               /* of gradient: what is asked says how long a record's part may be, asked.clip */
+    bool clips;               /* of gradient: what is asked says how long a record's part may be, asked.tau */
     double reach;             /* of difference: clipped at reach x smoothness x ||x - v||; 0: 1 */
     double radius;            /* of differences */
     double threshold;         /* of above ... */
@@ -88,8 +95,12 @@ struct pn_question {
     double reached;                   /* bound on what one record adds, where compute() clips to it */
     pn_selection_options selection;   /* of choices */
     pn_model model;                   /* of hessian */
-    pn_prefix_design *design;         /* owned: of prefix */
-    pn_loss *phi_loss;                /* owned, with inner: the objective whose loss, or slope, phi is */
+    pn_smoothing smoothing;           /* of smoothed: the estimator, and how the records are shared out */
+    pn_single_pass_options slices;
+    bool laplace; /* of point: noise.sigma is the scale of Laplace noise, noise.sensitivity in l2 */
+    pn_perturbation_options perturbation; /* of minimum */
+    pn_prefix_design *design;             /* owned: of prefix */
+    pn_loss *phi_loss;                    /* owned, with inner: the objective whose loss, or slope, phi is */
     pn_objective *inner;
 
     pn_event *event;  /* owned: of per_event answers; NULL before it has a price */
@@ -152,6 +163,14 @@ pn_status pn_question_batches(pn_question *self, double contribution, pn_err *er
  *  Errors: PN_EUNSUPPORTED for losses of several margins; as pn_objective_new. */
 pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err);
 
+/** Whether users may ask it: what a solver computes from the records itself is for those of the library. */
+bool pn_question_is_open(const pn_question_ops *ops);
+
+/* Of difference: the doubles of its scratch; and where in it the factors of the records at v are kept (they are written
+ * there by who computes them, and are then those at v). */
+void pn_difference_layout(const pn_question *self, size_t *room);
+double *pn_difference_factors(const pn_question *self, double *room, const double *v);
+
 /* One row, one line. */
 #define PN_QUESTIONS(X)                                                                                                \
     X(gradient)                                                                                                        \
@@ -167,7 +186,10 @@ pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err);
     X(vertex)                                                                                                          \
     X(choose)                                                                                                          \
     X(prefix)                                                                                                          \
-    X(above)
+    X(above)                                                                                                           \
+    X(smoothed)                                                                                                        \
+    X(point)                                                                                                           \
+    X(minimum)
 
 #define PN_QUESTION_DECLARE(name) extern const pn_question_ops pn_question_##name;
 PN_QUESTIONS(PN_QUESTION_DECLARE)

@@ -27,7 +27,7 @@ static pn_status certify(pn_question *self, pn_err *err)
 /* No record's gradient is longer than it was certified to be. */
 static double longest(const pn_question *self, const pn_asked *asked)
 {
-    return self->clips ? fmin(asked->clip, pn_objective_bounds(self->objective)->lipschitz[PN_L2]) : 1.0;
+    return self->clips ? fmin(asked->tau, pn_objective_bounds(self->objective)->lipschitz[PN_L2]) : 1.0;
 }
 
 /* The difference from gradients of 0. */
@@ -49,7 +49,7 @@ static pn_status compute(const pn_question *self, const pn_asked *asked, const p
 {
     if (self->clips)
         return compute_clipped(self, asked, batch, room, out, task, err);
-    return pn_objective_losses(self->objective, batch, asked->x, value, out, task, err);
+    return pn_objective_losses(self->objective, batch && batch->rows ? batch : NULL, asked->x, value, out, task, err);
 }
 
 const pn_question_ops pn_question_gradient = {

@@ -9,6 +9,7 @@
  * by tau.
  * Depends on: question.h, geometry/kernels/upper.h.  Used by: question.c's table. */
 #include <math.h>
+#include <string.h>
 
 #include "geometry/kernels/upper.h"
 #include "oracle/question.h"
@@ -30,10 +31,14 @@ static pn_status need_smooth(const pn_question *self, pn_err *err)
 static pn_status certify_hvp(pn_question *self, pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(self->objective);
+    size_t inputs = pn_loss_inputs(pn_objective_loss(self->objective));
     bool halved = bounds->loss.convex && self->neighbours == PN_REPLACE_ONE;
 
     PN_TRY(need_smooth(self, err));
     PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
+    if (inputs > 1 && !self->exact) /* second derivatives of several inputs are not clamped in products */
+        return pn_fail(err, PN_EUNSUPPORTED, "hvp: it needs a loss of one margin, and %s has %zu inputs; ask hessian",
+                       pn_objective_loss(self->objective)->name, inputs);
     if (pn_objective_clip(self->objective) > 0.0)
         return pn_fail(err, PN_EUNSUPPORTED, "hvp: clipped gradients have no such Hessian; leave clip out");
     self->dim = pn_objective_dim(self->objective);
@@ -72,20 +77,41 @@ const pn_question_ops pn_question_hvp = {
     .scale = length,
 };
 
-/* ---- difference ---- */
+/* ---- difference ----
+ * Scratch: the factors of every record at v, as long as v stays the same; v; whether there is one; and the numbers of
+ * the records, where all are asked. */
 
-static pn_status certify_difference(pn_question *self, pn_err *err)
+static size_t inputs_of(const pn_question *self)
+{
+    return pn_loss_inputs(pn_objective_loss(self->objective));
+}
+
+void pn_difference_layout(const pn_question *self, size_t *room)
 {
     size_t n = pn_objective_data(self->objective)->n;
 
+    *room = n * inputs_of(self) + self->dim + 1 + (self->scheme ? 0 : n);
+}
+
+double *pn_difference_factors(const pn_question *self, double *room, const double *v)
+{
+    double *kept = room + pn_objective_data(self->objective)->n * inputs_of(self);
+
+    memcpy(kept, v, self->dim * sizeof *kept);
+    kept[self->dim] = 1.0;
+    return room;
+}
+
+static pn_status certify_difference(pn_question *self, pn_err *err)
+{
     PN_TRY(need_smooth(self, err));
-    PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
     if (self->reach == 0.0)
         self->reach = 1.0;
     if (!(self->reach > 0.0 && isfinite(self->reach)))
         return pn_fail(err, PN_EINVAL, "difference: reach must be a positive number, got %g", self->reach);
     self->dim = pn_objective_dim(self->objective);
-    self->room = n * (pn_loss_inputs(pn_objective_loss(self->objective)) + 1);
+    self->looks = 2;
+    pn_difference_layout(self, &self->room);
     return pn_question_batches(self, 1.0, err);
 }
 
@@ -95,6 +121,8 @@ static double reach_of(const pn_question *self, const pn_asked *asked)
     size_t dim = pn_objective_dim(self->objective);
     double squares = 0.0;
 
+    if (asked->tau > 0.0)
+        return asked->tau;
     for (size_t j = 0; j < dim; j++)
         squares += (asked->x[j] - asked->v[j]) * (asked->x[j] - asked->v[j]);
     return fmin(2.0 * bounds->lipschitz[PN_L2], self->reach * bounds->loss_smoothness * sqrt(squares));
@@ -103,15 +131,20 @@ static double reach_of(const pn_question *self, const pn_asked *asked)
 static pn_status compute_difference(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
                                     double *value, double *out, pn_task *task, pn_err *err)
 {
-    size_t n = pn_objective_data(self->objective)->n, inputs = pn_loss_inputs(pn_objective_loss(self->objective));
+    size_t n = pn_objective_data(self->objective)->n;
     pn_batch all = { .count = n, .denominator = 1.0 };
+    double *kept = room + n * inputs_of(self);
 
     (void)value;
     if (!batch->rows)
-        all.rows = pn_question_everybody(self, room + inputs * n);
-    PN_TRY(pn_objective_factors(self->objective, asked->v, NULL, room, task, err));
+        all.rows = pn_question_everybody(self, kept + self->dim + 1);
+    if (kept[self->dim] != 1.0 || memcmp(kept, asked->v, self->dim * sizeof *kept) != 0) {
+        kept[self->dim] = 0.0;
+        PN_TRY(pn_objective_factors(self->objective, asked->v, NULL, room, task, err));
+        (void)pn_difference_factors(self, room, asked->v);
+    }
     return pn_objective_batch_differences(self->objective, batch->rows ? batch : &all, asked->x, room,
-                                          reach_of(self, asked), out, task, err);
+                                          self->exact ? INFINITY : reach_of(self, asked), out, task, err);
 }
 
 const pn_question_ops pn_question_difference = {

@@ -38,7 +38,7 @@ static pn_status compute(const pn_question *self, const pn_asked *asked, const p
     (void)value;
     PN_TRY(pn_objective_factors(self->objective, asked->x, NULL, room, task, err));
     for (size_t i = 0; i < n; i++)
-        within += pn_objective_gradient_norm(self->objective, room, i) <= asked->clip;
+        within += pn_objective_gradient_norm(self->objective, room, i) <= asked->tau;
     *out = (double)within / (double)n - self->offset;
     return PN_OK;
 }

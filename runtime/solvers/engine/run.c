@@ -18,6 +18,7 @@ struct pn_walk {
     pn_step_context context;
     pn_trace_row row;      /* of the step at hand, as far as its query filled it */
     bool asked;            /* its query is done, and its update is not */
+    bool begun;            /* a round of it has been tried */
     pn_ledger *own_ledger; /* when the caller gave none */
     pn_rng *own_rng;
     bool simulated;
@@ -177,7 +178,25 @@ static const pn_trace_row no_row = {
     .value = NAN, .gap = NAN, .certificate = NAN, .gradient_norm = NAN, .eigenvalue = NAN
 };
 
-/* What has been asked is not asked again when only the update failed. */
+/* A query and its update; what has been asked is not asked again when only the update failed. */
+static pn_status make_round(pn_walk *walk, pn_err *err)
+{
+    const pn_solver_ops *solver = walk->plan->solver;
+
+    if (!walk->asked) {
+        pn_oracle_begin(walk->ask);
+        PN_TRY(solver->query(walk->state, walk->ask, &walk->row, err));
+        walk->asked = true;
+    }
+    walk->state->more = false;
+    PN_TRY(solver->update(walk->state, &walk->row, err));
+    walk->asked = false;
+    walk->state->gradients = pn_oracle_records(walk->ask);
+    pn_oracle_next(walk->ask);
+    return PN_OK;
+}
+
+/* A step that failed, or was stopped between two rounds, goes on there. */
 static pn_status make_step(pn_walk *walk, pn_trace_row *row, pn_err *err)
 {
     const pn_solver_ops *solver = walk->plan->solver;
@@ -186,17 +205,16 @@ static pn_status make_step(pn_walk *walk, pn_trace_row *row, pn_err *err)
         *row = no_row;
         return solver->step(walk->state, &walk->context, row, err);
     }
-    if (!walk->asked) {
+    if (!walk->begun)
         walk->row = no_row;
-        pn_oracle_begin(walk->ask);
-        PN_TRY(solver->query(walk->state, walk->ask, &walk->row, err));
-        walk->asked = true;
-    }
+    walk->begun = true;
+    do {
+        if (walk->state->more)
+            PN_TRY(pn_task_stopped(walk->context.task, solver->name, err));
+        PN_TRY(make_round(walk, err));
+    } while (walk->state->more && !walk->state->finished);
+    walk->begun = false;
     *row = walk->row;
-    PN_TRY(solver->update(walk->state, row, err));
-    walk->asked = false;
-    walk->state->gradients = pn_oracle_records(walk->ask);
-    pn_oracle_next(walk->ask);
     return PN_OK;
 }
 

@@ -44,6 +44,7 @@ struct pn_state {
     const pn_plan *plan; /* kept */
     size_t step;         /* steps done */
     uint64_t gradients;
+    bool more;           /* set by an update: the step goes on with another query and update */
     bool finished;       /* set by a solver that ends early */
     const char *stopped; /* static: why it did, for the fit; NULL: "converged" */
     double *block;       /* owned: the arrays of `rooms` */
@@ -95,7 +96,7 @@ struct pn_solver_ops {
     /* A run.  The engine allocates the state and its arrays, zeroed, and frees them.  A step is `query`, which asks the
      * oracle and is the only one that sees records, ledger or chance, and then `update`, which moves by the answers and
      * sees none of them.  Either may fail and is then called again: a query gets the same answers and pays nothing, and
-     * an update changes nothing before all that can fail is done. */
+     * an update changes nothing before all that can fail is done.  A step may be several rounds of both: `more`. */
     size_t state;                                                     /* bytes, pn_state first */
     void (*rooms)(pn_state *state, pn_room *room);                    /* its arrays */
     pn_status (*begin)(pn_state *state, pn_oracle *ask, pn_err *err); /* its first point; may draw chance */

@@ -22,65 +22,51 @@ static const bfw_plan *plan_of(const bfw_state *self)
     return (const bfw_plan *)self->base.plan;
 }
 
-static void bfw_destroy(pn_state *state)
+static void bfw_rooms(pn_state *state, pn_room *room)
 {
     bfw_state *self = (bfw_state *)state;
+    size_t p = pn_objective_dim(state->plan->objective);
 
-    pn_free(self->theta);
-    pn_free(self->gradient);
-    pn_free(self->point);
-    pn_free(self->drawn);
-    pn_free(self);
+    pn_room_take(room, &self->theta, p);
+    pn_room_take(room, &self->gradient, p);
+    pn_room_take(room, &self->point, p);
 }
 
-static pn_status allocate(bfw_state *self, pn_err *err)
+static pn_status bfw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
+    bfw_state *self = (bfw_state *)state;
     const bfw_plan *plan = plan_of(self);
-    size_t p = pn_objective_dim(plan->base.objective);
 
-    self->theta = pn_alloc(p, sizeof(double));
-    self->gradient = pn_alloc(p, sizeof(double));
-    self->point = pn_alloc(p, sizeof(double));
-    self->drawn = pn_alloc(plan->sampling->blocks, sizeof *self->drawn);
-    PN_TRY(pn_made(self->theta && self->gradient && self->point && self->drawn, err,
-                   "solve.block_frank_wolfe: out of memory for %zu coordinates", p));
-    memcpy(self->theta, plan->start, p * sizeof(double));
-    return PN_OK;
+    (void)ask;
+    memcpy(self->theta, plan->start, pn_objective_dim(state->plan->objective) * sizeof(double));
+    return pn_new(&self->drawn, plan->sampling->blocks, err, "solve.block_frank_wolfe: out of memory for %zu blocks",
+                  plan->sampling->blocks);
 }
 
-static pn_status bfw_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
+static void bfw_end(pn_state *state)
 {
-    bfw_state *self;
-    pn_status status;
+    pn_free(((bfw_state *)state)->drawn);
+}
 
-    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.block_frank_wolfe: out of memory"));
-    self->base.plan = plan;
-    status = allocate(self, err);
-    if (status == PN_OK)
-        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
-    if (status != PN_OK) {
-        bfw_destroy(&self->base);
-        return status;
+/* Blocks that are drawn stay so when what follows fails. */
+static pn_status bfw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
+{
+    bfw_state *self = (bfw_state *)state;
+    const bfw_plan *plan = plan_of(self);
+    size_t p = pn_objective_dim(state->plan->objective);
+
+    if (!self->has_drawn)
+        PN_TRY(pn_ask_blocks(ask, plan->sampling, self->drawn, &self->count, err));
+    self->has_drawn = true;
+    if (plan->oracle.sample) {
+        PN_TRY(pn_ask_value(ask, self->theta, &row->value, err));
+        PN_TRY(plan->oracle.sample(plan->oracle.self, self->theta, p, self->gradient, err));
+    } else {
+        PN_TRY(pn_ask_gradient(ask, self->theta, &row->value, self->gradient, err));
     }
-    *out = &self->base;
-    return PN_OK;
-}
-
-static pn_status take_gradient(bfw_state *self, pn_step_context *context, double *value, pn_err *err)
-{
-    pn_objective *objective = self->base.plan->objective;
-    const pn_gradient_oracle *oracle = &plan_of(self)->oracle;
-    size_t p = pn_objective_dim(objective);
-    pn_status status = pn_objective_evaluate(objective, self->theta, value, oracle->sample ? NULL : self->gradient,
-                                             context->task, err);
-
-    if (status == PN_OK && oracle->sample)
-        status = oracle->sample(oracle->self, self->theta, p, self->gradient, err);
-    if (status == PN_OK && !oracle->sample)
-        self->base.gradients += pn_objective_data(objective)->n;
-    for (size_t j = 0; status == PN_OK && j < p; j++)
+    for (size_t j = 0; j < p; j++)
         self->gradient[j] = -self->gradient[j];
-    return status;
+    return PN_OK;
 }
 
 /* point = the vertex of block i for g = -grad; its intervals by the rule of the box: the upper end for 0. */
@@ -125,24 +111,15 @@ static void move_block(bfw_state *self, size_t i, double gamma)
     pn_atom_add(&(pn_atom){ .count = count, .value = self->point + first }, gamma, self->theta + first);
 }
 
-static pn_status bfw_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+static pn_status bfw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     bfw_state *self = (bfw_state *)state;
     const bfw_plan *plan = plan_of(self);
     double gap = 0.0;
-    pn_status status = PN_OK;
 
-    if (!self->has_drawn)
-        status = pn_block_sampling_draw(plan->sampling, context->rng, self->drawn, &self->count, err);
-    self->has_drawn = status == PN_OK;
-    if (status == PN_OK)
-        status = take_gradient(self, context, &row->value, err);
-    if (status == PN_OK)
-        status = find_vertices(self, &gap, err);
-    if (status == PN_OK && (isnan(row->value) || isnan(gap)))
-        status = pn_objective_undefined(plan->base.objective, "solve.block_frank_wolfe", err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(find_vertices(self, &gap, err));
+    if (isnan(gap))
+        return pn_objective_undefined(plan->base.objective, "solve.block_frank_wolfe", err);
     for (size_t k = 0; k < self->count; k++)
         move_block(self, self->drawn[k], bfw_step_size(plan, state->step, self->drawn[k]));
     row->step_size = bfw_step_size(plan, state->step, plan->compensated ? self->drawn[0] : 0);
@@ -171,8 +148,12 @@ const pn_solver_ops pn_solver_block_frank_wolfe = {
     .is_private = false,
     .plan = bfw_plan_new,
     .destroy_plan = bfw_plan_destroy,
-    .start = bfw_start,
-    .step = bfw_step,
+    .passes = true,
+    .state = sizeof(bfw_state),
+    .rooms = bfw_rooms,
+    .begin = bfw_begin,
+    .query = bfw_query,
+    .update = bfw_update,
     .current = bfw_current,
-    .destroy = bfw_destroy,
+    .end = bfw_end,
 };

@@ -348,6 +348,7 @@ static pn_status choose_accountant(op_problem *at, const pn_arg *accountant, boo
 
 static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
+    pn_question *minimum;
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     double width = NAN;
     const char *rule = NULL;
@@ -383,7 +384,12 @@ static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *commo
         pn_plan_warn(&plan->base,
                      "approximate=false: exact up to rounding only, which has no guarantee; teaching ledgers and "
                      "seeded noise only");
-    return pn_perturbation_event(&plan->base.event, &plan->noise, err);
+    PN_TRY(pn_plan_ask(&minimum, &plan->base, &pn_question_minimum, err));
+    minimum->dim = plan->noise.dim;
+    minimum->perturbation = plan->noise;
+    PN_TRY(pn_question_price(minimum, err));
+    plan->base.event = pn_event_keep(minimum->event);
+    return PN_OK;
 }
 
 /* The slope of the mean at the start stands for L where nothing bounds the records' slopes: it bounds how far the

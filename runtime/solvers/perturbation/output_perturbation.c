@@ -1,12 +1,11 @@
 /* output_perturbation.c -- gradient steps, or the minimum itself, on the records as they are, and noise once on where
  * they end.  Nothing of the way there leaves: a run that is interrupted has its start and has spent nothing.
- * Depends on: output_perturbation.h, perturbed_minimum.h, privacy/.  Used by: solvers.c's table.
+ * Depends on: output_perturbation.h, perturbed_minimum.h, oracle.  Used by: solvers.c's table.
  * Source: Chaudhuri, Monteleoni, Sarwate (2011); Zhang, Zheng, Mou, Wang (2017); Wu et al. (2017); constants as derived
  * in output_perturbation_bound.c. */
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/mutant.h"
 #include "solvers/engine/descent.h"
 #include "solvers/engine/first_order.h"
@@ -16,15 +15,13 @@
 static const char owner[] = "solve.output_perturbation";
 
 typedef struct output_state {
-    pn_state base;           /* first */
-    pn_mechanism *mechanism; /* NULL without privacy */
-    double *theta;           /* [p] what may be seen */
-    double *x, *gradient;    /* [p] each, with what follows one block with theta; as private as the data */
-    double *next;            /* [p] what a step leaves unfinished when it fails */
-    size_t done;             /* batches of this pass */
-    uint64_t counted;        /* t of the steps so far */
-    bool released;
-    bool paid; /* for a minimum that was missed */
+    pn_state base;        /* first */
+    double *theta;        /* [p] what may be seen */
+    double *x, *gradient; /* [p] as private as the data */
+    double *next;         /* [p] what a step leaves unfinished when it fails */
+    double *released;     /* [p] the end point with its noise */
+    size_t done;          /* batches of this pass */
+    uint64_t counted;     /* t of the steps so far */
 } output_state;
 
 static const output_plan *plan_of(const output_state *self)
@@ -37,42 +34,32 @@ static size_t dim_of(const output_state *self)
     return pn_objective_dim(self->base.plan->objective);
 }
 
-static void output_destroy(pn_state *state)
+static bool is_private(const output_state *self)
+{
+    return self->base.plan->request.kind != PN_NONPRIVATE;
+}
+
+static void output_rooms(pn_state *state, pn_room *room)
+{
+    output_state *self = (output_state *)state;
+    size_t p = dim_of(self);
+
+    pn_room_take(room, &self->theta, p);
+    pn_room_take(room, &self->x, p);
+    pn_room_take(room, &self->gradient, p);
+    pn_room_take(room, &self->next, p);
+    pn_room_take(room, &self->released, p);
+}
+
+static pn_status output_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
     output_state *self = (output_state *)state;
 
-    pn_mechanism_free(self->mechanism);
-    pn_free(self->theta);
-    pn_free(self);
-}
-
-static pn_status output_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
-{
-    output_state *self = pn_calloc(1, sizeof *self);
-    size_t p = pn_objective_dim(plan->objective);
-    pn_status status;
-
-    if (self)
-        self->theta = pn_calloc(4, p * sizeof(double));
-    if (!self || !self->theta) {
-        pn_free(self);
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, p);
-    }
-    self->base.plan = plan;
-    self->x = self->theta + p;
-    self->gradient = self->theta + 2 * p;
-    self->next = self->theta + 3 * p;
-    memcpy(self->theta, plan_of(self)->start, p * sizeof(double));
-    memcpy(self->x, plan_of(self)->start, p * sizeof(double));
-    status = plan->request.kind == PN_NONPRIVATE ? PN_OK : output_open(&self->mechanism, plan_of(self), err);
-    if (status == PN_OK && plan_of(self)->method == OUTPUT_GD)
-        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
-    if (status != PN_OK) {
-        output_destroy(&self->base);
-        return status;
-    }
-    *out = &self->base;
-    return PN_OK;
+    memcpy(self->theta, plan_of(self)->start, dim_of(self) * sizeof(double));
+    memcpy(self->x, plan_of(self)->start, dim_of(self) * sizeof(double));
+    if (plan_of(self)->method != OUTPUT_GD)
+        return PN_OK;
+    return pn_objective_prepare(state->plan->objective, state->plan->iterations, pn_ask_task(ask), err);
 }
 
 /* ---- steps ---- */
@@ -125,8 +112,9 @@ static pn_status one_step(output_state *self, double *value, pn_task *task, pn_e
 }
 
 /* A pass that was stopped goes on where it was. */
-static pn_status one_pass(output_state *self, double *value, pn_task *task, pn_err *err)
+static pn_status one_pass(output_state *self, double *value, pn_oracle *ask, pn_err *err)
 {
+    pn_task *task = pn_ask_task(ask);
     const output_schedule *s = &plan_of(self)->schedule;
     pn_status status = PN_OK;
 
@@ -136,15 +124,16 @@ static pn_status one_pass(output_state *self, double *value, pn_task *task, pn_e
             status = one_step(self, value, task, err);
         if (status == PN_OK) {
             self->done++;
-            self->base.gradients += s->batch;
+            pn_ask_count(ask, s->batch);
         }
     }
     return status;
 }
 
 /* How many gradients the minimum takes depends on the records, so only runs that may show it count them. */
-static pn_status minimise(output_state *self, bool open, pn_task *task, pn_err *err)
+static pn_status minimise(output_state *self, pn_oracle *ask, pn_err *err)
 {
+    bool open = pn_ask_shows(ask);
     const output_plan *plan = plan_of(self);
     uint64_t gradients = 0;
     pn_perturbed_problem problem = { .owner = owner,
@@ -164,35 +153,13 @@ static pn_status minimise(output_state *self, bool open, pn_task *task, pn_err *
     if (self->done)
         return PN_OK;
     memset(self->next, 0, dim_of(self) * sizeof(double)); /* no linear term */
-    status = pn_perturbed_minimum(&problem, self->x, &gradients, task, err);
-    self->base.gradients += open ? gradients : 0;
+    status = pn_perturbed_minimum(&problem, self->x, &gradients, pn_ask_task(ask), err);
+    pn_ask_count(ask, open ? gradients : 0);
     self->done = status == PN_OK;
     return status;
 }
 
-/* ---- the release ---- */
-
-/* Noise on x, and the projection: what is done to noisy values reveals nothing more.  What was released once stays. */
-static pn_status publish(output_state *self, pn_step_context *context, pn_err *err)
-{
-    const pn_set *set = pn_objective_set(self->base.plan->objective);
-    size_t p = dim_of(self);
-    pn_release release = { .values = self->next };
-    pn_status status = PN_OK;
-
-    if (!self->released)
-        status = pn_mechanism_release(self->mechanism, context->ledger, "output_perturbation", context->rng, self->x, p,
-                                      &release, err);
-    if (status != PN_OK)
-        return status;
-    if (!self->released)
-        context->releases++;
-    self->released = true;
-    if (set && (status = pn_set_project(set, self->next, p, err)) != PN_OK)
-        return status;
-    memcpy(self->theta, self->next, p * sizeof(double));
-    return PN_OK;
-}
+/* ---- failures ---- */
 
 /* What a failure inside a private run says may hold numbers of the records. */
 static pn_status hush(const output_state *self, pn_status status, pn_err *err)
@@ -205,43 +172,48 @@ static pn_status hush(const output_state *self, pn_status status, pn_err *err)
 }
 
 /* A minimum that is missed says something about the records, which costs what the release would have. */
-static pn_status pay_for_failure(output_state *self, pn_step_context *context, pn_status status, pn_err *err)
-{
-    pn_status paid = PN_OK;
-
-    if (!self->paid)
-        paid = pn_ledger_spend(context->ledger, self->base.plan->event, 1, "output_perturbation", err);
-    self->paid = paid == PN_OK;
-    return paid == PN_OK ? hush(self, status, err) : paid;
-}
-
-static pn_status compute(output_state *self, pn_step_context *context, double *value, pn_err *err)
+static pn_status compute(output_state *self, pn_oracle *ask, double *value, pn_err *err)
 {
     bool exact = plan_of(self)->method == OUTPUT_EXACT;
-    bool open = !self->mechanism || pn_rng_simulated(context->rng);
-    pn_status status =
-        exact ? minimise(self, open, context->task, err) : one_pass(self, open ? value : NULL, context->task, err);
+    pn_status status = exact ? minimise(self, ask, err) : one_pass(self, pn_ask_shows(ask) ? value : NULL, ask, err);
 
-    if (!self->mechanism || status == PN_OK)
+    if (!is_private(self) || status == PN_OK)
         return status;
-    return exact && status == PN_ENUMERIC ? pay_for_failure(self, context, status, err) : hush(self, status, err);
+    if (exact && status == PN_ENUMERIC)
+        PN_TRY(pn_ask_forfeit(ask, err));
+    return hush(self, status, err);
 }
 
-static pn_status output_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+static bool is_last(const output_state *self)
+{
+    return self->base.step + 1 == self->base.plan->iterations;
+}
+
+static pn_status output_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
+{
+    output_state *self = (output_state *)state;
+    double value = NAN;
+
+    PN_TRY(compute(self, ask, &value, err));
+    row->value = plan_of(self)->order ? NAN : value;
+    return is_private(self) && is_last(self) ? pn_ask_masked(ask, self->x, self->released, err) : PN_OK;
+}
+
+/* What is done to noisy values reveals nothing more. */
+static pn_status output_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     output_state *self = (output_state *)state;
     const output_plan *plan = plan_of(self);
-    double value = NAN;
-    pn_status status = self->released ? PN_OK : compute(self, context, &value, err);
+    const pn_set *set = pn_objective_set(plan->base.objective);
+    size_t p = dim_of(self);
 
-    if (status == PN_OK && self->mechanism && state->step + 1 == state->plan->iterations)
-        status = publish(self, context, err);
-    if (status != PN_OK)
-        return status;
-    if (!self->mechanism && !pn_has_diverged(state, self->x, dim_of(self)))
-        memcpy(self->theta, self->x, dim_of(self) * sizeof(double));
-    row->value = plan->order ? NAN : value;
-    row->gap = NAN;
+    if (is_private(self) && is_last(self)) {
+        memcpy(self->next, self->released, p * sizeof(double));
+        PN_TRY(set ? pn_set_project(set, self->next, p, err) : PN_OK);
+        memcpy(self->theta, self->next, p * sizeof(double));
+    }
+    if (!is_private(self) && !pn_has_diverged(state, self->x, p))
+        memcpy(self->theta, self->x, p * sizeof(double));
     row->step_size = plan->method == OUTPUT_EXACT ? 0.0 : output_step_size(&plan->schedule, (double)self->counted);
     self->done = 0;
     return PN_OK;
@@ -250,16 +222,6 @@ static pn_status output_step(pn_state *state, pn_step_context *context, pn_trace
 static void output_current(const pn_state *state, double *theta)
 {
     memcpy(theta, ((const output_state *)state)->theta, pn_objective_dim(state->plan->objective) * sizeof(double));
-}
-
-/* Before the release nothing, whatever the steps. */
-static pn_status output_spent(const pn_state *state, pn_event **out, pn_err *err)
-{
-    const output_state *self = (const output_state *)state;
-
-    (void)err;
-    *out = self->released || self->paid ? pn_event_keep(state->plan->event) : NULL;
-    return PN_OK;
 }
 
 const pn_solver_ops pn_solver_output_perturbation = {
@@ -274,9 +236,10 @@ const pn_solver_ops pn_solver_output_perturbation = {
     .is_private = true,
     .plan = output_plan_new,
     .destroy_plan = output_plan_destroy,
-    .start = output_start,
-    .step = output_step,
+    .state = sizeof(output_state),
+    .rooms = output_rooms,
+    .begin = output_begin,
+    .query = output_query,
+    .update = output_update,
     .current = output_current,
-    .destroy = output_destroy,
-    .spent = output_spent,
 };

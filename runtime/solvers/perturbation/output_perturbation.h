@@ -113,7 +113,4 @@ pn_status output_plan_new(pn_plan **out, pn_objective *objective, const pn_reque
                           const pn_arg *own, pn_err *err);
 void output_plan_destroy(pn_plan *plan);
 
-/** The mechanism of the release; NULL in *out without privacy. */
-pn_status output_open(pn_mechanism **out, const output_plan *plan, pn_err *err);
-
 #endif

@@ -95,7 +95,7 @@ static pn_status attach_noise(output_draft *of, pn_err *err)
     output_plan *plan = of->plan;
     const pn_request *request = &plan->base.request;
     pn_gradient_noise *noise = &plan->noise;
-    pn_mechanism *mechanism = NULL;
+    pn_question *point;
 
     *noise = (pn_gradient_noise){ .lipschitz = of->at.lipschitz,
                                   .sensitivity = of->bounds.sensitivity,
@@ -110,32 +110,15 @@ static pn_status attach_noise(output_draft *of, pn_err *err)
     noise->sigma = plan->laplace ? laplace_scale(noise, request->epsilon) : pn_gradient_noise_tight(noise, request, 1);
     if (!(noise->sigma >= 0x1p-900 && noise->sigma <= 0x1p900))
         return too_small(plan, err);
-    PN_TRY(output_open(&mechanism, plan, err));
-    plan->base.event = pn_event_keep(mechanism->event);
-    pn_mechanism_free(mechanism);
+    PN_TRY(pn_plan_ask(&point, &plan->base, &pn_question_point, err));
+    point->noise = *noise;
+    point->dim = noise->dim;
+    point->laplace = plan->laplace;
+    PN_TRY(pn_question_price(point, err));
+    plan->base.event = pn_event_keep(point->event);
     plan->base.charges = 1;
     plan->base.sigma = noise->sigma;
     return PN_OK;
-}
-
-pn_status output_open(pn_mechanism **out, const output_plan *plan, pn_err *err)
-{
-    const pn_gradient_noise *noise = &plan->noise;
-    pn_arg args[] = { { .given = true, .real = noise->sigma },
-                      { .given = false },
-                      { .given = true, .real = sqrt((double)noise->dim) * noise->sensitivity * (1.0 + 0x1p-50) },
-                      { .given = true, .count = noise->dim },
-                      { .given = true, .real = noise->bound },
-                      { .given = true, .flag = true } /* strict: the bound is certified */ };
-
-    if (!plan->laplace)
-        return pn_question_mechanism(
-            out,
-            &(pn_question){
-                .ops = &pn_question_gradient, .noise = *noise, .dim = noise->dim, .neighbours = noise->neighbours },
-            err);
-    *out = NULL;
-    return pn_mechanism_from_args(out, "laplace", args, noise->neighbours, err);
 }
 
 /* ---- explanation ---- */

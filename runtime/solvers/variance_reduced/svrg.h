@@ -13,6 +13,7 @@
 #ifndef PN_SOLVERS_SVRG_H
 #define PN_SOLVERS_SVRG_H
 
+#include "oracle/question.h"
 #include "privacy/mechanism/batch_release.h"
 #include "solvers/engine/first_order.h"
 #include "oracle/gradient_noise.h"
@@ -67,12 +68,9 @@ typedef struct svrg_plan {
     double inflation; /* noise of the anchors, in units of what they would need alone; 0: by a share of the budget */
     double batch_factor;
     const char *why_inner, *why_batch, *why_step, *why_epochs; /* the defaults, for people */
-    bool whole_price;         /* paid once, as one event, before the first draw (accountant "pld") */
-    pn_gradient_noise anchor; /* of v; sigma 0: no noise of its own */
-    pn_batch_release_options anchor_release;
+    bool whole_price;                 /* paid once, as one event, before the first draw (accountant "pld") */
+    pn_gradient_noise anchor;         /* of v; sigma 0: no noise of its own */
     pn_batch_release_options release; /* sigma 0: no noise on the differences; anchored: in units of tau */
-    pn_event *anchor_event,
-        *inner_event; /* of one release each; NULL without privacy, anchor_event also in the printed form */
 } svrg_plan;
 
 /* Of svrg_plan.c. */
@@ -114,6 +112,8 @@ double svrg_moved(const svrg_plan *plan);
  * requests without a price; PN_ENOMEM.
  */
 pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err);
+/** What inner steps ask, without noise yet. */
+pn_status svrg_ask_differences(svrg_plan *plan, pn_question **out, pn_err *err);
 typedef struct svrg_noises {
     double anchor, inner; /* sigma of v, and as release.sigma */
     double reached;       /* what the run costs with them */

@@ -81,6 +81,24 @@ static pn_status whole_event(pn_event *anchor, size_t anchors, pn_event *inner, 
     return status;
 }
 
+pn_status svrg_ask_differences(svrg_plan *plan, pn_question **out, pn_err *err)
+{
+    pn_question *difference;
+
+    PN_TRY(pn_plan_ask(&difference, &plan->base, &pn_question_difference, err));
+    difference->exact = plan->base.request.kind == PN_NONPRIVATE;
+    difference->dim = plan->problem.p;
+    difference->batch = plan->shape.batch;
+    difference->looks = 2;
+    difference->scheme = plan->base.request.neighbours == PN_REPLACE_ONE || difference->exact ? "fixed" : "poisson";
+    difference->batches = (pn_batch_release_options){ .scheme = "fixed",
+                                                      .n = pn_objective_data(plan->base.objective)->n,
+                                                      .batch = plan->shape.batch };
+    pn_difference_layout(difference, &difference->room);
+    *out = difference;
+    return PN_OK;
+}
+
 /* ---- what the budget allows ---- */
 
 typedef struct run {
@@ -238,26 +256,33 @@ static pn_status tight_noise(svrg_plan *plan, double share, double *reached, pn_
     return PN_OK;
 }
 
-/* The events of one release each, and that of the whole run: their sum,
- * or one at the price of its loss distribution. */
-static pn_status attach_events(svrg_plan *plan, double reached, pn_err *err)
+/* A snapshot's gradient and the differences of a batch, and what the whole run is charged: their sum, or one event at
+ * the price of its loss distribution. */
+static pn_status ask_private(svrg_plan *plan, double reached, pn_err *err)
 {
     pn_plan *base = &plan->base;
-    pn_status status = pn_batch_release_price(&plan->inner_event, NULL, &plan->release, err);
+    pn_question *gradient = NULL, *difference;
+    pn_event *anchor = NULL;
 
-    if (status == PN_OK && !plan->printed) {
-        plan->anchor_release = anchor_release(plan, plan->anchor.sigma);
-        status = pn_batch_release_price(&plan->anchor_event, NULL, &plan->anchor_release, err);
+    if (!plan->printed) {
+        PN_TRY(pn_plan_ask(&gradient, base, &pn_question_gradient, err));
+        gradient->dim = plan->problem.p;
+        gradient->batches = anchor_release(plan, plan->anchor.sigma);
+        gradient->label = "svrg snapshot";
+        PN_TRY(pn_question_price(gradient, err));
+        anchor = gradient->event;
     }
-    if (status != PN_OK)
-        return status;
+    PN_TRY(svrg_ask_differences(plan, &difference, err));
+    difference->batches = plan->release;
+    difference->label = "svrg steps";
+    PN_TRY(pn_question_price(difference, err));
     base->charges = 1;
+    base->whole = plan->whole_price;
     if (plan->whole_price) {
         base->accountant = "pld";
         return pn_event_approximate(&base->event, reached, base->request.delta, base->request.neighbours, err);
     }
-    return whole_event(plan->anchor_event, plan->shape.epochs, plan->inner_event, svrg_all_steps(&plan->shape),
-                       &base->event, err);
+    return whole_event(anchor, plan->shape.epochs, difference->event, svrg_all_steps(&plan->shape), &base->event, err);
 }
 
 pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err)
@@ -270,7 +295,7 @@ pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err
     if (status == PN_OK)
         status = paper ? paper_noise(plan, c, err) : tight_noise(plan, share, &reached, err);
     if (status == PN_OK)
-        status = attach_events(plan, reached, err);
+        status = ask_private(plan, reached, err);
     if (status == PN_OK && paper) {
         pn_plan_add(&plan->base, "article's sigma", svrg_sigma(plan, &plan->shape, plan->release.sigma),
                     plan->shape.doubling ? "G sqrt(c m 2^T ln(2/delta)) / (n epsilon), c = %g; its claim is asymptotic"

@@ -271,9 +271,11 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
 {
     bool paper = common[PN_OPT_CALIBRATION].count == 1;
 
+    pn_question *difference;
+
     if (plan->base.request.kind == PN_NONPRIVATE) {
         plan->base.samples = true;
-        return PN_OK;
+        return svrg_ask_differences(plan, &difference, err);
     }
     plan->share = own[SVRG_ANCHOR].real;
     plan->whole_price = prices_whole(plan, &own[SVRG_ACCOUNTANT]);
@@ -387,8 +389,6 @@ void svrg_plan_destroy(pn_plan *plan)
 {
     svrg_plan *self = (svrg_plan *)plan;
 
-    pn_event_free(self->anchor_event);
-    pn_event_free(self->inner_event);
     pn_first_order_clear(&self->problem);
     pn_free(self);
 }

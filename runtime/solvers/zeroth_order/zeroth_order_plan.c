@@ -202,6 +202,7 @@ static pn_status set_slices(zo_work *at, pn_err *err)
     const zo_choice *choice = &plan->choice;
     bool naive = choice->method.oracle == ZO_NAIVE;
     size_t rounds = choice->epochs * choice->rounds, asked = at->common[PN_OPT_ITERATIONS].count;
+    pn_question *question;
     pn_status status;
 
     plan->slices = (pn_single_pass_options){ .design = plan->design,
@@ -211,6 +212,13 @@ static pn_status set_slices(zo_work *at, pn_err *err)
                                              .others = naive ? choice->first : choice->others,
                                              .leaves = naive ? 1 : choice->rounds,
                                              .epochs = naive ? rounds : choice->epochs };
+    PN_TRY(pn_plan_ask(&question, &plan->base, &pn_question_smoothed, err));
+    question->exact = !at->is_private;
+    question->dim = plan->dim;
+    question->smoothing = plan->smoothing;
+    question->slices = plan->slices;
+    question->reach = 2.0 * choice->ball;
+    question->event = plan->base.event ? pn_event_keep(plan->base.event) : NULL;
     status = pn_size_product(&plan->base.iterations, at->owner, "passes x rounds", plan->passes, rounds, err);
     if (status != PN_OK || !at->common[PN_OPT_ITERATIONS].given)
         return status;

@@ -3,9 +3,12 @@
  * and costs no more than the plan says.  The learner's steps are too small to move a point, so that both runs look at
  * the same points, as in the proof: given what was released.
  * Depends on: solvers/, check.h. */
+#include <math.h>
+#include <string.h>
+
 #include "check.h"
 #include "solvers/catalogue/solvers.h"
-#include "solvers/zeroth_order/zeroth_order.c"
+#include "solvers/zeroth_order/zeroth_order.h"
 
 enum { N = 60, DIM = 5, OWN = 64, ROUNDS = 4, EPOCHS = 3, FIRST = 6, PASSES = 2 };
 
@@ -101,8 +104,9 @@ static void run(const world *box, const setting *of, double (*out)[DIM], pn_plan
     double x[N] = { 0.0 }, y[N] = { 0.0 };
     pn_budget budget = { .epsilon = NAN, .rho = 0.5, .neighbours = of->neighbours, .teaching = true };
     pn_objective_parts parts = { 0 };
-    pn_step_context context = { 0 };
-    pn_state *state = NULL;
+    pn_run_options options = { 0 };
+    pn_walk *walk = NULL;
+    bool done = false;
 
     CHECK(pn_dataset_from_dense(data, x, N, 1, y, NULL, NULL) == PN_OK);
     parts.data = *data;
@@ -110,20 +114,20 @@ static void run(const world *box, const setting *of, double (*out)[DIM], pn_plan
     CHECK(pn_objective_new(objective, &parts, NULL) == PN_OK);
     pn_loss_free(parts.loss);
     *plan = plan_for(*objective, of);
-    CHECK(pn_rng_seeded(&context.rng, 5, NULL) == PN_OK && pn_ledger_new(&context.ledger, &budget, NULL) == PN_OK);
-    CHECK(zo_start(&state, *plan, &context, NULL) == PN_OK);
-    for (; state->step < (*plan)->iterations; state->step++) {
-        const zo_state *self = (const zo_state *)state;
+    CHECK(pn_rng_seeded(&options.rng, 5, NULL) == PN_OK && pn_ledger_new(&options.ledger, &budget, NULL) == PN_OK);
+    CHECK(pn_walk_new(&walk, *plan, &options, NULL) == PN_OK);
+    for (size_t t = 0; !done && t < (*plan)->iterations; t++) {
         pn_trace_row row;
 
-        CHECK(zo_step(state, &context, &row, NULL) == PN_OK);
-        memcpy(out[state->step], self->gradient, sizeof *out);
+        CHECK(pn_walk_step(walk, &row, &done, NULL) == PN_OK);
+        memcpy(out[t], row.estimate, sizeof *out);
         for (size_t j = 0; j < DIM; j++)
-            CHECK(self->w[j] == 1.0);
+            CHECK(row.point[j] == 1.0);
     }
-    zo_destroy(state);
-    pn_ledger_free(context.ledger);
-    pn_rng_free(context.rng);
+    CHECK(done);
+    pn_walk_free(walk);
+    pn_ledger_free(options.ledger);
+    pn_rng_free(options.rng);
 }
 
 /* The largest mu of a pass, relative to what is charged. */

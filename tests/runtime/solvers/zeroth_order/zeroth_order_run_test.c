@@ -1,22 +1,22 @@
 /* zeroth_order_run_test.c -- rounds of zeroth-order optimization: the points of a run worked out by hand, and runs that
  * are broken at every place and go on where they were, with the same points, records and noise at the same price.
  * Depends on: solvers/, check.h, fail_alloc.h. */
-#include "random/rng.h"
+#include "oracle/oracle.h"
 
-static double scripted_uniform(pn_rng *rng);
-#define pn_rng_uniform(rng) scripted_uniform(rng)
+static double scripted_place(pn_oracle *ask);
+#define pn_ask_place(ask) scripted_place(ask)
 #include "solvers/catalogue/solvers.h"
 #include "solvers/zeroth_order/zeroth_order.c"
-#undef pn_rng_uniform
+#undef pn_ask_place
 
 #include "check.h"
 #include "fail_alloc.h"
 
 static const double *script; /* what s_t are, one after the other; NULL: what the stream says */
 
-static double scripted_uniform(pn_rng *rng)
+static double scripted_place(pn_oracle *ask)
 {
-    return script ? *script++ : pn_rng_uniform(rng);
+    return script ? *script++ : pn_ask_place(ask);
 }
 
 /* ---- the pieces ---- */
@@ -102,6 +102,28 @@ static pn_status make_plan(pn_plan **out, pn_objective *objective, bool naive, d
                              err);
 }
 
+/* A run's state and its oracle, with seeded chance and no ledger. */
+typedef struct bench {
+    pn_rng *rng;
+    pn_oracle *ask;
+    pn_state *state;
+} bench;
+
+static void open_bench(bench *out, const pn_plan *plan, uint64_t seed)
+{
+    *out = (bench){ 0 };
+    CHECK(pn_rng_seeded(&out->rng, seed, NULL) == PN_OK);
+    CHECK(pn_oracle_open(&out->ask, plan, NULL, out->rng, NULL, NULL) == PN_OK);
+    CHECK(pn_state_new(&out->state, plan, out->ask, &(pn_step_context){ 0 }, NULL) == PN_OK);
+}
+
+static void close_bench(bench *of)
+{
+    pn_state_free(of->state);
+    pn_oracle_close(of->ask);
+    pn_rng_free(of->rng);
+}
+
 /* ---- the points ---- */
 
 /* zeroth-order.md, "shows" 5: a constant gradient (3, 4), no noise, D = .1, eta = .02, T = 4. */
@@ -113,35 +135,35 @@ static void test_the_points_are_those_worked_out_by_hand(void)
     pn_dataset *data = NULL;
     pn_objective *objective = NULL;
     pn_plan *plan = NULL;
-    pn_step_context context = { 0 };
+    bench at;
     pn_trace_row row;
-    pn_state *state = NULL;
     zo_state *self;
     double answer[DIM];
 
     CHECK(make(&data, &objective, &of, NULL) == PN_OK && make_plan(&plan, objective, false, 0.0, 1, NULL) == PN_OK);
-    CHECK(pn_rng_seeded(&context.rng, 1, NULL) == PN_OK && zo_start(&state, plan, &context, NULL) == PN_OK);
-    self = (zo_state *)state;
+    open_bench(&at, plan, 1);
+    self = (zo_state *)at.state;
     script = s;
     for (size_t t = 0; t < 4; t++) {
         row.certificate = NAN;
-        CHECK(zo_step(state, &context, &row, NULL) == PN_OK);
+        pn_oracle_begin(at.ask);
+        CHECK(zo_query(at.state, at.ask, &row, NULL) == PN_OK && zo_update(at.state, &row, NULL) == PN_OK);
+        pn_oracle_next(at.ask);
         CHECK_CLOSE(self->w[0], w[t][0], 1e-12);
         CHECK_CLOSE(self->w[1], w[t][1], 1e-12);
         CHECK_CLOSE(row.step_size, 0.1, 1e-12); /* eta ||(3, 4)|| = D */
         CHECK(isnan(row.certificate) == (t < 3));
-        state->step++;
+        at.state->step++;
     }
     script = NULL;
     CHECK_CLOSE(row.certificate, 5.0, 1e-9);
     CHECK_CLOSE(self->x[0], -0.18, 1e-12);
     CHECK_CLOSE(self->x[1], -0.24, 1e-12);
-    zo_current(state, answer);
+    zo_current(at.state, answer);
     CHECK_CLOSE(answer[0], -0.075, 1e-12);
     CHECK_CLOSE(answer[1], -0.1, 1e-12);
     CHECK(self->delta[0] == 0.0 && self->delta[1] == 0.0); /* the learner begins anew, x goes on */
-    zo_destroy(state);
-    pn_rng_free(context.rng);
+    close_bench(&at);
     pn_plan_free(plan);
     pn_objective_free(objective);
     pn_dataset_free(data);
@@ -155,28 +177,25 @@ static void test_differences_may_be_as_large_as_two_steps_allow(void)
     pn_dataset *data = NULL;
     pn_objective *objective = NULL;
     pn_plan *plan = NULL;
-    pn_step_context context = { 0 };
-    pn_trace_row row;
-    pn_state *state = NULL;
-    zo_state *self;
-    size_t one = 0;
+    const double w[DIM] = { 0.1, 0.0 }, before[DIM] = { -0.1, 0.0 };
 
     CHECK(make(&data, &objective, &of, NULL) == PN_OK && make_plan(&plan, objective, false, 0.0, 1, NULL) == PN_OK);
-    CHECK(pn_rng_seeded(&context.rng, 1, NULL) == PN_OK && zo_start(&state, plan, &context, NULL) == PN_OK);
-    self = (zo_state *)state;
-    CHECK(zo_step(state, &context, &row, NULL) == PN_OK && pn_single_pass_leaf(self->records) == 1);
-    self->w[1] = self->previous[1] = 0.0;
-    self->w[0] = 0.1;
-    self->previous[0] = -0.1;
-    for (uint64_t call = 0; call < 20; call++) {
-        pn_smoothed_call with = { .rows = &one, .count = 1, .key = &self->directions, .call = call };
+    for (uint64_t seed = 1; seed <= 7; seed++) {
+        double sum[2][DIM];
+        bench at;
 
-        CHECK(estimate(self, &with, NULL, NULL) == PN_OK);
-        CHECK_CLOSE(self->leaf[0], 10.0, 1e-9);
-        CHECK_CLOSE(self->leaf[1], 0.0, 1e-9);
+        open_bench(&at, plan, seed);
+        for (size_t t = 0; t < 4; t++) { /* the first is a gradient, the others are differences */
+            pn_oracle_begin(at.ask);
+            CHECK(pn_ask_smoothed(at.ask, w, before, sum[t % 2], NULL) == PN_OK);
+            pn_oracle_next(at.ask);
+            if (t > 0) {
+                CHECK_CLOSE(sum[t % 2][0] - sum[1 - t % 2][0], 10.0, 1e-9);
+                CHECK_CLOSE(sum[t % 2][1] - sum[1 - t % 2][1], 0.0, 1e-9);
+            }
+        }
+        close_bench(&at);
     }
-    zo_destroy(state);
-    pn_rng_free(context.rng);
     pn_plan_free(plan);
     pn_objective_free(objective);
     pn_dataset_free(data);
@@ -195,23 +214,23 @@ static void test_the_answer_is_any_completed_epoch(void)
     CHECK(make(&data, &objective, &of, NULL) == PN_OK && make_plan(&plan, objective, false, 0.5, 1, NULL) == PN_OK);
     ((zo_plan *)plan)->output = ZO_RANDOM;
     for (uint64_t seed = 0; seed < 3000; seed++) {
-        zo_state self = { .base = { .plan = plan } };
-        pn_rng *rng = NULL;
         int answer = 0;
+        bench at;
+        zo_state *self;
 
-        CHECK(pn_rng_seeded(&rng, seed, NULL) == PN_OK && allocate_streams(&self, rng, NULL) == PN_OK);
-        key_streams(&self, rng);
+        open_bench(&at, plan, seed);
+        self = (zo_state *)at.state;
         for (int k = 0; k < 3; k++) {
-            self.epochs++;
-            answer = is_answer(&self, 1.0) ? k : answer;
+            at.state->step = 4 * (size_t)k + 3; /* the last round of an epoch */
+            self->placed = false;
+            place(self, at.ask);
+            self->epochs++;
+            answer = is_answer(self, 1.0) ? k : answer;
             if (k == 1)
                 half[answer]++;
         }
         third[answer]++;
-        pn_rng_free(self.noise);
-        pn_rng_free(self.points);
-        pn_rng_free(self.picks);
-        pn_rng_free(rng);
+        close_bench(&at);
     }
     for (int k = 0; k < 3; k++)
         CHECK_CLOSE(third[k], 1000.0, 5.1 * 26.0); /* 3.4e-7 two-sided, each */
