@@ -29,22 +29,23 @@ return {
     speed = "the clip changes by a factor from exp(-speed) to exp(speed) in a step",
     output = "average: the mean of the points of the last half; last: the last one",
   },
-  queries = { gradient = { clip = 1 }, within = { share = SHARE } }, -- the first steps ask less
   iterations = choose.steps,
   start = function(s)
     choose.output(s)
     s.quantile, s.speed = choose.number(s, "quantile", 1e-6, 1), choose.number(s, "speed", 0, math.huge)
     s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
+    choose.number(s, "rate", 0, math.huge, 1)
     s.keep, s.most = choose.number(s, "keep", 0, 1 + 1e-9), math.min(s.objective.bounds.lipschitz.l2, 1e300)
     s.clip, s.least, s.velocity = s.most / 10, 1e-9 * s.most, 0 * s.x
   end,
   step = function(s, ask)
     local settling = s.step <= s.steps / 10
     local factor = math.exp(-(settling and 1 or s.speed) * over(s, ask))
+    local g = (s.step == 1 or not settling) and ask:gradient(s.x, { clip = s.clip }) -- what the first step asks is planned
     if not settling then
       s.least = math.max(s.least, s.rate and 0 or s.keep * s.clip)
       s.rate = s.rate or choose.number(s, "rate", 0, math.huge, choose.rate(s, s.momentum, s.clip))
-      local x = s.set:project(s.x + s.momentum * s.velocity - s.rate * ask:gradient(s.x, { clip = s.clip }))
+      local x = s.set:project(s.x + s.momentum * s.velocity - s.rate * g)
       s.velocity, s.x = x - s.x, x
     end
     s.clip = math.max(s.least, math.min(s.clip * factor, s.most))

@@ -17,9 +17,13 @@ return {
     factorization = "of the running sums, as pn.tree takes it: blt, banded, or binary, the tree of the article",
     output = "average: the mean of the points of the last half; last: the last one",
   },
-  iterations = function(s) return math.min(choose.steps(s), s.n) end,
+  iterations = function(s)
+    choose.sample(s, s.n)
+    return math.min(choose.steps(s), s.n)
+  end,
   start = function(s)
     choose.output(s)
+    choose.sample(s, s.n)
     s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
     s.batch = math.max(s.n // s.steps, 1)
     s.first, s.moved = s.x, 0 * s.x

@@ -19,11 +19,16 @@ return {
     factorization = "of the running sums, as pn.tree takes it: banded, blt, ...",
     output = "average: the mean of the points of the last half; last: the last one",
   },
-  iterations = function(s) return math.min(choose.steps(s), s.n) end,
+  iterations = function(s)
+    choose.sample(s, s.n * choose.number(s, "epochs", 0, math.huge))
+    return math.min(choose.steps(s), s.n)
+  end,
   start = function(s)
     choose.output(s)
+    local epochs = choose.number(s, "epochs", 0, math.huge)
+    choose.sample(s, s.n * epochs)
     s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
-    s.batch = math.ceil(s.n * math.min(choose.number(s, "epochs", 0, math.huge) / s.steps, 1))
+    s.batch = math.ceil(s.n * math.min(epochs / s.steps, 1))
     s.sum, s.velocity = 0 * s.x, 0 * s.x
   end,
   step = function(s, ask)

@@ -32,13 +32,14 @@ return {
   },
   iterations = choose.steps,
   start = function(s)
-    s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
-    s.auto = choose.rate(s, s.momentum)
     choose.output(s)
     local wanted = FACTOR * s.objective.bounds.lipschitz.l2 / (s.noise * math.sqrt(s.steps))
     local size = math.ceil(math.min(math.max(wanted, s.n / 50), s.n))
     size = choose.number(s, "size", 1, math.huge, s.noise > 0 and size or math.min(s.n, 1000))
     s.batch = s.options.batch == nil and size < s.n and { size = size } or s.options.batch or false
+    choose.sample(s, size * s.steps)
+    s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
+    s.auto = choose.rate(s, s.momentum)
     s.velocity = 0 * s.x
   end,
   step = function(s, ask)
