@@ -13,12 +13,20 @@ local usage = {
 local BALL, L1 = "set = pn.set.l2_ball{dim = d.p}", "set = pn.set.l1_ball{dim = d.p}"
 local solvers = {
   accelerated_mirror_descent = { BALL, "iterations = 20" },
+  adam = { BALL, "iterations = 50" },
+  adaptive_clipping = { BALL, "iterations = 50" },
   auto = { BALL, "" },
+  coordinate_descent = { BALL, "blocks = 2" },
   frank_wolfe = { L1, "iterations = 20" },
   frank_wolfe_convex = { BALL, "iterations = 20" },
+  ftrl = { BALL, "factorization = \"binary\"" },
   gradient_descent = { BALL, "iterations = 20" },
+  heavy_ball = { BALL, "momentum = 0.8, iterations = 50" },
+  matrix_factorization_sgd = { BALL, "epochs = 8" },
   mirror_descent = { L1, "iterations = 20" },
+  nesterov = { BALL, "" },
   newton = { "reg = pn.reg.l2(0.01)", "iterations = 3" },
+  noisy_sgd = { BALL, "rate = function(step) return 4 / step ^ 0.5 end" },
   objective_perturbation = { BALL, "" },
   output_perturbation = { "set = pn.set.l2_ball{dim = d.p}, reg = pn.reg.l2(0.1)", "" },
   second_order = { "reg = pn.reg.nonconvex(0.01)", "tolerance = {gradient = 0.3, hessian = 0.5}", loss = "sigmoid" },
@@ -70,5 +78,9 @@ method("pn.fit", PLAN .. "    fit = plan:run()\n", {
   save = 'fit:save("people.model")    -- what was released, and no more\n    again = pn.load "people.model"\n'
     .. "    print(again)\n    print(again.plan)",
 })
+
+usage["pn.oracle:within"] = LOGISTIC:gsub("SET", BALL) .. [[
+    ask = pn.oracle{objective = obj, ledger = pn.ledger{rho = 0.1}}
+    print(ask:within(pn.vec.zeros(d.p), 0.4, {rho = 0.01}))    -- the share of gradients of norm 0.4 at most]]
 
 return usage

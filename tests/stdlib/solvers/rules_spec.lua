@@ -39,12 +39,12 @@ describe("what a shipped solver does", function()
   end)
 
   it("answers with the mean of the last half, or the last point", function()
-    local sum, mean = pn.vec.zeros(p), nil
+    local sum = pn.vec.zeros(p)
     for t = 1, 6 do
       local at = run("heavy_ball", { privacy = false, output = "last", iterations = t, momentum = 0.3, rate = 1 })
       if t > 3 then sum = sum + at.theta end
     end
-    mean = run("heavy_ball", { privacy = false, iterations = 6, momentum = 0.3, rate = 1 })
+    local mean = run("heavy_ball", { privacy = false, iterations = 6, momentum = 0.3, rate = 1 })
     assert.is_true((mean.theta - sum * (1 / 3)):norm() < 1e-12)
   end)
 
@@ -61,7 +61,8 @@ describe("what a shipped solver does", function()
 
   it("draws batches of the size that was asked for, or of one that the noise makes up for", function()
     assert.truthy(tostring(run("noisy_sgd", { size = 100 }).plan):find("fixed batches of 100", 1, true))
-    assert.truthy(tostring(run("noisy_sgd", { batch = { scheme = "shuffled", size = 50 } }).plan):find("shuffled batches of 50", 1, true))
+    local shuffled = run("noisy_sgd", { batch = { scheme = "shuffled", size = 50 } })
+    assert.truthy(tostring(shuffled.plan):find("shuffled batches of 50", 1, true))
     assert.truthy(tostring(run("noisy_sgd", { neighbours = "zero_out" }).plan):find("poisson batches", 1, true))
   end)
 

@@ -21,7 +21,7 @@ local function each(body)
   for _, name in ipairs(names) do body(name, pn.solve[name], require("penumbra.solvers." .. name)) end
 end
 
--- What is left of the start's excess at epsilon 2 where it is more than a twentieth: of a single pass, and where clips settle first.
+-- What is left of the start's excess at epsilon 2 where it is more than a twentieth: one pass, and where clips settle first.
 local left = { ftrl = 0.2, adaptive_clipping = 0.1 }
 
 describe("a shipped solver", function()
@@ -94,14 +94,11 @@ describe("a shipped solver", function()
       local function plan(options)
         options.epsilon, options.delta = 1, 1e-8
         return function()
-          local made = solve.plan(obj, options) -- no tail call: errors stand at this line
-          return made
+          local planned = solve.plan(obj, options) -- no tail call: errors stand at this line
+          return planned
         end
       end
-      local message = select(2, pcall(function()
-        local made = plan { momentun = 1 }()
-        return made
-      end))
+      local message = select(2, pcall(plan { momentun = 1 }))
       assert.truthy(message:find("shipped_spec.lua:%d+: " .. name .. ": unknown option 'momentun'; it takes epsilon"), message)
       for option in pairs(made.options) do assert.truthy(message:find(option, 1, true)) end
       for option, default in pairs(made.options) do
