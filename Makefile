@@ -117,7 +117,7 @@ SIMD_SRC    := $(filter-out %_avx2.c %_avx512.c,$(SIMD_SRC))
 endif
 RUNTIME_SRC := $(filter-out runtime/numeric/simd/simd_%.c,$(sort $(wildcard runtime/*/*.c runtime/*/*/*.c))) $(SIMD_SRC)
 RUNTIME_CXX := $(sort $(wildcard runtime/*/*.cc runtime/*/*/*.cc))
-RUNTIME_PROTO := $(sort $(wildcard runtime/*/*/*.proto))
+RUNTIME_PROTO := $(sort $(wildcard runtime/*/*.proto runtime/*/*/*.proto))
 PROGRAM_SRC := $(sort $(wildcard bindings/prompt/*.c) bindings/curator/serve.c bindings/curator/confine.c)
 BINDING_SRC := $(filter-out $(PROGRAM_SRC) bindings/mpi/%,$(sort $(wildcard bindings/*/*.c)))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))

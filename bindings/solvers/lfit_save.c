@@ -1,5 +1,5 @@
 /* lfit_save.c -- fits in files: fit:save, what pn.load makes of them, and the plans that they had.
- * Depends on: lsolve.h, lnumbers.h, progress.h, solvers/engine/model.h.  Used by: lfit.c, lnpy.c. */
+ * Depends on: lsolve.h, lnumbers.h, progress.h, model/model.h.  Used by: lfit.c, lnpy.c. */
 #include <math.h>
 
 #include "bindings/core/getter.h"

@@ -4,7 +4,7 @@
 #define PNL_LSOLVE_H
 
 #include "bindings/core/pnl.h"
-#include "solvers/engine/model.h"
+#include "model/model.h"
 #include "solvers/engine/solver.h"
 
 extern const pnl_class pnl_walk_class;

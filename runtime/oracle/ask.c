@@ -218,6 +218,11 @@ pn_task *pn_ask_task(const pn_oracle *ask)
     return ask->on.task;
 }
 
+pn_step_context *pn_ask_context(pn_oracle *ask)
+{
+    return &ask->context;
+}
+
 void pn_ask_count(pn_oracle *ask, uint64_t records)
 {
     ask->records += records;

@@ -58,6 +58,37 @@ static pn_status by_search(pn_plan *plan, double *z, pn_err *err)
     return pn_calibrate_run(z, NULL, &budget, &program, err);
 }
 
+typedef struct one_question {
+    pn_question *question;
+    size_t steps;
+} one_question;
+
+static pn_status question_at(void *self, double z, pn_event **event, size_t *count, pn_err *err)
+{
+    one_question *of = self;
+
+    PN_TRY(pn_question_set_noise(of->question, z, err));
+    *event = pn_event_keep(of->question->event);
+    *count = pn_question_events(of->question, of->steps);
+    return PN_OK;
+}
+
+pn_status pn_question_calibrate(pn_question *self, const pn_request *request, size_t steps, const char *owner,
+                                const char *accountant, double *reached, pn_err *err)
+{
+    one_question of = { self, steps };
+    pn_program program = { question_at, &of };
+    pn_run_budget budget = { .owner = owner,
+                             .accountant = accountant,
+                             .epsilon = request->epsilon,
+                             .delta = request->delta,
+                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    double z = NAN;
+
+    PN_TRY(pn_calibrate_run(&z, reached, &budget, &program, err));
+    return pn_question_set_noise(self, z, err);
+}
+
 /* ---- plans of one question, and of choices alone ---- */
 
 static bool all_pure(const pn_plan *plan)

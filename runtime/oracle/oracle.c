@@ -21,6 +21,7 @@ void pn_oracle_close(pn_oracle *self)
         pn_free(at->given);
         pn_draw_close(&at->draw);
     }
+    pn_receipt_clear(&self->receipt);
     pn_free(self->slots);
     pn_free(self);
 }
@@ -73,6 +74,7 @@ pn_status pn_oracle_open(pn_oracle **out, const pn_plan *plan, pn_ledger *ledger
                                  .steps = plan->iterations,
                                  .whole = plan->whole,
                                  .ahead = !plan->by_step } };
+    self->context = (pn_step_context){ .ledger = ledger, .rng = rng, .task = task, .receipt = &self->receipt };
     status = open_slots(self, err);
     if (status != PN_OK) {
         pn_oracle_close(self);
@@ -101,6 +103,11 @@ pn_ledger *pn_oracle_ledger(const pn_oracle *self)
     return self->on.ledger;
 }
 
+bool pn_oracle_is_lesson(const pn_oracle *self)
+{
+    return self->on.ledger && pn_ledger_budget(self->on.ledger)->teaching;
+}
+
 uint64_t pn_oracle_records(const pn_oracle *self)
 {
     return self->records;
@@ -108,52 +115,41 @@ uint64_t pn_oracle_records(const pn_oracle *self)
 
 pn_status pn_oracle_charged(const pn_oracle *self, pn_event **event, size_t *count, pn_err *err)
 {
-    pn_event *parts[PN_PLAN_QUESTIONS] = { NULL };
-    size_t used = 0, only = 0;
-    pn_status status = PN_OK;
+    pn_receipt all = { .rows = 0 };
+    pn_status status;
 
-    *event = NULL;
-    *count = 1;
     if (self->plan->whole) {
         *event = self->paid ? pn_event_keep(self->plan->event) : NULL;
+        *count = 1;
         return PN_OK;
     }
-    for (size_t i = 0; i < self->plan->question_count; i++) {
-        only = self->slots[i].draw.charged ? i : only;
-        used += self->slots[i].draw.charged > 0;
-    }
-    if (used == 0)
-        return PN_OK;
-    if (used == 1) {
-        *count = self->slots[only].draw.charged;
-        *event = pn_event_keep(self->plan->questions[only].event);
-        return PN_OK;
-    }
-    used = 0;
-    for (size_t i = 0; i < self->plan->question_count && status == PN_OK; i++) {
-        if (self->slots[i].draw.charged)
-            status =
-                pn_event_repeated(&parts[used++], self->plan->questions[i].event, self->slots[i].draw.charged, err);
-    }
-    if (status == PN_OK)
-        status = pn_event_compose(event, parts, used, err);
-    for (size_t i = 0; i < PN_PLAN_QUESTIONS; i++)
-        pn_event_free(parts[i]);
+    for (size_t i = 0; i < self->plan->question_count; i++)
+        pn_receipt_add(&all, self->plan->questions[i].event, self->slots[i].draw.charged);
+    for (size_t i = 0; i < self->receipt.rows; i++)
+        pn_receipt_add(&all, self->receipt.event[i], self->receipt.times[i]);
+    status = pn_receipt_total(&all, event, count, err);
+    pn_receipt_clear(&all);
     return status;
 }
 
 /* ---- the memory ---- */
 
+/* Numbers of one point: of what a solver has computed those of the answer. */
+static size_t point_of(const pn_slot *at)
+{
+    const pn_question *question = at->draw.question;
+
+    return question->ops->answer == PN_ANSWER_MASKED ? question->dim : pn_objective_dim(question->objective);
+}
+
 static size_t inputs_of(const pn_slot *at)
 {
-    size_t dim = pn_objective_dim(at->draw.question->objective);
-
-    return (at->draw.question->points + at->draw.question->ops->two) * dim;
+    return (at->draw.question->points + at->draw.question->ops->two) * point_of(at);
 }
 
 static bool same(const pn_slot *at, const pn_given *was, const pn_asked *asked)
 {
-    size_t dim = pn_objective_dim(at->draw.question->objective), points = at->draw.question->points * dim;
+    size_t dim = point_of(at), points = at->draw.question->points * dim;
 
     return was->tau == asked->tau && memcmp(was->inputs, asked->x, points * sizeof(double)) == 0 &&
            (!at->draw.question->ops->two || memcmp(was->inputs + points, asked->v, dim * sizeof(double)) == 0);
@@ -162,7 +158,7 @@ static bool same(const pn_slot *at, const pn_given *was, const pn_asked *asked)
 /* Room for the next answer of the step, with what it is asked with. */
 static pn_status next_given(pn_slot *at, const pn_asked *asked, pn_given **out, pn_err *err)
 {
-    size_t inputs = inputs_of(at), dim = pn_objective_dim(at->draw.question->objective);
+    size_t inputs = inputs_of(at), dim = point_of(at);
     pn_given *grown;
 
     if (at->asked == at->made) {

@@ -15,6 +15,7 @@
 
 #include "oracle/plan.h"
 #include "oracle/question.h"
+#include "oracle/receipt.h"
 #include "random/block_sampling.h"
 
 typedef struct pn_oracle pn_oracle;
@@ -34,6 +35,8 @@ void pn_oracle_next(pn_oracle *self);
 uint64_t pn_oracle_records(const pn_oracle *self);
 /** What the run is charged to; NULL without privacy. */
 pn_ledger *pn_oracle_ledger(const pn_oracle *self);
+/** Whether that is a ledger of lessons, which takes simulated noise. */
+bool pn_oracle_is_lesson(const pn_oracle *self);
 /** The receipt: what has been charged, *count times *event (a new reference), NULL for nothing.  Errors: PN_ENOMEM. */
 pn_status pn_oracle_charged(const pn_oracle *self, pn_event **event, size_t *count, pn_err *err);
 
@@ -91,6 +94,9 @@ pn_status pn_ask_blocks(pn_oracle *ask, const pn_block_sampling *sampling, size_
 bool pn_ask_shows(const pn_oracle *ask);
 /** For passes of the query's own: threads, and who stops them. */
 pn_task *pn_ask_task(const pn_oracle *ask);
+/** For instruments: model_release.h, line_search.h, least_eigen.h, of plans whose prices follow what was released.
+ *  What they charge is on the receipt. */
+pn_step_context *pn_ask_context(pn_oracle *ask);
 /** It has evaluated so many per-record gradients. */
 void pn_ask_count(pn_oracle *ask, uint64_t records);
 /** Charge the run and draw the linear term b[dim] of its objective: once, a second call leaves b as it is. */

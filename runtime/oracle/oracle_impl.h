@@ -4,6 +4,7 @@
 
 #include "oracle/draw.h"
 #include "oracle/oracle.h"
+#include "oracle/receipt.h"
 
 /* A question of the plan, and its answers of the step at hand. */
 typedef struct pn_slot {
@@ -18,7 +19,9 @@ struct pn_oracle {
     pn_draw_on on;
     pn_slot *slots; /* [plan->question_count] */
     uint64_t records;
-    bool paid; /* a run that is charged as a whole */
+    pn_step_context context; /* of instruments */
+    pn_receipt receipt;      /* of what they were charged */
+    bool paid;               /* a run that is charged as a whole */
 };
 
 static inline bool pn_oracle_is_private(const pn_oracle *self)

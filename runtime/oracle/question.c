@@ -157,8 +157,7 @@ pn_status pn_question_certify(pn_question *self, pn_err *err)
 
 /* ---- noise and price ---- */
 
-/* Records that a neighbour's sum differs by. */
-static double moved(const pn_question *self)
+double pn_question_moved(const pn_question *self)
 {
     bool coins = self->batches.scheme && strcmp(self->batches.scheme, "poisson") == 0;
 
@@ -176,7 +175,7 @@ pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err)
     else if (self->ops->answer == PN_ANSWER_CHOICE)
         self->selection.epsilon = fmin(fmax(2.0 / each, 0x1p-39), 0x1p10); /* what can be drawn */
     else if (self->batches.scheme)
-        self->batches.sigma = each * moved(self) * self->batches.contribution;
+        self->batches.sigma = each * pn_question_moved(self) * self->batches.contribution;
     else
         self->noise.sigma = each * self->noise.sensitivity;
     return pn_question_price(self, err);

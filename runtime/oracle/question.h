@@ -126,6 +126,8 @@ pn_status pn_question_set_horizon(pn_question *self, size_t steps, pn_err *err);
 pn_status pn_question_design(pn_question *self, const pn_request *request, pn_err *err);
 /** The same with noise of that multiplier, in what a whole stream moves for leaves of its sensitivity. */
 pn_status pn_question_design_at(pn_question *self, double multiplier, pn_err *err);
+/** Contributions by which a neighbour's sum differs: one where a coin decides about a record. */
+double pn_question_moved(const pn_question *self);
 /** Standard deviation of the noise on each number of an answer (for scale 1; of a running sum the last); of a choice
  *  the Gumbel scale. */
 double pn_question_sigma(const pn_question *self);
@@ -145,6 +147,11 @@ pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_
  * nothing fits; as pn_calibrate_run.
  */
 pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err);
+
+/** The noise of one question that a run of so many steps asks once a step: what all of it costs is *reached (may be
+ *  NULL), by `accountant`, "rdp" or "pld".  Errors: as pn_calibrate_run, whose messages begin with `owner`. */
+pn_status pn_question_calibrate(pn_question *self, const pn_request *request, size_t steps, const char *owner,
+                                const char *accountant, double *reached, pn_err *err);
 
 /** The table, ended by NULL; NULL for a name that there is not. */
 const pn_question_ops *const *pn_question_table(void);

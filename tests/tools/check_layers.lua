@@ -18,8 +18,11 @@ local may_open = {
   privacy = { "core", "numeric", "random" },
   continual = { "core", "numeric", "random", "privacy" },
   objective = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual" },
+  minimise = { "core", "numeric", "random", "expr", "data", "geometry", "objective" },
   oracle = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective" },
-  solvers = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective", "oracle" },
+  solvers = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective", "oracle",
+    "minimise" },
+  model = { "core", "numeric", "random", "data", "geometry", "privacy", "objective", "oracle", "solvers" },
   federated = all,
 }
 for room in pairs(may_open) do
@@ -33,7 +36,7 @@ local floors = {
   geometry = { "kernels", "convex", "width", "sets", "algebra", "potentials", "prox" },
   privacy = { "event", "accounting", "ledger", "mechanism", "audit" },
   objective = { "losses regularisers", "passes", "measures" },
-  solvers = { "engine", "exact", "first_order frank_wolfe variance_reduced zeroth_order perturbation second_order", "catalogue" },
+  solvers = { "engine", "first_order frank_wolfe variance_reduced zeroth_order perturbation second_order", "catalogue" },
   federated = { "sketch", "wire", "party", "transport", "server", "solver" },
 }
 local height = {}
@@ -56,7 +59,7 @@ for room, names in pairs {
   continual = "prefix",
   objective = "loss objective regulariser",
   oracle = "plan",
-  solvers = "model",
+  model = "model",
   federated = "federated",
 } do
   for name in names:gmatch "%S+" do public["penumbra/" .. name .. ".h"] = room end

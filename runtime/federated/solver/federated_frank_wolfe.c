@@ -14,7 +14,10 @@
 typedef struct fed_state {
     pn_state base; /* first */
     pn_server *server;
-    double *x, *gradient; /* [d] of what is shown of records that are here; NULL when nothing is */
+    double *x, *gradient;        /* [d] of what is shown of records that are here; NULL when nothing is */
+    bool shows;                  /* their value and gap */
+    pn_event *score;             /* of a choice that is spread over the parties; NULL */
+    size_t selections, features; /* that are on the receipt */
 } fed_state;
 
 static const fed_plan *plan_of(const fed_state *self)
@@ -22,7 +25,16 @@ static const fed_plan *plan_of(const fed_state *self)
     return (const fed_plan *)self->base.plan;
 }
 
-static void fed_destroy(pn_state *state)
+static void fed_rooms(pn_state *state, pn_room *room)
+{
+    fed_state *self = (fed_state *)state;
+    const pn_dataset *data = pn_objective_data(state->plan->objective);
+
+    pn_room_take(room, &self->x, data->absent ? 0 : data->p);
+    pn_room_take(room, &self->gradient, data->absent ? 0 : data->p);
+}
+
+static void fed_end(pn_state *state)
 {
     fed_state *self = (fed_state *)state;
 
@@ -31,9 +43,7 @@ static void fed_destroy(pn_state *state)
     if (self->server && pn_server_rounds(self->server) >= state->plan->iterations)
         pn_server_finish(self->server);
     pn_server_free(self->server);
-    pn_free(self->x);
-    pn_free(self->gradient);
-    pn_free(self);
+    pn_event_free(self->score);
 }
 
 /* ---- start ---- */
@@ -97,39 +107,41 @@ static pn_status serve(fed_state *self, const pn_step_context *context, bool sim
     return status;
 }
 
-/* Value and gap of records that are here, where they may be seen. */
-static pn_status prepare_raw(fed_state *self, const pn_step_context *context, bool simulated, pn_err *err)
+/* What parties may have released since it was last asked, a round that failed included. */
+static void count_charges(fed_state *self, pn_oracle *ask)
 {
-    const pn_plan *plan = self->base.plan;
-    const pn_dataset *data = pn_objective_data(plan->objective);
+    const fed_plan *plan = plan_of(self);
+    pn_receipt *receipt = pn_ask_context(ask)->receipt;
+    size_t selections = plan->parties * (size_t)pn_server_asked(self->server);
+    size_t features = pn_server_asked_features(self->server);
 
-    if (data->absent || !(plan->request.kind == PN_NONPRIVATE || simulated))
-        return PN_OK;
-    self->x = pn_alloc(data->p, sizeof *self->x);
-    self->gradient = pn_alloc(data->p, sizeof *self->gradient);
-    PN_TRY(pn_made(self->x && self->gradient, err, "solve.federated_frank_wolfe: out of memory for %zu coordinates",
-                   data->p));
-    return pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
+    if (plan->base.request.kind == PN_NONPRIVATE)
+        return;
+    if (plan->selection)
+        pn_receipt_add(receipt, plan->selection, selections - self->selections);
+    if (plan->feature)
+        pn_receipt_add(receipt, plan->feature, features - self->features);
+    if (self->score)
+        pn_receipt_add(receipt, self->score, selections - self->selections);
+    self->selections = selections;
+    self->features = features;
 }
 
-static pn_status fed_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
+/* Value and gap of records that are here are shown where they may be seen. */
+static pn_status fed_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
-    fed_state *self;
-    bool simulated = plan->request.kind != PN_NONPRIVATE && context->rng && pn_rng_simulated(context->rng);
-    pn_status status;
+    fed_state *self = (fed_state *)state;
+    const pn_plan *plan = state->plan;
+    bool is_private = plan->request.kind != PN_NONPRIVATE, simulated = is_private && pn_ask_shows(ask);
 
-    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.federated_frank_wolfe: out of memory"));
-    self->base.plan = plan;
-    status = prepare_raw(self, context, simulated, err);
-    if (status == PN_OK)
-        status = serve(self, context, simulated, err);
-    if (status != PN_OK) {
-        fed_destroy(&self->base);
-        return status;
-    }
-    self->base.step = (size_t)pn_server_rounds(self->server); /* those before a restart */
-    self->base.gradients = (uint64_t)self->base.step * pn_objective_data(plan->objective)->n;
-    *out = &self->base;
+    self->shows = self->x && pn_ask_shows(ask);
+    PN_TRY(self->shows ? pn_objective_prepare(plan->objective, plan->iterations, pn_ask_task(ask), err) : PN_OK);
+    if (is_private && plan_of(self)->terms[0].mode == PN_FEDERATED_BALL)
+        PN_TRY(pn_server_spread_score(&self->score, &plan_of(self)->terms[0], err));
+    PN_TRY(serve(self, pn_ask_context(ask), simulated, err));
+    state->step = (size_t)pn_server_rounds(self->server); /* those before a restart */
+    pn_ask_count(ask, (uint64_t)state->step * pn_objective_data(plan->objective)->n);
+    count_charges(self, ask);
     return PN_OK;
 }
 
@@ -156,18 +168,15 @@ static double gap_of(const fed_state *self)
     return along + (ball ? most : best);
 }
 
-static pn_status show_raw(fed_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
+static pn_status show_raw(fed_state *self, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
-    pn_status status;
-
-    if (!self->x)
+    if (!self->shows)
         return PN_OK;
     pn_server_model(self->server, self->x);
-    status =
-        pn_objective_evaluate(self->base.plan->objective, self->x, &row->value, self->gradient, context->task, err);
-    if (status == PN_OK)
-        row->gap = gap_of(self);
-    return status;
+    PN_TRY(
+        pn_objective_evaluate(self->base.plan->objective, self->x, &row->value, self->gradient, pn_ask_task(ask), err));
+    row->gap = gap_of(self);
+    return PN_OK;
 }
 
 static const char *kind_of(const pn_server_round *made, size_t parties, bool ball)
@@ -177,22 +186,32 @@ static const char *kind_of(const pn_server_round *made, size_t parties, bool bal
     return made->moved == parties ? "all moved" : made->moved ? "some stayed" : "all stayed";
 }
 
-static pn_status fed_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+static pn_status fed_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
     fed_state *self = (fed_state *)state;
     const fed_plan *plan = plan_of(self);
     pn_server_round made;
-    pn_status status = show_raw(self, context, row, err);
+    pn_status status;
 
-    if (status == PN_OK)
-        status = pn_server_step(self->server, &made, context->task, err);
+    PN_TRY(show_raw(self, ask, row, err));
+    status = pn_server_step(self->server, &made, pn_ask_task(ask), err);
+    count_charges(self, ask);
     if (status != PN_OK)
         return status;
     row->step_size = made.step_size;
     row->kind = kind_of(&made, plan->parties, plan->terms[0].mode == PN_FEDERATED_BALL);
     if (made.code) /* atom 2j of the l1 ball is +r e_j, 2j + 1 is -r e_j */
         row->atom = 2 * (size_t)(llabs(made.code) - 1) + (made.code < 0) + 1;
-    state->gradients += pn_objective_data(plan->base.objective)->n;
+    pn_ask_count(ask, pn_objective_data(plan->base.objective)->n);
+    return PN_OK;
+}
+
+/* The server has moved the model. */
+static pn_status fed_update(pn_state *state, pn_trace_row *row, pn_err *err)
+{
+    (void)state;
+    (void)row;
+    (void)err;
     return PN_OK;
 }
 
@@ -201,35 +220,6 @@ static pn_status fed_step(pn_state *state, pn_step_context *context, pn_trace_ro
 static void fed_current(const pn_state *state, double *theta)
 {
     pn_server_model(((const fed_state *)state)->server, theta);
-}
-
-/* What parties may have released, a round that failed included. */
-static pn_status fed_spent(const pn_state *state, pn_event **out, pn_err *err)
-{
-    const fed_state *self = (const fed_state *)state;
-    const fed_plan *plan = plan_of(self);
-    size_t selections = plan->parties * (size_t)pn_server_asked(self->server), used = 0;
-    const size_t counts[3] = { selections, pn_server_asked_features(self->server), selections };
-    pn_event *each[3] = { plan->selection, plan->feature, NULL }, *parts[3] = { NULL, NULL, NULL };
-    pn_status status = PN_OK;
-
-    *out = NULL;
-    if (selections == 0)
-        return PN_OK;
-    if (plan->terms[0].mode == PN_FEDERATED_BALL)
-        status = pn_server_spread_score(&each[2], &plan->terms[0], err);
-    for (size_t i = 0; i < 3 && status == PN_OK; i++) {
-        if (each[i] && counts[i] > 0) {
-            status = pn_event_repeated(&parts[used], each[i], counts[i], err);
-            used += status == PN_OK;
-        }
-    }
-    if (status == PN_OK)
-        status = pn_event_compose(out, parts, used, err);
-    for (size_t i = 0; i < used; i++)
-        pn_event_free(parts[i]);
-    pn_event_free(each[2]);
-    return status;
 }
 
 /* Whether noise is simulated is not known to a plan, and a checkpoint is of the one or the other. */
@@ -263,11 +253,13 @@ static const pn_solver_ops solver_row = {
     .remote = true,
     .plan = fed_plan_new,
     .destroy_plan = fed_plan_destroy,
-    .start = fed_start,
-    .step = fed_step,
+    .state = sizeof(fed_state),
+    .rooms = fed_rooms,
+    .begin = fed_begin,
+    .query = fed_query,
+    .update = fed_update,
     .current = fed_current,
-    .destroy = fed_destroy,
-    .spent = fed_spent,
+    .end = fed_end,
     .left = fed_left,
     .adaptive = true,
 };

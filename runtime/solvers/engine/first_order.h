@@ -5,7 +5,7 @@
 #ifndef PN_SOLVERS_FIRST_ORDER_H
 #define PN_SOLVERS_FIRST_ORDER_H
 
-#include "solvers/engine/composite.h"
+#include "minimise/composite.h"
 #include "solvers/engine/solver.h"
 
 typedef struct pn_first_order {

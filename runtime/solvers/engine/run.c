@@ -15,7 +15,9 @@ struct pn_walk {
     const pn_plan *plan;
     pn_state *state;
     pn_oracle *ask;
-    pn_step_context context;
+    pn_ledger *ledger; /* NULL when non-private */
+    pn_rng *rng;       /* NULL when nothing is drawn */
+    pn_task *task;
     pn_trace_row row;      /* of the step at hand, as far as its query filled it */
     bool asked;            /* its query is done, and its update is not */
     bool begun;            /* a round of it has been tried */
@@ -83,7 +85,7 @@ static pn_status open_rng(pn_walk *walk, pn_rng *given, pn_err *err)
     bool shares = pn_ranks_size(ranks) > 1;
     pn_status status;
 
-    walk->context.rng = given;
+    walk->rng = given;
     if (given && shares && !pn_rng_simulated(given) && !pn_rng_is_shared(given))
         return pn_fail(err, PN_EPRIVACY,
                        "solve.%s: %zu ranks share the work, and each would draw noise of its own from a secure rng; "
@@ -92,7 +94,7 @@ static pn_status open_rng(pn_walk *walk, pn_rng *given, pn_err *err)
     if (given)
         return PN_OK;
     status = shares ? pn_rng_shared(&walk->own_rng, ranks, err) : pn_rng_secure(&walk->own_rng, err);
-    walk->context.rng = walk->own_rng;
+    walk->rng = walk->own_rng;
     return status;
 }
 
@@ -111,19 +113,19 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
         return status;
     if (plan->request.kind == PN_NONPRIVATE)
         return PN_OK;
-    walk->simulated = pn_rng_simulated(walk->context.rng);
-    walk->context.ledger = options->ledger ? options->ledger : plan->request.ledger;
-    if (!walk->context.ledger) {
+    walk->simulated = pn_rng_simulated(walk->rng);
+    walk->ledger = options->ledger ? options->ledger : plan->request.ledger;
+    if (!walk->ledger) {
         if ((status = private_ledger(walk, err)) != PN_OK)
             return status;
-        walk->context.ledger = walk->own_ledger;
+        walk->ledger = walk->own_ledger;
     }
-    if (walk->simulated && !pn_ledger_budget(walk->context.ledger)->teaching)
+    if (walk->simulated && !pn_ledger_budget(walk->ledger)->teaching)
         return pn_fail(err, PN_EPRIVACY,
                        "%s: seeded noise gives no privacy, so a real ledger refuses it; open the ledger with "
                        "teaching=true, or leave rng out",
                        plan->solver->name);
-    return reserve(walk->context.ledger, plan, err);
+    return reserve(walk->ledger, plan, err);
 }
 
 static const pn_run_options no_options;
@@ -137,18 +139,18 @@ pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *
     options = options ? options : &no_options;
     walk->plan = plan;
     walk->stride = 1 + (plan->iterations - 1) / PN_TRACE_ROWS;
-    walk->context.task = options->task;
+    walk->task = options->task;
     walk->theta = pn_calloc(pn_objective_dim(plan->objective), sizeof(double));
     if (!walk->theta)
         status = pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
     else
         status = open_privacy(walk, options, err);
     if (status == PN_OK)
-        status = pn_oracle_open(&walk->ask, plan, walk->context.ledger, walk->context.rng, options->task, err);
+        status = pn_oracle_open(&walk->ask, plan, walk->ledger, walk->rng, options->task, err);
     if (status == PN_OK) {
         double begin = clock_seconds();
 
-        status = pn_state_new(&walk->state, plan, walk->ask, &walk->context, err);
+        status = pn_state_new(&walk->state, plan, walk->ask, err);
         walk->seconds = clock_seconds() - begin;
     }
     if (status != PN_OK) {
@@ -199,18 +201,12 @@ static pn_status make_round(pn_walk *walk, pn_err *err)
 /* A step that failed, or was stopped between two rounds, goes on there. */
 static pn_status make_step(pn_walk *walk, pn_trace_row *row, pn_err *err)
 {
-    const pn_solver_ops *solver = walk->plan->solver;
-
-    if (solver->step) {
-        *row = no_row;
-        return solver->step(walk->state, &walk->context, row, err);
-    }
     if (!walk->begun)
         walk->row = no_row;
     walk->begun = true;
     do {
         if (walk->state->more)
-            PN_TRY(pn_task_stopped(walk->context.task, solver->name, err));
+            PN_TRY(pn_task_stopped(walk->task, walk->plan->solver->name, err));
         PN_TRY(make_round(walk, err));
     } while (walk->state->more && !walk->state->finished);
     walk->begun = false;
@@ -257,25 +253,6 @@ const double *pn_walk_theta(pn_walk *walk)
     return walk->theta;
 }
 
-/* What has been charged: all of the plan, or its first steps, and what a step that failed had released. */
-static pn_status spent(const pn_walk *walk, pn_event **event, size_t *count, pn_err *err)
-{
-    const pn_plan *plan = walk->plan;
-    size_t steps = walk->state->step;
-
-    *event = NULL;
-    *count = 1;
-    if (plan->solver->query)
-        return pn_oracle_charged(walk->ask, event, count, err);
-    if (plan->solver->spent && (plan->solver->adaptive || steps < plan->iterations))
-        return plan->solver->spent(walk->state, event, err);
-    *count = plan->solver->spent              ? pn_plan_charges(plan)
-             : steps > walk->context.releases ? steps
-                                              : walk->context.releases;
-    *event = *count ? pn_event_keep(plan->event) : NULL;
-    return PN_OK;
-}
-
 static double request_epsilon(const pn_plan *plan)
 {
     return plan->request.kind == PN_RHO ? NAN : plan->worthless ? INFINITY : plan->epsilon;
@@ -293,7 +270,7 @@ static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
     pn_event *event = NULL;
     size_t count;
 
-    PN_TRY(spent(walk, &event, &count, err));
+    PN_TRY(pn_oracle_charged(walk->ask, &event, &count, err));
     out->any = event != NULL;
     out->epsilon = NAN;
     out->rho = !event ? 0.0 : plan->worthless ? INFINITY : (double)count * event->ops->zcdp(event);

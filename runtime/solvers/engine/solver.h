@@ -15,6 +15,7 @@
 #include "objective/passes/objective.h"
 #include "oracle/oracle.h"
 #include "oracle/plan.h"
+#include "oracle/receipt.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/ledger/ledger.h"
 #include "privacy/mechanism/mechanism.h"
@@ -32,13 +33,6 @@ pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, 
 pn_objective *pn_plan_objective(const pn_plan *plan);
 
 /* ---- one step ---- */
-
-typedef struct pn_step_context {
-    pn_ledger *ledger; /* NULL when non-private */
-    pn_rng *rng;       /* NULL when non-private */
-    pn_task *task;
-    size_t releases; /* counted by the solver: one more than steps when a step failed after its release */
-} pn_step_context;
 
 struct pn_state {
     const pn_plan *plan; /* kept */
@@ -104,19 +98,13 @@ struct pn_solver_ops {
     pn_status (*update)(pn_state *state, pn_trace_row *row, pn_err *err);
     void (*end)(pn_state *state); /* NULL, or: free what the state holds besides its arrays */
 
-    /* In place of these, of solvers that hold the releases themselves: */
-    pn_status (*start)(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err);
-    pn_status (*step)(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err);
     void (*current)(const pn_state *state, double *theta /* [p] */); /* the answer if the run ended now; paid */
-    void (*destroy)(pn_state *state);
-    /* What has been charged so far, as one event; *out is NULL when nothing has.  NULL: plan->event once a release. */
-    pn_status (*spent)(const pn_state *state, pn_event **out, pn_err *err);
     /* Of a run that goes on where it was, because a checkpoint says so: what it may still charge to `ledger`,
      * *out NULL for
      * nothing.  *resumed false: it begins, and may charge all of the plan.  NULL: every run begins. */
     pn_status (*left)(const pn_plan *plan, pn_ledger *ledger, bool *resumed, pn_event **out, pn_err *err);
     /* Which releases a run makes depends on what it has released: it proves the plan's (epsilon, delta) however it
-     * ends, and charges a ledger, which is a filter, for no more than what ran (`spent`). */
+     * ends, and charges a ledger, which is a filter, for no more than what ran. */
     bool adaptive;
     void (*certify)(const pn_state *state, pn_certificate *out); /* NULL: no certificate */
 };
@@ -146,8 +134,8 @@ void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out);
 
 /* ---- the run ---- */
 
-/** The state of a run before its first step.  Errors: PN_ENOMEM; what the solver's `begin` or `start` fails with. */
-pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_step_context *context, pn_err *err);
+/** The state of a run before its first step.  Errors: PN_ENOMEM; what the solver's `begin` fails with. */
+pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_err *err);
 void pn_state_free(pn_state *state); /* NULL allowed */
 
 #define PN_TRACE_ROWS 1000000

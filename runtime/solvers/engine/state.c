@@ -18,10 +18,6 @@ void pn_state_free(pn_state *state)
     if (!state)
         return;
     solver = state->plan->solver;
-    if (solver->destroy) {
-        solver->destroy(state);
-        return;
-    }
     if (solver->end)
         solver->end(state);
     pn_free(state->block);
@@ -41,19 +37,17 @@ static pn_status fill(pn_state *state, pn_oracle *ask, pn_err *err)
     return solver->begin ? solver->begin(state, ask, err) : PN_OK;
 }
 
-pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_step_context *context, pn_err *err)
+pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_err *err)
 {
     const pn_solver_ops *solver = plan->solver;
     pn_state *state;
     pn_status status;
 
-    if (solver->start)
-        return solver->start(out, plan, context, err);
     PN_TRY(pn_made(state = pn_calloc(1, solver->state), err, "solve.%s: out of memory", solver->name));
     state->plan = plan;
     status = fill(state, ask, err);
     if (status == PN_OK && solver->passes)
-        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
+        status = pn_objective_prepare(plan->objective, plan->iterations, pn_ask_task(ask), err);
     if (status != PN_OK) {
         pn_state_free(state);
         return status;

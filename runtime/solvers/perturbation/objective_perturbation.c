@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "solvers/perturbation/objective_perturbation.h"
-#include "solvers/perturbation/perturbed_minimum.h"
+#include "minimise/perturbed_minimum.h"
 
 typedef struct op_state {
     pn_state base;                    /* first */

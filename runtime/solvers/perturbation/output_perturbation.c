@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "core/mutant.h"
-#include "solvers/engine/descent.h"
+#include "minimise/descent.h"
 #include "solvers/engine/first_order.h"
 #include "solvers/perturbation/output_perturbation.h"
-#include "solvers/perturbation/perturbed_minimum.h"
+#include "minimise/perturbed_minimum.h"
 
 static const char owner[] = "solve.output_perturbation";
 

@@ -2,7 +2,7 @@
  * what is known of the Hessian of f from matrices that were released under Gaussian noise, a majorant of it at the
  * start w0 first, its eigenvalues raised above that noise; g the gradient of f as far as releases tell;
  * d what is expected to serve best.
- * Depends on: newton.h, noisy_model_release.h, privacy/mechanism/batch_release.h.  Used by: solvers.c's table.
+ * Depends on: newton.h, oracle.  Used by: solvers.c's table.
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023); Stein (1981) for d; Kalman (1960) for gains.
  *
  * Gradients.  A step changes the gradient by H (w' - w), which the matrix known predicts with an error of variance
@@ -22,15 +22,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "numeric/blas.h"
 #include "numeric/symmetric.h"
-#include "privacy/mechanism/batch_release.h"
 #include "solvers/second_order/newton.h"
 
 static const char owner[] = "solve.newton";
-
-#define VECTORS 8
 
 static const pn_regulariser *regulariser_of(const nw_state *self)
 {
@@ -39,75 +35,41 @@ static const pn_regulariser *regulariser_of(const nw_state *self)
 
 /* ---- life ---- */
 
-static void nw_destroy(pn_state *state)
+static void nw_end(pn_state *state)
 {
     nw_state *self = (nw_state *)state;
 
     pn_model_close(self->first);
     pn_model_close(self->again);
-    pn_batch_release_free(self->later);
     nw_quadratic_clear(&self->quadratic);
-    pn_free(self->w);
-    pn_free(self->packed);
-    pn_free(self);
 }
 
-static pn_status allocate(nw_state *self, pn_err *err)
+static void nw_rooms(pn_state *state, pn_room *room)
 {
+    nw_state *self = (nw_state *)state;
     const pn_model *model = &nw_plan_of(self)->model;
-    size_t dim = model->dim;
+    double **const vectors[] = { &self->w,     &self->next, &self->g,    &self->at_start, &self->regular,
+                                 &self->along, &self->raw,  &self->seen, &self->origin };
+    double **const matrices[] = { &self->packed, &self->whole, &self->fresh };
 
-    PN_TRY(nw_quadratic_init(&self->quadratic, dim, err));
-    self->w = pn_calloc(VECTORS, dim * sizeof(double));
-    self->packed = pn_calloc(3, model->packed * sizeof(double));
-    PN_TRY(pn_made(self->w && self->packed, err, "%s: out of memory for a Hessian of %zu coordinates", owner, dim));
-    self->next = self->w + dim;
-    self->g = self->w + 2 * dim;
-    self->at_start = self->w + 3 * dim;
-    self->regular = self->w + 4 * dim;
-    self->along = self->w + 5 * dim;
-    self->raw = self->w + 6 * dim;
-    self->origin = self->w + 7 * dim;
-    self->whole = self->packed + model->packed;
-    self->fresh = self->whole + model->packed;
-    memcpy(self->w, nw_plan_of(self)->problem.start, dim * sizeof(double));
-    return PN_OK;
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
+        pn_room_take(room, vectors[i], model->dim);
+    for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++)
+        pn_room_take(room, matrices[i], model->packed);
 }
 
-static pn_status open_releases(nw_state *self, pn_err *err)
+static pn_status nw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
+    nw_state *self = (nw_state *)state;
     const nw_plan *plan = nw_plan_of(self);
-    pn_batch_release_options later;
-    pn_status status;
 
+    self->task = pn_ask_task(ask);
+    memcpy(self->w, plan->problem.start, plan->model.dim * sizeof(double));
+    PN_TRY(nw_quadratic_init(&self->quadratic, plan->model.dim, err));
     if (!plan->model.is_private)
         return PN_OK;
-    status = pn_model_open(&self->first, &plan->first, plan->first_z, plan->hessian_z, err);
-    if (status == PN_OK && plan->matrices > 1)
-        status = pn_model_open(&self->again, &plan->again, 0.0, plan->hessian_z, err);
-    if (status != PN_OK || plan->later_z == 0.0)
-        return status;
-    later = pn_model_gradient_options(&plan->later, plan->later_z);
-    return pn_batch_release_new(&self->later, &later, err);
-}
-
-static pn_status nw_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
-{
-    nw_state *self;
-    pn_status status;
-
-    PN_TRY(pn_new_zeroed(&self, 1, err, "%s: out of memory", owner));
-    self->base.plan = plan;
-    (void)context;
-    status = allocate(self, err);
-    if (status == PN_OK)
-        status = open_releases(self, err);
-    if (status != PN_OK) {
-        nw_destroy(&self->base);
-        return status;
-    }
-    *out = &self->base;
-    return PN_OK;
+    PN_TRY(pn_model_open(&self->first, &plan->first, plan->first_z, plan->hessian_z, err));
+    return plan->matrices > 1 ? pn_model_open(&self->again, &plan->again, 0.0, plan->hessian_z, err) : PN_OK;
 }
 
 /* ---- what is public ---- */
@@ -164,22 +126,66 @@ void nw_spread(const nw_state *self, const double *from, double *to)
 
 /* ---- releases ---- */
 
-static bool shows(const pn_step_context *context)
-{
-    return pn_rng_simulated(context->rng);
-}
-
 static double squared(double x)
 {
     return x * x;
 }
 
-static pn_status release_first(nw_state *self, pn_step_context *context, pn_err *err)
+/* The mean loss's gradient at w, less that at the start where differences are released; and f, where it may be
+ * shown. */
+static pn_status compute(nw_state *self, pn_oracle *ask, double *value, pn_err *err)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    pn_objective *objective = plan->base.objective;
+    double extra = 0.0;
+    bool show = pn_ask_shows(ask);
+
+    if (plan->differences && !self->begun)
+        PN_TRY(pn_objective_losses(objective, NULL, plan->problem.start, NULL, self->origin, self->task, err));
+    self->begun = true;
+    PN_TRY(show ? nw_take_regular(self, &extra, false, err) : PN_OK);
+    PN_TRY(pn_objective_losses(objective, NULL, self->w, show ? value : NULL, self->raw, self->task, err));
+    *value += extra;
+    if (plan->differences)
+        pn_axpy(plan->model.dim, -1.0, self->origin, self->raw);
+    if (pn_first_nonfinite(self->raw, plan->model.dim) < plan->model.dim)
+        return pn_objective_undefined(objective, owner, err);
+    return PN_OK;
+}
+
+static bool wants_matrix(const nw_state *self)
+{
+    return self->matrices < nw_matrices_due(nw_plan_of(self), self->base.step);
+}
+
+/* Of the first step gradient and matrix; of the others a gradient, and a matrix where one is due. */
+static pn_status release(nw_state *self, pn_oracle *ask, double *value, pn_err *err)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    pn_step_context *context = pn_ask_context(ask);
+    uint64_t records = 0;
+
+    if (self->base.step == 0) {
+        PN_TRY(pn_model_both(self->first, context, "newton", self->w, pn_ask_shows(ask) ? value : NULL, self->seen,
+                             self->fresh, &records, err));
+        pn_ask_count(ask, records);
+        return PN_OK;
+    }
+    PN_TRY(compute(self, ask, value, err));
+    PN_TRY(pn_ask_masked(ask, self->raw, self->seen, err));
+    if (wants_matrix(self))
+        PN_TRY(pn_model_hessian(self->again, context, "newton", self->w, self->fresh, NULL, err));
+    pn_ask_count(ask, plan->model.n);
+    return PN_OK;
+}
+
+/* ---- what is known after them ---- */
+
+static void take_first(nw_state *self)
 {
     const nw_plan *plan = nw_plan_of(self);
 
-    PN_TRY(pn_model_both(self->first, context, "newton", self->w, shows(context) ? &self->value : NULL, self->g,
-                         self->fresh, &self->base.gradients, err));
+    memcpy(self->g, self->seen, plan->model.dim * sizeof *self->g);
     memcpy(self->at_start, self->g, plan->model.dim * sizeof *self->g);
     nw_spread(self, self->fresh, self->packed);
     /* differences all share what is off there */
@@ -187,79 +193,26 @@ static pn_status release_first(nw_state *self, pn_step_context *context, pn_err 
     self->spread = squared(plan->first.hessian_sensitivity * plan->hessian_z);
     self->matrices = 1;
     self->current = false;
-    return PN_OK;
 }
 
-/* The mean loss's gradient at w, less that at the start where differences are released; and f,
- * where it may be shown. */
-static pn_status compute(nw_state *self, pn_step_context *context, pn_err *err)
-{
-    const nw_plan *plan = nw_plan_of(self);
-    pn_objective *objective = plan->base.objective;
-    double extra = 0.0;
-    pn_status status = PN_OK;
-
-    if (plan->differences && !self->begun) {
-        status = pn_objective_losses(objective, NULL, plan->problem.start, NULL, self->origin, context->task, err);
-        self->begun = status == PN_OK;
-    }
-    if (status == PN_OK && shows(context))
-        status = nw_take_regular(self, &extra, false, err);
-    if (status == PN_OK)
-        status = pn_objective_losses(objective, NULL, self->w, shows(context) ? &self->value : NULL, self->raw,
-                                     context->task, err);
-    if (status != PN_OK)
-        return status;
-    self->value += extra;
-    if (plan->differences)
-        pn_axpy(plan->model.dim, -1.0, self->origin, self->raw);
-    return PN_OK;
-}
-
-static pn_status draw_later(nw_state *self, pn_step_context *context, pn_err *err)
-{
-    const size_t *rows;
-    size_t count;
-    pn_status status = PN_OK;
-
-    if (pn_first_nonfinite(self->raw, nw_plan_of(self)->model.dim) < nw_plan_of(self)->model.dim)
-        return pn_objective_undefined(nw_plan_of(self)->base.objective, owner, err);
-    if (pn_batch_release_left(self->later) == 0)
-        status = pn_batch_release_pay(self->later, context->ledger, "newton", context->rng, 1, false, err);
-    if (status == PN_OK)
-        status = pn_batch_release_draw(self->later, context->rng, &rows, &count, err);
-    if (status == PN_OK)
-        status = pn_batch_release_make(self->later, context->rng, 1.0, self->raw, self->raw, err);
-    if (status == PN_OK)
-        context->releases++;
-    return status;
-}
-
-static pn_status release_later(nw_state *self, pn_step_context *context, pn_err *err)
+static void take_later(nw_state *self)
 {
     const nw_plan *plan = nw_plan_of(self);
     size_t dim = plan->model.dim;
     double gain, off = 0.0;
-    pn_status status = compute(self, context, err);
 
-    if (status == PN_OK)
-        status = draw_later(self, context, err);
-    if (status != PN_OK)
-        return status;
     if (plan->differences)
-        pn_axpy(dim, 1.0, self->at_start, self->raw);
+        pn_axpy(dim, 1.0, self->at_start, self->seen);
     for (size_t j = 0; j < dim; j++)
-        off += squared(self->raw[j] - self->g[j]);
+        off += squared(self->seen[j] - self->g[j]);
     gain = nw_gain(&self->variance, squared(plan->later.gradient_sensitivity * plan->later_z), off / (double)dim,
                    (double)dim);
     for (size_t j = 0; j < dim; j++)
-        self->g[j] += gain * (self->raw[j] - self->g[j]);
-    self->base.gradients += plan->model.n;
-    return PN_OK;
+        self->g[j] += gain * (self->seen[j] - self->g[j]);
 }
 
-/* The matrix known is corrected by the fresh one.  Frobenius noise: entries beside the diagonal count twice,
- * with half of the variance. */
+/* The matrix known is corrected by the fresh one.  Frobenius noise: entries beside the diagonal count twice, with half
+ * of the variance. */
 static void correct(nw_state *self)
 {
     const pn_model *model = &nw_plan_of(self)->again;
@@ -273,18 +226,23 @@ static void correct(nw_state *self)
     gain =
         nw_gain(&self->spread, squared(model->hessian_sensitivity * nw_plan_of(self)->hessian_z), off / count, count);
     pn_axpy(model->packed, gain, self->fresh, self->packed);
-}
-
-/* Matrices of later steps; a step that failed after its gradient goes on here. */
-static pn_status release_matrix(nw_state *self, pn_step_context *context, pn_err *err)
-{
-    if (self->matrices >= nw_matrices_due(nw_plan_of(self), self->base.step))
-        return PN_OK;
-    PN_TRY(pn_model_hessian(self->again, context, "newton", self->w, self->fresh, NULL, err));
-    correct(self);
     self->matrices++;
     self->current = false;
-    return PN_OK;
+}
+
+/* What a query brought, once. */
+static void take_in(nw_state *self)
+{
+    if (!self->news)
+        return;
+    self->news = false;
+    if (self->base.step == 0) {
+        take_first(self);
+        return;
+    }
+    take_later(self);
+    if (wants_matrix(self))
+        correct(self);
 }
 
 /* ---- a private step ---- */
@@ -331,7 +289,7 @@ static double find_damping(nw_state *self)
 }
 
 /* next = the least point of the damped quadratic, whose gradient at w is along + d (w - w0). */
-static pn_status find_next(nw_state *self, double damping, pn_step_context *context, pn_err *err)
+static pn_status find_next(nw_state *self, double damping, pn_err *err)
 {
     const double *start = nw_plan_of(self)->problem.start;
     size_t dim = nw_plan_of(self)->model.dim;
@@ -346,13 +304,13 @@ static pn_status find_next(nw_state *self, double damping, pn_step_context *cont
         self->quadratic.values[j] += damping;
     }
     status =
-        nw_quadratic_minimise(&self->quadratic, nw_set_of(self), self->w, self->along, self->next, context->task, err);
+        nw_quadratic_minimise(&self->quadratic, nw_set_of(self), self->w, self->along, self->next, self->task, err);
     for (size_t j = 0; j < dim; j++)
         self->quadratic.values[j] -= damping;
     return status;
 }
 
-static pn_status move(nw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
+static pn_status move(nw_state *self, pn_trace_row *row, pn_err *err)
 {
     size_t dim = nw_plan_of(self)->model.dim;
     pn_status status = refresh(self, err);
@@ -366,45 +324,40 @@ static pn_status move(nw_state *self, pn_step_context *context, pn_trace_row *ro
     row->eigenvalue = self->quadratic.found[0];
     damping = find_damping(self);
     row->step_size = isinf(damping) ? 0.0 : 1.0;
-    status = find_next(self, damping, context, err);
+    status = find_next(self, damping, err);
     if (status != PN_OK || pn_has_diverged(&self->base, self->next, dim)) /* the answer stays the point before */
         return status;
     nw_keep_within(nw_set_of(self), self->next, dim);
     return arrive(self, err);
 }
 
-static pn_status private_step(nw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
-{
-    const nw_plan *plan = nw_plan_of(self);
-    size_t step = self->base.step;
-    pn_status status = PN_OK;
+/* ---- the interface ---- */
 
-    if (!self->released) {
-        self->value = NAN;
-        status = step == 0 ? release_first(self, context, err) : release_later(self, context, err);
-        self->released = status == PN_OK;
-    }
-    if (status == PN_OK)
-        status = release_matrix(self, context, err);
-    if (status == PN_OK)
-        status = move(self, context, row, err);
-    if (status != PN_OK)
-        return status;
-    row->value = self->value;
-    row->kind = step == 0 || nw_matrices_due(plan, step) > nw_matrices_due(plan, step - 1) ? "newton" : "gradient";
-    self->released = false;
+static pn_status nw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
+{
+    nw_state *self = (nw_state *)state;
+    double value = NAN;
+
+    if (!nw_plan_of(self)->model.is_private)
+        return nw_exact_step(self, ask, row, err);
+    PN_TRY(release(self, ask, &value, err));
+    row->value = value;
+    self->news = true;
     return PN_OK;
 }
 
-/* ---- the interface ---- */
-
-/* A step that failed after its release and is tried again draws nothing new. */
-static pn_status nw_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+static pn_status nw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     nw_state *self = (nw_state *)state;
+    const nw_plan *plan = nw_plan_of(self);
+    size_t step = state->step;
 
-    return nw_plan_of(self)->model.is_private ? private_step(self, context, row, err)
-                                              : nw_exact_step(self, context, row, err);
+    if (!plan->model.is_private)
+        return PN_OK;
+    take_in(self);
+    PN_TRY(move(self, row, err));
+    row->kind = step == 0 || nw_matrices_due(plan, step) > nw_matrices_due(plan, step - 1) ? "newton" : "gradient";
+    return PN_OK;
 }
 
 static void nw_current(const pn_state *state, double *theta)
@@ -412,29 +365,6 @@ static void nw_current(const pn_state *state, double *theta)
     const nw_state *self = (const nw_state *)state;
 
     memcpy(theta, self->w, nw_plan_of(self)->model.dim * sizeof(double));
-}
-
-static pn_status nw_spent(const pn_state *state, pn_event **out, pn_err *err)
-{
-    const nw_state *self = (const nw_state *)state;
-    size_t later = self->later ? pn_batch_release_paid(self->later) : 0, count = 0;
-    const pn_model_release *models[2] = { self->first, self->again };
-    pn_event *parts[3] = { NULL };
-    pn_status status = PN_OK;
-
-    *out = NULL;
-    for (int k = 0; k < 2 && status == PN_OK; k++) {
-        if (models[k])
-            status = pn_model_spent(models[k], &parts[count], err);
-        count += parts[count] != NULL;
-    }
-    if (status == PN_OK && later > 0)
-        status = pn_event_repeated(&parts[count++], pn_batch_release_event(self->later, NULL), later, err);
-    if (status == PN_OK && count > 0)
-        status = pn_event_compose(out, parts, count, err);
-    for (size_t k = 0; k < count; k++)
-        pn_event_free(parts[k]);
-    return status;
 }
 
 const pn_solver_ops pn_solver_newton = {
@@ -451,9 +381,11 @@ const pn_solver_ops pn_solver_newton = {
     .is_private = true,
     .plan = nw_plan_new,
     .destroy_plan = nw_plan_destroy,
-    .start = nw_start,
-    .step = nw_step,
+    .state = sizeof(nw_state),
+    .rooms = nw_rooms,
+    .begin = nw_begin,
+    .query = nw_query,
+    .update = nw_update,
     .current = nw_current,
-    .destroy = nw_destroy,
-    .spent = nw_spent,
+    .end = nw_end,
 };

@@ -2,7 +2,7 @@
  * The first release is of the gradient and a majorant of the Hessian at the start; every later one is of a gradient, of
  * which only what a record's slope has moved since the start is released where that needs less noise,
  * and at some steps of a Hessian, too.
- * Depends on: first_order.h, noisy_model_release.h, privacy/accounting/allowance.h.
+ * Depends on: first_order.h, model_release.h, privacy/accounting/allowance.h.
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023), Faster differentially private convex optimization via
  * second-order methods; the majorant, damping, differences, gains and shares of the budget are ours.
  * Files: newton_plan.c (steps, shares, noise), newton_explain.c (the plan's lines), newton.c (private steps),
@@ -19,7 +19,7 @@
 
 #include "privacy/accounting/allowance.h"
 #include "solvers/engine/first_order.h"
-#include "solvers/second_order/noisy_model_release.h"
+#include "oracle/model_release.h"
 
 /* ---- the plan (newton_plan.c) ---- */
 
@@ -108,22 +108,22 @@ typedef struct nw_state {
     pn_state base;           /* first */
     pn_model_release *first; /* of gradient and majorant at the start */
     pn_model_release *again; /* of later matrices; NULL where there are none */
-    pn_batch_release *later; /* of other gradients; NULL without noise */
     nw_quadratic quadratic;
     double *w, *next;        /* [dim] the current point; what a step leaves unfinished when it fails */
     double *g;               /* [dim] of the mean loss at w, as known from releases */
     double *at_start;        /* [dim] as released there */
     double *regular, *along; /* [dim] gradient of r at w; of f; scratch */
     double *raw, *origin;    /* [dim] not released: the gradient at w; at the start, once `begun` */
+    double *seen;            /* [dim] as just released */
     double *packed;          /* [packed] the matrix of the mean loss as known from releases, without r */
     double *whole;           /* [packed] and with r */
     double *fresh;           /* [packed] as just released */
     double variance;         /* of g; with differences of its difference from at_start */
     double spread;           /* of the diagonal of `packed` */
-    double value;            /* of f at w; raw, NaN where it may not be shown */
     size_t matrices;         /* released */
-    bool begun, released;    /* origin is there; g is that of w */
+    bool begun, news;        /* origin is there; what a query brought waits to be taken in */
     bool current;            /* `quadratic` is that of `packed`, and of r at w */
+    pn_task *task;           /* for the work of updates */
 } nw_state;
 
 static inline const nw_plan *nw_plan_of(const nw_state *self)
@@ -138,6 +138,6 @@ pn_status nw_take_regular(nw_state *self, double *value, bool hessian, pn_err *e
 /** to[packed] = the majorant from[packed of its order] in the block of each margin; not in place. */
 void nw_spread(const nw_state *self, const double *from, double *to);
 /** A step without privacy: Newton with a line search on values of f, by the majorant where l'' is of no use. */
-pn_status nw_exact_step(nw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err);
+pn_status nw_exact_step(nw_state *self, pn_oracle *ask, pn_trace_row *row, pn_err *err);
 
 #endif

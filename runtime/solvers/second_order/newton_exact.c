@@ -16,27 +16,26 @@ static const char owner[] = "solve.newton";
 #define ROUNDING 1e-13 /* of f, that is left to gain */
 
 /* value, g and whole of f at w. */
-static pn_status take_exact(nw_state *self, pn_step_context *context, pn_err *err)
+static pn_status take_exact(nw_state *self, double *value, pn_err *err)
 {
     const pn_model *model = &nw_plan_of(self)->model;
     double extra = 0.0;
     pn_status status =
-        pn_objective_quadratic(model->objective, NULL, self->w, &self->value, self->g, self->whole, context->task, err);
+        pn_objective_quadratic(model->objective, NULL, self->w, value, self->g, self->whole, self->task, err);
 
     if (status == PN_OK)
         status = nw_take_regular(self, &extra, true, err);
     if (status != PN_OK)
         return status;
-    self->value += extra;
-    if (isnan(self->value))
+    *value += extra;
+    if (isnan(*value))
         return pn_objective_undefined(model->objective, owner, err);
     pn_axpy(model->dim, 1.0, self->regular, self->g);
     return nw_quadratic_set(&self->quadratic, self->whole, 0.0, err);
 }
 
 /* From w along `along`, whose slope is `slope` < 0: w moves unless no step is found. */
-static pn_status line_search(nw_state *self, pn_step_context *context, int halvings, double slope, double *step,
-                             pn_err *err)
+static pn_status line_search(nw_state *self, int halvings, double here, double slope, double *step, pn_err *err)
 {
     size_t dim = nw_plan_of(self)->model.dim;
     double value;
@@ -47,10 +46,10 @@ static pn_status line_search(nw_state *self, pn_step_context *context, int halvi
 
         for (size_t j = 0; j < dim; j++)
             self->next[j] = self->w[j] + *step * self->along[j];
-        status = pn_objective_evaluate(self->base.plan->objective, self->next, &value, NULL, context->task, err);
+        status = pn_objective_evaluate(self->base.plan->objective, self->next, &value, NULL, self->task, err);
         if (status != PN_OK)
             return status;
-        if (value <= self->value + DECREASE * *step * slope) {
+        if (value <= here + DECREASE * *step * slope) {
             memcpy(self->w, self->next, dim * sizeof *self->w);
             return PN_OK;
         }
@@ -60,11 +59,11 @@ static pn_status line_search(nw_state *self, pn_step_context *context, int halvi
 }
 
 /* To the least point of `quadratic`, or part of the way; *slope along it. */
-static pn_status go(nw_state *self, pn_step_context *context, int halvings, double *slope, double *step, pn_err *err)
+static pn_status go(nw_state *self, int halvings, double here, double *slope, double *step, pn_err *err)
 {
     size_t dim = nw_plan_of(self)->model.dim;
     pn_status status =
-        nw_quadratic_minimise(&self->quadratic, nw_set_of(self), self->w, self->g, self->next, context->task, err);
+        nw_quadratic_minimise(&self->quadratic, nw_set_of(self), self->w, self->g, self->next, self->task, err);
 
     *step = 0.0;
     if (status != PN_OK)
@@ -72,14 +71,14 @@ static pn_status go(nw_state *self, pn_step_context *context, int halvings, doub
     for (size_t j = 0; j < dim; j++)
         self->along[j] = self->next[j] - self->w[j];
     *slope = pn_dot(dim, self->g, self->along);
-    return *slope < 0.0 && isfinite(*slope) ? line_search(self, context, halvings, *slope, step, err) : PN_OK;
+    return *slope < 0.0 && isfinite(*slope) ? line_search(self, halvings, here, *slope, step, err) : PN_OK;
 }
 
 /* The same by the majorant. */
-static pn_status go_by_majorant(nw_state *self, pn_step_context *context, double *slope, double *step, pn_err *err)
+static pn_status go_by_majorant(nw_state *self, double here, double *slope, double *step, pn_err *err)
 {
     pn_status status =
-        pn_objective_majorant(self->base.plan->objective, self->w, NULL, NULL, self->fresh, context->task, err);
+        pn_objective_majorant(self->base.plan->objective, self->w, NULL, NULL, self->fresh, self->task, err);
 
     if (status != PN_OK)
         return status;
@@ -87,26 +86,26 @@ static pn_status go_by_majorant(nw_state *self, pn_step_context *context, double
     status = nw_take_regular(self, NULL, true, err);
     if (status == PN_OK)
         status = nw_quadratic_set(&self->quadratic, self->whole, 0.0, err);
-    self->base.gradients += nw_plan_of(self)->model.n;
-    return status == PN_OK ? go(self, context, MANY, slope, step, err) : status;
+    return status == PN_OK ? go(self, MANY, here, slope, step, err) : status;
 }
 
-pn_status nw_exact_step(nw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
+pn_status nw_exact_step(nw_state *self, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
     const pn_model *model = &nw_plan_of(self)->model;
-    double slope = 0.0;
-    pn_status status;
+    double slope = 0.0, value = NAN;
 
-    PN_TRY(take_exact(self, context, err));
-    row->value = self->value;
+    PN_TRY(take_exact(self, &value, err));
+    pn_ask_count(ask, model->n);
+    row->value = value;
     row->gradient_norm = pn_lp_norm(PN_L2, model->dim, self->g);
     row->eigenvalue = self->quadratic.found[0];
     row->kind = "newton";
-    self->base.gradients += model->n;
-    status = go(self, context, FEW, &slope, &row->step_size, err);
-    if (status == PN_OK && row->step_size == 0.0 && row->gradient_norm > 0.0)
-        status = go_by_majorant(self, context, &slope, &row->step_size, err);
-    if (status == PN_OK && (row->step_size == 0.0 || -slope <= ROUNDING * fmax(1.0, fabs(self->value))))
+    PN_TRY(go(self, FEW, value, &slope, &row->step_size, err));
+    if (row->step_size == 0.0 && row->gradient_norm > 0.0) {
+        PN_TRY(go_by_majorant(self, value, &slope, &row->step_size, err));
+        pn_ask_count(ask, model->n);
+    }
+    if (row->step_size == 0.0 || -slope <= ROUNDING * fmax(1.0, fabs(value)))
         self->base.finished = true;
-    return status;
+    return PN_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "oracle/question.h"
 #include "privacy/event/gaussian.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/second_order/newton.h"
@@ -259,6 +260,17 @@ double nw_least(const nw_plan *plan, const pn_model *model, double variance)
     return fmax(plan->damping * norm, pn_objective_bounds(plan->base.objective)->reg.strong_convexity);
 }
 
+/* Gradients after the first, or their differences from it. */
+static pn_status ask_later(nw_plan *plan, pn_err *err)
+{
+    pn_question *later;
+
+    PN_TRY(pn_plan_ask(&later, &plan->base, &pn_question_point, err));
+    later->dim = plan->model.dim;
+    later->batches = pn_model_gradient_options(&plan->later, plan->later_z);
+    return pn_question_price(later, err);
+}
+
 static pn_status attach_noise(nw_problem *at, pn_err *err)
 {
     nw_plan *plan = at->plan;
@@ -272,7 +284,8 @@ static pn_status attach_noise(nw_problem *at, pn_err *err)
     plan->hessian_z = z / sqrt(of.hessian);
     plan->later_z = of.later > 0.0 ? z / sqrt(of.later) : 0.0;
     plan->base.sigma = of.later > 0.0 ? 0.0 : plan->first.gradient_sensitivity * plan->first_z;
-    return run_event(at, z, &plan->base.event, &plan->base.charges, err);
+    PN_TRY(run_event(at, z, &plan->base.event, &plan->base.charges, err));
+    return plan->later_z > 0.0 ? ask_later(plan, err) : PN_OK;
 }
 
 /* ---- the plan ---- */

@@ -10,7 +10,7 @@
 #include "numeric/blas.h"
 #include "numeric/lapack.h"
 #include "numeric/symmetric.h"
-#include "solvers/engine/descent.h"
+#include "minimise/descent.h"
 #include "solvers/second_order/newton.h"
 
 static const char owner[] = "solve.newton";

@@ -8,7 +8,6 @@
 
 #include <cblas.h>
 
-#include "core/alloc.h"
 #include "geometry/kernels/upper.h"
 #include "solvers/engine/first_order.h"
 #include "solvers/second_order/second_order_run.h"
@@ -20,87 +19,66 @@ static size_t dim_of(const so_state *self)
 
 /* ---- life ---- */
 
-static void so_destroy(pn_state *state)
+static void so_end(pn_state *state)
 {
     so_state *self = (so_state *)state;
 
     for (size_t k = 0; k < SO_PHASE_COUNT; k++)
         so_clear_phase(&self->phases[k]);
-    pn_event_free(self->value_event);
     pn_line_search_free(self->search);
     so_products_free(self->products);
-    pn_free(self->w);
-    pn_free(self->packed);
-    pn_free(self);
 }
 
-static pn_status allocate(so_state *self, pn_err *err)
+static void so_rooms(pn_state *state, pn_room *room)
 {
+    so_state *self = (so_state *)state;
     const so_plan *plan = so_plan_of(self);
     size_t dim = dim_of(self);
-    bool stored = plan->eigen != SO_MATRIX_FREE;
 
-    self->w = pn_alloc(dim, 5 * sizeof(double));
-    self->packed = stored ? pn_alloc(plan->model.packed, sizeof(double)) : NULL;
-    if (!self->w || (stored && !self->packed))
-        return pn_fail(err, PN_ENOMEM, "solve.second_order: out of memory for a Hessian of order %zu", dim);
-    self->next = self->w + dim;
-    self->gradient = self->w + 2 * dim;
-    self->direction = self->w + 3 * dim;
-    self->start = self->w + 4 * dim;
-    memcpy(self->w, plan->start, dim * sizeof(double));
-    return PN_OK;
+    pn_room_take(room, &self->w, dim);
+    pn_room_take(room, &self->next, dim);
+    pn_room_take(room, &self->gradient, dim);
+    pn_room_take(room, &self->direction, dim);
+    pn_room_take(room, &self->start, dim);
+    pn_room_take(room, &self->packed, plan->eigen != SO_MATRIX_FREE ? plan->model.packed : 0);
 }
 
-static pn_status check_stream(const so_plan *plan, const pn_step_context *context, pn_err *err)
+static pn_status check_stream(const so_plan *plan, pn_oracle *ask, pn_err *err)
 {
-    if (plan->eigen != SO_MATRIX_FREE || !plan->model.is_private ||
-        (pn_rng_simulated(context->rng) && pn_ledger_budget(context->ledger)->teaching))
+    if (plan->eigen != SO_MATRIX_FREE || !plan->model.is_private || (pn_ask_shows(ask) && pn_oracle_is_lesson(ask)))
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY,
                    "solve.second_order: eigen=\"matrix_free\" is for simulations: the rounding of a product depends on "
                    "the records, and no lattice hides it; use eigen=\"dense\" or \"lanczos\", or simulated noise");
 }
 
-static pn_status so_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
+static pn_status so_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
-    so_state *self;
-    pn_status status;
+    so_state *self = (so_state *)state;
+    const so_plan *plan = so_plan_of(self);
 
-    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.second_order: out of memory"));
-    self->base.plan = plan;
-    self->allowance = so_plan_of(self)->allowance;
-    self->iterations = so_plan_of(self)->cap;
-    status = check_stream(so_plan_of(self), context, err);
-    if (status == PN_OK)
-        status = allocate(self, err);
-    if (status == PN_OK)
-        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
-    if (status != PN_OK) {
-        so_destroy(&self->base);
-        return status;
-    }
-    *out = &self->base;
-    return PN_OK;
+    self->allowance = plan->allowance;
+    self->iterations = plan->cap;
+    memcpy(self->w, plan->start, dim_of(self) * sizeof(double));
+    return check_stream(plan, ask, err);
 }
 
 /* ---- releases ---- */
 
-static bool shows(const so_state *self, const pn_step_context *context)
+static bool shows(const so_state *self)
 {
     const pn_model *model = &so_plan_of(self)->model;
 
-    return model->batch == model->n && (!model->is_private || pn_rng_simulated(context->rng));
+    return model->batch == model->n && pn_ask_shows(self->ask);
 }
 
-static pn_status take_gradient(so_state *self, pn_step_context *context, pn_err *err)
+static pn_status take_gradient(so_state *self, pn_err *err)
 {
     so_phase *phase = &self->phases[self->phase];
 
     double value = NAN;
-    pn_status status =
-        pn_model_gradient(phase->release, context, "second_order gradient", self->w,
-                          shows(self, context) ? &value : NULL, self->gradient, &self->base.gradients, err);
+    pn_status status = pn_model_gradient(phase->release, pn_ask_context(self->ask), "second_order gradient", self->w,
+                                         shows(self) ? &value : NULL, self->gradient, &self->records, err);
 
     if (status != PN_OK)
         return status;
@@ -110,6 +88,13 @@ static pn_status take_gradient(so_state *self, pn_step_context *context, pn_err 
     self->least = (so_least){ .value = NAN, .error = NAN };
     self->stage = SO_HESSIAN;
     return PN_OK;
+}
+
+/* How long the step is, too. */
+static void searched(so_state *self)
+{
+    self->in_phase++;
+    self->stage = SO_NEXT;
 }
 
 /* The direction of a step is known: what it is searched for along, or how long it is. */
@@ -127,7 +112,9 @@ static void set_out(so_state *self, const char *kind, double sure, double factor
     self->line.tests = tests;
     self->line.slope = plan->slope;
     self->line.epsilon = self->phases[self->phase].noise.search_epsilon;
-    self->stage = plan->line_search ? SO_SEARCH : SO_MOVE;
+    self->stage = SO_SEARCH;
+    if (!plan->line_search)
+        searched(self);
 }
 
 static void set_out_downhill(so_state *self)
@@ -156,7 +143,7 @@ static void set_out_along_curvature(so_state *self)
             of->tests_h);
 }
 
-static pn_status take_hessian(so_state *self, pn_step_context *context, pn_err *err)
+static pn_status take_hessian(so_state *self, pn_err *err)
 {
     const so_plan *plan = so_plan_of(self);
     so_phase *phase = &self->phases[self->phase];
@@ -167,14 +154,13 @@ static pn_status take_hessian(so_state *self, pn_step_context *context, pn_err *
         return PN_OK;
     }
     if (plan->eigen == SO_MATRIX_FREE)
-        status = so_products_open(&self->products, &plan->model, phase->noise.z, self->w, context,
+        status = so_products_open(&self->products, &plan->model, phase->noise.z, self->w, pn_ask_context(self->ask),
                                   "second_order hessian", err);
     else
-        status = pn_model_hessian(phase->release, context, "second_order hessian", self->w, self->packed,
-                                  &self->base.gradients, err);
+        status = pn_model_hessian(phase->release, pn_ask_context(self->ask), "second_order hessian", self->w,
+                                  self->packed, &self->records, err);
     if (status != PN_OK)
         return status;
-    phase->queries += self->products != NULL;
     pn_allowance_take(&self->allowance, phase->noise.hessian_cost);
     self->started = false;
     self->stage = SO_EIGENPAIR;
@@ -203,21 +189,20 @@ static size_t parts_of(const so_state *self)
 }
 
 /* A random direction, drawn once for a Hessian. */
-static pn_status draw_start(so_state *self, pn_step_context *context, pn_err *err)
+static pn_status draw_start(so_state *self, pn_err *err)
 {
     size_t dim = dim_of(self);
     pn_rng *own = NULL;
-    pn_status status = PN_OK;
+    pn_rng *rng = pn_ask_context(self->ask)->rng;
 
     if (self->started || !so_needs_start(so_plan_of(self)->eigen, dim))
         return PN_OK;
-    if (!context->rng)
-        status = pn_rng_seeded(&own, 0x9e3779b9u + self->base.step, err);
-    if (status == PN_OK)
-        pn_rng_many_normals(own ? own : context->rng, dim, self->start);
+    if (!rng)
+        PN_TRY(pn_rng_seeded(&own, 0x9e3779b9u + self->base.step, err));
+    pn_rng_many_normals(own ? own : rng, dim, self->start);
     pn_rng_free(own);
-    self->started = status == PN_OK;
-    return status;
+    self->started = true;
+    return PN_OK;
 }
 
 /* At least the operator norm of a Hessian that is not stored. */
@@ -230,21 +215,21 @@ static double product_norm(const so_state *self, double failure)
     return plan->of.smoothness + noise + (model->batch < model->n ? model->bounds.record : 0.0);
 }
 
-static pn_status find_least(so_state *self, pn_step_context *context, pn_err *err)
+static pn_status find_least(so_state *self, pn_err *err)
 {
     const so_plan *plan = so_plan_of(self);
     double failure = share_of_failure(self, parts_of(self));
     so_least_options options = {
         .how = plan->eigen, .tau = 0.1 * plan->of.eps_h, .failure = failure, .start = self->start
     };
-    pn_status status = draw_start(self, context, err);
+    pn_status status = draw_start(self, err);
 
     if (status == PN_OK && self->products)
         status = so_products_least(&self->least, self->direction, self->products, product_norm(self, failure), &options,
-                                   context->task, &self->base.gradients, err);
+                                   pn_ask_task(self->ask), &self->records, err);
     else if (status == PN_OK)
-        status =
-            so_least_stored(&self->least, self->direction, self->packed, dim_of(self), &options, context->task, err);
+        status = so_least_stored(&self->least, self->direction, self->packed, dim_of(self), &options,
+                                 pn_ask_task(self->ask), err);
     if (status != PN_OK)
         return status;
     so_products_free(self->products);
@@ -256,16 +241,16 @@ static pn_status find_least(so_state *self, pn_step_context *context, pn_err *er
     self->kind = "done";
     self->step = 0.0;
     self->certified = true;
-    so_finish(self, "certified");
+    so_finish(self, "certified", false);
     return PN_OK;
 }
 
 /* ---- the step ---- */
 
-static pn_status search(so_state *self, pn_step_context *context, pn_err *err)
+static pn_status search(so_state *self, pn_err *err)
 {
     const so_plan *plan = so_plan_of(self);
-    so_phase *phase = &self->phases[self->phase];
+    pn_step_context *context = pn_ask_context(self->ask);
     size_t tested;
     bool charged = false;
     pn_status status = PN_OK;
@@ -273,65 +258,71 @@ static pn_status search(so_state *self, pn_step_context *context, pn_err *err)
     if (!self->search)
         status = pn_line_search_open(&self->search, &self->line, &plan->model, context, "second_order search", &charged,
                                      err);
-    if (charged) {
-        phase->searches++;
-        context->releases++;
-        pn_allowance_take(&self->allowance, phase->noise.search_cost);
-    }
+    if (charged)
+        pn_allowance_take(&self->allowance, self->phases[self->phase].noise.search_cost);
     if (status == PN_OK)
-        status = pn_line_search_ask(self->search, context, &self->step, &tested, &self->base.gradients, err);
+        status = pn_line_search_ask(self->search, context, &self->step, &tested, &self->records, err);
     if (status != PN_OK)
         return status;
     pn_line_search_free(self->search);
     self->search = NULL;
-    self->stage = SO_MOVE;
+    searched(self);
     return PN_OK;
 }
 
-static pn_status move(so_state *self, pn_step_context *context, pn_err *err)
+/* What fails, or is stopped, goes on at the stage where it was. */
+static pn_status so_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(self->base.plan->objective);
-    size_t dim = dim_of(self);
-
-    (void)context;
-    for (size_t j = 0; j < dim; j++)
-        self->next[j] = self->w[j] + self->step * self->direction[j];
-    if (pn_has_diverged(&self->base, self->next, dim)) { /* the answer stays the point before */
-        self->stage = SO_MADE;
-        return PN_OK;
-    }
-    PN_TRY(set ? pn_set_project(set, self->next, dim, err) : PN_OK);
-    memcpy(self->w, self->next, dim * sizeof(double));
-    self->in_phase++;
-    self->stage = SO_NEXT;
-    return PN_OK;
-}
-
-static pn_status so_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
-{
-    static pn_status (*const stages[])(so_state *, pn_step_context *, pn_err *) = {
-        [SO_VALUE] = so_take_value,
-        [SO_OPEN] = so_first_phase,
-        [SO_GRADIENT] = take_gradient,
-        [SO_HESSIAN] = take_hessian,
-        [SO_EIGENPAIR] = find_least,
-        [SO_SEARCH] = search,
-        [SO_MOVE] = move,
+    static pn_status (*const stages[])(so_state *, pn_err *) = {
+        [SO_VALUE] = so_take_value,  [SO_OPEN] = so_first_phase,  [SO_GRADIENT] = take_gradient,
+        [SO_HESSIAN] = take_hessian, [SO_EIGENPAIR] = find_least, [SO_SEARCH] = search,
         [SO_NEXT] = so_next,
     };
     so_state *self = (so_state *)state;
     pn_status status = PN_OK;
 
-    while (status == PN_OK && self->stage != SO_MADE)
-        status = stages[self->stage](self, context, err);
+    self->ask = ask;
+    while (status == PN_OK && self->stage < SO_MOVE)
+        status = stages[self->stage](self, err);
+    pn_ask_count(ask, self->records);
+    self->records = 0;
     if (status != PN_OK)
         return status;
-    self->stage = SO_GRADIENT;
     row->kind = self->kind;
     row->value = self->value;
     row->step_size = self->step;
     row->gradient_norm = self->norm;
     row->eigenvalue = self->least.value;
+    return PN_OK;
+}
+
+static pn_status move(so_state *self, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(self->base.plan->objective);
+    size_t dim = dim_of(self);
+
+    for (size_t j = 0; j < dim; j++)
+        self->next[j] = self->w[j] + self->step * self->direction[j];
+    if (pn_has_diverged(&self->base, self->next, dim)) { /* the answer stays the point before */
+        self->ending = NULL;
+        return PN_OK;
+    }
+    PN_TRY(set ? pn_set_project(set, self->next, dim, err) : PN_OK);
+    memcpy(self->w, self->next, dim * sizeof(double));
+    return PN_OK;
+}
+
+static pn_status so_update(pn_state *state, pn_trace_row *row, pn_err *err)
+{
+    so_state *self = (so_state *)state;
+
+    (void)row;
+    PN_TRY(self->stage == SO_MOVE ? move(self, err) : PN_OK);
+    self->stage = SO_GRADIENT;
+    if (self->ending) {
+        state->finished = true;
+        state->stopped = self->ending;
+    }
     return PN_OK;
 }
 
@@ -406,11 +397,14 @@ const pn_solver_ops pn_solver_second_order = {
     .is_private = true,
     .plan = so_plan_new,
     .destroy_plan = so_plan_destroy,
-    .start = so_start,
-    .step = so_step,
+    .passes = true,
+    .state = sizeof(so_state),
+    .rooms = so_rooms,
+    .begin = so_begin,
+    .query = so_query,
+    .update = so_update,
     .current = so_current,
-    .destroy = so_destroy,
-    .spent = so_spent,
+    .end = so_end,
     .adaptive = true,
     .certify = so_certify,
 };

@@ -1,13 +1,16 @@
 /* second_order.h -- what the plan and the steps of private second-order descent share.  Private to second_order*.c and
  * line_search.c.  Gradient steps while the released gradient is larger than eps_g; else a released Hessian: a step
  * along its most negative direction where its least eigenvalue is below -eps_H, or the end, with a certificate.
- * Depends on: solver.h, noisy_model_release.h, privacy/accounting/allowance.h.
+ * Depends on: solver.h, model_release.h, privacy/accounting/allowance.h.
  * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; constants derived anew. */
 #ifndef PN_SOLVERS_SECOND_ORDER_H
 #define PN_SOLVERS_SECOND_ORDER_H
 
 #include "privacy/accounting/allowance.h"
-#include "solvers/second_order/noisy_model_release.h"
+#include "oracle/least_eigen.h"
+#include "oracle/model_release.h"
+#include "oracle/question.h"
+#include "solvers/engine/solver.h"
 
 /* ---- second_order_bound.c: numbers only ---- */
 
@@ -75,8 +78,6 @@ typedef struct so_noise {
     double gradient_cost, hessian_cost, search_cost; /* of one release each, in the allowance's unit */
 } so_noise;
 
-typedef enum so_eigen { SO_AUTO = 0, SO_DENSE, SO_LANCZOS, SO_MATRIX_FREE } so_eigen;
-
 typedef struct so_plan {
     pn_plan base; /* first */
     pn_model model;
@@ -104,9 +105,6 @@ typedef struct so_plan {
  *  and by the run for what phase 2 or a released value makes of
  *  T.  Errors: as pn_allowance_noise. */
 pn_status so_noise_of(const so_plan *plan, double share, size_t iterations, so_noise *out, pn_err *err);
-/** The mechanism that releases the mean loss at w0 (of one entry, without r), rounding and summation paid for, at
- *  multiplier z.  Its event is what value_cost is the price of, at value_z.  Errors: what the mechanism refuses. */
-pn_status so_value_open(pn_mechanism **out, const so_plan *plan, double z, pn_err *err);
 /** Which records the conditions need at that noise. */
 so_needs so_check(const so_plan *plan, const so_noise *noise);
 /** The largest of the four. */

@@ -7,7 +7,7 @@
 
 #include "core/alloc.h"
 #include "oracle/gradient_noise.h"
-#include "solvers/second_order/line_search.h"
+#include "oracle/line_search.h"
 #include "solvers/second_order/second_order.h"
 
 /* ---- noise ---- */
@@ -82,27 +82,40 @@ pn_status so_noise_of(const so_plan *plan, double share, size_t iterations, so_n
     return status;
 }
 
-pn_status so_value_open(pn_mechanism **out, const so_plan *plan, double z, pn_err *err)
+static void set_value(const so_plan *plan, double z, pn_question *value)
 {
-    pn_arg args[] = { { .given = true, .real = z * plan->value_sensitivity },
-                      { .given = true, .real = plan->value_sensitivity },
-                      { .given = true, .count = 1 },
-                      { .given = true, .real = plan->value_bound },
-                      { .given = false },
-                      { .given = true, .flag = true } /* strict: the bound is certified */ };
-
-    return pn_mechanism_from_args(out, "gaussian", args, plan->model.neighbours, err);
+    value->dim = 1;
+    value->label = "second_order value";
+    value->noise = (pn_gradient_noise){ .sigma = z * plan->value_sensitivity,
+                                        .sensitivity = plan->value_sensitivity,
+                                        .bound = plan->value_bound,
+                                        .dim = 1,
+                                        .neighbours = plan->model.neighbours };
 }
 
 static pn_status value_release(void *self, double z, pn_event **event, size_t *count, pn_err *err)
 {
-    pn_mechanism *mechanism = NULL;
+    const so_plan *plan = self;
+    pn_question value = { .ops = &pn_question_point, .neighbours = plan->model.neighbours };
+    pn_status status;
 
-    PN_TRY(so_value_open(&mechanism, self, z, err));
-    *event = pn_event_keep(mechanism->event);
+    set_value(plan, z, &value);
+    status = pn_question_price(&value, err);
+    *event = value.event;
     *count = 1;
-    pn_mechanism_free(mechanism);
-    return PN_OK;
+    return status;
+}
+
+/* The value at the start is asked where the plan pays for it. */
+static pn_status ask_value(so_plan *plan, pn_err *err)
+{
+    pn_question *value;
+
+    if (plan->value_cost == 0.0)
+        return PN_OK;
+    PN_TRY(pn_plan_ask(&value, &plan->base, &pn_question_point, err));
+    set_value(plan, plan->value_z, value);
+    return pn_question_price(value, err);
 }
 
 /* ---- the budget ---- */
@@ -350,6 +363,8 @@ pn_status so_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
     PN_TRY(pn_made(plan, err, "%s: out of memory", at.owner));
     pn_plan_begin(&plan->base, objective, request);
     status = fill(&at, err);
+    if (status == PN_OK)
+        status = ask_value(plan, err);
     if (status != PN_OK) {
         pn_plan_free(&plan->base);
         return status;

@@ -1,23 +1,20 @@
 /* second_order_run.h -- the state of a run of second-order descent, and what its phases do.  Private to second_order.c
  * and second_order_phase.c.
- * Depends on: second_order.h, second_order_eigen.h, line_search.h.  Used by: second_order.c, second_order_phase.c. */
+ * Depends on: second_order.h, least_eigen.h, line_search.h.  Used by: second_order.c, second_order_phase.c. */
 #ifndef PN_SOLVERS_SECOND_ORDER_RUN_H
 #define PN_SOLVERS_SECOND_ORDER_RUN_H
 
-#include "solvers/second_order/line_search.h"
+#include "oracle/line_search.h"
 #include "solvers/second_order/second_order.h"
-#include "solvers/second_order/second_order_eigen.h"
+#include "oracle/least_eigen.h"
 
 #define SO_PHASE_COUNT 2
 
 /* What has been released in a phase, and what for. */
 typedef struct so_phase {
     so_noise noise;
-    pn_model_release *release; /* kept to the end: it knows what it has charged */
-    pn_event *search,
-        *products;            /* of one search, and of one Hessian that is known by its products; NULL without noise */
-    size_t searches, queries; /* of the two that were charged */
-    size_t most;              /* iterations that it can have, however it goes */
+    pn_model_release *release;
+    size_t most; /* iterations that it can have, however it goes */
 } so_phase;
 
 typedef enum so_stage {
@@ -27,8 +24,8 @@ typedef enum so_stage {
     SO_HESSIAN,
     SO_EIGENPAIR,
     SO_SEARCH,
-    SO_MOVE,
     SO_NEXT,
+    SO_MOVE, /* of the update */
     SO_MADE
 } so_stage;
 
@@ -36,8 +33,8 @@ typedef struct so_state {
     pn_state base; /* first */
     so_stage stage;
     pn_allowance allowance;
-    pn_event *value_event; /* of f(w0), once it has been charged */
-    size_t iterations;     /* T of a whole run, from the gap */
+    bool valued;       /* f(w0) has been released */
+    size_t iterations; /* T of a whole run, from the gap */
     so_phase phases[SO_PHASE_COUNT];
     size_t phase, in_phase; /* the current one, from 0; iterations of it that were made */
     pn_line_run *search;
@@ -52,6 +49,9 @@ typedef struct so_state {
     const char *kind; /* of this step */
     double value;     /* f before the step; NaN where it may not be shown */
     bool certified;
+    const char *ending; /* why the run ends with this step; NULL: it goes on */
+    uint64_t records;   /* that this step has looked at so far */
+    pn_oracle *ask;     /* of the query that is being made */
 } so_state;
 
 static inline const so_plan *so_plan_of(const so_state *self)
@@ -61,16 +61,15 @@ static inline const so_plan *so_plan_of(const so_state *self)
 
 /** The mean loss at the start where the plan pays for it, then T.  A value that has been released is never drawn
  *  again. */
-pn_status so_take_value(so_state *self, pn_step_context *context, pn_err *err);
+pn_status so_take_value(so_state *self, pn_err *err);
 /** Noise, prices and releases of the first phase.  Errors: PN_EBUDGET where not even one iteration fits. */
-pn_status so_first_phase(so_state *self, pn_step_context *context, pn_err *err);
+pn_status so_first_phase(so_state *self, pn_err *err);
 /** After an iteration: another, another phase, or the end. */
-pn_status so_next(so_state *self, pn_step_context *context, pn_err *err);
-void so_finish(so_state *self, const char *why);
+pn_status so_next(so_state *self, pn_err *err);
+/** The run ends with this step: `moves` first, or as it stands. */
+void so_finish(so_state *self, const char *why, bool moves);
 /** Why a run ends whose point never passed: without privacy there is no budget, and T iterations are all. */
 const char *so_out_of_iterations(const so_state *self);
-/** What has been charged, as one event. */
-pn_status so_spent(const pn_state *state, pn_event **out, pn_err *err);
 void so_clear_phase(so_phase *phase);
 
 #endif

@@ -1,21 +1,18 @@
 /* trust_region.c -- w <- w + argmin over ||h|| <= r of <g~, h> + <h, H~ h>/2, with the gradient g~ and the Hessian H~
  * of the mean loss released at w under Gaussian noise, until the multiplier of a step is at most sqrt(M a): DP-TR.
- * Depends on: trust_region.h, numeric/trust_region.h, noisy_model_release.h.  Used by: solvers.c's table.
+ * Depends on: trust_region.h, numeric/trust_region.h, model_release.h.  Used by: solvers.c's table.
  * Source: Wang, Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region method. */
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "numeric/blas.h"
 #include "solvers/second_order/trust_region.h"
 
 typedef struct tr_state {
     pn_state base; /* first */
     pn_model_release *release;
-    double *w, *next;          /* [dim] the current point; what a step leaves unfinished when it fails */
+    double *w, *next;          /* [dim] the current point; what an update leaves unfinished when it fails */
     double *gradient, *packed; /* [dim], [packed] as released at w */
-    double value;              /* of f at w; raw, NaN where it may not be shown */
-    bool released;             /* gradient and packed are those of w */
     tr_move last;              /* the step that led to w; NaN where none did */
 } tr_state;
 
@@ -24,71 +21,44 @@ static const tr_plan *plan_of(const tr_state *self)
     return (const tr_plan *)self->base.plan;
 }
 
-static void tr_destroy(pn_state *state)
+static void tr_rooms(pn_state *state, pn_room *room)
 {
     tr_state *self = (tr_state *)state;
-
-    pn_model_close(self->release);
-    pn_free(self->w);
-    pn_free(self->next);
-    pn_free(self->gradient);
-    pn_free(self->packed);
-    pn_free(self);
-}
-
-static pn_status allocate(tr_state *self, pn_err *err)
-{
     const pn_model *model = &plan_of(self)->model;
 
-    self->w = pn_alloc(model->dim, sizeof(double));
-    self->next = pn_alloc(model->dim, sizeof(double));
-    self->gradient = pn_alloc(model->dim, sizeof(double));
-    self->packed = pn_alloc(model->packed, sizeof(double));
-    PN_TRY(pn_made(self->w && self->next && self->gradient && self->packed, err,
-                   "solve.trust_region: out of memory for a Hessian of %zu coordinates", model->dim));
-    memcpy(self->w, plan_of(self)->problem.start, model->dim * sizeof(double));
-    return PN_OK;
+    pn_room_take(room, &self->w, model->dim);
+    pn_room_take(room, &self->next, model->dim);
+    pn_room_take(room, &self->gradient, model->dim);
+    pn_room_take(room, &self->packed, model->packed);
 }
 
-static pn_status tr_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
+static pn_status tr_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
-    tr_state *self = pn_calloc(1, sizeof *self);
-    pn_status status;
-
-    (void)context;
-    PN_TRY(pn_made(self, err, "solve.trust_region: out of memory"));
-    self->base.plan = plan;
-    self->last = (tr_move){ NAN, NAN, NAN, NAN };
-    status = allocate(self, err);
-    if (status == PN_OK)
-        status = pn_model_open(&self->release, &plan_of(self)->model, plan_of(self)->gradient_z,
-                               plan_of(self)->hessian_z, err);
-    if (status != PN_OK) {
-        tr_destroy(&self->base);
-        return status;
-    }
-    *out = &self->base;
-    return PN_OK;
-}
-
-/* Whether raw values may be shown: a real run never computes them. */
-static bool shows(const tr_state *self, const pn_step_context *context)
-{
+    tr_state *self = (tr_state *)state;
     const tr_plan *plan = plan_of(self);
 
-    return plan->model.batch == plan->model.n && (!plan->model.is_private || pn_rng_simulated(context->rng));
+    (void)ask;
+    self->last = (tr_move){ NAN, NAN, NAN, NAN };
+    memcpy(self->w, plan->problem.start, plan->model.dim * sizeof(double));
+    return pn_model_open(&self->release, &plan->model, plan->gradient_z, plan->hessian_z, err);
 }
 
-static pn_status release(tr_state *self, pn_step_context *context, pn_err *err)
+static void tr_end(pn_state *state)
 {
-    bool show = shows(self, context);
-    pn_status status;
+    pn_model_close(((tr_state *)state)->release);
+}
 
-    self->value = NAN;
-    status = pn_model_both(self->release, context, "trust_region", self->w, show ? &self->value : NULL, self->gradient,
-                           self->packed, &self->base.gradients, err);
-    self->released = status == PN_OK;
-    return status;
+static pn_status tr_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
+{
+    tr_state *self = (tr_state *)state;
+    const pn_model *model = &plan_of(self)->model;
+    bool show = model->batch == model->n && pn_ask_shows(ask);
+    uint64_t records = 0;
+
+    PN_TRY(pn_model_both(self->release, pn_ask_context(ask), "trust_region", self->w, show ? &row->value : NULL,
+                         self->gradient, self->packed, &records, err));
+    pn_ask_count(ask, records);
+    return PN_OK;
 }
 
 static const char *kind_of(const pn_trust_step *step)
@@ -140,18 +110,11 @@ static pn_status move(tr_state *self, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-/* A step that failed after its release and is tried again draws nothing new. */
-static pn_status tr_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+static pn_status tr_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     tr_state *self = (tr_state *)state;
-    pn_status status = self->released ? PN_OK : release(self, context, err);
 
-    if (status == PN_OK)
-        status = move(self, row, err);
-    if (status != PN_OK)
-        return status;
-    row->value = self->value;
-    self->released = false;
+    PN_TRY(move(self, row, err));
     look(self);
     return PN_OK;
 }
@@ -161,11 +124,6 @@ static void tr_current(const pn_state *state, double *theta)
     const tr_state *self = (const tr_state *)state;
 
     memcpy(theta, self->w, plan_of(self)->model.dim * sizeof(double));
-}
-
-static pn_status tr_spent(const pn_state *state, pn_event **out, pn_err *err)
-{
-    return pn_model_spent(((const tr_state *)state)->release, out, err);
 }
 
 static void tr_certificate(const pn_state *state, pn_certificate *out)
@@ -188,11 +146,13 @@ const pn_solver_ops pn_solver_trust_region = {
     .is_private = true,
     .plan = tr_plan_new,
     .destroy_plan = tr_plan_destroy,
-    .start = tr_start,
-    .step = tr_step,
+    .state = sizeof(tr_state),
+    .rooms = tr_rooms,
+    .begin = tr_begin,
+    .query = tr_query,
+    .update = tr_update,
     .current = tr_current,
-    .destroy = tr_destroy,
-    .spent = tr_spent,
+    .end = tr_end,
     .adaptive = true,
     .certify = tr_certificate,
 };

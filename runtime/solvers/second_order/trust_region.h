@@ -1,7 +1,7 @@
 /* trust_region.h -- what the plan and the steps of the private trust-region method share.  Private to trust_region*.c
  * and their tests.  Every step releases gradient and Hessian at one point, goes to the least value of that quadratic
  * over a ball, and is the last one where the ball hardly held it back.
- * Depends on: first_order.h, noisy_model_release.h, privacy/accounting/allowance.h.
+ * Depends on: first_order.h, model_release.h, privacy/accounting/allowance.h.
  * Source: Wang, Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region method;
  * constants derived anew.
  *
@@ -18,7 +18,7 @@
 #include "numeric/trust_region.h"
 #include "privacy/accounting/allowance.h"
 #include "solvers/engine/first_order.h"
-#include "solvers/second_order/noisy_model_release.h"
+#include "oracle/model_release.h"
 
 /* ---- numbers only (trust_region_bound.c) ---- */
 

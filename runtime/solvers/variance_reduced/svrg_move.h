@@ -3,7 +3,7 @@
 #ifndef PN_SOLVERS_SVRG_MOVE_H
 #define PN_SOLVERS_SVRG_MOVE_H
 
-#include "solvers/engine/composite.h"
+#include "minimise/composite.h"
 
 typedef struct svrg_move {
     size_t p;

@@ -1,5 +1,5 @@
 -- lfit_save_spec.lua -- fit:save and pn.load: what comes back, what is left out and why, what is refused.  The C test
--- tests/runtime/solvers/engine/model_test.c spoils and cuts files everywhere.
+-- tests/runtime/model/model_test.c spoils and cuts files everywhere.
 local pn = require "penumbra"
 local refusal = require("tests.tools.refusal").refusal
 

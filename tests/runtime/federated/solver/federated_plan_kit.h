@@ -115,9 +115,11 @@ static inline void leave(fixture *f, int option)
 static inline pn_status try_plan(fixture *f, fed_plan **out, pn_err *err)
 {
     pn_arg common[PN_OPT_COUNT + 1], own[FED_COUNT + 1];
+    static const pn_solver_ops row = { .name = "federated_frank_wolfe" };
     pn_plan *plan = NULL;
     pn_status status;
 
+    f->request.solver = &row;
     memcpy(common, f->common, sizeof common);
     memcpy(own, f->own, sizeof own);
     *out = NULL;

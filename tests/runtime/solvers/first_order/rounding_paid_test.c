@@ -2,11 +2,11 @@
  * arithmetic is at least the error of computing it, in both neighbours; and every stated error is at least that of the
  * additions which a record's part goes through, counted here from the number of records: 2^-53 of the sum of all sizes
  * for each.  A term that is forgotten, or counted once for twice, is below; nothing is drawn.
- * Depends on: check.h, noisy_model_kit.h, solvers/, party_kit.h. */
+ * Depends on: check.h, model_kit.h, solvers/, party_kit.h. */
 #include "objective/measures/smoothed.h"
 #include "objective/passes/objective_impl.h"
 #include "privacy/mechanism/batch_release.h"
-#include "runtime/solvers/second_order/noisy_model_kit.h"
+#include "runtime/oracle/model_kit.h"
 #include "solvers/catalogue/solvers.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/first_order/sgd.h"

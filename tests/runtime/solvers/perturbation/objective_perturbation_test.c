@@ -8,10 +8,10 @@
 #include "geometry/sets/sets.h"
 #include "numeric/blas.h"
 #include "solvers/catalogue/solvers.h"
-#include "solvers/engine/descent.h"
+#include "minimise/descent.h"
 #include "solvers/engine/solver.h"
 #include "solvers/perturbation/objective_perturbation.h"
-#include "solvers/perturbation/perturbed_minimum.h"
+#include "minimise/perturbed_minimum.h"
 
 #define OWN_MAX 8
 

@@ -278,8 +278,8 @@ static void test_the_value_has_noise_of_both_signs(void)
     pn_plan *plan = NULL;
     const so_plan *own;
     so_state state = { .stage = SO_VALUE };
-    pn_step_context context = { .ledger = teaching(1e5) };
-    pn_mechanism *noise = NULL;
+    pn_ledger *ledger = teaching(1e5);
+    pn_rng *rng = NULL;
     size_t low = 0, high = 0, below = 0;
     double exact = NAN, sigma, shift;
 
@@ -289,16 +289,18 @@ static void test_the_value_has_noise_of_both_signs(void)
     state.w = own->start;
     sigma = own->value_z * own->value_sensitivity;
     shift = sigma * sqrt(2.0 * log(1.0 / own->of.failure));
-    CHECK(own->value_cost > 0.0 && pn_rng_seeded(&context.rng, 21, NULL) == PN_OK);
+    CHECK(own->value_cost > 0.0 && pn_rng_seeded(&rng, 21, NULL) == PN_OK);
     CHECK_CLOSE(own->value_cost, 1.0 / (2.0 * own->value_z * own->value_z), 1e-8); /* rho of a Gaussian release */
     CHECK_CLOSE(own->value_sensitivity, sqrt(12.0) / 50.0, 1e-6);                  /* the loss at w0 has range ||w0|| */
     CHECK(pn_objective_losses(objective, NULL, own->start, &exact, NULL, NULL, NULL) == PN_OK);
-    CHECK(so_value_open(&noise, own, own->value_z, NULL) == PN_OK);
+    CHECK(pn_oracle_open(&state.ask, plan, ledger, rng, NULL, NULL) == PN_OK);
     for (int i = 0; i < DRAWS; i++) {
         double value = NAN;
 
-        if (!CHECK(noisy_value(&state, noise, &context, &value, NULL) == PN_OK))
+        pn_oracle_begin(state.ask);
+        if (!CHECK(noisy_value(&state, &value, NULL) == PN_OK))
             break;
+        pn_oracle_next(state.ask);
         low += value < exact - sigma;
         high += value > exact + sigma;
         below += value + shift < exact;
@@ -307,9 +309,9 @@ static void test_the_value_has_noise_of_both_signs(void)
     CHECK_CLOSE((double)high / DRAWS, 0.158655, 5.6 * 0.001156);
     CHECK_CLOSE((double)below / DRAWS, 0.015941, 5.6 * 0.000397); /* Phi(-sqrt(2 ln 10)) */
     CHECK(below > 0 && (double)below / DRAWS <= 0.1);
-    pn_mechanism_free(noise);
-    pn_rng_free(context.rng);
-    pn_ledger_free(context.ledger);
+    pn_oracle_close(state.ask);
+    pn_rng_free(rng);
+    pn_ledger_free(ledger);
     pn_plan_free(plan);
     pn_objective_free(objective);
     pn_dataset_free(data);
@@ -324,7 +326,7 @@ static void test_iterations_follow_the_released_value(void)
     pn_plan *plan = NULL;
     pn_ledger *ledger = teaching(1e6);
     so_state state = { .stage = SO_VALUE };
-    pn_step_context context = { .ledger = ledger };
+    pn_rng *rng = NULL;
     const so_plan *own;
     double value = NAN, expected;
 
@@ -333,18 +335,19 @@ static void test_iterations_follow_the_released_value(void)
     state.base.plan = plan;
     state.w = own->start;
     state.allowance = own->allowance;
-    CHECK(pn_rng_seeded(&context.rng, 21, NULL) == PN_OK && so_take_value(&state, &context, NULL) == PN_OK);
+    CHECK(pn_rng_seeded(&rng, 21, NULL) == PN_OK);
+    CHECK(pn_oracle_open(&state.ask, plan, ledger, rng, NULL, NULL) == PN_OK && so_take_value(&state, NULL) == PN_OK);
     CHECK(pn_objective_evaluate(objective, own->start, &value, NULL, NULL, NULL) == PN_OK);
     expected = (value - own->floor) / own->of.decrease; /* noise of about 1e-4 */
     CHECK_CLOSE((double)state.iterations, expected, 2.0 + 0.002 * expected);
-    CHECK(state.stage == SO_OPEN && state.value_event);
-    CHECK(so_first_phase(&state, &context, NULL) == PN_OK && state.stage == SO_GRADIENT);
+    CHECK(state.stage == SO_OPEN && state.valued);
+    CHECK(so_first_phase(&state, NULL) == PN_OK && state.stage == SO_GRADIENT);
     CHECK(state.phases[0].noise.iterations == state.iterations);
     CHECK_CLOSE((double)state.iterations * whole(&state.phases[0].noise), 0.9e6, 0.9e6 * 1e-4);
     CHECK_CLOSE(pn_ledger_spent(ledger), own->value_cost, 1e-6);
-    pn_event_free(state.value_event);
     so_clear_phase(&state.phases[0]);
-    pn_rng_free(context.rng);
+    pn_oracle_close(state.ask);
+    pn_rng_free(rng);
     pn_ledger_free(ledger);
     pn_plan_free(plan);
     pn_objective_free(objective);

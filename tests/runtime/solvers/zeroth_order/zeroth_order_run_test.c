@@ -114,7 +114,7 @@ static void open_bench(bench *out, const pn_plan *plan, uint64_t seed)
     *out = (bench){ 0 };
     CHECK(pn_rng_seeded(&out->rng, seed, NULL) == PN_OK);
     CHECK(pn_oracle_open(&out->ask, plan, NULL, out->rng, NULL, NULL) == PN_OK);
-    CHECK(pn_state_new(&out->state, plan, out->ask, &(pn_step_context){ 0 }, NULL) == PN_OK);
+    CHECK(pn_state_new(&out->state, plan, out->ask, NULL) == PN_OK);
 }
 
 static void close_bench(bench *of)

@@ -1,0 +1,27 @@
+/* model_file.h -- the two halves of a model file: bytes on the disk, and what they say.  Private to model*.c.
+ * Depends on: model.h. */
+#ifndef PN_MODEL_MODEL_FILE_H
+#define PN_MODEL_MODEL_FILE_H
+
+#include "model/model.h"
+
+#define PN_MODEL_HEAD   24                /* magic, version, zero, length */
+#define PN_MODEL_DIGEST 32                /* behind everything else */
+#define PN_MODEL_MOST   ((size_t)1 << 30) /* bytes between them */
+
+/* ---- model_file.c: whole files ---- */
+
+/** Fill the head and the digest of bytes[PN_MODEL_HEAD + size + PN_MODEL_DIGEST],
+ *  and put them in place of `path`.  Errors: PN_EIO, PN_ENOMEM. */
+pn_status pn_model_file_put(const char *path, unsigned char *bytes, size_t size, pn_err *err);
+/** The checked bytes between head and digest: *bytes is allocated and has them from PN_MODEL_HEAD on.
+ *  Errors: as pn_model_load. */
+pn_status pn_model_file_get(const char *path, unsigned char **bytes, size_t *size, pn_err *err);
+
+/* ---- model_read.c ---- */
+
+/** From bytes that need not be what they say they are.  `path` is for messages.  Errors: PN_EPARSE, PN_ENOMEM. */
+pn_status pn_model_decode(pn_fit **fit, pn_model_about **about, const unsigned char *bytes, size_t size,
+                          const char *path, pn_err *err);
+
+#endif

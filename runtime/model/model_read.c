@@ -1,0 +1,399 @@
+/* model_read.c -- a fit from the bytes of a Model, which may be damaged or made to do harm.
+ * Depends on: model_file.h, the code generated from model.proto, libprotobuf-c, core/purse.h.
+ * Used by: bindings, hosts.
+ *
+ * The decoder takes its memory from a purse that holds a small multiple of the file's length.  What it returns is
+ * encoded as long as the bytes were, or the bytes held something that does not belong there.
+ * Then the rules of model.proto are gone through. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/purse.h"
+#include "core/size.h"
+#include "core/text.h"
+#include "model/model_file.h"
+#include "model/model.pb-c.h"
+
+#define PURSE_FLOOR 65536 /* structs, and the decoder's notes on their fields */
+#define NAME_BYTES  128
+#define PLAN_BYTES  ((size_t)1 << 20)
+#define MOST_KINDS  255
+#define RELATIONS   3 /* between neighbours */
+
+typedef struct reading {
+    const Penumbra__Model *model;
+    pn_fit *fit;
+    pn_model_about *about;
+    char *room; /* where the next text goes */
+    const char *path;
+    pn_err *err;
+} reading;
+
+/* The texts stand behind the struct that points at them. */
+typedef struct record {
+    pn_model_about about; /* first */
+    char texts[];
+} record;
+
+static pn_status refuse(const reading *r, const char *what)
+{
+    return pn_fail(r->err, PN_EPARSE, "model: %.300s: %s", r->path, what);
+}
+
+/* ---- texts ---- */
+
+/* Copied to where the about keeps them; NULL stays NULL. */
+static const char *keep(reading *r, const char *text)
+{
+    size_t length = text ? strlen(text) + 1 : 0;
+    char *kept = r->room;
+
+    if (!text)
+        return NULL;
+    memcpy(kept, text, length);
+    r->room += length;
+    return kept;
+}
+
+static size_t room_of(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+static size_t room_for(const Penumbra__Model *m)
+{
+    size_t room = room_of(m->version) + room_of(m->solver) + room_of(m->loss) + room_of(m->plan) + room_of(m->stopped);
+
+    if (m->privacy)
+        room += room_of(m->privacy->accountant);
+    if (m->certificate)
+        room += room_of(m->certificate->status);
+    for (size_t k = 0; m->trace && k < m->trace->n_kinds; k++)
+        room += room_of(m->trace->kinds[k]);
+    return room;
+}
+
+static bool readable(const char *text, size_t most, bool lines)
+{
+    size_t left = strlen(text);
+
+    if (left == 0 || left >= most)
+        return false;
+    while (left > 0) {
+        size_t step = lines && *text == '\n' ? 1 : pn_text_printable(text, left);
+
+        if (step == 0)
+            return false;
+        text += step;
+        left -= step;
+    }
+    return true;
+}
+
+static bool is_name(const char *text)
+{
+    return readable(text, NAME_BYTES, false);
+}
+
+static pn_status check_texts(const reading *r)
+{
+    const Penumbra__Model *m = r->model;
+    bool fine = is_name(m->version) && is_name(m->solver) && is_name(m->loss) && readable(m->plan, PLAN_BYTES, true) &&
+                (!m->stopped || is_name(m->stopped)) && (!m->privacy || is_name(m->privacy->accountant)) &&
+                (!m->certificate || is_name(m->certificate->status));
+
+    for (size_t k = 0; fine && m->trace && k < m->trace->n_kinds; k++)
+        fine = is_name(m->trace->kinds[k]);
+    return fine ? PN_OK : refuse(r, "a text in it is empty, too long or not readable");
+}
+
+/* ---- the rules ---- */
+
+/* Nothing but known fields, each once, encoded as every writer does: the same fields take as many bytes again. */
+static bool is_plain(const Penumbra__Model *m, size_t size)
+{
+    return m->base.n_unknown_fields == 0 && (!m->privacy || m->privacy->base.n_unknown_fields == 0) &&
+           (!m->certificate || m->certificate->base.n_unknown_fields == 0) &&
+           (!m->trace || m->trace->base.n_unknown_fields == 0) &&
+           (!m->figures || m->figures->base.n_unknown_fields == 0) && penumbra__model__get_packed_size(m) == size;
+}
+
+static pn_status check_theta(const reading *r)
+{
+    const Penumbra__Model *m = r->model;
+
+    if (m->n_theta == 0)
+        return refuse(r, "it has no theta");
+    for (size_t j = 0; j < m->n_theta; j++) {
+        if (!isfinite(m->theta[j]))
+            return pn_fail(r->err, PN_EPARSE, "model: %.300s: theta[%zu] is not finite", r->path, j + 1);
+    }
+    if (m->extra >= m->n_theta || (m->extra > 0 && m->margins == 0))
+        return refuse(r, "theta has no room for its further parameters");
+    if (m->margins > m->n_theta || (m->margins > 1 && (m->n_theta - m->extra) % m->margins != 0))
+        return refuse(r, "theta does not have as many numbers for each class");
+    if (m->iterations > PN_SIZE_MAX || m->records > PN_SIZE_MAX || m->steps > PN_SIZE_MAX)
+        return refuse(r, "a count in it is more than 2^48");
+    return PN_OK;
+}
+
+static bool is_cost(double value)
+{
+    return isnan(value) || value >= 0.0;
+}
+
+static pn_status check_privacy(const reading *r)
+{
+    const Penumbra__Privacy *p = r->model->privacy;
+
+    if (!p)
+        return PN_OK;
+    if (!is_cost(p->epsilon) || !is_cost(p->rho) || !is_cost(p->charged_epsilon) || !is_cost(p->charged_rho) ||
+        !(isnan(p->delta) || (p->delta >= 0.0 && p->delta < 1.0)) || p->neighbours >= RELATIONS)
+        return refuse(r, "its privacy statement makes no sense");
+    return PN_OK;
+}
+
+static pn_status check_certificate(const reading *r)
+{
+    const Penumbra__Certificate *c = r->model->certificate;
+
+    if (c && !(c->failure >= 0.0 && c->failure <= 1.0))
+        return refuse(r, "its certificate makes no sense");
+    return PN_OK;
+}
+
+static bool fits(size_t count, size_t rows)
+{
+    return count == 0 || count == rows;
+}
+
+/* Every column has a number for each row, or none. */
+static pn_status check_trace(const reading *r, size_t *rows)
+{
+    const Penumbra__Trace *t = r->model->trace;
+    const Penumbra__Figures *f = r->model->figures;
+    bool fine;
+
+    *rows = t ? t->n_step : 0;
+    fine = !t || (*rows > 0 && fits(t->n_atom, *rows) && fits(t->n_step_size, *rows) && fits(t->n_certificate, *rows) &&
+                  fits(t->n_gradient_norm, *rows) && fits(t->n_eigenvalue, *rows) && t->n_kinds <= MOST_KINDS &&
+                  (t->has_kind ? t->kind.len == *rows : t->n_kinds == 0));
+    fine =
+        fine && (!f || (fits(f->n_row_gradients, *rows) && fits(f->n_row_value, *rows) && fits(f->n_row_gap, *rows)));
+    for (size_t i = 0; fine && t && t->has_kind && i < *rows; i++)
+        fine = t->kind.data[i] <= t->n_kinds;
+    for (size_t i = 0; fine && i < *rows; i++)
+        fine = t->step[i] >= 1 && t->step[i] <= PN_SIZE_MAX && (t->n_atom == 0 || t->atom[i] <= PN_SIZE_MAX);
+    if (fine && f && !r->model->raw && (r->model->privacy || !isnan(f->value) || f->n_row_value || f->n_row_gap))
+        return refuse(r, "it holds values of the records, and says that it does not");
+    return fine ? PN_OK : refuse(r, "the columns of its trace do not fit");
+}
+
+/* ---- what the structs of the runtime get ---- */
+
+static void read_about(reading *r)
+{
+    const Penumbra__Model *m = r->model;
+
+    *r->about = (pn_model_about){
+        .solver = keep(r, m->solver),
+        .loss = keep(r, m->loss),
+        .accountant = m->privacy ? keep(r, m->privacy->accountant) : NULL,
+        .plan = keep(r, m->plan),
+        .version = keep(r, m->version),
+        .iterations = (size_t)m->iterations,
+        .records = (size_t)m->records,
+        .margins = (size_t)m->margins,
+        .extra = (size_t)m->extra,
+        .bias = m->bias,
+        .adaptive = m->adaptive,
+        .draws = m->draws,
+        .raw = m->raw,
+        .value = m->figures ? m->figures->value : NAN,
+    };
+}
+
+/* Whether the epsilon of a file is a bound.  Files that were written before runs which are stopped stated their whole
+ * plan hold the price of the steps taken, which is none. */
+static bool is_bound(const Penumbra__Model *m)
+{
+    const char *why = m->stopped;
+    bool by_others = !why || strcmp(why, "interrupted") == 0 || strcmp(why, "limit") == 0 || strcmp(why, "budget") == 0;
+
+    return m->privacy->anytime || m->adaptive || m->steps >= m->iterations || !by_others;
+}
+
+static double bound_of(const Penumbra__Model *m, double stated)
+{
+    return is_bound(m) || !(stated > 0.0) ? stated : INFINITY;
+}
+
+static void read_privacy(reading *r)
+{
+    const Penumbra__Privacy *p = r->model->privacy;
+    pn_fit *fit = r->fit;
+
+    fit->epsilon = fit->delta = fit->rho = fit->charged_epsilon = fit->charged_rho = NAN;
+    if (!p)
+        return;
+    fit->is_private = true;
+    fit->simulated = p->simulated;
+    fit->epsilon = bound_of(r->model, p->epsilon);
+    fit->delta = p->delta;
+    fit->rho = bound_of(r->model, p->rho);
+    fit->charged_epsilon = p->charged_epsilon;
+    fit->charged_rho = p->charged_rho;
+    fit->neighbours = (pn_neighbours)p->neighbours;
+}
+
+static void read_certificate(reading *r)
+{
+    const Penumbra__Certificate *c = r->model->certificate;
+
+    if (!c)
+        return;
+    r->fit->certificate = (pn_certificate){
+        .status = keep(r, c->status),
+        .gradient_norm = c->gradient_norm,
+        .eigenvalue = c->eigenvalue,
+        .failure = c->failure,
+        .noisy_gradient_norm = c->noisy_gradient_norm,
+        .noisy_eigenvalue = c->noisy_eigenvalue,
+        .gradient_error = c->gradient_error,
+        .hessian_error = c->hessian_error,
+        .gradient_target = c->gradient_target,
+        .eigenvalue_target = c->eigenvalue_target,
+    };
+}
+
+static double real_at(const double *column, size_t count, size_t i)
+{
+    return count ? column[i] : NAN;
+}
+
+static void read_trace(reading *r)
+{
+    static const Penumbra__Figures none = PENUMBRA__FIGURES__INIT;
+    const Penumbra__Trace *t = r->model->trace;
+    const Penumbra__Figures *f = r->model->figures ? r->model->figures : &none;
+    const char *kinds[MOST_KINDS + 1] = { NULL };
+
+    for (size_t k = 0; t && k < t->n_kinds; k++)
+        kinds[k + 1] = keep(r, t->kinds[k]);
+    for (size_t i = 0; i < r->fit->rows; i++) {
+        r->fit->trace[i] = (pn_trace_row){
+            .step = (size_t)t->step[i],
+            .atom = t->n_atom ? (size_t)t->atom[i] : 0,
+            .step_size = real_at(t->step_size, t->n_step_size, i),
+            .certificate = real_at(t->certificate, t->n_certificate, i),
+            .gradient_norm = real_at(t->gradient_norm, t->n_gradient_norm, i),
+            .eigenvalue = real_at(t->eigenvalue, t->n_eigenvalue, i),
+            .kind = t->has_kind ? kinds[t->kind.data[i]] : NULL,
+            .gradients = f->n_row_gradients ? f->row_gradients[i]
+                         : f == &none       ? PN_NOT_SAVED
+                                            : 0,
+            .value = real_at(f->row_value, f->n_row_value, i),
+            .gap = real_at(f->row_gap, f->n_row_gap, i),
+        };
+    }
+}
+
+static pn_status read_fit(reading *r, size_t rows)
+{
+    const Penumbra__Model *m = r->model;
+    pn_fit *fit = r->fit;
+
+    fit->theta = pn_alloc(m->n_theta, sizeof *fit->theta);
+    fit->trace = pn_alloc(rows, sizeof *fit->trace);
+    PN_TRY(
+        pn_made(fit->theta && fit->trace, r->err, "model: %.300s: out of memory for %zu numbers", r->path, m->n_theta));
+    memcpy(fit->theta, m->theta, m->n_theta * sizeof *fit->theta);
+    fit->p = m->n_theta;
+    fit->rows = rows;
+    fit->steps = (size_t)m->steps;
+    fit->gradients = m->figures ? m->figures->gradients : PN_NOT_SAVED;
+    fit->seconds = m->figures ? m->figures->seconds : NAN;
+    fit->proven = m->proven;
+    read_about(r);
+    fit->stopped = keep(r, m->stopped);
+    read_privacy(r);
+    read_certificate(r);
+    read_trace(r);
+    return PN_OK;
+}
+
+/* ---- whole models ---- */
+
+static pn_status read_model(reading *r, size_t size, pn_fit **fit, pn_model_about **about)
+{
+    record *kept = NULL;
+    size_t rows = 0;
+    pn_status status =
+        is_plain(r->model, size) ? check_texts(r) : refuse(r, "it has fields twice, unknown or loosely encoded");
+
+    if (status == PN_OK)
+        status = check_theta(r);
+    if (status == PN_OK)
+        status = check_privacy(r);
+    if (status == PN_OK)
+        status = check_certificate(r);
+    if (status == PN_OK)
+        status = check_trace(r, &rows);
+    if (status != PN_OK)
+        return status;
+    kept = pn_calloc(1, sizeof *kept + room_for(r->model));
+    r->fit = pn_calloc(1, sizeof *r->fit);
+    if (kept && r->fit) {
+        r->about = &kept->about;
+        r->room = kept->texts;
+        status = read_fit(r, rows);
+    } else {
+        status = pn_fail(r->err, PN_ENOMEM, "model: %.300s: out of memory", r->path);
+    }
+    if (status != PN_OK) {
+        pn_fit_free(r->fit);
+        pn_free(kept);
+        return status;
+    }
+    *fit = r->fit;
+    *about = &kept->about;
+    return PN_OK;
+}
+
+pn_status pn_model_decode(pn_fit **fit, pn_model_about **about, const unsigned char *bytes, size_t size,
+                          const char *path, pn_err *err)
+{
+    pn_purse money = { .left = 2 * size + PURSE_FLOOR };
+    ProtobufCAllocator allocator = { pn_purse_alloc, pn_purse_free, &money };
+    Penumbra__Model *model = penumbra__model__unpack(&allocator, size, bytes);
+    reading r = { .model = model, .path = path, .err = err };
+    pn_status status;
+
+    if (!model && money.refused)
+        return pn_fail(err, PN_ENOMEM, "model: %.300s: out of memory for reading %zu bytes", path, size);
+    if (!model)
+        return refuse(&r, money.empty ? "it unfolds into more than a model does"
+                                      : "what it holds is no model, or lacks a part that models have");
+    status = read_model(&r, size, fit, about);
+    penumbra__model__free_unpacked(model, &allocator);
+    return status;
+}
+
+pn_status pn_model_load(pn_fit **fit, pn_model_about **about, const char *path, pn_err *err)
+{
+    unsigned char *bytes;
+    size_t size;
+    pn_status status;
+
+    PN_TRY(pn_model_file_get(path, &bytes, &size, err));
+    status = pn_model_decode(fit, about, bytes + PN_MODEL_HEAD, size, path, err);
+    pn_free(bytes);
+    return status;
+}
+
+void pn_model_about_free(pn_model_about *about)
+{
+    pn_free(about); /* first in its record */
+}
