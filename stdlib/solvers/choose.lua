@@ -5,8 +5,8 @@
 -- good (s.time, from the noise, not from T), T steps of 1/L take T/L.  Momentum beta makes each last 1/(1 - beta) times as long,
 -- and 1 - beta >= 10/T forgets the start: sqrt(10 L time) steps are enough.  MOST keeps a run short; it is no bound.
 --
--- The constants here and in the solvers were chosen by looking at a9a, ijcnn1, abalone and usps, those of s.time at Covertype,
--- breast cancer, Reuters and cal_housing as well: on these sets the defaults are better than chance would have them.
+-- The constants here and in the solvers were chosen by looking at a9a, ijcnn1, abalone, cal_housing and usps, those of s.time at
+-- Covertype, breast cancer and Reuters as well: on these sets the defaults are better than they would be on others.
 local choose = {}
 
 local FORGET, FEWEST, MOST = 10, 10, 400
