@@ -179,25 +179,28 @@ int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int object
 {
     const pnl_scripted *self = (const pnl_scripted *)solver;
     const char *names[MOST_OPTIONS + 1];
-    int table;
+    int box, table;
 
     objective_index = lua_absindex(L, objective_index);
     options_index = lua_absindex(L, options_index);
     luaL_checkstack(L, 60, self->name);
     pnl_push_weak(L, &boxes_key);
     lua_rawgetp(L, -1, self);
-    push_definition_table(L, lua_gettop(L));
+    box = lua_gettop(L);
+    push_definition_table(L, box);
     table = lua_gettop(L);
     option_names(L, table, names);
     push_options(L, table, options_index);
-    return pnl_push_plan_with(L, &(pnl_plan_parts){ .solver = solver,
-                                                    .owner = self->name,
-                                                    .objective = objective_index,
-                                                    .options = options_index,
-                                                    .names = names,
-                                                    .table = table,
-                                                    .effective = lua_gettop(L),
-                                                    .prepare = new_function });
+    (void)pnl_push_plan_with(L, &(pnl_plan_parts){ .solver = solver,
+                                                   .owner = self->name,
+                                                   .objective = objective_index,
+                                                   .options = options_index,
+                                                   .names = names,
+                                                   .table = table,
+                                                   .effective = lua_gettop(L),
+                                                   .prepare = new_function });
+    pnl_keep(L, -1, box); /* the plan's solver: nobody else may hold it */
+    return 1;
 }
 
 /* ---- a definition ---- */
