@@ -21,13 +21,12 @@ end
 
 describe("a solver of a user's own", function()
   it("is kept by its plan", function()
-    local made = plan()
+    local made = plan() -- nothing else holds its solver
     collect()
     assert.equal("short_lived_solver", made.solver)
     assert.truthy(tostring(made):find("a source that is nowhere else", 1, true))
     local ledger = pn.ledger { rho = 1, teaching = true }
     local fit = made:run { rng = pn.rng.seeded(1), ledger = ledger }
-    made = nil
     collect()
     assert.truthy(tostring(fit):find("short_lived_solver", 1, true))
     assert.truthy(tostring(ledger:report()):find("short_lived_solver", 1, true))
