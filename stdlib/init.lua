@@ -1,7 +1,8 @@
 -- init.lua -- require "penumbra": the C half, finished by the parts of the Lua half.
--- Depends on: penumbra.core (bindings/), penumbra.parts.  Used by: scripts, the program.
+-- Depends on: penumbra.core (bindings/), penumbra.parts, penumbra.solvers.  Used by: scripts, the program.
 local pn = require "penumbra.core"
 local parts = require "penumbra.parts"
+local solvers = require "penumbra.solvers"
 
 local function later(module, name)
   return function(...)
@@ -28,6 +29,8 @@ for _, part in ipairs(parts) do
   pn[name] = functions and library(name, module, functions) or later(module, "run")
 end
 
+solvers.add(pn)
+
 local core_reference, complete = pn.reference, false
 
 -- The C half's entries and, from the first time on, those of the parts.
@@ -39,6 +42,9 @@ function pn.reference()
       for name, row in pairs(require(part[2]).rows) do
         all[name] = row
       end
+    end
+    for name, row in pairs(solvers.rows(all)) do
+      all[name] = row
     end
   end
   return all

@@ -150,6 +150,8 @@ static bool is_extra(const char *const *extra, const char *name)
 static void append_names(luaL_Buffer *names, const pn_param *params, bool *first)
 {
     for (; params && params->name; params++) {
+        if (params->name[0] == ' ') /* not for callers */
+            continue;
         luaL_addstring(names, *first ? "" : ", ");
         luaL_addstring(names, params->name);
         *first = false;

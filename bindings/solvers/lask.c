@@ -141,8 +141,8 @@ static int answer_in_run(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
         pnl_error(L, "%s: the step asks %s with share %g, and its plan has %g", self->owner, question->ops->name,
                   of->told.question.share, question->share);
     before = pnl_private_step(L, false); /* what the pass calls back is the owner's own */
-    status =
-        PN_WITH_RECORDS(pn_oracle_ask(self->oracle, which, &(pn_asked){ .x = of->x, .v = of->v }, &got, &self->err));
+    status = PN_WITH_RECORDS(pn_oracle_ask(
+        self->oracle, which, &(pn_asked){ .x = of->x, .v = of->v, .tau = of->told.length }, &got, &self->err));
     (void)pnl_private_step(L, before);
     self->failed = status;
     pnl_status(L, status, &self->err);
@@ -200,7 +200,7 @@ static pn_status ask_and_close(pn_oracle *oracle, const pnl_ask_call *of, pn_ans
     pn_status status;
 
     pn_oracle_begin(oracle);
-    status = pn_oracle_ask(oracle, 0, &(pn_asked){ .x = of->x, .v = of->v }, got, err);
+    status = pn_oracle_ask(oracle, 0, &(pn_asked){ .x = of->x, .v = of->v, .tau = of->told.length }, got, err);
     if (status == PN_OK)
         memcpy(numbers, got->numbers, dim * sizeof *numbers);
     got->numbers = numbers;
@@ -294,6 +294,7 @@ METHOD(difference)
 METHOD(hessian)
 METHOD(hvp)
 METHOD(mean)
+METHOD(within)
 METHOD(value)
 METHOD(values)
 METHOD(differences)
@@ -367,7 +368,8 @@ static int ask_tostring(lua_State *L)
 static const pnl_row ask_rows[] = {
     { "gradient", ask_gradient, PNL_METHOD, PNL_PAID, "ask:gradient(x, {options}) -> vec",
       "The gradient of f at x with Gaussian noise: of the mean loss, certified or clipped, with the regulariser's "
-      "added after.  " PRICE "batch={scheme=, size=} asks a batch that nobody knows." },
+      "added after.  clip=c, any public number, scales every record's down to length c, with noise in proportion: "
+      "sigma is then that for clip 1.  " PRICE "batch={scheme=, size=} asks a batch that nobody knows." },
     { "moment", ask_moment, PNL_METHOD, PNL_PAID, "ask:moment(phi, x, {options}) -> vec",
       "The mean of phi(z, y) x_i over the records, z = <x_i, x>, with noise.  phi is traced, and refused where its "
       "range is not bounded over the margins and labels that can occur.  " PRICE },
@@ -383,6 +385,9 @@ static const pnl_row ask_rows[] = {
     { "mean", ask_mean, PNL_METHOD, PNL_PAID, "ask:mean(phi, x, {options}) -> number",
       "The mean of phi(z, y) over the records, z = <x_i, x>, with noise; phi is traced and bounded as for moment, or "
       "clip={low, high} clips it.  " PRICE },
+    { "within", ask_within, PNL_METHOD, PNL_PAID, "ask:within(x, length, {options}) -> number",
+      "The share of records whose gradient of the loss at x has an l2 norm of at most `length`, any public number, "
+      "with noise.  " PRICE },
     { "value", ask_value, PNL_METHOD, PNL_PAID, "ask:value(x, {options}) -> number",
       "f(x) with noise: every record's loss is clipped to its certified range, or to clip={low, high}.  " PRICE },
     { "values", ask_values, PNL_METHOD, PNL_PAID, "ask:values(points, {options}) -> vec",
@@ -405,8 +410,9 @@ static const pnl_row ask_rows[] = {
       "one charge pays until it has said so `answers` times (1).  In a step it is the same watch every time; by itself "
       "it takes a price, epsilon= or rho=." },
     { "noise", ask_noise, PNL_METHOD, PNL_NOTHING, "ask:noise(question) -> number",
-      "The standard deviation of the noise on each number of an answer, in the plan of this run (of difference and hvp "
-      "for length 1; of a choice the Gumbel scale); 0 without privacy and while the solver is planned." },
+      "The standard deviation of the noise on each number of an answer, in the plan of this run (of difference, hvp "
+      "and clipped gradients for length 1; of a choice the Gumbel scale); 0 without privacy and while the solver is "
+      "planned." },
     { "n", ask_n, PNL_FIELD, PNL_NOTHING, "ask.n -> integer", "Number of records; public." },
     { "dim", ask_dim, PNL_FIELD, PNL_NOTHING, "ask.dim -> integer", "Entries of theta." },
     { "set", ask_set, PNL_FIELD, PNL_NOTHING, "ask.set -> pn.set or nil", "The constraint set." },

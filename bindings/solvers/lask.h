@@ -44,6 +44,7 @@ pnl_ask *pnl_new_ask(lua_State *L, int objective_index, pnl_ask_mode mode, const
 typedef struct pnl_told {
     pn_question question;              /* what it is told; graph borrowed from the stack */
     size_t count;                      /* of `queries`; 1 */
+    double length;                     /* of a gradient with clip, and of within */
     size_t horizon;                    /* of prefix by itself; 0: not given */
     double sigma, rho, epsilon, delta; /* of one answer; NaN where it was not given */
 } pnl_told;
@@ -53,6 +54,8 @@ typedef struct pnl_told {
 void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *told);
 /** Read a batch, {scheme=, size=} or {scheme=, rate=} or a number, at `index` into the question; nil: all records. */
 void pnl_ask_batch(lua_State *L, int index, const pnl_ask *self, pn_question *question);
+/** The positive number at `index`, `what` of a question.  Errors: raised. */
+double pnl_ask_length(lua_State *L, int index, const pnl_ask *self, const char *what);
 /** Write into question->about what tells it from others of its kind; false where that leaves some of phi out. */
 bool pnl_ask_about(pn_question *question);
 /** Add a question of that kind as `told` to the plan, certified.  Errors: raised. */

@@ -91,6 +91,10 @@ void pnl_ask_read(lua_State *L, const pnl_ask *self, const pn_question_ops *ops,
     }
     if (takes_phi(ops))
         read_phi(L, self, question);
+    if (ops == &pn_question_within) {
+        options++;
+        to->told.length = pnl_ask_length(L, at + 1, self, "length");
+    }
     pnl_ask_options(L, options, self, &to->told);
     if (!pnl_ask_about(question) && self->mode != PNL_ASK_ONCE)
         pnl_error(L, "%s: %s: phi is too long to be told from others that a step asks; at most 40 levels of functions",
@@ -169,7 +173,7 @@ static int push_numbers(lua_State *L, const pnl_ask *self, const pnl_ask_call *o
     }
     if (ops == &pn_question_hessian)
         pn_packed_unpack(out, of->dim, pnl_new_mat(L, of->dim, of->dim));
-    else if (ops == &pn_question_value || ops == &pn_question_mean)
+    else if (ops == &pn_question_value || ops == &pn_question_mean || ops == &pn_question_within)
         lua_pushnumber(L, out[0]);
     return 1;
 }

@@ -116,6 +116,15 @@ static void read_clip(lua_State *L, const char *owner, pn_question *question)
     question->clip = (pn_interval){ ends[0], ends[1] };
 }
 
+double pnl_ask_length(lua_State *L, int index, const pnl_ask *self, const char *what)
+{
+    double length = lua_type(L, index) == LUA_TNUMBER ? lua_tonumber(L, index) : NAN;
+
+    if (!(length > 0.0 && isfinite(length)))
+        pnl_error(L, "%s: %s must be a positive number, got %s", self->owner, what, pnl_got(L, index));
+    return length;
+}
+
 static double given_or(const pn_arg *arg, double otherwise)
 {
     return arg->given ? arg->real : otherwise;
@@ -165,8 +174,12 @@ void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *tol
     told->delta = given_or(&args[DELTA], 0.0);
     told->count = args[COUNT].given ? args[COUNT].count : 1;
     if (lua_istable(L, index)) {
-        if (lua_getfield(L, index, "clip") != LUA_TNIL)
+        if (lua_getfield(L, index, "clip") != LUA_TNIL && question->ops == &pn_question_gradient) {
+            question->clips = true;
+            told->length = pnl_ask_length(L, -1, self, "clip of a gradient");
+        } else if (!lua_isnil(L, -1)) {
             read_clip(L, self->owner, question);
+        }
         lua_pop(L, 1);
         batch = lua_getfield(L, index, "batch") != LUA_TNIL;
         if (batch && lua_toboolean(L, -1)) /* false: all records */
@@ -212,10 +225,10 @@ bool pnl_ask_about(pn_question *question)
 
     if (question->graph)
         pn_graph_text(question->graph, question->phi, phi, sizeof phi);
-    used = snprintf(text, sizeof text, "%s|%s|%zu|%.17g|%.17g|%.17g|%.17g|%zu|%.17g|%zu", phi,
+    used = snprintf(text, sizeof text, "%s|%s|%zu|%.17g|%.17g|%.17g|%.17g|%zu|%.17g|%zu|%d", phi,
                     question->scheme ? question->scheme : "", question->scheme ? question->batch : 0,
                     question->clip.low, question->clip.high, question->reach, question->radius, question->points,
-                    question->threshold, question->answers);
+                    question->threshold, question->answers, question->clips);
     key = hash_method(hash(key, text, (size_t)used), &question->prefix);
     (void)snprintf(question->about, sizeof question->about, "%.60s#%016llx", phi, key);
     return strstr(phi, "...") == NULL;

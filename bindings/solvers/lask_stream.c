@@ -170,11 +170,8 @@ static const pnl_row watch_rows[] = {
 };
 
 const pnl_class pnl_sums_class = {
-    "pn.oracle.sums", stream_free, sums_rows, "A private running sum of gradients.", NULL, NULL
+    "pn.sums", stream_free, sums_rows, "A private running sum of gradients.", NULL, NULL
 };
-const pnl_class pnl_watch_class = { "pn.oracle.watch",
-                                    stream_free,
-                                    watch_rows,
-                                    "Whether a mean is above a threshold, as often as it is asked.",
-                                    NULL,
-                                    NULL };
+const pnl_class pnl_watch_class = { "pn.watch", stream_free,
+                                    watch_rows, "Whether a mean is above a threshold, as often as it is asked.",
+                                    NULL,       NULL };

@@ -8,15 +8,15 @@
 #include "bindings/solvers/lsolver.h"
 #include "core/vault.h"
 #include "random/shared_stream.h"
+#include "solvers/engine/first_order.h"
 
 enum { KEPT_TABLE = 1 };
 
 static const char boxes_key = 'd'; /* a weak table: from a definition to its box */
 
 /* What a definition may say besides its functions. */
-static const char *const fields[] = {
-    "name", "doc", "options", "start", "step", "answer", "queries", "adaptive", NULL
-};
+static const char *const fields[] = { "name", "doc",    "source",  "options",  "about",      "start",
+                                      "step", "answer", "queries", "adaptive", "iterations", NULL };
 
 static void scripted_free(void *object)
 {
@@ -51,19 +51,32 @@ static pn_status first_point(pnl_scripted_plan *plan, const pn_arg *start, pn_er
     return PN_OK;
 }
 
+/* As given, as the definition's function says, or its default. */
+static pn_status choose_steps(pnl_scripted_plan *plan, const pn_arg *given, pn_err *err)
+{
+    const pnl_scripted *of = (const pnl_scripted *)plan->base.solver;
+
+    if (!given->given && of->counts)
+        return pnl_scripted_call(plan, &(pnl_job){ .kind = PNL_JOB_COUNT, .plan = plan }, err);
+    plan->base.iterations = given->given ? given->count : of->iterations;
+    if (plan->base.iterations == 0)
+        return pn_fail(err, PN_EINVAL, "%s: say how many steps a run has: iterations=", plan->base.owner);
+    return PN_OK;
+}
+
 static pn_status fill_plan(pnl_scripted_plan *plan, const pn_arg *common, pn_err *err)
 {
     const pnl_scripted *of = (const pnl_scripted *)plan->base.solver;
     pnl_job job = { .kind = PNL_JOB_PLAN, .plan = plan };
     pn_status status;
 
-    if (!common[PN_OPT_ITERATIONS].given && !of->iterations)
-        return pn_fail(err, PN_EINVAL, "%s: say how many steps a run has: iterations=", plan->base.owner);
     if (strcmp(common[PN_OPT_CALIBRATION].text, "tight") != 0)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration is \"tight\": there is no article that it follows",
                        plan->base.owner);
-    plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : of->iterations;
     PN_TRY(first_point(plan, &common[PN_OPT_START], err));
+    PN_TRY(pn_first_order_time(&plan->time, &plan->noise, plan->base.objective, &plan->base.request,
+                               &common[PN_OPT_START], err));
+    PN_TRY(choose_steps(plan, &common[PN_OPT_ITERATIONS], err));
     status = pnl_scripted_call(plan, &job, err);
     if (job.ask) {
         pnl_ask_end(job.ask);
@@ -148,7 +161,6 @@ static void *new_function(lua_State *L, int box, const pnl_plan_parts *parts)
     static const char *const names[] = { "step", NULL };
     pnl_callback *back;
 
-    pnl_keep(L, box, parts->table - 1); /* the definition: its rows are the plan's solver */
     lua_createtable(L, 0, 1);
     pnl_push_scripted_function(L, parts->table, parts->objective, parts->effective);
     lua_setfield(L, -2, "step");
@@ -168,25 +180,28 @@ int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int object
 {
     const pnl_scripted *self = (const pnl_scripted *)solver;
     const char *names[MOST_OPTIONS + 1];
-    int table;
+    int box, table;
 
     objective_index = lua_absindex(L, objective_index);
     options_index = lua_absindex(L, options_index);
     luaL_checkstack(L, 60, self->name);
     pnl_push_weak(L, &boxes_key);
-    lua_rawgetp(L, -1, self); /* stands below its table */
-    push_definition_table(L, lua_gettop(L));
+    lua_rawgetp(L, -1, self);
+    box = lua_gettop(L);
+    push_definition_table(L, box);
     table = lua_gettop(L);
     option_names(L, table, names);
     push_options(L, table, options_index);
-    return pnl_push_plan_with(L, &(pnl_plan_parts){ .solver = solver,
-                                                    .owner = self->name,
-                                                    .objective = objective_index,
-                                                    .options = options_index,
-                                                    .names = names,
-                                                    .table = table,
-                                                    .effective = lua_gettop(L),
-                                                    .prepare = new_function });
+    (void)pnl_push_plan_with(L, &(pnl_plan_parts){ .solver = solver,
+                                                   .owner = self->name,
+                                                   .objective = objective_index,
+                                                   .options = options_index,
+                                                   .names = names,
+                                                   .table = table,
+                                                   .effective = lua_gettop(L),
+                                                   .prepare = new_function });
+    pnl_keep(L, -1, box); /* the plan's solver: nobody else may hold it */
+    return 1;
 }
 
 /* ---- a definition ---- */
@@ -212,7 +227,8 @@ static void check_fields(lua_State *L)
             i++;
         if (!fields[i])
             pnl_error(L,
-                      "solver: unknown field %s; it takes name, doc, options, start, step, answer, queries, adaptive",
+                      "solver: unknown field %s; it takes name, doc, source, options, about, iterations, start, step, "
+                      "answer, queries, adaptive",
                       pnl_got(L, -2));
     }
 }
@@ -226,6 +242,16 @@ static void check_function(lua_State *L, const char *name, bool needed)
     lua_pop(L, 1);
 }
 
+static void read_text(lua_State *L, const char *field, const char *otherwise, char *out, size_t size)
+{
+    int type = lua_getfield(L, 1, field);
+
+    if (type != LUA_TNIL && type != LUA_TSTRING)
+        pnl_error(L, "solver: %s must be a string, got %s", field, pnl_got(L, -1));
+    (void)snprintf(out, size, "%s", type == LUA_TSTRING ? lua_tostring(L, -1) : otherwise);
+    lua_pop(L, 1);
+}
+
 /* Letters, digits and _, as a variable. */
 static void read_name(lua_State *L, pnl_scripted *self)
 {
@@ -236,9 +262,8 @@ static void read_name(lua_State *L, pnl_scripted *self)
         pnl_error(L, "solver: name must be 1 to 31 letters, digits or _, got %s", pnl_got(L, -1));
     (void)snprintf(self->name, sizeof self->name, "%s", name);
     lua_pop(L, 1);
-    if (lua_getfield(L, 1, "doc") == LUA_TSTRING)
-        (void)snprintf(self->doc, sizeof self->doc, "%s", lua_tostring(L, -1));
-    lua_pop(L, 1);
+    read_text(L, "doc", "", self->doc, sizeof self->doc);
+    read_text(L, "source", "a solver of the user's", self->source, sizeof self->source);
 }
 
 static bool is_of_runs(const char *name)
@@ -270,7 +295,9 @@ static void read_options(lua_State *L, pnl_scripted *self)
     lua_pop(L, 1);
     lua_getfield(L, 1, "adaptive");
     self->ops.adaptive = lua_toboolean(L, -1);
-    lua_pop(L, 1);
+    lua_getfield(L, 1, "iterations");
+    self->counts = !lua_isnil(L, -1);
+    lua_pop(L, 2);
 }
 
 /* The table, copied: what its maker changes later is not what was planned. */
@@ -304,6 +331,7 @@ static int solver_new(lua_State *L)
     check_function(L, "step", true);
     check_function(L, "start", false);
     check_function(L, "answer", false);
+    check_function(L, "iterations", false);
     slot = (pnl_scripted **)pnl_newbox(L, &pnl_solver_class);
     if (!(self = *slot = pn_calloc(1, sizeof *self)))
         pnl_no_memory(L, "solver: out of memory");
@@ -311,7 +339,7 @@ static int solver_new(lua_State *L)
     read_options(L, self);
     self->ops.name = self->name;
     self->ops.doc = self->doc;
-    self->ops.source = "a solver of the user's";
+    self->ops.source = self->source;
     self->ops.params = function_param;
     self->ops.reveals = PN_REVEALS_PAID;
     self->ops.is_private = self->ops.by_questions = true;
@@ -434,18 +462,22 @@ void pnl_open_solver(lua_State *L)
     pnl_open_class(L, &pnl_sums_class);
     pnl_open_class(L, &pnl_watch_class);
     pnl_open_class(L, &pnl_solver_class);
+    pnl_open_shipped(L);
     lua_pushcfunction(L, solver_new);
     lua_setfield(L, -2, "solver");
     pnl_reference(
         L, "", "solver", PNL_NOTHING,
-        "pn.solver{name=, step=, start=, answer=, options=, queries=, adaptive=, doc=} -> solver",
+        "pn.solver{name=, step=, start=, answer=, options=, iterations=, queries=, adaptive=, doc=, ...} -> solver",
         "A private solver of your own.  step(s, ask) makes one step: it asks `ask`, whose answers are certified, "
         "charged and noisy, and moves s.x, the point; start(s) prepares s, answer(s) returns the model (by "
-        "default s.x).  s: x, dim, n, set (all of R^dim where there is none), steps, step (from 1), options, "
-        "objective (public facts).  queries = {gradient = 1} says what a step asks; without it the step is tried "
+        "default s.x).  s: x, dim, n, set (all of R^dim where there is none), steps, step (from 1), options, name, "
+        "objective (public facts), noise (deviation of a mean gradient that takes the whole budget; 0 without "
+        "privacy) and time (step size x steps that the solvers of the library favour for that noise; infinite "
+        "without privacy).  iterations(s) returns how many steps there are by default, options.iterations is a "
+        "constant.  queries = {gradient = 1} says what a step asks; without it the step is tried "
         "once against an oracle that answers zeros.  A step may ask less than was planned, and pays for what it "
-        "asks; more is refused.  adaptive = true: it may stop early by returning \"done\".  The solver is "
-        "called, and planned by .plan, as those of pn.solve.",
+        "asks; more is refused.  adaptive = true: it may stop early by returning \"done\".  source says where the "
+        "method is from, about what each option is.  The solver is called, and planned by .plan, as those of pn.solve.",
         NULL, NULL);
     lua_pushcfunction(L, oracle_new);
     lua_setfield(L, -2, "oracle");

@@ -12,17 +12,26 @@ typedef struct pnl_scripted {
     pn_solver_ops ops; /* first: of this solver alone */
     char name[32];
     char doc[256];
+    char source[256];
     size_t iterations; /* by default; 0: none */
+    bool counts;       /* or its function `iterations` says */
 } pnl_scripted;
 
 typedef struct pnl_scripted_plan {
     pn_plan base; /* first */
     pnl_callback *back;
-    double *start; /* [dim] */
+    double *start;      /* [dim] */
+    double time, noise; /* pn_first_order_time */
 } pnl_scripted_plan;
 
 /* What the function of a plan is called for. */
-typedef enum pnl_job_kind { PNL_JOB_PLAN = 0, PNL_JOB_BEGIN, PNL_JOB_STEP, PNL_JOB_RESTORE } pnl_job_kind;
+typedef enum pnl_job_kind {
+    PNL_JOB_COUNT = 0, /* how many steps the plan has */
+    PNL_JOB_PLAN,
+    PNL_JOB_BEGIN,
+    PNL_JOB_STEP,
+    PNL_JOB_RESTORE
+} pnl_job_kind;
 
 typedef struct pnl_scripted_state {
     pn_state base; /* first */
@@ -54,5 +63,9 @@ bool pnl_is_scripted(const pn_solver_ops *solver);
 /** As pnl_push_plan. */
 int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index);
 void pnl_open_solver(lua_State *L);
+
+/* lshipped.c */
+/** Make `require "penumbra.shipped"` find what entries of pn.solve in the Lua half are made with. */
+void pnl_open_shipped(lua_State *L);
 
 #endif

@@ -68,12 +68,20 @@ static void push_state(lua_State *L, const pnl_scripted_plan *plan)
     s = lua_gettop(L);
     pnl_push_copy(L, plan->start, dim);
     set_field(L, s, "x");
+    lua_pushstring(L, plan->base.owner);
+    set_field(L, s, "name");
     lua_pushinteger(L, (lua_Integer)dim);
     set_field(L, s, "dim");
     lua_pushinteger(L, (lua_Integer)pn_objective_data(objective)->n);
     set_field(L, s, "n");
-    lua_pushinteger(L, (lua_Integer)plan->base.iterations);
-    set_field(L, s, "steps");
+    if (plan->base.iterations) {
+        lua_pushinteger(L, (lua_Integer)plan->base.iterations);
+        set_field(L, s, "steps");
+    }
+    lua_pushnumber(L, plan->noise);
+    set_field(L, s, "noise");
+    lua_pushnumber(L, plan->time);
+    set_field(L, s, "time");
     lua_pushinteger(L, 0);
     set_field(L, s, "step");
     push_set(L, objective);
@@ -140,6 +148,20 @@ static bool read_answer(lua_State *L, const pnl_scripted_plan *plan, int s, doub
 }
 
 /* ---- planning ---- */
+
+/* What the definition's `iterations` says of the problem. */
+static void count_steps(lua_State *L, pnl_job *job)
+{
+    lua_Number steps;
+
+    push_state(L, job->plan);
+    (void)call_own(L, "iterations", 1, 1);
+    steps = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
+    if (!(steps >= 1.0 && steps <= 0x1p53 && steps == floor(steps)))
+        pnl_error(L, "%s: iterations must return a whole number of steps from 1, got %s", job->plan->base.owner,
+                  pnl_got(L, -1));
+    job->plan->base.iterations = (size_t)steps;
+}
 
 /* One step against an oracle that writes down what it is asked. */
 static void record(lua_State *L, pnl_job *job)
@@ -329,6 +351,9 @@ static int run_job(lua_State *L)
 
     luaL_checkstack(L, 40, job->plan->base.owner);
     switch (job->kind) {
+    case PNL_JOB_COUNT:
+        count_steps(L, job);
+        break;
     case PNL_JOB_PLAN:
         plan_questions(L, job);
         break;
@@ -369,7 +394,7 @@ pn_status pnl_scripted_call(const pnl_scripted_plan *plan, pnl_job *job, pn_err 
 {
     lua_State *L = pnl_run_state(plan->back->main);
     bool before = pnl_private_step(L, plan->base.request.kind != PN_NONPRIVATE);
-    bool entered = job->kind != PNL_JOB_PLAN;
+    bool entered = job->kind != PNL_JOB_PLAN && job->kind != PNL_JOB_COUNT;
     pn_status status;
 
     if (entered)

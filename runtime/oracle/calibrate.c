@@ -172,6 +172,7 @@ static pn_status plain_noise(pn_plan *plan, double *z, pn_err *err)
 static void explain(pn_plan *plan, const pn_question *question)
 {
     const char *name = question->ops->name;
+    bool scaled = question->ops->scale && (question->ops->two || question->clips);
     char times[32], batch[64] = "", method[128];
 
     (void)snprintf(times, sizeof times, question->each == 1 ? "once a step" : "%zu times a step", question->each);
@@ -195,8 +196,7 @@ static void explain(pn_plan *plan, const pn_question *question)
     case PN_ANSWER_MASKED: /* of no plan that is calibrated here */
     case PN_ANSWER_NUMBERS:
         pn_plan_add(plan, name, pn_question_sigma(question), "noise on each of %zu number%s%s, %s%s", question->dim,
-                    question->dim == 1 ? "" : "s", question->ops->scale ? ", times the length asked for" : "", times,
-                    batch);
+                    question->dim == 1 ? "" : "s", scaled ? ", times the length asked for" : "", times, batch);
     }
     if (question->share != 1.0)
         pn_plan_add(plan, "  share", question->share, "its noise multiplier is z/share");
@@ -224,7 +224,8 @@ static pn_status check_request(const pn_plan *plan, pn_err *err)
     const pn_request *request = &plan->request;
 
     for (size_t i = 0; i < plan->question_count; i++) {
-        if ((double)plan->iterations * (double)plan->questions[i].each > 0x1p48)
+        if (plan->questions[i].ops->answer != PN_ANSWER_ABOVE && /* of which one charge pays for any number */
+            (double)plan->iterations * (double)plan->questions[i].each > 0x1p48)
             return pn_fail(err, PN_EINVAL, "%s: %zu steps of %zu times %s are too many; a run asks at most 2^48 times",
                            plan->owner, plan->iterations, plan->questions[i].each, plan->questions[i].ops->name);
     }

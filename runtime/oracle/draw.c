@@ -143,8 +143,7 @@ pn_status pn_draw_pay(pn_draw *self, const pn_draw_on *on, size_t answers, pn_er
 
     if (left >= answers)
         return PN_OK;
-    PN_TRY(
-        pn_batch_release_pay(self->release, on->ledger, label_of(self, on), on->rng, answers - left,
+    PN_TRY(pn_batch_release_pay(self->release, on->ledger, label_of(self, on), on->rng, answers - left,
                                 on->whole || PN_MUTANT("question_unpaid"), err));
     self->charged = pn_batch_release_paid(self->release) / self->question->per_event;
     return PN_OK;

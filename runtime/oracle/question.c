@@ -124,6 +124,26 @@ pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err)
     return PN_OK;
 }
 
+size_t *pn_question_everybody(const pn_question *self, double *room)
+{
+    size_t *numbers = (size_t *)(void *)room, n = pn_objective_data(self->objective)->n;
+
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = i;
+    return numbers;
+}
+
+pn_status pn_question_need_norms(const pn_question *self, pn_err *err)
+{
+    PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
+    if (pn_objective_clip(self->objective) > 0.0 || isfinite(pn_objective_data(self->objective)->bounds.norm[PN_L2]))
+        return PN_OK;
+    return pn_fail(err, PN_EPRIVACY,
+                   "%s: nothing bounds how long a record's gradient is; clip the rows, or give pn.objective a clip=, "
+                   "the largest length that is asked about",
+                   self->ops->name);
+}
+
 pn_status pn_question_certify(pn_question *self, pn_err *err)
 {
     self->points = self->points ? self->points : 1;

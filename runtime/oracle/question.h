@@ -27,7 +27,7 @@
 typedef struct pn_asked {
     const double *x; /* [dim of the objective] the point; of several points [count][dim] */
     const double *v; /* [dim] the second point or the direction; NULL where the kind takes none */
-    double tau;      /* of difference: what records are clipped to; 0: reach x smoothness x ||x - v|| */
+    double tau;      /* what records are clipped to, or measured by; of difference 0: reach x smoothness x ||x - v|| */
 } pn_asked;
 
 /* What comes back. */
@@ -75,6 +75,7 @@ struct pn_question {
     const char *scheme;       /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
     size_t batch;             /* records of one, or as many as are expected */
     pn_interval clip;         /* to which values are clipped; {0, 0}: the certified range */
+    bool clips;               /* of gradient: what is asked says how long a record's part may be, asked.tau */
     double reach;             /* of difference: clipped at reach x smoothness x ||x - v||; 0: 1 */
     double radius;            /* of differences */
     double threshold;         /* of above ... */
@@ -172,6 +173,10 @@ const pn_question_ops *pn_question_find(const char *name);
 
 /* ---- for the kinds ---- */
 
+/** Every record's number, in room of that many doubles: a batch of all, where a sum over all has the regulariser. */
+size_t *pn_question_everybody(const pn_question *self, double *room);
+/** PN_EPRIVACY, with what to do, where nothing bounds the l2 norms of records, by which gradients are clipped. */
+pn_status pn_question_need_norms(const pn_question *self, pn_err *err);
 /** The release of sums over batches of what a record adds `contribution` to, or (scheme NULL) over all records: for
  *  kinds whose noise is scaled.  Fills batches and divisor. */
 pn_status pn_question_batches(pn_question *self, double contribution, pn_err *err);
@@ -195,6 +200,7 @@ double *pn_difference_factors(const pn_question *self, double *room, const doubl
     X(hessian)                                                                                                         \
     X(hvp)                                                                                                             \
     X(mean)                                                                                                            \
+    X(within)                                                                                                          \
     X(value)                                                                                                           \
     X(values)                                                                                                          \
     X(differences)                                                                                                     \

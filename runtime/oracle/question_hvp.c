@@ -74,16 +74,6 @@ static double length(const pn_question *self, const pn_asked *asked)
     return pn_norm_upper(PN_L2, asked->v, pn_objective_dim(self->objective));
 }
 
-/* Every record, as a batch: a Hessian product over all of them would have the regulariser's part. */
-static size_t *everybody(const pn_question *self, double *room)
-{
-    size_t *rows = (size_t *)(void *)room, n = pn_objective_data(self->objective)->n;
-
-    for (size_t i = 0; i < n; i++)
-        rows[i] = i;
-    return rows;
-}
-
 static pn_status compute_hvp(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
                              double *value, double *out, pn_task *task, pn_err *err)
 {
@@ -91,7 +81,7 @@ static pn_status compute_hvp(const pn_question *self, const pn_asked *asked, con
 
     (void)value;
     if (!batch->rows)
-        all.rows = everybody(self, room);
+        all.rows = pn_question_everybody(self, room);
     return pn_objective_hessian_times(self->objective, batch->rows ? batch : &all, asked->x, asked->v, out, task, err);
 }
 
@@ -167,7 +157,7 @@ static pn_status compute_difference(const pn_question *self, const pn_asked *ask
 
     (void)value;
     if (!batch->rows)
-        all.rows = everybody(self, kept + self->dim + 1);
+        all.rows = pn_question_everybody(self, kept + self->dim + 1);
     if (kept[self->dim] != 1.0 || memcmp(kept, asked->v, self->dim * sizeof *kept) != 0) {
         kept[self->dim] = 0.0;
         PN_TRY(pn_objective_factors(self->objective, asked->v, NULL, room, task, err));

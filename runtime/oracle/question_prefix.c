@@ -55,7 +55,7 @@ pn_status pn_question_set_horizon(pn_question *self, size_t steps, pn_err *err)
     how->bound = self->exact ? 0.0 : self->noise.bound;
     how->neighbours = self->neighbours;
     how->participations = (how->horizon + between - 1) / between;
-    how->separation = between;
+    how->separation = how->participations > 1 ? between : 0; /* of one pass there is none to keep */
     how->noiseless = self->exact;
     if (how->matrix.data && how->matrix.rows != how->horizon)
         return pn_fail(err, PN_EDIM, "prefix: matrix has %zu rows, and a run pushes %zu times", how->matrix.rows,

@@ -14,4 +14,5 @@ return {
   "12_saddle_points",
   "13_federated",
   "14_auditing",
+  "15_own_solver",
 }

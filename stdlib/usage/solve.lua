@@ -13,12 +13,20 @@ local usage = {
 local BALL, L1 = "set = pn.set.l2_ball{dim = d.p}", "set = pn.set.l1_ball{dim = d.p}"
 local solvers = {
   accelerated_mirror_descent = { BALL, "iterations = 20" },
+  adam = { BALL, "iterations = 50" },
+  adaptive_clipping = { BALL, "iterations = 50" },
   auto = { BALL, "" },
+  coordinate_descent = { BALL, "blocks = 2" },
   frank_wolfe = { L1, "iterations = 20" },
   frank_wolfe_convex = { BALL, "iterations = 20" },
+  ftrl = { BALL, "factorization = \"binary\"" },
   gradient_descent = { BALL, "iterations = 20" },
+  heavy_ball = { BALL, "momentum = 0.8, iterations = 50" },
+  matrix_factorization_sgd = { BALL, "epochs = 8" },
   mirror_descent = { L1, "iterations = 20" },
+  nesterov = { BALL, "" },
   newton = { "reg = pn.reg.l2(0.01)", "iterations = 3" },
+  noisy_sgd = { BALL, "rate = function(step) return 4 / step ^ 0.5 end" },
   objective_perturbation = { BALL, "" },
   output_perturbation = { "set = pn.set.l2_ball{dim = d.p}, reg = pn.reg.l2(0.1)", "" },
   second_order = { "reg = pn.reg.nonconvex(0.01)", "tolerance = {gradient = 0.3, hessian = 0.5}", loss = "sigmoid" },
@@ -89,14 +97,24 @@ method("pn.oracle", ASK, {
   hessian = "print(ask:hessian(x, {rho = 0.01})[1])",
   hvp = UNIT .. "print(ask:hvp(x, e, {rho = 0.01}))",
   mean = "print(ask:mean(function(z, y) return pn.sigmoid(-y * z) end, x, {rho = 0.01}))",
+  within = "print(ask:within(x, 0.4, {rho = 0.01}))    -- the share of gradients of norm 0.4 at most",
   value = "print(ask:value(x, {rho = 0.01}))",
   values = UNIT .. "print(ask:values({x, e, 0.5 * e}, {rho = 0.01}))    -- one release",
   differences = UNIT .. "print(ask:differences(x, {e}, {radius = 0.1, rho = 0.01}))",
   vertex = "v, number = ask:vertex(x, {rho = 0.01})\n    print(number, v)",
   choose = UNIT .. "print(ask:choose({x, e, -e}, {rho = 0.01}))",
+  prefix = "sums = ask:prefix{factorization = \"sqrt\", horizon = 64, rho = 0.01}\n"
+    .. "    for t = 1, 8 do total = sums:push(x) end    -- a running sum of 64 gradients at most, paid for once\n    print(total)",
+  watch = "run = ask:watch{threshold = 0.6, answers = 1, rho = 0.01}\n    print(run:above(x))",
   noise = "s = pn.solver{name = \"s\", step = function(s, ask)\n"
     .. "      s.x = s.set:project(s.x - ask:gradient(s.x) / (1 + ask:noise \"gradient\"))\n    end}\n"
     .. "    print(s(obj, {rho = 0.1, iterations = 20}))",
+})
+method("pn.sums", ASK .. "    sums = ask:prefix{factorization = \"sqrt\", horizon = 64, rho = 0.01}\n", {
+  push = "print(sums:push(x))",
+})
+method("pn.watch", ASK .. "    run = ask:watch{threshold = 0.6, answers = 1, rho = 0.01}\n", {
+  above = "print(run:above(x))    -- whether the mean loss at x is at least 0.6, with noise",
 })
 
 return usage

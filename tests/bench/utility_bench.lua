@@ -21,7 +21,8 @@ end
 local every = {
   data = "a9a,ijcnn1,reuters,news20,covertype,cal_housing,abalone,cpusmall",
   solvers = "auto,newton,objective_perturbation,sgd,gradient_descent,svrg,svrg_pp,accelerated_mirror_descent,mirror_descent,"
-      .. "output_perturbation,frank_wolfe",
+      .. "output_perturbation,frank_wolfe,heavy_ball,nesterov,adam,coordinate_descent,noisy_sgd,adaptive_clipping,ftrl,"
+      .. "matrix_factorization_sgd",
 }
 local usual = {
   data = "abalone,cal_housing",

@@ -167,6 +167,19 @@ static inline double norm_of(const pn_objective *objective, const pn_block *bloc
     return norm > PN_TAU_LEAST ? norm : norm > 0.0 ? PN_TAU_LEAST : INFINITY;
 }
 
+double pn_objective_gradient_norm(const pn_objective *objective, const double *factors, size_t i)
+{
+    size_t n = objective->data->n, inputs = pn_loss_inputs(objective->loss);
+    double norm = objective->norms ? objective->norms[i] : objective->data->bounds.norm[PN_L2], squares = 0.0;
+
+    for (size_t k = 0; k < inputs; k++) {
+        double part = factors[k * n + i] * (k < objective->loss->margins ? norm : 1.0);
+
+        squares += part * part;
+    }
+    return sqrt(squares);
+}
+
 void pn_block_scale(const pn_objective *objective, const pn_block *block, double record, double most, double *slope)
 {
     size_t margins = objective->loss->margins, extra = objective->loss->extra, count = block->count;

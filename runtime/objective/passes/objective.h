@@ -82,6 +82,10 @@ pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, co
 pn_status pn_objective_factors(pn_objective *objective, const double *theta, double *values, double *factors,
                                pn_task *task, pn_err *err);
 
+/** At most the l2 norm of record i's gradient of those factors, as clip= takes it.
+ *  +inf where nothing bounds the record. */
+double pn_objective_gradient_norm(const pn_objective *objective, const double *factors, size_t i);
+
 /** One pass for all: factors[margins][n] as above, *value (may be NULL) and gradient[dim] of the mean loss, without r.
  *  Errors as above. */
 pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, double *factors, double *value,

@@ -4,10 +4,12 @@
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
+#include "oracle/gradient_noise.h"
 #include "solvers/engine/first_order.h"
 
 #define NOISE_RISK  0.1
 #define FEW_COLUMNS 15.0
+#define MARGIN      4.0     /* G/L of a logistic loss on rows of norm 1; guessed for losses without an L */
 #define FORGET      10.0    /* steps with momentum: at least that many times 1/(1 - beta) */
 #define REACH       0x1p300 /* products of two such numbers are still numbers */
 
@@ -69,6 +71,51 @@ double pn_usual_distance(double scale, double p, double most)
 double pn_distance_of_gap(double strong_convexity, double gap)
 {
     return strong_convexity > 0.0 ? sqrt(2.0 * gap / strong_convexity) : INFINITY;
+}
+
+double pn_margin_scale(const pn_first_order *of)
+{
+    const pn_bounds *bounds = pn_objective_bounds(of->objective);
+    double scale = of->lipschitz / bounds->loss_smoothness;
+
+    return isfinite(scale) && scale > 0.0 ? scale : MARGIN * bounds->slope / of->lipschitz;
+}
+
+static pn_status read_time(const pn_first_order *of, double *time, double unit, pn_err *err)
+{
+    double mu = of->strong_convexity, gap;
+
+    PN_TRY(pn_first_order_gap(of, mu, &gap, err));
+    *time = pn_time_of_noise(&(pn_noise_time){ .scale = pn_margin_scale(of),
+                                               .slope = of->lipschitz,
+                                               .distance = fmin(of->diameter / 2.0, pn_distance_of_gap(mu, gap)),
+                                               .strong_convexity = mu,
+                                               .gap = gap,
+                                               .p = (double)of->p,
+                                               .unit = unit });
+    if (!(*time > 0.0))
+        *time = INFINITY;
+    return PN_OK;
+}
+
+pn_status pn_first_order_time(double *time, double *unit, pn_objective *objective, const pn_request *request,
+                              const pn_arg *start, pn_err *err)
+{
+    double moved = request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+    pn_first_order of = { 0 };
+    pn_status status;
+
+    *time = INFINITY;
+    *unit = 0.0;
+    if (request->kind == PN_NONPRIVATE)
+        return PN_OK;
+    status = pn_first_order_read(&of, "solver", objective, start, NULL, NULL, err);
+    if (status == PN_OK && isfinite(of.lipschitz)) {
+        *unit = moved * of.lipschitz / (of.n * sqrt(2.0 * pn_gradient_noise_rho(request)));
+        status = read_time(&of, time, *unit, err);
+    }
+    pn_first_order_clear(&of);
+    return status == PN_EUNSUPPORTED ? PN_OK : status;
 }
 
 double pn_longest_time(double smoothness, double steps)

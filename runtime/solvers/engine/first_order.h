@@ -81,6 +81,16 @@ double pn_distance_of_gap(double strong_convexity, double gap);
  * about a third of the terms D^2/(4 t) and `noise` of the bound. */
 double pn_usual_excess(double distance, double time, double noise);
 
+/* The margin over which the slope of a loss changes by its bound, G/L; a guess for losses without an L. */
+double pn_margin_scale(const pn_first_order *of);
+/**
+ * *unit: the deviation on a coordinate of the mean gradient's noise if one release of it took the whole budget, and
+ * *time: pn_time_of_noise for that.  Without privacy 0 and +inf; +inf, too, for problems that have no such rule.
+ * Errors: PN_ENOMEM, what the set or the regulariser fails with.
+ */
+pn_status pn_first_order_time(double *time, double *unit, pn_objective *objective, const pn_request *request,
+                              const pn_arg *start, pn_err *err);
+
 /* T steps of 1/L make the time T/L; with Nesterov's momentum beta each lasts 1/(1 - beta) times as long, and the noise
  * is that of plain steps which take the same time.  1 - beta is at least 10/T, so that the start is forgotten: on a9a
  * and abalone the risk with 10/T and with 20/T is the same.  Momentum is for plans whose work is limited: the theory's

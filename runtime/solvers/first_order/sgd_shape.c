@@ -20,21 +20,12 @@
 #include "solvers/first_order/sgd.h"
 
 #define PLAIN_BATCH  100.0 /* without privacy */
-#define MARGIN       4.0   /* G/L of a logistic loss on rows of norm 1; guessed for losses without an L */
 #define LEAST_STEPS  20.0
 #define BATCH_FACTOR 8.0
 #define LEAST_EPOCHS 4.0 /* below, which records were drawn is seen in the answer */
 #define RISES        3   /* of the predicted risk in a row, after which more steps are not looked at */
 
 /* ---- scale and time ---- */
-
-static double scale_of(const sgd_problem *at)
-{
-    const pn_first_order *first = &at->plan->first;
-    double scale = first->lipschitz / at->bounds->loss_smoothness;
-
-    return isfinite(scale) && scale > 0.0 ? scale : MARGIN * at->bounds->slope / first->lipschitz;
-}
 
 pn_status sgd_read_scale(sgd_problem *at, pn_err *err)
 {
@@ -46,7 +37,7 @@ pn_status sgd_read_scale(sgd_problem *at, pn_err *err)
     at->distance = first->diameter;
     at->guessed = !isfinite(at->distance);
     if (at->guessed)
-        at->distance = scale_of(at);
+        at->distance = pn_margin_scale(&at->plan->first);
     if (!(at->distance > 0.0) || !isfinite(at->distance))
         at->distance = 1.0;
     at->travel = at->guessed ? pn_usual_distance(at->distance, (double)first->p, INFINITY) / sqrt(2.0) : at->distance;
@@ -62,14 +53,14 @@ static double proven_distance(const sgd_problem *at)
 
 static double usual_distance(const sgd_problem *at)
 {
-    return pn_usual_distance(scale_of(at), (double)at->plan->first.p, proven_distance(at));
+    return pn_usual_distance(pn_margin_scale(&at->plan->first), (double)at->plan->first.p, proven_distance(at));
 }
 
 /* eta T/(1 - beta), unit the noise of one release that takes the whole budget. */
 static double time_for(const sgd_problem *at, double unit)
 {
     const pn_first_order *first = &at->plan->first;
-    pn_noise_time time = { .scale = scale_of(at),
+    pn_noise_time time = { .scale = pn_margin_scale(&at->plan->first),
                            .slope = first->lipschitz,
                            .distance = proven_distance(at),
                            .strong_convexity = first->strong_convexity,

@@ -443,6 +443,7 @@ local walk = plan:steps()
 local gaussian, release = pn.mechanism.gaussian{sigma=10, sensitivity=1}
 _, release = gaussian:release(1)
 local sparse = pn.mechanism.sparse_vector{epsilon=0.1, sensitivity=1, threshold=1}
+local ask = pn.oracle{objective=obj}
 local z
 pn.trace(function(t) z = t return t end)
 local objects = {
@@ -455,7 +456,8 @@ local objects = {
   ["pn.potential"] = pn.potential.euclidean{}, ["pn.expression"] = pn.trace(function(t) return t end), ["pn.symbol"] = z,
   ["pn.block_sampling"] = pn.sampling.full{blocks=2},
   ["pn.fingerprint"] = pn.data.synthetic.fingerprint{m=3},
-  ["pn.oracle"] = pn.oracle{objective=obj}, ["pn.solver"] = pn.solver{name="own", step=function() end},
+  ["pn.sums"] = ask:prefix{horizon=2, rho=0.001}, ["pn.watch"] = ask:watch{threshold=0, rho=0.001},
+  ["pn.oracle"] = ask, ["pn.solver"] = pn.solver{name="own", step=function() end},
 }
 ]]
 

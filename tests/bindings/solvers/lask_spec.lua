@@ -110,7 +110,7 @@ describe("an oracle", function()
     refused("value: it is asked of all records; leave batch out", ask.value, ask, x, { rho = 0.01, batch = 10 })
     refused("hessian: its batches are of a fixed size", ask.hessian, ask, x,
       { rho = 0.01, batch = { scheme = "poisson", size = 9 } })
-    refused("oracle: gradient does not take clip=; leave it out, or give clip= to pn.objective", ask.gradient, ask, x,
+    refused("oracle: hvp does not take clip=; leave it out, or give clip= to pn.objective", ask.hvp, ask, x, v,
       { rho = 0.01, clip = 1 })
     refused("oracle: value does not take radius=", ask.value, ask, x, { rho = 0.01, radius = 1 })
     refused("oracle: hvp does not take reach=", ask.hvp, ask, x, v, { rho = 0.01, reach = 1 })

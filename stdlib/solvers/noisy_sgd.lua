@@ -1,0 +1,51 @@
+-- noisy_sgd.lua -- stochastic gradient descent: every step sees a batch that nobody else knows, and pays less for it.
+-- Depends on: penumbra.solvers.choose.  Used by: penumbra.solvers (pn.solve.noisy_sgd).
+--
+-- A batch of b records has noise of about z/b where all records would have z'/n.  From b = 11 G/(noise sqrt(T)) on, noise the
+-- deviation of one gradient that takes the whole budget, secrecy of the batch makes up for b/n but for a few per cent, so that a
+-- smaller one is not better, and a larger one costs time only.
+local choose = require "penumbra.solvers.choose"
+
+local FACTOR = 11
+
+-- A number, a vector with a number for each step, or a function of the step.
+local function rate_of(s)
+  local rate = s.options.rate
+  if type(rate) == "function" then rate = rate(s.step) end
+  if type(rate) == "userdata" or type(rate) == "table" then rate = rate[s.step] end
+  if rate == "auto" then return s.auto end
+  if math.type(rate) and rate >= 0 and rate < math.huge then return rate end
+  error(("noisy_sgd: rate must be a number from 0, a vector of %d, a function of the step or \"auto\", got %s at step %d"):format(
+    s.steps, tostring(rate), s.step), 0)
+end
+
+return {
+  name = "noisy_sgd",
+  doc = "Stochastic gradient descent on secret batches, and the last point or the mean of the last half.",
+  source = "Abadi et al. (2016); Shamir, Zhang (2013) for averages of the last points",
+  options = { rate = "auto", momentum = "auto", size = "auto", output = "average" },
+  about = {
+    rate = "step size: a number, a vector of T numbers, or a function of the step; auto: 1/L, or less where that is too far",
+    momentum = "share of the last step that the next one keeps, from 0 to below 1; auto: at most 1 - 10/T",
+    size = "records of a batch, where batch= is not given; auto: from the noise, at least n/50",
+    output = "average: the mean of the points of the last half; last: the last one",
+  },
+  iterations = choose.steps,
+  start = function(s)
+    choose.output(s)
+    local wanted = FACTOR * s.objective.bounds.lipschitz.l2 / (s.noise * math.sqrt(s.steps))
+    local size = math.ceil(math.min(math.max(wanted, s.n / 50), s.n))
+    size = choose.number(s, "size", 1, math.huge, s.noise > 0 and size or math.min(s.n, 1000))
+    s.batch = s.options.batch == nil and size < s.n and { size = size } or s.options.batch or false
+    choose.sample(s, size * s.steps)
+    s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
+    s.auto = choose.rate(s, s.momentum)
+    s.velocity = 0 * s.x
+  end,
+  step = function(s, ask)
+    local x = s.set:project(s.x + s.momentum * s.velocity - rate_of(s) * ask:gradient(s.x, { batch = s.batch }))
+    s.velocity, s.x = x - s.x, x
+    choose.keep(s)
+  end,
+  answer = choose.answer,
+}
