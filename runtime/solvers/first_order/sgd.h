@@ -5,8 +5,7 @@
 
 #include "privacy/mechanism/batch_release.h"
 #include "solvers/engine/first_order.h"
-
-typedef enum sgd_schedule { SGD_CONSTANT = 0, SGD_SQRT, SGD_INVERSE } sgd_schedule;
+#include "solvers/engine/schedule.h"
 
 typedef struct sgd_plan {
     pn_plan base; /* first */
@@ -14,8 +13,7 @@ typedef struct sgd_plan {
     /* scheme, n, batch and q always; the rest when private: of the SUM over a batch */
     pn_batch_release_options batches;
     double divisor; /* of that sum: records in a batch, of poisson expected */
-    sgd_schedule schedule;
-    double step;     /* eta_t = step, step/sqrt(t) or step/t */
+    pn_schedule step;
     double momentum; /* beta: the next gradient is taken beta times the last step further on */
     bool last;       /* the answer is the last iterate, not the average */
     double tail;     /* the average weighs point t of T like t^tail */
