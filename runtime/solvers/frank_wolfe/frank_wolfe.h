@@ -36,7 +36,7 @@ typedef struct fw_problem {
     double n;
     double gamma;       /* worst-case curvature; 0 when nothing bounds it */
     bool bounded;       /* something does */
-    const pn_arg *step; /* the option */
+    const pn_arg *step; /* the option; NULL: of a method whose steps are not those */
     double k, delta_q;  /* of frank_wolfe: vertices, and the sensitivity of every score */
 } fw_problem;
 

@@ -64,7 +64,7 @@ void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *commo
 
 bool fw_is_standard(const fw_problem *at)
 {
-    return at->step->text && at->step->count == 0;
+    return !at->step || (at->step->text && at->step->count == 0);
 }
 
 static pn_status choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
