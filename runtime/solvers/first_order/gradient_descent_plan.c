@@ -269,7 +269,7 @@ static void explain_limit(const gd_problem *at)
     size_t most = pn_gradient_steps_max(at->objective);
     double wanted;
 
-    if (at->common[PN_OPT_ITERATIONS].given || at->unit == 0.0 || plan->iterations < most)
+    if (at->common[PN_OPT_ITERATIONS].given || at->plan->step.each || at->unit == 0.0 || plan->iterations < most)
         return;
     wanted = steps_wanted(at);
     if (wanted > (double)most)
