@@ -139,6 +139,13 @@ static void push_option(lua_State *L, int options, const char *name)
         lua_pushnil(L);
 }
 
+/* Of a run without privacy all is raw. */
+static void refuse_in_step(lua_State *L, const pn_plan *plan, const char *owner)
+{
+    if (plan->request.kind == PN_NONPRIVATE && !plan->without_records)
+        pnl_refuse_in_step(L, owner);
+}
+
 int pnl_plan_run(lua_State *L, int plan_index, int options)
 {
     pn_plan *plan = pnl_check(L, plan_index, &pnl_plan_class);
@@ -152,6 +159,7 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
     plan_index = lua_absindex(L, plan_index);
     (void)snprintf(owner, sizeof owner, "solve.%s", plan->solver->name);
     luaL_checkstack(L, 24, owner);
+    refuse_in_step(L, plan, owner);
     pnl_run_options(L, options, owner, &run);
     push_option(L, options, "on_step");
     if (!lua_isnil(L, -1)) {
@@ -190,6 +198,7 @@ int pnl_plan_walk(lua_State *L, int plan_index, int options)
     pn_status status;
 
     plan_index = lua_absindex(L, plan_index);
+    refuse_in_step(L, plan, "plan:steps");
     pnl_check_run_names(L, options, "plan:steps");
     pnl_run_options(L, options, "plan:steps", &run);
     slot = (pn_walk **)pnl_newbox(L, &pnl_walk_class);
@@ -236,6 +245,7 @@ static int walk_step(lua_State *L)
     pn_err err;
     pn_status status;
 
+    refuse_in_step(L, plan, "walk:step");
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
     status = PN_WITH_RECORDS(pn_walk_step(walk, &row, &done, &err));

@@ -419,7 +419,7 @@ void pnl_library(lua_State *L, const char *library, const char *doc, const pnl_r
 {
     lua_newtable(L);
     for (const pnl_row *row = rows; row && row->name; row++) {
-        lua_pushcfunction(L, row->fn);
+        pnl_push_function(L, library, library[0] ? "." : "", row);
         lua_setfield(L, -2, row->name);
         pnl_enter(L, library, library[0] ? "." : "", row, NULL, NULL);
     }

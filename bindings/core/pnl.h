@@ -135,6 +135,8 @@ void pnl_push_function(lua_State *L, const char *place, const char *separator, c
 /** Say whether a step of a private run of a user's own solver is being made: while it is, rows that are raw raise.
  *  Returns what was said before. */
 bool pnl_private_step(lua_State *L, bool within);
+/** Raise in such a step: `what` gives raw numbers. */
+void pnl_refuse_in_step(lua_State *L, const char *what);
 /** In a curated state: leave in the library on the top (the `pn` table) what the reference has for analysts. */
 void pnl_curate_library(lua_State *L);
 /** Raise "what is not available to analysts: why" in a curated state; nothing elsewhere. */

@@ -165,10 +165,8 @@ bool pnl_private_step(lua_State *L, bool within)
     return before;
 }
 
-/* upvalue 1: the row */
-static int raw_function(lua_State *L)
+void pnl_refuse_in_step(lua_State *L, const char *what)
 {
-    const pnl_row *row = lua_touserdata(L, lua_upvalueindex(1));
     pn_err err;
 
     if (in_private_step(L))
@@ -177,8 +175,16 @@ static int raw_function(lua_State *L)
             pn_fail(&err, PN_EPRIVACY,
                     "%s: raw numbers inside a private step; ask the oracle, as in ask:gradient(s.x), or run with "
                     "privacy=false",
-                    row->name),
+                    what),
             &err);
+}
+
+/* upvalue 1: the row */
+static int raw_function(lua_State *L)
+{
+    const pnl_row *row = lua_touserdata(L, lua_upvalueindex(1));
+
+    pnl_refuse_in_step(L, row->name);
     return row->fn(L);
 }
 

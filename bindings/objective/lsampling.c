@@ -262,6 +262,7 @@ static int curvature(lua_State *L)
     pn_status status;
     pn_err err;
 
+    pnl_refuse_in_step(L, "curvature");
     lua_settop(L, 2);
     pnl_pin(L, 1);
     pnl_pin(L, 2);

@@ -49,6 +49,7 @@ static int second_order_gap(lua_State *L)
     pn_vec theta;
     pn_err err;
 
+    pnl_refuse_in_step(L, "second_order_gap");
     lua_settop(L, 2);
     objective = pnl_test(L, 1, &pnl_objective_class);
     if (!objective)

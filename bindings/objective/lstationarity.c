@@ -168,6 +168,7 @@ static int stationarity(lua_State *L)
     void **slot;
     pn_err err;
 
+    pnl_refuse_in_step(L, "stationarity");
     lua_settop(L, 3);
     objective = pnl_test(L, 1, &pnl_objective_class);
     if (!objective)

@@ -47,10 +47,10 @@ pnl_ask *pnl_new_ask(lua_State *L, int objective_index, pnl_ask_mode mode, const
     slot = (pnl_ask **)pnl_newbox(L, &pnl_ask_class);
     if (!(self = pn_calloc(1, sizeof *self)))
         pnl_no_memory(L, "%s: out of memory", owner);
+    self->references = 1;
     *slot = self;
     pnl_keep(L, -1, objective_index);
     self->mode = mode;
-    self->references = 1;
     self->objective = pnl_check(L, objective_index, &pnl_objective_class);
     self->value = NAN;
     (void)snprintf(self->owner, sizeof self->owner, "%s", owner);
@@ -65,7 +65,8 @@ static size_t find(const pn_plan *plan, const pn_question *question)
     size_t i = 0;
 
     while (i < plan->question_count &&
-           (plan->questions[i].ops != question->ops || strcmp(plan->questions[i].about, question->about) != 0))
+           (plan->questions[i].ops != question->ops || plan->questions[i].points != question->points ||
+            strcmp(plan->questions[i].about, question->about) != 0))
         i++;
     return i;
 }
@@ -243,13 +244,15 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     pn_answer got = { 0 };
     pn_oracle *oracle = NULL;
     double *numbers;
+    pn_rng *rng;
     pn_status status;
     pn_err err;
 
     numbers = pnl_new_vec(L, dim);
+    rng = pnl_ask_rng(L, self); /* may raise: before anything is busy */
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
-    status = pn_oracle_open(&oracle, plan, self->ledger, pnl_ask_rng(L, self), pnl_task(L), &err);
+    status = pn_oracle_open(&oracle, plan, self->ledger, rng, pnl_task(L), &err);
     if (status == PN_OK)
         status = PN_WITH_RECORDS(ask_and_close(oracle, of, &got, numbers, dim, &err));
     pnl_busy(L, 1, false);
@@ -272,6 +275,11 @@ static int ask_kind(lua_State *L, const pn_question_ops *ops)
     if (self->mode != PNL_ASK_ONCE)
         pnl_ask_check_within(L, self);
     pnl_ask_read(L, self, ops, of);
+    if (self->mode != PNL_ASK_ONCE && !(isnan(of->told.sigma) && isnan(of->told.rho) && isnan(of->told.epsilon)))
+        pnl_error(L,
+                  "%s: %s is given a price in a step, where the plan's budget pays; share= says how precise it is "
+                  "beside other questions",
+                  self->owner, ops->name);
     return self->mode == PNL_ASK_ONCE ? answer_once(L, self, of) : pnl_ask_in_step(L, self, of);
 }
 
@@ -367,7 +375,8 @@ static const pnl_row ask_rows[] = {
       "The mean gradient at x less that at y, every record's part clipped to reach x smoothness x ||x - y|| (reach 1), "
       "with noise in proportion: of smooth losses.  sigma is that for length 1.  " PRICE },
     { "hessian", ask_hessian, PNL_METHOD, PNL_PAID, "ask:hessian(x, {options}) -> mat",
-      "The Hessian of f at x with symmetric noise, isotropic in Frobenius norm.  " PRICE },
+      "The Hessian of f at x with symmetric noise, isotropic in Frobenius norm.  " PRICE
+      "Its batches are of a fixed size." },
     { "hvp", ask_hvp, PNL_METHOD, PNL_PAID, "ask:hvp(x, v, {options}) -> vec",
       "The Hessian of f at x times v, with noise in proportion to ||v||: of smooth losses.  sigma is that for length "
       "1.  " PRICE },

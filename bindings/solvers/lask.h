@@ -53,8 +53,8 @@ typedef struct pnl_told {
 void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *told);
 /** Read a batch, {scheme=, size=} or {scheme=, rate=} or a number, at `index` into the question; nil: all records. */
 void pnl_ask_batch(lua_State *L, int index, const pnl_ask *self, pn_question *question);
-/** Write into question->about what tells it from others of its kind. */
-void pnl_ask_about(pn_question *question);
+/** Write into question->about what tells it from others of its kind; false where that leaves some of phi out. */
+bool pnl_ask_about(pn_question *question);
 /** Add a question of that kind as `told` to the plan, certified.  Errors: raised. */
 pn_question *pnl_ask_plan(lua_State *L, pnl_ask *self, const pnl_told *told);
 

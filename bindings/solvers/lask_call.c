@@ -92,7 +92,9 @@ void pnl_ask_read(lua_State *L, const pnl_ask *self, const pn_question_ops *ops,
     if (takes_phi(ops))
         read_phi(L, self, question);
     pnl_ask_options(L, options, self, &to->told);
-    pnl_ask_about(question);
+    if (!pnl_ask_about(question) && self->mode != PNL_ASK_ONCE)
+        pnl_error(L, "%s: %s: phi is too long to be told from others that a step asks; at most 40 levels of functions",
+                  self->owner, ops->name);
 }
 
 /* ---- the regulariser's part, which is public ---- */

@@ -121,6 +121,22 @@ static double given_or(const pn_arg *arg, double otherwise)
     return arg->given ? arg->real : otherwise;
 }
 
+/* An option that a kind does not have is not ignored: clip= beside gradient would promise what is not done. */
+static void check_kind(lua_State *L, const char *owner, const pn_question *question)
+{
+    const pn_question_ops *ops = question->ops;
+    bool numbers = ops == &pn_question_value || ops == &pn_question_values || ops == &pn_question_mean ||
+                   ops == &pn_question_choose || ops == &pn_question_differences;
+    const char *wrong = question->clip.low < question->clip.high && !numbers        ? "clip"
+                        : question->reach > 0.0 && ops != &pn_question_difference   ? "reach"
+                        : question->radius > 0.0 && ops != &pn_question_differences ? "radius"
+                                                                                    : NULL;
+
+    if (wrong)
+        pnl_error(L, "%s: %s does not take %s=; leave it out%s", owner, ops->name, wrong,
+                  strcmp(wrong, "clip") == 0 ? ", or give clip= to pn.objective" : "");
+}
+
 void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *told)
 {
     static const char *const extra[] = { "batch", "clip", "phi", NULL };
@@ -157,6 +173,7 @@ void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *tol
             pnl_ask_batch(L, -1, self, question);
         lua_pop(L, 1);
     }
+    check_kind(L, self->owner, question);
     if (!batch && question->ops->batches && self->batch.scheme) {
         question->scheme = self->batch.scheme;
         question->batch = self->batch.batch;
@@ -187,7 +204,7 @@ static unsigned long long hash_method(unsigned long long h, const pn_prefix_opti
     return hash(h, how->matrix.data, how->matrix.rows * how->matrix.cols * sizeof(double));
 }
 
-void pnl_ask_about(pn_question *question)
+bool pnl_ask_about(pn_question *question)
 {
     char phi[2048] = "", text[2600];
     unsigned long long key = 0xcbf29ce484222325u;
@@ -201,6 +218,7 @@ void pnl_ask_about(pn_question *question)
                     question->threshold, question->answers);
     key = hash_method(hash(key, text, (size_t)used), &question->prefix);
     (void)snprintf(question->about, sizeof question->about, "%.60s#%016llx", phi, key);
+    return strstr(phi, "...") == NULL;
 }
 
 /* The method's vectors stand on the stack of the call: the question gets its own. */

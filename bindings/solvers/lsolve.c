@@ -170,6 +170,8 @@ static void need_price(lua_State *L, const char *owner, const pn_arg *common)
     bool none = common[PN_OPT_PRIVACY].given && !common[PN_OPT_PRIVACY].flag; /* refused for that */
     pn_err err;
 
+    if (none)
+        pnl_refuse_in_step(L, owner);
     if (!pnl_curated(L) || none || common[PN_OPT_EPSILON].given || common[PN_OPT_RHO].given)
         return;
     (void)pn_fail(&err, PN_EINVAL,

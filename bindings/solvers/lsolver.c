@@ -7,6 +7,7 @@
 #include "bindings/core/progress.h"
 #include "bindings/solvers/lsolver.h"
 #include "core/vault.h"
+#include "random/shared_stream.h"
 
 enum { KEPT_TABLE = 1 };
 
@@ -147,6 +148,7 @@ static void *new_function(lua_State *L, int box, const pnl_plan_parts *parts)
     static const char *const names[] = { "step", NULL };
     pnl_callback *back;
 
+    pnl_keep(L, box, parts->table - 1); /* the definition: its rows are the plan's solver */
     lua_createtable(L, 0, 1);
     pnl_push_scripted_function(L, parts->table, parts->objective, parts->effective);
     lua_setfield(L, -2, "step");
@@ -172,7 +174,7 @@ int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int object
     options_index = lua_absindex(L, options_index);
     luaL_checkstack(L, 60, self->name);
     pnl_push_weak(L, &boxes_key);
-    lua_rawgetp(L, -1, self);
+    lua_rawgetp(L, -1, self); /* stands below its table */
     push_definition_table(L, lua_gettop(L));
     table = lua_gettop(L);
     option_names(L, table, names);
@@ -239,6 +241,15 @@ static void read_name(lua_State *L, pnl_scripted *self)
     lua_pop(L, 1);
 }
 
+static bool is_of_runs(const char *name)
+{
+    size_t i = 0;
+
+    while (pnl_run_option_names[i] && strcmp(pnl_run_option_names[i], name) != 0)
+        i++;
+    return pnl_run_option_names[i] != NULL;
+}
+
 /* A name of the definition's own must not be one that every solver takes, but for iterations, whose default it sets. */
 static void read_options(lua_State *L, pnl_scripted *self)
 {
@@ -253,7 +264,7 @@ static void read_options(lua_State *L, pnl_scripted *self)
             pnl_error(L, "solver: options are named, got the key %s", pnl_got(L, -2));
         if (strcmp(name, "iterations") == 0)
             self->iterations = pnl_check_count(L, -1, "iterations");
-        else if (pn_param_find(pn_solver_common, name) < pn_param_count(pn_solver_common))
+        else if (pn_param_find(pn_solver_common, name) < pn_param_count(pn_solver_common) || is_of_runs(name))
             pnl_error(L, "solver: every solver has the option '%s'; take another name", name);
     }
     lua_pop(L, 1);
@@ -371,6 +382,21 @@ static const pn_param oracle_params[] = {
     PN_PARAM_END,
 };
 
+/* Ranks that draw different noise would each release an answer, and pay for one: as walks have it. */
+static void check_ranks(lua_State *L, const pnl_ask *self)
+{
+    size_t ranks = pn_ranks_size(pn_objective_ranks(self->objective));
+    pn_err err;
+
+    if (ranks > 1 && !(self->rng && (pn_rng_simulated(self->rng) || pn_rng_is_shared(self->rng))))
+        pnl_status(L,
+                   pn_fail(&err, PN_EPRIVACY,
+                           "oracle: %zu ranks share the work, and each would draw noise of its own; give "
+                           "rng=ranks:rng(), which is the same stream for all",
+                           ranks),
+                   &err);
+}
+
 static int oracle_new(lua_State *L)
 {
     static const char *const extra[] = { "ledger", "rng", "batch", NULL };
@@ -395,6 +421,7 @@ static int oracle_new(lua_State *L)
         pnl_keep(L, -2, -1);
     }
     lua_pop(L, 1);
+    check_ranks(L, self);
     if (lua_getfield(L, 1, "batch") != LUA_TNIL)
         pnl_ask_batch(L, -1, self, &self->batch);
     lua_pop(L, 1);

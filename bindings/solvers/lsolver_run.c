@@ -186,7 +186,7 @@ static void declare(lua_State *L, pnl_job *job, int queries)
             lua_setfield(L, -2, "count");
         }
         pnl_ask_options(L, lua_gettop(L), ask, &told);
-        pnl_ask_about(&told.question);
+        (void)pnl_ask_about(&told.question);
         (void)pnl_ask_plan(L, ask, &told);
         lua_settop(L, key);
     }

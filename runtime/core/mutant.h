@@ -1,7 +1,7 @@
 /* mutant.h -- deliberate faults that the test suite must catch: each stands beside the line that it breaks.
  * In a normal build PN_MUTANT is the constant false and nothing of this exists.  A build with -DPN_MUTANTS, made by the
  * tests and never installed, turns on the one fault that the environment variable PENUMBRA_MUTANT names.
- * Depends on: libc.  Used by: core/, random/, privacy/, continual/, objective/, solvers/, federated/. */
+ * Depends on: libc.  Used by: core/, random/, privacy/, continual/, objective/, oracle/, solvers/, federated/. */
 #ifndef PN_CORE_MUTANT_H
 #define PN_CORE_MUTANT_H
 

@@ -10,52 +10,87 @@
 #include "oracle/question.h"
 #include "privacy/accounting/calibrate_program.h"
 
-/* All that a run is charged, as one event: of a plan of one question that question's, taken *count times. */
-static pn_status whole_event(const pn_plan *plan, pn_event **out, size_t *count, pn_err *err)
+/* ---- one multiplier for several questions ---- */
+
+/* Of one question that question's event, taken *times. */
+static pn_status event_of(const pn_asking *askings, size_t count, pn_event **out, size_t *times, pn_err *err)
 {
     pn_event *parts[PN_PLAN_QUESTIONS] = { NULL };
-    size_t used = plan->question_count;
     pn_status status = PN_OK;
 
-    *count = 1;
-    if (used == 1) {
-        *count = pn_question_events(&plan->questions[0], plan->iterations);
-        *out = pn_event_keep(plan->questions[0].event);
+    *times = 1;
+    if (count == 1) {
+        *times = pn_question_events(askings->question, askings->times);
+        *out = pn_event_keep(askings->question->event);
         return PN_OK;
     }
-    for (size_t i = 0; i < used && status == PN_OK; i++)
-        status = pn_event_repeated(&parts[i], plan->questions[i].event,
-                                   pn_question_events(&plan->questions[i], plan->iterations), err);
+    for (size_t i = 0; i < count && status == PN_OK; i++)
+        status = pn_event_repeated(&parts[i], askings[i].question->event,
+                                   pn_question_events(askings[i].question, askings[i].times), err);
     if (status == PN_OK)
-        status = pn_event_compose(out, parts, used, err);
-    for (size_t i = 0; i < used; i++)
+        status = pn_event_compose(out, parts, count, err);
+    for (size_t i = 0; i < count; i++)
         pn_event_free(parts[i]);
     return status;
 }
 
-/* ---- one multiplier for all ---- */
-
-/* A pn_program: the run's event at multiplier z. */
-static pn_status event_at(void *self, double z, pn_event **event, size_t *count, pn_err *err)
+pn_status pn_askings_event(const pn_asking *askings, size_t count, pn_event **out, pn_err *err)
 {
-    pn_plan *plan = self;
+    pn_event *each;
+    size_t times;
+    pn_status status;
 
-    for (size_t i = 0; i < plan->question_count; i++)
-        PN_TRY(pn_question_set_noise(&plan->questions[i], z, err));
-    return whole_event(plan, event, count, err);
+    PN_TRY(event_of(askings, count, &each, &times, err));
+    status = pn_event_repeated(out, each, times, err);
+    pn_event_free(each);
+    return status;
 }
 
-static pn_status by_search(pn_plan *plan, double *z, pn_err *err)
+typedef struct several {
+    const pn_asking *askings;
+    size_t count;
+} several;
+
+/* A pn_program: the run's event at multiplier z. */
+static pn_status event_at(void *self, double z, pn_event **event, size_t *times, pn_err *err)
 {
-    const pn_request *request = &plan->request;
-    pn_run_budget budget = { .owner = plan->owner,
-                             .accountant = "rdp",
+    const several *of = self;
+
+    for (size_t i = 0; i < of->count; i++) {
+        if (!of->askings[i].priced)
+            PN_TRY(pn_question_set_noise(of->askings[i].question, z, err));
+    }
+    return event_of(of->askings, of->count, event, times, err);
+}
+
+pn_status pn_askings_calibrate(const pn_asking *askings, size_t count, const pn_request *request, const char *owner,
+                               const char *accountant, double *z, double *reached, pn_err *err)
+{
+    several of = { askings, count };
+    pn_program program = { event_at, &of };
+    pn_run_budget budget = { .owner = owner,
+                             .accountant = accountant,
                              .epsilon = request->epsilon,
                              .delta = request->delta,
                              .rho = request->kind == PN_RHO ? request->rho : NAN };
-    pn_program program = { event_at, plan };
+    double found = NAN;
 
-    return pn_calibrate_run(z, NULL, &budget, &program, err);
+    PN_TRY(pn_calibrate_run(&found, reached, &budget, &program, err));
+    if (z)
+        *z = found;
+    for (size_t i = 0; i < count; i++) {
+        if (!askings[i].priced)
+            PN_TRY(pn_question_set_noise(askings[i].question, found, err));
+    }
+    return PN_OK;
+}
+
+/* Those of a plan, each as often as its iterations say. */
+static size_t askings_of(const pn_plan *plan, pn_asking *out)
+{
+    for (size_t i = 0; i < plan->question_count; i++)
+        out[i] = (pn_asking){ &plan->questions[i], plan->iterations * plan->questions[i].each, false };
+    return plan->question_count;
 }
 
 /* ---- plans of one question, and of choices alone ---- */
@@ -80,7 +115,7 @@ static double pure_multiplier(const pn_plan *plan)
         const pn_question *question = &plan->questions[i];
 
         shares += (question->ops->answer == PN_ANSWER_CHOICE ? 2.0 : 1.0) * question->share *
-                  (double)pn_question_events(question, plan->iterations);
+                  (double)pn_question_events(question, plan->iterations * question->each);
     }
     return shares / plan->request.epsilon * (1.0 + 0x1p-40);
 }
@@ -188,6 +223,11 @@ static pn_status check_request(const pn_plan *plan, pn_err *err)
 {
     const pn_request *request = &plan->request;
 
+    for (size_t i = 0; i < plan->question_count; i++) {
+        if ((double)plan->iterations * (double)plan->questions[i].each > 0x1p48)
+            return pn_fail(err, PN_EINVAL, "%s: %zu steps of %zu times %s are too many; a run asks at most 2^48 times",
+                           plan->owner, plan->iterations, plan->questions[i].each, plan->questions[i].ops->name);
+    }
     if (plan->question_count == 0)
         return pn_fail(err, PN_EINVAL, "%s: its step asks nothing of the records; ask:gradient(s.x), say", plan->owner);
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0 && !all_pure(plan))
@@ -196,22 +236,41 @@ static pn_status check_request(const pn_plan *plan, pn_err *err)
     return PN_OK;
 }
 
+/* A choice of less than the least epsilon that can be drawn costs that. */
+static pn_status check_choices(const pn_plan *plan, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    bool rho = request->kind == PN_RHO;
+    double most = rho ? request->rho : request->epsilon;
+    double cost = rho ? (double)plan->charges * plan->event->ops->zcdp(plan->event)
+                      : pn_event_epsilon(plan->event, plan->charges, request->delta, NULL);
+
+    if (cost <= most * (1.0 + 0x1p-40))
+        return PN_OK;
+    return pn_fail(err, PN_EBUDGET, "%s: the least that %zu choices can cost is %s %g, more than the %g asked for",
+                   plan->owner, plan->charges, rho ? "rho" : "epsilon", cost, most);
+}
+
 static pn_status find_noise(pn_plan *plan, pn_err *err)
 {
     double z = direct(plan);
+    pn_asking askings[PN_PLAN_QUESTIONS];
+    size_t count = askings_of(plan, askings);
 
     if (plain_numbers(plan)) {
         PN_TRY(plain_noise(plan, &z, err));
     } else if (one_stream(plan)) {
         PN_TRY(pn_question_design(&plan->questions[0], &plan->request, err));
         z = plan->questions[0].share / pn_prefix_design_mu(plan->questions[0].design);
+    } else if (isnan(z)) {
+        PN_TRY(pn_askings_calibrate(askings, count, &plan->request, plan->owner, "rdp", &z, NULL, err));
     } else {
-        PN_TRY(isnan(z) ? by_search(plan, &z, err) : PN_OK);
-        for (size_t i = 0; i < plan->question_count; i++)
-            PN_TRY(pn_question_set_noise(&plan->questions[i], z, err));
+        for (size_t i = 0; i < count; i++)
+            PN_TRY(pn_question_set_noise(askings[i].question, z, err));
     }
     explain_all(plan, z);
-    return whole_event(plan, &plan->event, &plan->charges, err);
+    PN_TRY(event_of(askings, count, &plan->event, &plan->charges, err));
+    return all_pure(plan) ? check_choices(plan, err) : PN_OK;
 }
 
 pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err)

@@ -143,8 +143,8 @@ pn_status pn_draw_pay(pn_draw *self, const pn_draw_on *on, size_t answers, pn_er
 
     if (left >= answers)
         return PN_OK;
-    PN_TRY(
-        pn_batch_release_pay(self->release, on->ledger, label_of(self, on), on->rng, answers - left, on->whole, err));
+    PN_TRY(pn_batch_release_pay(self->release, on->ledger, label_of(self, on), on->rng, answers - left,
+                                on->whole || PN_MUTANT("question_unpaid"), err));
     self->charged = pn_batch_release_paid(self->release) / self->question->per_event;
     return PN_OK;
 }
@@ -161,8 +161,12 @@ static pn_status by_release(pn_draw *self, const pn_draw_on *on, const pn_asked 
 {
     const pn_question *question = self->question;
     pn_batch batch = { .count = question->batches.n, .denominator = 1.0 };
+    double scale = scale_of(question, asked);
     bool whole = !question->scheme;
 
+    if (!(scale * question->batches.sigma <= 0x1p900))
+        return pn_fail(err, PN_EINVAL, "%s: %s is asked with a length of %g, beyond what noise is drawn for", on->label,
+                       question->ops->name, scale);
     if (whole)
         PN_TRY(compute(self, on, asked, &batch, value, to, err));
     PN_TRY(pn_batch_release_left(self->release) == 0 ? pn_draw_pay(self, on, releases_to_pay(self, on), err) : PN_OK);
@@ -171,7 +175,7 @@ static pn_status by_release(pn_draw *self, const pn_draw_on *on, const pn_asked 
         PN_TRY(compute(self, on, asked, &batch, NULL, to, err));
     if (question->scheme && strcmp(question->scheme, "poisson") != 0)
         self->records = batch.count * question->looks;
-    return pn_batch_release_make(self->release, on->rng, scale_of(question, asked), to->answer, to->answer, err);
+    return pn_batch_release_make(self->release, on->rng, scale, to->answer, to->answer, err);
 }
 
 static pn_status without_noise(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mutant.h"
 #include "oracle/oracle_impl.h"
 
 /* ---- life ---- */
@@ -203,11 +204,15 @@ pn_status pn_oracle_pay_whole(pn_oracle *self, pn_err *err)
 pn_status pn_oracle_answer(pn_oracle *self, pn_slot *at, const pn_asked *asked, bool value, pn_given **out, pn_err *err)
 {
     const pn_question *question = at->draw.question;
+    pn_status status = PN_OK;
 
-    if (at->asked == question->each)
+    if (self->answering)
+        return pn_fail(err, PN_EPRIVACY, "%s: %s is asked while an answer is being computed; ask between the answers",
+                       self->plan->owner, question->ops->name);
+    if (at->asked == question->each && !PN_MUTANT("asked_again"))
         return pn_oracle_refuse(self, question->ops->name, question->each, err);
     PN_TRY(next_given(at, asked, out, err));
-    if ((*out)->there && !same(at, *out, asked))
+    if ((*out)->there && !same(at, *out, asked) && !PN_MUTANT("answer_reused"))
         return pn_fail(err, PN_EPRIVACY,
                        "%s: a step that failed and is tried again asks %s at another point than the one that was "
                        "answered and paid for; put the state back as it was before the step",
@@ -215,12 +220,14 @@ pn_status pn_oracle_answer(pn_oracle *self, pn_slot *at, const pn_asked *asked, 
     if (!(*out)->there) {
         PN_TRY(pn_oracle_pay_whole(self, err));
         (*out)->value = NAN;
-        PN_TRY(pn_draw_answer(&at->draw, &self->on, asked, value && pn_oracle_shows(self) ? &(*out)->value : NULL, *out,
-                              err));
-        self->records += at->draw.records;
+        self->answering = true;
+        status = pn_draw_answer(&at->draw, &self->on, asked, value && pn_oracle_shows(self) ? &(*out)->value : NULL,
+                                *out, err);
+        self->answering = false;
+        self->records += status == PN_OK ? at->draw.records : 0;
     }
-    at->asked++;
-    return PN_OK;
+    at->asked += status == PN_OK;
+    return status;
 }
 
 pn_status pn_oracle_find(const pn_oracle *self, const pn_question_ops *ops, pn_slot **out, pn_err *err)

@@ -4,7 +4,8 @@
  *
  * In a run without privacy every question is answered exactly, planned or not.  In a private run it is answered only as
  * the plan has it: of a planned kind, as often in a step as planned.  The order is always: what can fail without a
- * release, the charge, the draw.
+ * release, the charge, the draw.  While an answer is being computed nothing else may be asked: a user's function that
+ * the pass calls would write over it.
  * Depends on: question.h.  Used by: run.c, the `query` of solvers. */
 #ifndef PN_ORACLE_ORACLE_H
 #define PN_ORACLE_ORACLE_H

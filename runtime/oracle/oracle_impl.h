@@ -22,6 +22,7 @@ struct pn_oracle {
     pn_step_context context; /* of instruments */
     pn_receipt receipt;      /* of what they were charged */
     bool paid;               /* a run that is charged as a whole */
+    bool answering;          /* functions of a user's that a pass calls may not ask */
 };
 
 static inline bool pn_oracle_is_private(const pn_oracle *self)

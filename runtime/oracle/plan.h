@@ -127,6 +127,8 @@ void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole);
 /** A run of the plan will ask a question of that kind, once a step until it says otherwise: *out, zeroed but for that,
  *  stays where it is until the next one.  Errors: PN_ENOMEM. */
 pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *ops, pn_err *err);
+/** That question by itself, beside the plan: for what other choices would take.  Clear it. */
+void pn_plan_question(pn_question *out, const pn_plan *plan, const pn_question_ops *ops);
 /** How often a whole run takes plan->event. */
 size_t pn_plan_charges(const pn_plan *plan);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mutant.h"
 #include "core/table.h"
 #include "oracle/question.h"
 
@@ -44,6 +45,20 @@ void pn_question_clear(pn_question *self)
     self->graph = NULL;
 }
 
+void pn_plan_question(pn_question *out, const pn_plan *plan, const pn_question_ops *ops)
+{
+    *out = (pn_question){ .ops = ops,
+                          .objective = plan->objective,
+                          .neighbours = plan->request.neighbours,
+                          .exact = plan->request.kind == PN_NONPRIVATE,
+                          .points = 1,
+                          .each = 1,
+                          .looks = 1,
+                          .share = 1.0,
+                          .divisor = 1.0,
+                          .per_event = 1 };
+}
+
 pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *ops, pn_err *err)
 {
     pn_question *grown;
@@ -55,15 +70,7 @@ pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *o
     PN_TRY(pn_made(grown, err, "%s: out of memory", plan->owner));
     plan->questions = grown;
     *out = &grown[plan->question_count++];
-    **out = (pn_question){ .ops = ops,
-                           .objective = plan->objective,
-                           .neighbours = plan->request.neighbours,
-                           .points = 1,
-                           .each = 1,
-                           .looks = 1,
-                           .share = 1.0,
-                           .divisor = 1.0,
-                           .per_event = 1 };
+    pn_plan_question(*out, plan, ops);
     return PN_OK;
 }
 
@@ -132,13 +139,18 @@ pn_status pn_question_certify(pn_question *self, pn_err *err)
                        self->ops->name);
     if (self->scheme && !self->ops->batches)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: it is asked of all records; leave batch out", self->ops->name);
-    return self->ops->certify(self, err);
+    PN_TRY(self->ops->certify(self, err));
+    if (PN_MUTANT("question_sensitivity_half")) {
+        self->noise.sensitivity *= 0.5;
+        self->selection.sensitivity *= 0.5;
+        self->batches.contribution *= 0.5;
+    }
+    return PN_OK;
 }
 
 /* ---- noise and price ---- */
 
-/* Records that a neighbour's sum differs by. */
-static double moved(const pn_question *self)
+double pn_question_moved(const pn_question *self)
 {
     bool coins = self->batches.scheme && strcmp(self->batches.scheme, "poisson") == 0;
 
@@ -147,7 +159,7 @@ static double moved(const pn_question *self)
 
 pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err)
 {
-    double each = z / self->share;
+    double each = z / (PN_MUTANT("share_ignored") ? 1.0 : self->share);
 
     if (self->ops->answer == PN_ANSWER_SUMS)
         return pn_question_design_at(self, each, err);
@@ -156,19 +168,17 @@ pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err)
     else if (self->ops->answer == PN_ANSWER_CHOICE)
         self->selection.epsilon = fmin(fmax(2.0 / each, 0x1p-39), 0x1p10); /* what can be drawn */
     else if (self->batches.scheme)
-        self->batches.sigma = each * moved(self) * self->batches.contribution;
+        self->batches.sigma = each * pn_question_moved(self) * self->batches.contribution;
     else
         self->noise.sigma = each * self->noise.sensitivity;
     return pn_question_price(self, err);
 }
 
-size_t pn_question_events(const pn_question *self, size_t steps)
+size_t pn_question_events(const pn_question *self, size_t times)
 {
-    size_t count = steps * self->each;
-
     if (self->ops->answer == PN_ANSWER_SUMS || self->ops->answer == PN_ANSWER_ABOVE)
         return 1;
-    return count / self->per_event + (count % self->per_event != 0);
+    return times / self->per_event + (times % self->per_event != 0);
 }
 
 double pn_question_sigma(const pn_question *self)
@@ -226,6 +236,19 @@ pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_
     if (self->laplace)
         return laplace_mechanism(out, self, err);
     return pn_mechanism_from_args(out, "gaussian", args, self->neighbours, err);
+}
+
+void pn_question_join_whole(pn_question *self)
+{
+    const pn_gradient_noise *of = &self->noise;
+
+    self->batches = (pn_batch_release_options){ .scheme = "full",
+                                                .n = pn_objective_data(self->objective)->n,
+                                                .neighbours = self->neighbours,
+                                                .dim = self->dim,
+                                                .contribution = of->sensitivity / pn_question_moved(self),
+                                                .bound = of->bound,
+                                                .sigma = of->sigma };
 }
 
 pn_status pn_question_price(pn_question *self, pn_err *err)

@@ -117,14 +117,16 @@ pn_status pn_question_certify(pn_question *self, pn_err *err);
 /** The noise of multiplier z > 0, and its event: sigma = z/share times the sensitivity; of a choice epsilon =
  *  2 share/z, which costs the same zCDP, within [2^-39, 2^10].  Errors: as pn_question_price. */
 pn_status pn_question_set_noise(pn_question *self, double z, pn_err *err);
-/** How often a run of so many steps is charged its event: once in all of what is a stream or a watch. */
-size_t pn_question_events(const pn_question *self, size_t steps);
+/** How often a run that asks it so many times is charged its event: once in all of what is a stream or a watch. */
+size_t pn_question_events(const pn_question *self, size_t times);
 /** A running sum's method for a run of so many steps, without noise yet. */
 pn_status pn_question_set_horizon(pn_question *self, size_t steps, pn_err *err);
 /** The noise of a running sum that by itself costs the whole request.  Errors: as pn_prefix_design_new. */
 pn_status pn_question_design(pn_question *self, const pn_request *request, pn_err *err);
 /** The same with noise of that multiplier, in what a whole stream moves for leaves of its sensitivity. */
 pn_status pn_question_design_at(pn_question *self, double multiplier, pn_err *err);
+/** Contributions by which a neighbour's sum differs: one where a coin decides about a record. */
+double pn_question_moved(const pn_question *self);
 /** Standard deviation of the noise on each number of an answer (for scale 1; of a running sum the last); of a choice
  *  the Gumbel scale. */
 double pn_question_sigma(const pn_question *self);
@@ -132,6 +134,10 @@ double pn_question_sigma(const pn_question *self);
 /** The event of what is certified and has its noise (sigma, or epsilon of a choice).  Errors: what the mechanism
  *  refuses. */
 pn_status pn_question_price(pn_question *self, pn_err *err);
+
+/** A certified question of numbers about all records, without a scheme: let it be paid with the rest of a run that is
+ *  charged as a whole, as a batch of all records is. */
+void pn_question_join_whole(pn_question *self);
 
 /** What draws the answers of one whose batches.scheme is NULL.  Errors: what the mechanism refuses. */
 pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_err *err);
@@ -144,6 +150,21 @@ pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_
  * nothing fits; as pn_calibrate_run.
  */
 pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err);
+
+/* A question, and how often a run asks it. */
+typedef struct pn_asking {
+    pn_question *question;
+    size_t times;
+    bool priced; /* it has its noise already */
+} pn_asking;
+
+/** The noise of those that have none: one multiplier *z (may be NULL) for all, with which the run costs what is asked
+ *  for: *reached (may be NULL), by `accountant`, "rdp" or "pld".  Errors: as pn_calibrate_run, whose messages begin
+ *  with `owner`. */
+pn_status pn_askings_calibrate(const pn_asking *askings, size_t count, const pn_request *request, const char *owner,
+                               const char *accountant, double *z, double *reached, pn_err *err);
+/** All that such a run is charged, as one event.  Errors: PN_ENOMEM. */
+pn_status pn_askings_event(const pn_asking *askings, size_t count, pn_event **out, pn_err *err);
 
 /** The table, ended by NULL; NULL for a name that there is not. */
 const pn_question_ops *const *pn_question_table(void);

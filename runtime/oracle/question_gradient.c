@@ -6,12 +6,19 @@
 
 #include "oracle/question.h"
 
+#define LEAST 0x1p-400
+
 static pn_status certify(pn_question *self, pn_err *err)
 {
     pn_request request = { .kind = self->exact ? PN_NONPRIVATE : PN_RHO, .neighbours = self->neighbours };
 
     PN_TRY(pn_gradient_noise_read(&self->noise, self->ops->name, self->objective, &request, err));
     self->dim = self->noise.dim;
+    if (!self->exact) { /* noise has to have a scale, where all gradients are zero */
+        self->noise.lipschitz = fmax(self->noise.lipschitz, LEAST);
+        self->noise.sensitivity = fmax(self->noise.sensitivity, LEAST);
+        self->noise.bound = fmax(self->noise.bound, LEAST);
+    }
     return self->scheme ? pn_question_batches(self, self->exact ? 1.0 : self->noise.lipschitz, err) : PN_OK;
 }
 

@@ -3,6 +3,7 @@
  * Sensitivity: model_noise.c.
  * Depends on: question.h, model_noise.h, numeric/symmetric.h.  Used by: question.c's table. */
 #include <math.h>
+#include <string.h>
 
 #include "numeric/symmetric.h"
 #include "oracle/question.h"
@@ -11,6 +12,11 @@ static pn_status certify(pn_question *self, pn_err *err)
 {
     pn_request request = { .kind = self->exact ? PN_NONPRIVATE : PN_RHO, .neighbours = self->neighbours };
 
+    if (self->scheme && strcmp(self->scheme, "fixed") != 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "hessian: its batches are of a fixed size, got scheme=\"%s\"; give scheme=\"fixed\", or "
+                       "batch=false for all records",
+                       self->scheme);
     PN_TRY(pn_model_read(&self->model, "hessian", self->objective, &request, self->scheme ? self->batch : 0, true,
                          false, err));
     self->dim = self->model.packed;

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "geometry/kernels/upper.h"
 #include "oracle/question.h"
 
@@ -28,11 +29,29 @@ static pn_status need_smooth(const pn_question *self, pn_err *err)
 
 /* ---- hvp ---- */
 
+/* Whether r has a Hessian is seen by asking: said before anything is paid. */
+static pn_status check_regulariser(const pn_question *self, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(self->objective);
+    size_t dim = pn_objective_dim(self->objective);
+    pn_status status;
+    double *room;
+
+    if (!reg)
+        return PN_OK;
+    PN_TRY(pn_new_zeroed(&room, 2 * dim, err, "hvp: out of memory"));
+    status = reg->ops->curve(reg, dim, room, room, room + dim, err);
+    pn_free(room);
+    return status;
+}
+
 static pn_status certify_hvp(pn_question *self, pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(self->objective);
     size_t inputs = pn_loss_inputs(pn_objective_loss(self->objective));
-    bool halved = bounds->loss.convex && self->neighbours == PN_REPLACE_ONE;
+    /* the coins of a record and of what replaces it are two: each decides about a whole contribution */
+    bool coins = self->scheme && strcmp(self->scheme, "poisson") == 0;
+    bool halved = bounds->loss.convex && self->neighbours == PN_REPLACE_ONE && !coins;
 
     PN_TRY(need_smooth(self, err));
     PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
@@ -41,6 +60,7 @@ static pn_status certify_hvp(pn_question *self, pn_err *err)
                        pn_objective_loss(self->objective)->name, inputs);
     if (pn_objective_clip(self->objective) > 0.0)
         return pn_fail(err, PN_EUNSUPPORTED, "hvp: clipped gradients have no such Hessian; leave clip out");
+    PN_TRY(check_regulariser(self, err));
     self->dim = pn_objective_dim(self->objective);
     self->room = pn_objective_data(self->objective)->n;
     PN_TRY(pn_question_batches(self, self->exact ? 1.0 : bounds->loss_smoothness, err));

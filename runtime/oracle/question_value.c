@@ -2,9 +2,13 @@
  * with the least mean loss.
  *
  * Every record's number is clipped to a public range [a, b], certified or given, and centred: c = number - (a + b)/2
- * has |c| <= h = (b - a)/2, rounding included in h.  Replacing a record moves the mean by 2 h/n, leaving it out by h/n;
- * k means at once by sqrt(k) times that in l2.  The sum is compensated (Neumaier): its error is at most 3 u sum |c| for
- * fewer than 2^40 records, u = 2^-53, and the division adds one more.
+ * has |c| <= h = (b - a)/2, rounding included in h.  Replacing a record moves the mean by 2 h/n; k means at once by
+ * sqrt(k) times that in l2.  Under zero_out a null record is a row of zeros, whose number may be any of [a, b], or adds
+ * nothing, which moves the sum by at most max(|a|, |b|) <= h + |a + b|/2: the larger of the two; a difference along a
+ * direction is 0 for a row of zeros, and leaving it out moves the mean by h/n.
+ *
+ * The sum is compensated (Neumaier): its error is at most 3 u sum |c| for fewer than 2^40 records,
+ * u = 2^-53, and the division adds one more.
  * Depends on: question.h.  Used by: question.c's table. */
 #include <math.h>
 #include <stdint.h>
@@ -14,9 +18,14 @@
 #define ERROR 0x1p-51  /* of a mean, relative to h: 4 u */
 #define LEAST 0x1p-400 /* noise has to have a scale, where all numbers are the same */
 
-static double contributions(const pn_question *self)
+/* What a neighbour moves a sum by. */
+static double moved(const pn_question *self)
 {
-    return self->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+    double h = self->reached;
+
+    if (self->neighbours == PN_REPLACE_ONE)
+        return 2.0 * h;
+    return self->ops == &pn_question_differences ? h : fmax(2.0 * h, h + fabs(self->offset));
 }
 
 /* The range of a record's number: what was given, or what is certified. */
@@ -47,7 +56,7 @@ static pn_status read_range(pn_question *self, const char *what, pn_err *err)
 static void read_noise(pn_question *self, size_t count)
 {
     double n = (double)pn_objective_data(self->objective)->n, h = self->reached;
-    double one = contributions(self) * h / n + 2.0 * h * ERROR;
+    double one = moved(self) / n + 2.0 * h * ERROR;
 
     self->dim = count;
     self->room = (size_t)n;
@@ -57,7 +66,7 @@ static void read_noise(pn_question *self, size_t count)
     self->noise.sensitivity = one * sqrt((double)count) * (1.0 + 1e-14);
     self->noise.bound = h * (1.0 + 0x1p-30);
     self->selection = (pn_selection_options){ .law = PN_SELECT_EXPONENTIAL,
-                                              .sensitivity = contributions(self) * h / n * (1.0 + 1e-14),
+                                              .sensitivity = moved(self) / n * (1.0 + 1e-14),
                                               .score_error = h * ERROR,
                                               .score_bound = h * (1.0 + 0x1p-30),
                                               .neighbours = self->neighbours };

@@ -71,4 +71,32 @@ method("pn.fit", PLAN .. "    fit = plan:run()\n", {
     .. "    print(again)\n    print(again.plan)",
 })
 
+usage.solver = LOGISTIC:gsub("SET", BALL) .. [[
+    plain = pn.solver{name = "plain", options = {rate = 2}, step = function(s, ask)
+      s.x = s.set:project(s.x - s.options.rate * ask:gradient(s.x))
+    end}
+    print(plain.plan(obj, {epsilon = 1, delta = 1e-8, iterations = 20}))    -- what it asks and costs
+    print(plain(obj, {epsilon = 1, delta = 1e-8, iterations = 20}))]]
+
+local ASK = LOGISTIC:gsub("SET", L1) .. "    ask = pn.oracle{objective = obj, ledger = pn.ledger{rho = 1}}\n"
+  .. "    x = pn.vec.zeros(d.p)\n"
+usage.oracle = ASK .. "    print(ask:gradient(x, {rho = 0.01}))    -- priced, charged, then drawn\n    print(ask.left)"
+local UNIT = "e = pn.vec.zeros(d.p); e[1] = 1\n    "
+method("pn.oracle", ASK, {
+  gradient = "print(ask:gradient(x, {rho = 0.01}))\n    print(ask:gradient(x, {rho = 0.01, batch = 500}))",
+  moment = "print(ask:moment(function(z, y) return pn.tanh(y * z - 1) end, x, {rho = 0.01}))",
+  difference = UNIT .. "print(ask:difference(e, x, {rho = 0.01}))",
+  hessian = "print(ask:hessian(x, {rho = 0.01})[1])",
+  hvp = UNIT .. "print(ask:hvp(x, e, {rho = 0.01}))",
+  mean = "print(ask:mean(function(z, y) return pn.sigmoid(-y * z) end, x, {rho = 0.01}))",
+  value = "print(ask:value(x, {rho = 0.01}))",
+  values = UNIT .. "print(ask:values({x, e, 0.5 * e}, {rho = 0.01}))    -- one release",
+  differences = UNIT .. "print(ask:differences(x, {e}, {radius = 0.1, rho = 0.01}))",
+  vertex = "v, number = ask:vertex(x, {rho = 0.01})\n    print(number, v)",
+  choose = UNIT .. "print(ask:choose({x, e, -e}, {rho = 0.01}))",
+  noise = "s = pn.solver{name = \"s\", step = function(s, ask)\n"
+    .. "      s.x = s.set:project(s.x - ask:gradient(s.x) / (1 + ask:noise \"gradient\"))\n    end}\n"
+    .. "    print(s(obj, {rho = 0.1, iterations = 20}))",
+})
+
 return usage

@@ -4,7 +4,7 @@
 --   reuse  releases from which the same noise, used twice, would cancel, or would decide alone
 --   steps  the same of the second step of a solver
 --   order  a release that the ledger refuses must give nothing
--- Depends on: penumbra, mutants_continual.lua, mutants_second_order.lua.  Used by: mutants_spec.lua.
+-- Depends on: penumbra, mutants_continual.lua, mutants_second_order.lua, mutants_oracle.lua.  Used by: mutants_spec.lua.
 local pn = require "penumbra"
 
 local CONFIDENCE = 1 - 1e-8
@@ -16,7 +16,7 @@ end
 
 local function audit(f, options)
   if options.trials > 1000 then options.trials = math.floor(options.trials * share) end -- few are taken whole
-  options.confidence, options.rng, options.progress = CONFIDENCE, pn.rng.seeded(20), false
+  options.confidence, options.rng, options.progress = options.confidence or CONFIDENCE, pn.rng.seeded(20), false
   local result = pn.audit(f, options)
   return result.violated, ("%.4f %.4f"):format(result.epsilon_lower, result.claimed)
 end
@@ -439,7 +439,7 @@ local mechanisms = {
   end,
 }
 
-for _, room in ipairs { "continual", "second_order" } do
+for _, room in ipairs { "continual", "second_order", "oracle" } do
   for name, make in pairs(require("tests.regress.mutants_" .. room)(audit, teaching)) do
     mechanisms[name] = make
   end

@@ -284,12 +284,14 @@ static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
     return PN_OK;
 }
 
-/* Whether it was public from the start where the run ends: with the last step of its plan. */
+/* Whether it was public from the start what the run asks: all of its plan.  A step in Lua may have left questions out
+ * because of an answer. */
 static bool ended_as_planned(const pn_walk *walk)
 {
     const pn_state *state = walk->state;
+    const pn_solver_ops *solver = walk->plan->solver;
 
-    return !walk->plan->solver->adaptive && !state->finished && state->step >= walk->plan->iterations;
+    return !solver->adaptive && !solver->by_questions && !state->finished && state->step >= walk->plan->iterations;
 }
 
 /* The price of the first k steps holds for a k that was chosen before anything was released.  Who ends a run early, be

@@ -1,18 +1,17 @@
 /* sgd.h -- what the plan and the steps of stochastic gradient descent share.  Private to sgd*.c.
- * Depends on: first_order.h, privacy/mechanism/batch_release.h. */
+ * Depends on: first_order.h, oracle/question.h. */
 #ifndef PN_SOLVERS_SGD_H
 #define PN_SOLVERS_SGD_H
 
-#include "privacy/mechanism/batch_release.h"
+#include "oracle/question.h"
 #include "solvers/engine/first_order.h"
 #include "solvers/engine/schedule.h"
 
 typedef struct sgd_plan {
     pn_plan base; /* first */
     pn_first_order first;
-    /* scheme, n, batch and q always; the rest when private: of the SUM over a batch */
-    pn_batch_release_options batches;
-    double divisor; /* of that sum: records in a batch, of poisson expected */
+    pn_question gradient; /* what a step asks: scheme and batch always, its noise when private */
+    double divisor;       /* records in a batch, of poisson expected */
     pn_schedule step;
     double momentum; /* beta: the next gradient is taken beta times the last step further on */
     bool last;       /* the answer is the last iterate, not the average */
@@ -78,13 +77,13 @@ double sgd_expected_risk(const sgd_problem *at, double steps, double time, doubl
 
 /* ---- sgd_noise.c ---- */
 
-/** The records' part in batches: contribution, error and bound.
+/** Whether a record's part in batches is bounded.
  *  Errors: PN_EUNSUPPORTED for add_remove and for losses without gradients;
  *  PN_EPRIVACY without a finite gradient bound. */
 pn_status sgd_read_sensitivity(sgd_plan *plan, pn_err *err);
-/** Scheme and size of batches; error and bound with them. */
-void sgd_set_batch(const sgd_plan *plan, pn_batch_release_options *batches, size_t batch);
-/** batches.sigma, and the plan's event, charges, proven and sigma.  Errors: PN_EBUDGET when no noise fits;
+/** The size of batches, and what bounds their sums.  Errors: as pn_question_batches. */
+pn_status sgd_set_batch(const sgd_plan *plan, pn_question *gradient, size_t batch, pn_err *err);
+/** The noise of `gradient`, and the plan's event, charges, proven and sigma.  Errors: PN_EBUDGET when no noise fits;
  *  PN_EUNSUPPORTED for what an accountant or a calibration cannot do;
  *  PN_EINVAL when the article's noise costs more than was asked for. */
 pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err);

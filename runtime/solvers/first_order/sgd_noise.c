@@ -1,25 +1,18 @@
 /* sgd_noise.c -- the noise of sampled gradients: sensitivity, calibration to the sampling that runs,
  * and the plan's lines about it.
- * Depends on: sgd.h, privacy.  Used by: sgd_plan.c.  Spec: accounting.md section 4, variance-reduced.md 7d. */
+ * Depends on: sgd.h, oracle.  Used by: sgd_plan.c.  Spec: accounting.md section 4, variance-reduced.md 7d. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "oracle/question.h"
-#include "privacy/accounting/calibrate_program.h"
 #include "solvers/first_order/sgd.h"
 
 static const char owner[] = "solve.sgd";
 
-static bool is_poisson(const pn_batch_release_options *batches)
+static bool is_poisson(const sgd_plan *plan)
 {
-    return strcmp(batches->scheme, "poisson") == 0;
-}
-
-/* Contributions by which a record moves a sum in the event of the scheme: a coin decides about one. */
-static double moved(const pn_batch_release_options *batches)
-{
-    return !is_poisson(batches) && batches->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+    return strcmp(plan->gradient.scheme, "poisson") == 0;
 }
 
 /* ---- sensitivity ---- */
@@ -41,69 +34,29 @@ pn_status sgd_read_sensitivity(sgd_plan *plan, pn_err *err)
         return pn_fail(err, PN_EPRIVACY,
                        "%s: the gradient of a record is not bounded; clip the rows, or give clip= to pn.objective",
                        owner);
-    plan->batches.neighbours = request->neighbours;
-    plan->batches.dim = plan->first.p;
-    plan->batches.contribution = plan->first.lipschitz * (1.0 + 1e-14); /* products are rounded */
     return PN_OK;
 }
 
-void sgd_set_batch(const sgd_plan *plan, pn_batch_release_options *batches, size_t batch)
+pn_status sgd_set_batch(const sgd_plan *plan, pn_question *gradient, size_t batch, pn_err *err)
 {
-    size_t most = is_poisson(batches) ? batches->n : batch; /* records in a sum */
+    const char *scheme = gradient->scheme;
 
-    batches->batch = batch;
-    batches->q = (double)batch / (double)batches->n;
-    if (plan->base.request.kind == PN_NONPRIVATE)
-        return;
-    batches->error = pn_objective_batch_error(plan->base.objective, most, batches->contribution);
-    batches->bound = batches->contribution * (double)most * (1.0 + 0x1p-30) + batches->error;
+    *gradient = (pn_question){ .ops = &pn_question_gradient,
+                               .objective = plan->base.objective,
+                               .neighbours = plan->base.request.neighbours,
+                               .exact = plan->base.request.kind == PN_NONPRIVATE,
+                               .points = 1,
+                               .each = 1,
+                               .looks = 1,
+                               .share = 1.0,
+                               .per_event = 1,
+                               .dim = plan->first.p,
+                               .scheme = scheme,
+                               .batch = batch };
+    return pn_question_batches(gradient, gradient->exact ? 1.0 : plan->first.lipschitz, err);
 }
 
 /* ---- calibration ---- */
-
-typedef struct run {
-    pn_batch_release_options batches;
-    size_t steps;
-} run;
-
-static double sigma_of(const pn_batch_release_options *batches, double multiplier)
-{
-    return multiplier * moved(batches) * batches->contribution;
-}
-
-/* The event of the run and how often it is taken. */
-static pn_status event_of(const run *of, pn_event **event, size_t *count, pn_err *err)
-{
-    size_t per_event = 1;
-    pn_status status = pn_batch_release_price(event, &per_event, &of->batches, err);
-
-    *count = of->steps / per_event + (of->steps % per_event != 0);
-    return status;
-}
-
-static pn_status release(void *self, double x, pn_event **event, size_t *count, pn_err *err)
-{
-    run *of = self;
-
-    of->batches.sigma = sigma_of(&of->batches, x);
-    return event_of(of, event, count, err);
-}
-
-/* batches.sigma of the run; *reached what it costs. */
-static pn_status calibrate(run *of, const pn_request *request, const char *accountant, double *reached, pn_err *err)
-{
-    pn_run_budget budget = { .owner = owner,
-                             .accountant = accountant,
-                             .epsilon = request->epsilon,
-                             .delta = request->delta,
-                             .rho = request->kind == PN_RHO ? request->rho : NAN };
-    pn_program program = { release, of };
-    double z = NAN;
-    pn_status status = pn_calibrate_run(&z, reached, &budget, &program, err);
-
-    of->batches.sigma = sigma_of(&of->batches, z);
-    return status;
-}
 
 /* 32 G^2 ln(n/delta) ln(1/delta) / epsilon^2 for steps on single records. */
 static double article_sigma(const sgd_plan *plan)
@@ -154,61 +107,59 @@ static pn_status check_article(sgd_plan *plan, pn_err *err)
                    owner, price, request->delta, request->epsilon);
 }
 
-/* What a step asks. */
-static pn_status attach_question(sgd_plan *plan, pn_err *err)
-{
-    pn_question *gradient;
-
-    PN_TRY(pn_plan_ask(&gradient, &plan->base, &pn_question_gradient, err));
-    gradient->exact = plan->base.request.kind == PN_NONPRIVATE;
-    gradient->scheme = plan->batches.scheme;
-    gradient->batch = (size_t)plan->divisor;
-    gradient->batches = plan->batches;
-    gradient->divisor = plan->divisor;
-    gradient->dim = plan->first.p;
-    return gradient->exact ? PN_OK : pn_question_price(gradient, err);
-}
-
-static pn_status choose_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err)
+static pn_status find_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err)
 {
     bool pld = strcmp(accountant, "pld") == 0;
-    run of = { plan->batches, plan->base.iterations };
+    pn_question *gradient = &plan->gradient;
     double reached = NAN;
-    pn_status status;
 
-    if (plan->base.request.kind == PN_NONPRIVATE)
+    if (gradient->exact)
         return PN_OK;
-    status = check_request(plan, paper, pld, err);
-    if (status == PN_OK && paper)
-        of.batches.sigma = article_sigma(plan);
-    else if (status == PN_OK)
-        status = calibrate(&of, &plan->base.request, accountant, &reached, err);
-    if (status != PN_OK)
-        return status;
-    plan->batches = of.batches;
-    plan->base.sigma = of.batches.sigma / plan->divisor;
+    PN_TRY(check_request(plan, paper, pld, err));
+    if (paper) {
+        gradient->batches.sigma = article_sigma(plan);
+        PN_TRY(pn_question_price(gradient, err));
+    } else {
+        PN_TRY(pn_askings_calibrate(&(pn_asking){ gradient, plan->base.iterations, false }, 1, &plan->base.request,
+                                    owner, accountant, NULL, &reached, err));
+    }
+    plan->base.sigma = gradient->batches.sigma / plan->divisor;
     if (pld)
         return take_whole(plan, reached, err);
-    status = event_of(&of, &plan->base.event, &plan->base.charges, err);
-    return status == PN_OK && paper ? check_article(plan, err) : status;
+    plan->base.event = pn_event_keep(gradient->event);
+    plan->base.charges = pn_question_events(gradient, plan->base.iterations);
+    return paper ? check_article(plan, err) : PN_OK;
 }
 
+/* The plan has the question from here on. */
 pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err)
 {
-    PN_TRY(choose_noise(plan, paper, accountant, err));
-    return attach_question(plan, err);
+    pn_status status = find_noise(plan, paper, accountant, err);
+    pn_question *asked;
+
+    if (status == PN_OK)
+        status = pn_plan_ask(&asked, &plan->base, &pn_question_gradient, err);
+    if (status != PN_OK) {
+        pn_question_clear(&plan->gradient);
+        return status;
+    }
+    *asked = plan->gradient;
+    return PN_OK;
 }
 
 /* ---- explanation ---- */
 
 double sgd_noise_at(const sgd_plan *plan, size_t batch, size_t steps)
 {
-    run of = { plan->batches, steps };
+    pn_question other = { .scheme = plan->gradient.scheme };
+    double sigma = NAN;
 
-    sgd_set_batch(plan, &of.batches, batch);
-    if (calibrate(&of, &plan->base.request, "rdp", NULL, NULL) != PN_OK)
-        return NAN;
-    return of.batches.sigma / (double)batch;
+    if (sgd_set_batch(plan, &other, batch, NULL) == PN_OK &&
+        pn_askings_calibrate(&(pn_asking){ &other, steps, false }, 1, &plan->base.request, owner, "rdp", NULL, NULL,
+                             NULL) == PN_OK)
+        sigma = other.batches.sigma / (double)batch;
+    pn_question_clear(&other);
+    return sigma;
 }
 
 static void explain_other(const sgd_plan *plan, pn_plan_lines *out, const char *name, size_t batch, size_t steps)
@@ -216,7 +167,7 @@ static void explain_other(const sgd_plan *plan, pn_plan_lines *out, const char *
     double sigma;
     char text[48];
 
-    if (batch < 1 || batch > plan->batches.n || steps < 1)
+    if (batch < 1 || batch > plan->gradient.batches.n || steps < 1)
         return;
     sigma = sgd_noise_at(plan, batch, steps);
     if (isnan(sigma))
@@ -228,37 +179,36 @@ static void explain_other(const sgd_plan *plan, pn_plan_lines *out, const char *
 
 static void explain_scheme(sgd_plan *plan)
 {
-    const pn_batch_release_options *batches = &plan->batches;
-    const char *what = is_poisson(batches) ? "each record by a coin of rate q; gradients are counted at T q n"
-                       : strcmp(batches->scheme, "fixed") == 0
-                           ? "of exactly that size, without replacement, anew each step"
-                           : "a pass over all records in random order, in disjoint batches";
+    const char *scheme = plan->gradient.scheme;
+    const char *what = is_poisson(plan) ? "each record by a coin of rate q; gradients are counted at T q n"
+                       : strcmp(scheme, "fixed") == 0 ? "of exactly that size, without replacement, anew each step"
+                                                      : "a pass over all records in random order, in disjoint batches";
 
-    pn_plan_add_text(&plan->base, "sampling", batches->scheme, "%s", what);
+    pn_plan_add_text(&plan->base, "sampling", scheme, "%s", what);
 }
 
 void sgd_explain_noise(sgd_plan *plan, bool paper, const char *accountant)
 {
     const pn_request *request = &plan->base.request;
-    const pn_batch_release_options *batches = &plan->batches;
-    double z = batches->sigma / (moved(batches) * batches->contribution);
-    bool amplified = strcmp(batches->scheme, "shuffled") != 0;
+    const pn_question *gradient = &plan->gradient;
+    double moved = pn_question_moved(gradient), z = gradient->batches.sigma / (moved * gradient->batches.contribution);
+    bool amplified = strcmp(gradient->scheme, "shuffled") != 0;
 
     explain_scheme(plan);
     if (request->kind == PN_NONPRIVATE)
         return;
-    pn_plan_add(&plan->base, "rate q", batches->q, amplified ? "batch/n" : "batch/n; earns nothing here");
-    pn_plan_add(&plan->base, "multiplier z", z, "noise on a sum / %g G%s", moved(batches),
+    pn_plan_add(&plan->base, "rate q", gradient->batches.q, amplified ? "batch/n" : "batch/n; earns nothing here");
+    pn_plan_add(&plan->base, "multiplier z", z, "noise on a sum / %g G%s", moved,
                 paper              ? "; sqrt(32 ln(n/delta) ln(1/delta)) G/epsilon, the article's"
                 : plan->base.whole ? ", by the privacy loss distribution of the run: charged at once"
                                    : ", by the Renyi curve of the sampling");
     pn_plan_add(&plan->base, "noise sigma", plan->base.sigma, "per coordinate of a batch's mean gradient");
-    if (request->kind == PN_RHO && amplified && batches->batch < batches->n)
+    if (request->kind == PN_RHO && amplified && gradient->batch < gradient->batches.n)
         pn_plan_warn(
             &plan->base,
             "zCDP gives no credit for the secrecy of batches: under rho a batch of all %zu records has the least "
             "noise; epsilon and delta would reward sampling",
-            batches->n);
+            gradient->batches.n);
     if (!paper && strcmp(accountant, "rdp") == 0)
         pn_plan_later(&plan->base);
 }
@@ -266,7 +216,7 @@ void sgd_explain_noise(sgd_plan *plan, bool paper, const char *accountant)
 void sgd_what_if(const pn_plan *base, pn_plan_lines *out)
 {
     const sgd_plan *plan = (const sgd_plan *)base;
-    size_t batch = plan->batches.batch, steps = base->iterations;
+    size_t batch = plan->gradient.batch, steps = base->iterations;
 
     explain_other(plan, out, "with b/2", batch / 2, steps);
     explain_other(plan, out, "with 2 b", 2 * batch, steps);

@@ -52,23 +52,22 @@ static pn_status choose_sampling(problem *at, pn_err *err)
     sgd_plan *plan = at->plan;
     bool zero_out = at->is_private && plan->base.request.neighbours == PN_ZERO_OUT;
 
-    plan->batches.scheme = given->given ? samplings[given->count] : zero_out ? "poisson" : "fixed";
-    plan->batches.n = pn_objective_data(plan->base.objective)->n;
-    if (at->is_private && zero_out && strcmp(plan->batches.scheme, "fixed") == 0)
+    plan->gradient.scheme = given->given ? samplings[given->count] : zero_out ? "poisson" : "fixed";
+    if (at->is_private && zero_out && strcmp(plan->gradient.scheme, "fixed") == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: sampling=\"fixed\" has a proof for neighbours=\"replace_one\" only; use \"poisson\" under "
                        "\"zero_out\"",
                        owner);
-    if (batch->given && batch->count > plan->batches.n)
+    if (batch->given && batch->count > (size_t)plan->first.n)
         return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the number of records n = %zu", owner,
-                       batch->count, plan->batches.n);
+                       batch->count, (size_t)plan->first.n);
     if (at->own[SGD_EPOCHS].given && at->common[PN_OPT_ITERATIONS].given)
         return pn_fail(err, PN_EINVAL, "%s: give either epochs or iterations, not both", owner);
     if (at->paper && batch->given && batch->count != 1)
         return pn_fail(err, PN_EINVAL,
                        "%s: calibration=\"paper\" is about steps on single records; batch must be 1, got %zu", owner,
                        batch->count);
-    if (at->paper && strcmp(plan->batches.scheme, "fixed") != 0)
+    if (at->paper && strcmp(plan->gradient.scheme, "fixed") != 0)
         return pn_fail(err, PN_EINVAL, "%s: calibration=\"paper\" draws single records; leave sampling out", owner);
     return PN_OK;
 }
@@ -78,7 +77,7 @@ static double gradients_of(const sgd_plan *plan, double n)
 {
     double T = (double)plan->base.iterations, b = plan->divisor, batches = ceil(n / b);
 
-    if (strcmp(plan->batches.scheme, "shuffled") != 0)
+    if (strcmp(plan->gradient.scheme, "shuffled") != 0)
         return T * b;
     return floor(T / batches) * n + fmin(fmod(T, batches) * b, n);
 }
@@ -95,11 +94,10 @@ static pn_status choose_steps(problem *at, pn_err *err)
     sgd_choose_shape(at, &T, &batch);
     if (!(T <= MOST_STEPS))
         return pn_fail(err, PN_EINVAL, "%s: %g steps are too many; use fewer epochs or a larger batch", owner, T);
-    sgd_set_batch(plan, &plan->batches, (size_t)batch);
     plan->divisor = batch;
     plan->base.iterations = T > 1.0 ? (size_t)T : 1;
     plan->base.gradients = gradients_of(plan, n);
-    return PN_OK;
+    return sgd_set_batch(plan, &plan->gradient, (size_t)batch, err);
 }
 
 /* ---- step sizes ---- */
@@ -108,7 +106,7 @@ static sgd_constants constants(const problem *at)
 {
     const sgd_plan *plan = at->plan;
     const pn_first_order *first = &plan->first;
-    bool poisson = strcmp(plan->batches.scheme, "poisson") == 0;
+    bool poisson = strcmp(plan->gradient.scheme, "poisson") == 0;
     double G2 = first->lipschitz * first->lipschitz, sampling = sgd_sampling(at, plan->divisor);
     double noise = (double)first->p * plan->base.sigma * plan->base.sigma;
 
@@ -208,7 +206,7 @@ static const char *no_bound(const problem *at)
         return "f is not convex, or not shown to be";
     if (composite->extra)
         return "of the term behind prox= only its operator is known";
-    if (strcmp(plan->batches.scheme, "shuffled") == 0)
+    if (strcmp(plan->gradient.scheme, "shuffled") == 0)
         return "batches of a pass are not independent";
     if (!isfinite(plan->first.lipschitz))
         return "the gradients are not bounded";

@@ -82,7 +82,7 @@ static double time_for(const sgd_problem *at, double unit)
 
 static bool tosses_coins(const sgd_problem *at)
 {
-    return strcmp(at->plan->batches.scheme, "poisson") == 0;
+    return strcmp(at->plan->gradient.scheme, "poisson") == 0;
 }
 
 double sgd_sampling(const sgd_problem *at, double b)
@@ -121,7 +121,7 @@ static double batch_scale(const sgd_problem *at)
 {
     const pn_request *request = &at->plan->base.request;
 
-    if (request->kind == PN_RHO || request->delta == 0.0 || strcmp(at->plan->batches.scheme, "shuffled") == 0)
+    if (request->kind == PN_RHO || request->delta == 0.0 || strcmp(at->plan->gradient.scheme, "shuffled") == 0)
         return INFINITY;
     return at->plan->first.n * request->epsilon / sqrt(log(1.0 / request->delta));
 }

@@ -1,6 +1,6 @@
 /* svrg.h -- what the plans, the noise and the steps of stochastic variance-reduced gradients share.
  * Private to svrg*.c.
- * Depends on: first_order.h, gradient_noise.h, privacy/mechanism/batch_release.h.
+ * Depends on: first_order.h, oracle.
  * Spec: variance-reduced.md sections 3 and 4.
  *
  * An epoch takes the gradient v of all records at the snapshot y once; its inner steps correct it by the difference of
@@ -14,7 +14,6 @@
 #define PN_SOLVERS_SVRG_H
 
 #include "oracle/question.h"
-#include "privacy/mechanism/batch_release.h"
 #include "solvers/engine/first_order.h"
 #include "solvers/engine/schedule.h"
 #include "oracle/gradient_noise.h"
@@ -70,9 +69,9 @@ typedef struct svrg_plan {
     double inflation; /* noise of the anchors, in units of what they would need alone; 0: by a share of the budget */
     double batch_factor;
     const char *why_inner, *why_batch, *why_step, *why_epochs; /* the defaults, for people */
-    bool whole_price;                 /* paid once, as one event, before the first draw (accountant "pld") */
-    pn_gradient_noise anchor;         /* of v; sigma 0: no noise of its own */
-    pn_batch_release_options release; /* sigma 0: no noise on the differences; anchored: in units of tau */
+    bool whole_price;         /* paid once, as one event, before the first draw (accountant "pld") */
+    pn_gradient_noise anchor; /* of v; sigma 0: no noise of its own */
+    double inner;             /* noise on a batch's sum of differences; anchored: in units of tau; 0: none */
 } svrg_plan;
 
 /* Of svrg_plan.c. */
@@ -87,12 +86,12 @@ void svrg_complete_shape(svrg_plan *plan, bool theory);
 /** n epsilon / sqrt(steps ln(1/delta)): the batch from which on sampling makes the noise of inner steps hardly
  *  larger. */
 double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape);
-/** Standard deviation of the noise on a batch mean at its largest, from the sigma of release. */
+/** Standard deviation of the noise on a batch mean at its largest, from `inner`. */
 double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner);
-/** Excess risk to be expected with noise `anchor` on the snapshots' gradients and `inner` as release.sigma.  At most
+/** Excess risk to be expected with noise `anchor` on the snapshots' gradients and `inner` as plan->inner.  At most
  *  the gap at the start. */
 double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double inner);
-/** About the noise as release.sigma that the budget leaves to inner steps when the anchors have `inflation` times the
+/** About the noise as plan->inner that the budget leaves to inner steps when the anchors have `inflation` times the
  *  noise of a run without any.  rho is pn_gradient_noise_rho of the request,
  *  which takes long to find: once for all shapes. */
 double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double inflation, double rho);
@@ -106,7 +105,7 @@ double svrg_bound(const svrg_plan *plan);
 double svrg_moved(const svrg_plan *plan);
 
 /**
- * Noise, events and price for plan->shape, by the request; sets anchor.sigma, release.sigma, base.event,
+ * Noise, events and price for plan->shape, by the request; sets anchor.sigma, inner, base.event,
  * charges, proven.
  *   share   of the budget that the anchors get; 0: noise of plan->inflation times what they would need alone.
  *           paper  the article's sigma with constant c.
@@ -114,10 +113,10 @@ double svrg_moved(const svrg_plan *plan);
  * requests without a price; PN_ENOMEM.
  */
 pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err);
-/** What inner steps ask, without noise yet. */
-pn_status svrg_ask_differences(svrg_plan *plan, pn_question **out, pn_err *err);
+/** What a run without privacy asks. */
+pn_status svrg_ask_exactly(svrg_plan *plan, pn_err *err);
 typedef struct svrg_noises {
-    double anchor, inner; /* sigma of v, and as release.sigma */
+    double anchor, inner; /* sigma of v, and as plan->inner */
     double reached;       /* what the run costs with them */
 } svrg_noises;
 

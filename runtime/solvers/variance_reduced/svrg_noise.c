@@ -20,110 +20,39 @@ double svrg_moved(const svrg_plan *plan)
     return plan->base.request.neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
 }
 
-/* The release of one inner step for a batch of that size, but for its noise.  Anchored: in units of tau. */
-static pn_batch_release_options inner_release(const svrg_plan *plan, size_t batch)
+/* What an inner step asks, but for its noise.  Anchored: in units of tau. */
+static pn_status certify_difference(const svrg_plan *plan, size_t batch, pn_question *difference, pn_err *err)
 {
-    pn_objective *objective = plan->base.objective;
-    bool fixed = plan->base.request.neighbours == PN_REPLACE_ONE;
-    size_t n = pn_objective_data(objective)->n, most = fixed ? batch : n; /* records in a sum */
-    double b = (double)batch, reach = plan->printed ? 2.0 * plan->problem.lipschitz : 1.0;
-    double error = pn_objective_batch_error(objective, most, reach);
-    pn_batch_release_options of = { .scheme = fixed ? "fixed" : "poisson",
-                                    .n = n,
-                                    .batch = batch,
-                                    .q = b / (double)n,
-                                    .neighbours = plan->base.request.neighbours,
-                                    .dim = plan->problem.p,
-                                    .contribution = reach,
-                                    .error = error,
-                                    .bound = ((double)most * reach + error) * (1.0 + 0x1p-30) };
+    const pn_gradient_noise *v = &plan->anchor;
+    double b = (double)batch;
 
-    if (plan->printed) {
-        /* v is multiplied by b in doubles: neighbours' products differ by 2^-53 of each,
-         * besides b times what v does. */
-        of.whole = b * (plan->anchor.sensitivity + 0x1p-51 * plan->anchor.bound * sqrt((double)plan->problem.p)) *
-                   (1.0 + 0x1p-40);
-        of.whole_bound = b * plan->anchor.bound * (1.0 + 0x1p-40);
-    }
-    return of;
+    difference->exact = plan->base.request.kind == PN_NONPRIVATE;
+    difference->scheme = plan->base.request.neighbours == PN_REPLACE_ONE || difference->exact ? "fixed" : "poisson";
+    difference->batch = batch;
+    difference->dim = plan->problem.p;
+    difference->looks = 2;
+    difference->label = "svrg steps";
+    pn_difference_layout(difference, &difference->room);
+    PN_TRY(pn_question_batches(difference, plan->printed ? 2.0 * plan->problem.lipschitz : 1.0, err));
+    difference->divisor = 1.0; /* the steps divide */
+    if (!plan->printed || difference->exact)
+        return PN_OK;
+    /* v is multiplied by b in doubles: neighbours' products differ by 2^-53 of each, besides b times what v does. */
+    difference->batches.whole =
+        b * (v->sensitivity + 0x1p-51 * v->bound * sqrt((double)plan->problem.p)) * (1.0 + 0x1p-40);
+    difference->batches.whole_bound = b * v->bound * (1.0 + 0x1p-40);
+    return PN_OK;
 }
 
-/* That of the gradient at a snapshot: a batch of all records, in the unit of the mean. */
-static pn_batch_release_options anchor_release(const svrg_plan *plan, double sigma)
-{
-    const pn_gradient_noise *of = &plan->anchor;
-
-    return (pn_batch_release_options){ .scheme = "full",
-                                       .n = pn_objective_data(plan->base.objective)->n,
-                                       .neighbours = of->neighbours,
-                                       .dim = of->dim,
-                                       .contribution = of->sensitivity / svrg_moved(plan),
-                                       .bound = of->bound,
-                                       .sigma = sigma };
-}
-
-/* anchors x anchor + steps x inner, as one event; anchor may be NULL. */
-static pn_status whole_event(pn_event *anchor, size_t anchors, pn_event *inner, double steps, pn_event **out,
-                             pn_err *err)
-{
-    pn_event *parts[2] = { NULL, NULL };
-    size_t count = 0;
-    pn_status status = PN_OK;
-
-    if (anchor)
-        status = pn_event_repeated(&parts[count++], anchor, anchors, err);
-    if (status == PN_OK)
-        status = pn_event_repeated(&parts[count++], inner, (size_t)steps, err);
-    if (status == PN_OK)
-        status = pn_event_compose(out, parts, count, err);
-    pn_event_free(parts[0]);
-    pn_event_free(parts[1]);
-    return status;
-}
-
-pn_status svrg_ask_differences(svrg_plan *plan, pn_question **out, pn_err *err)
+pn_status svrg_ask_exactly(svrg_plan *plan, pn_err *err)
 {
     pn_question *difference;
 
     PN_TRY(pn_plan_ask(&difference, &plan->base, &pn_question_difference, err));
-    difference->exact = plan->base.request.kind == PN_NONPRIVATE;
-    difference->dim = plan->problem.p;
-    difference->batch = plan->shape.batch;
-    difference->looks = 2;
-    difference->scheme = plan->base.request.neighbours == PN_REPLACE_ONE || difference->exact ? "fixed" : "poisson";
-    difference->batches = (pn_batch_release_options){ .scheme = "fixed",
-                                                      .n = pn_objective_data(plan->base.objective)->n,
-                                                      .batch = plan->shape.batch };
-    pn_difference_layout(difference, &difference->room);
-    *out = difference;
-    return PN_OK;
+    return certify_difference(plan, plan->shape.batch, difference, err);
 }
 
 /* ---- what the budget allows ---- */
-
-typedef struct run {
-    const svrg_plan *plan;
-    const svrg_shape *shape;
-    pn_batch_release_options release;
-    pn_event *anchor; /* NULL in the printed form */
-} run;
-
-/* The whole run with a noise multiplier on inner steps: a pn_program. */
-static pn_status run_event(void *self, double z, pn_event **event, size_t *count, pn_err *err)
-{
-    const run *at = self;
-    pn_batch_release_options release = at->release;
-    pn_event *inner = NULL;
-    pn_status status;
-
-    release.sigma = svrg_moved(at->plan) * z * release.contribution;
-    *count = 1;
-    status = pn_batch_release_price(&inner, NULL, &release, err);
-    if (status == PN_OK)
-        status = whole_event(at->anchor, at->shape->epochs, inner, svrg_all_steps(at->shape), event, err);
-    pn_event_free(inner);
-    return status;
-}
 
 /* sigma of T anchors. */
 static double anchor_noise(const svrg_plan *plan, size_t epochs, double share)
@@ -163,41 +92,54 @@ static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, const
         owner, shape->epochs, of->dim, request->kind == PN_RHO ? "rho" : "epsilon", pn_smallest_budget(&want) / part);
 }
 
-static pn_run_budget budget_of(const svrg_plan *plan, const char *owner, const char *accountant)
+/* The two questions of a run of that shape: asked[0], the gradient at a snapshot, unless the printed form has it in
+ * the other. */
+static pn_status certify_both(const svrg_plan *plan, const svrg_shape *shape, double anchor, pn_asking asked[2],
+                              size_t *count, pn_err *err)
 {
-    const pn_request *request = &plan->base.request;
+    pn_question *gradient = asked[0].question;
 
-    return (pn_run_budget){ .owner = owner,
-                            .accountant = accountant,
-                            .epsilon = request->epsilon,
-                            .delta = request->delta,
-                            .rho = request->kind == PN_RHO ? request->rho : NAN };
+    *count = 1;
+    PN_TRY(certify_difference(plan, shape->batch, asked[1].question, err));
+    asked[1].times = (size_t)svrg_all_steps(shape);
+    if (plan->printed)
+        return PN_OK;
+    gradient->dim = plan->problem.p;
+    gradient->label = "svrg snapshot";
+    gradient->noise = plan->anchor;
+    gradient->noise.sigma = anchor;
+    pn_question_join_whole(gradient);
+    asked[0].times = shape->epochs;
+    asked[0].priced = true;
+    *count = 2;
+    return pn_question_price(gradient, err);
 }
 
 pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, const char *accountant,
                         svrg_noises *out, pn_err *err)
 {
-    run at = { plan, shape, inner_release(plan, shape->batch), NULL };
-    pn_program program = { run_event, &at };
-    pn_batch_release_options release;
+    pn_question gradient, difference;
+    pn_asking asked[2] = { { .question = &gradient }, { .question = &difference } };
+    size_t count;
     char owner[64];
-    pn_run_budget budget = budget_of(plan, owner, accountant);
-    double z = NAN;
     pn_status status = PN_OK;
 
     (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
+    pn_plan_question(&gradient, &plan->base, &pn_question_gradient);
+    pn_plan_question(&difference, &plan->base, &pn_question_difference);
     *out = (svrg_noises){ NAN, NAN, NAN };
     if (!plan->printed) {
         out->anchor = anchor_noise(plan, shape->epochs, share);
         if (isnan(out->anchor))
             return too_small(plan, shape, owner, share, err);
-        release = anchor_release(plan, out->anchor);
-        status = pn_batch_release_price(&at.anchor, NULL, &release, err);
     }
+    status = certify_both(plan, shape, out->anchor, asked, &count, err);
     if (status == PN_OK)
-        status = pn_calibrate_run(&z, &out->reached, &budget, &program, err);
-    out->inner = svrg_moved(plan) * z * at.release.contribution;
-    pn_event_free(at.anchor);
+        status = pn_askings_calibrate(asked + 2 - count, count, &plan->base.request, owner, accountant, NULL,
+                                      &out->reached, err);
+    out->inner = difference.batches.sigma;
+    pn_question_clear(&gradient);
+    pn_question_clear(&difference);
     return status;
 }
 
@@ -241,7 +183,7 @@ static pn_status paper_noise(svrg_plan *plan, double c, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "solve.%s: calibration=\"paper\" is stated for epsilon and delta; give both",
                        plan->base.solver->name);
-    plan->release.sigma = b * G * sqrt(c * steps * log(tail / request->delta)) / (n * request->epsilon);
+    plan->inner = b * G * sqrt(c * steps * log(tail / request->delta)) / (n * request->epsilon);
     return PN_OK;
 }
 
@@ -251,7 +193,7 @@ static pn_status tight_noise(svrg_plan *plan, double share, double *reached, pn_
 
     PN_TRY(svrg_noise_of(plan, &plan->shape, share, plan->whole_price ? "pld" : "rdp", &noise, err));
     plan->anchor.sigma = plan->printed ? 0.0 : noise.anchor;
-    plan->release.sigma = noise.inner;
+    plan->inner = noise.inner;
     *reached = noise.reached;
     return PN_OK;
 }
@@ -261,28 +203,23 @@ static pn_status tight_noise(svrg_plan *plan, double share, double *reached, pn_
 static pn_status ask_private(svrg_plan *plan, double reached, pn_err *err)
 {
     pn_plan *base = &plan->base;
-    pn_question *gradient = NULL, *difference;
-    pn_event *anchor = NULL;
+    pn_asking asked[2] = { { NULL } };
+    size_t count;
 
-    if (!plan->printed) {
-        PN_TRY(pn_plan_ask(&gradient, base, &pn_question_gradient, err));
-        gradient->dim = plan->problem.p;
-        gradient->batches = anchor_release(plan, plan->anchor.sigma);
-        gradient->label = "svrg snapshot";
-        PN_TRY(pn_question_price(gradient, err));
-        anchor = gradient->event;
-    }
-    PN_TRY(svrg_ask_differences(plan, &difference, err));
-    difference->batches = plan->release;
-    difference->label = "svrg steps";
-    PN_TRY(pn_question_price(difference, err));
+    if (!plan->printed)
+        PN_TRY(pn_plan_ask(&asked[0].question, base, &pn_question_gradient, err));
+    PN_TRY(pn_plan_ask(&asked[1].question, base, &pn_question_difference, err));
+    asked[0].question = base->questions;
+    PN_TRY(certify_both(plan, &plan->shape, plan->anchor.sigma, asked, &count, err));
+    asked[1].question->batches.sigma = plan->inner;
+    PN_TRY(pn_question_price(asked[1].question, err));
     base->charges = 1;
     base->whole = plan->whole_price;
     if (plan->whole_price) {
         base->accountant = "pld";
         return pn_event_approximate(&base->event, reached, base->request.delta, base->request.neighbours, err);
     }
-    return whole_event(anchor, plan->shape.epochs, difference->event, svrg_all_steps(&plan->shape), &base->event, err);
+    return pn_askings_event(asked + 2 - count, count, &base->event, err);
 }
 
 pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err)
@@ -290,14 +227,13 @@ pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err
     pn_status status = refuse(plan, err);
     double reached = NAN;
 
-    plan->release = inner_release(plan, plan->shape.batch);
     plan->whole_price = plan->whole_price && !paper;
     if (status == PN_OK)
         status = paper ? paper_noise(plan, c, err) : tight_noise(plan, share, &reached, err);
     if (status == PN_OK)
         status = ask_private(plan, reached, err);
     if (status == PN_OK && paper) {
-        pn_plan_add(&plan->base, "article's sigma", svrg_sigma(plan, &plan->shape, plan->release.sigma),
+        pn_plan_add(&plan->base, "article's sigma", svrg_sigma(plan, &plan->shape, plan->inner),
                     plan->shape.doubling ? "G sqrt(c m 2^T ln(2/delta)) / (n epsilon), c = %g; its claim is asymptotic"
                                          : "G sqrt(c T m ln(1/delta)) / (n epsilon), c = %g; its claim is asymptotic",
                     c);

@@ -187,8 +187,8 @@ static void explain_noise(svrg_plan *plan)
                 "per coordinate; one record moves v by %g G/n = %.4g; %.3g times %s", moved, moved * G / n,
                 plan->share > 0.0 ? plan->share : plan->inflation,
                 plan->share > 0.0 ? "the budget would pay for it" : "what it would be without inner steps");
-    pn_plan_add(base, "multiplier z", plan->release.sigma / moved,
-                "of inner steps, in units of their sensitivity %g tau/b", moved);
+    pn_plan_add(base, "multiplier z", plan->inner / moved, "of inner steps, in units of their sensitivity %g tau/b",
+                moved);
     pn_plan_add(base, "noise sigma", base->sigma,
                 "of an inner step where tau = 2 G; tau = min(2 G, reach L ||x - y||), enforced: %g z tau/b", moved);
 }
@@ -217,7 +217,7 @@ void svrg_what_if(const pn_plan *base, pn_plan_lines *out)
             continue;
         if (svrg_noise_of(plan, &other, plan->share, "rdp", &there, &err) != PN_OK)
             return;
-        inner = plan->release.sigma * (there.inner / here.inner);
+        inner = plan->inner * (there.inner / here.inner);
         pn_lines_add(out, names[i], svrg_sigma(plan, &other, inner), "",
                      "noise sigma%s, %.4g gradients, predicted %.3g", plan->whole_price ? ", about" : "",
                      svrg_gradients(&other, plan->problem.n), svrg_predict(plan, &other, there.anchor, inner));
@@ -230,8 +230,8 @@ static void explain_risk(svrg_plan *plan)
     double first = plan->first_gap;
 
     base->bound = plan->step.each ? NAN : svrg_bound(plan);
-    if (plan->release.sigma > 0.0 && !plan->step.each) {
-        base->predicted = svrg_predict(plan, &plan->shape, plan->anchor.sigma, plan->release.sigma);
+    if (plan->inner > 0.0 && !plan->step.each) {
+        base->predicted = svrg_predict(plan, &plan->shape, plan->anchor.sigma, plan->inner);
         pn_plan_add(base, "predicted excess", base->predicted, "%s",
                     plan->problem.strong_convexity > 0.0 && !plan->shape.doubling && !plan->limited
                         ? "of a quadratic with curvatures from mu to L; no bound"
@@ -289,16 +289,14 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
 {
     bool paper = common[PN_OPT_CALIBRATION].count == 1;
 
-    pn_question *difference;
-
     if (plan->base.request.kind == PN_NONPRIVATE) {
         plan->base.samples = true;
-        return svrg_ask_differences(plan, &difference, err);
+        return svrg_ask_exactly(plan, err);
     }
     plan->share = own[SVRG_ANCHOR].real;
     plan->whole_price = prices_whole(plan, &own[SVRG_ACCOUNTANT]);
     PN_TRY(svrg_noise(plan, plan->share, paper, own[SVRG_C].real, err));
-    plan->base.sigma = svrg_sigma(plan, &plan->shape, plan->release.sigma);
+    plan->base.sigma = svrg_sigma(plan, &plan->shape, plan->inner);
     explain_noise(plan);
     if (!paper && !plan->step.each)
         pn_plan_later(&plan->base);

@@ -79,14 +79,14 @@ static double anchored_gap(const svrg_plan *plan, contraction by, double gap)
 
 double svrg_bound(const svrg_plan *plan)
 {
-    bool noisy = plan->release.sigma > 0.0, printed = plan->printed;
+    bool noisy = plan->inner > 0.0, printed = plan->printed;
     double gap = plan->first_gap, V = 0.0;
     contraction by;
 
     if (plan->shape.doubling || plan->goes_on || plan->reach < 1.0 || !(plan->problem.strong_convexity > 0.0) ||
         !isfinite(gap))
         return NAN;
-    by = epoch_contraction(plan, noisy && !printed ? plan->release.sigma / 2.0 : 0.0);
+    by = epoch_contraction(plan, noisy && !printed ? plan->inner / 2.0 : 0.0);
     if (!(by.rate < 1.0))
         return NAN;
     if (noisy && printed)

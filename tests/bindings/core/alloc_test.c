@@ -146,6 +146,21 @@ static const script scripts[] = {
       "local fit = plan:run { on_step = function() steps = steps + 1 end, progress = false }\n"
       "assert(steps == 2 and fit.steps == 2 and #fit.trace == 2 and fit.theta:norm(1) <= 1 + 1e-12)\n"
       "assert(tostring(plan) and tostring(fit) and fit.privacy.rho <= 0.5)\n" },
+    { "questions, and a solver that asks them",
+      "local pn = ...\n"
+      "local data = pn.data.synthetic.logistic { n = 20, p = 2, seed = 1 }:clip_rows('l2', 1)\n"
+      "local set = pn.set.l1_ball { dim = 2, radius = 1 }\n"
+      "local obj = pn.objective { data = data, loss = pn.loss.logistic(), set = set }\n"
+      "local x, e, L = { 0, 0 }, { 1, 0 }, pn.ledger { rho = 1 }\n"
+      "local ask = pn.oracle { objective = obj, ledger = L }\n"
+      "assert(#ask:gradient(x, { rho = 0.01 }) == 2 and ask:hvp(x, e, { rho = 0.01, batch = 5 }))\n"
+      "assert(ask:mean(pn.tanh, x, { rho = 0.01 }) and ask:choose({ x, e }, { rho = 0.01 }) < 3 and L.spent <= 0.04)\n"
+      "local own = pn.solver { name = 'own', options = { rate = 1 }, step = function(s, ask)\n"
+      "  local g, v = ask:gradient(s.x, { share = 2 }), ask:values { s.x, e }\n"
+      "  s.x, s.v = s.set:project(s.x - s.options.rate * g), v\n"
+      "end }\n"
+      "local fit = own.plan(obj, { rho = 0.1, iterations = 2 }):run { ledger = L, progress = false }\n"
+      "assert(fit.steps == 2 and L.spent <= 0.14 and L.spent > 0.139 and tostring(own) and tostring(fit.plan))\n" },
     { "losses that users write",
       "local pn = ...\n"
       "local d = pn.data.from({ { 3, 4 }, { 1, 0 }, { 0, 2 } }, { 1, -1, 1 })\n"

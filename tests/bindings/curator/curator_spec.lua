@@ -455,6 +455,7 @@ local objects = {
   ["pn.potential"] = pn.potential.euclidean{}, ["pn.expression"] = pn.trace(function(t) return t end), ["pn.symbol"] = z,
   ["pn.block_sampling"] = pn.sampling.full{blocks=2},
   ["pn.fingerprint"] = pn.data.synthetic.fingerprint{m=3},
+  ["pn.oracle"] = pn.oracle{objective=obj}, ["pn.solver"] = pn.solver{name="own", step=function() end},
 }
 ]]
 

@@ -276,6 +276,22 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
     assert.truthy(err:find("leave rng out, or take ranks:rng()", 1, true))
   end)
 
+  it("gives all ranks the same answers of an oracle, and refuses one whose ranks have noise of their own", function()
+    local _, err, code = run(2, COMMON .. [[
+      local ranks = pn.ranks()
+      local obj = pn.objective { data = dense, loss = pn.loss.logistic(), set = ball2, ranks = ranks }
+      local _, why = pcall(pn.oracle, { objective = obj, ledger = pn.ledger { rho = 1 }, rng = pn.rng.secure() })
+      assert(why:find("oracle: 2 ranks share the work, and each would draw noise of its own", 1, true), why)
+      assert(not pcall(pn.oracle, { objective = obj, ledger = pn.ledger { rho = 1 } }))
+      local ask = pn.oracle { objective = obj, ledger = pn.ledger { rho = 1 }, rng = ranks:rng() }
+      local own = pn.solver { name = "own", step = function(s, a) s.x = s.set:project(s.x - a:gradient(s.x)) end }
+      keep(ranks.rank, bits(ask:gradient(zeros(), { rho = 0.1 })) .. bits(ask:gradient(zeros(), { rho = 0.1, batch = 9 }))
+        .. bits(own(obj, { rho = 0.1, iterations = 5, progress = false }).theta))
+    ]])
+    assert.equal(0, code, err)
+    assert.equal(kept(0), kept(1))
+  end)
+
   it("ends all ranks with the message of the one that failed, without waiting for ever", function()
     local _, err, code = run(2, COMMON .. [[
       local r = pn.ranks()
