@@ -82,6 +82,39 @@ static pn_mat read_matrix(lua_State *L, const char *owner, const pn_param *param
     return pnl_check_mat(L, -1);
 }
 
+static pn_vec read_vector(lua_State *L, const char *owner, const pn_param *param)
+{
+    pn_vec read;
+
+    if (lua_type(L, -1) != LUA_TTABLE && !pnl_test(L, -1, &pnl_vec_class))
+        wrong_type(L, owner, param);
+    lua_pushfstring(L, "%s: %s", owner, param->name);
+    read = pnl_check_vec_of(L, -2, lua_tostring(L, -1));
+    lua_pop(L, 1);
+    return read;
+}
+
+/* Of a function the caller makes a pn_sequence. */
+static void read_schedule(lua_State *L, const char *owner, const pn_param *param, pn_arg *arg)
+{
+    switch (lua_type(L, -1)) {
+    case LUA_TNUMBER:
+        arg->real = lua_tonumber(L, -1);
+        break;
+    case LUA_TFUNCTION:
+        break;
+    case LUA_TSTRING:
+        if (!param->choices)
+            wrong_type(L, owner, param);
+        arg->text = lua_tostring(L, -1);
+        break;
+    default:
+        arg->vector = read_vector(L, owner, param);
+        if (arg->vector.n == 0)
+            luaL_error(L, "%s: %s is an empty list; give %s", owner, param->name, pn_param_expects(param));
+    }
+}
+
 /* The value is on the top of the stack and stays there: buffers must outlive the call. */
 static void read_value(lua_State *L, const char *owner, const pn_param *param, pn_arg *arg)
 {
@@ -113,11 +146,10 @@ static void read_value(lua_State *L, const char *owner, const pn_param *param, p
         arg->text = lua_tostring(L, -1);
         break;
     case PN_VECTOR:
-        if (type != LUA_TTABLE && !pnl_test(L, -1, &pnl_vec_class))
-            wrong_type(L, owner, param);
-        lua_pushfstring(L, "%s: %s", owner, param->name);
-        arg->vector = pnl_check_vec_of(L, -2, lua_tostring(L, -1));
-        lua_pop(L, 1);
+        arg->vector = read_vector(L, owner, param);
+        break;
+    case PN_SCHEDULE:
+        read_schedule(L, owner, param, arg);
         break;
     case PN_MATRIX:
         arg->matrix = read_matrix(L, owner, param);

@@ -40,7 +40,7 @@ static void push_default(lua_State *L, const pn_param *param)
 {
     if (param->kind == PN_FLAG)
         lua_pushboolean(L, param->fallback != 0.0);
-    else if (param->kind == PN_CHOICE)
+    else if (pn_param_names(param))
         lua_pushstring(L, param->choices[(size_t)param->fallback]);
     else if (param->kind == PN_COUNT)
         lua_pushinteger(L, (lua_Integer)param->fallback);
@@ -67,7 +67,7 @@ static void push_params(lua_State *L, const pn_param *params)
         lua_setfield(L, -2, "required");
         if (pn_param_has_default(&params[i]))
             push_default(L, &params[i]);
-        if (params[i].kind == PN_CHOICE) {
+        if (pn_param_names(&params[i])) {
             lua_newtable(L);
             for (size_t c = 0; params[i].choices[c]; c++) {
                 lua_pushstring(L, params[i].choices[c]);

@@ -104,7 +104,8 @@ local function options(params)
   for _, param in ipairs(params) do
     local expects = param.expects or ""
     if param.choices and not expects:find(param.choices[1] or "", 1, true) then
-      expects = table.concat(param.choices, ", ")
+      local names = table.concat(param.choices, ", ")
+      expects = expects:find("^one of the listed names,") and expects:gsub("^one of the listed names", names, 1) or names
     end
     local default = param.required and "required" or param.default ~= nil and number(param.default) or ""
     rows[#rows + 1] = ("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n"):format(

@@ -13,13 +13,18 @@ local BY_WORDS = {
   { "string", "string" }, { "list", "table" }, { "number", "number" },
 }
 
+local SCHEDULE = "a list of one for each step, or a function of the step"
+local BY_SCHEDULE = "number|number[]|pn.vec|fun(t: integer): number"
+
 local function option_type(param)
   local expects = param.expects or ""
   if param.choices and expects:find("listed names", 1, true) then
     local out = {}
     for i, choice in ipairs(param.choices) do out[i] = ('"%s"'):format(choice) end
+    if expects:find(SCHEDULE, 1, true) then out[#out + 1] = BY_SCHEDULE end
     return table.concat(out, "|")
   end
+  if expects:find(SCHEDULE, 1, true) then return BY_SCHEDULE end
   local class = expects:match "pn%.[%w_]+"
   if class and pages.by_id[class] then return class end
   for _, row in ipairs(BY_WORDS) do

@@ -63,20 +63,87 @@ static pn_status sample_gradient(void *self, const double *theta, size_t p, doub
     return pnl_call_for_vec(self, 0, theta, p, gradient, p, err);
 }
 
+/* A function of the step, while the plan is made. */
+typedef struct step_function {
+    pn_sequence sequence;
+    const pnl_callback *back;
+    const char *owner;
+    size_t count; /* of the call under way, and where its numbers go */
+    double *out;
+} step_function;
+
+static void each_step(lua_State *L, const pnl_callback *back, unsigned which, void *ud)
+{
+    const step_function *self = ud;
+
+    for (size_t t = 1; t <= self->count; t++) {
+        lua_pushvalue(L, -1);
+        lua_pushinteger(L, (lua_Integer)t);
+        lua_call(L, 1, 1);
+        if (lua_type(L, -1) != LUA_TNUMBER)
+            pnl_error(L, "%s: %s must return a number, got %s at step %zu", self->owner, back->names[which],
+                      pnl_got(L, -1), t);
+        self->out[t - 1] = lua_tonumber(L, -1);
+        lua_pop(L, 1);
+    }
+}
+
+/* Records are out of reach while Lua runs. */
+static pn_status fill_steps(void *ud, size_t count, double *out, pn_err *err)
+{
+    step_function *self = ud;
+    pn_status status;
+
+    self->count = count;
+    self->out = out;
+    pn_vault_leave();
+    status = pnl_call_back(self->back, 0, each_step, self, err);
+    pn_vault_enter();
+    return status;
+}
+
+/* It sees the number of a step and nothing that is secret, so analysts have it.  The options are on the top. */
+static void keep_schedule(lua_State *L, int box, const char *owner, pn_arg *arg, step_function *of)
+{
+    static const char *const names[] = { "step", NULL };
+    int options = lua_gettop(L);
+    void **holder;
+
+    if (lua_getfield(L, options, names[0]) != LUA_TFUNCTION)
+        return;
+    holder = pnl_newbox(L, &function_class);
+    of->back = *holder = pnl_new_paid_callback(L, box, options, "solve", names);
+    of->owner = owner;
+    of->sequence = (pn_sequence){ of, fill_steps };
+    arg->object = &of->sequence;
+    pnl_keep(L, box, -1);
+}
+
+/* What functions among the options become. */
+typedef struct functions {
+    pn_gradient_oracle oracle;
+    step_function step;
+} functions;
+
 /* Objects that the plan holds stay alive with its box at `box`, whatever becomes of the options table;
- * a function becomes an oracle. */
-static void keep_options(lua_State *L, int box, int options, const pn_param *params, pn_arg *own,
-                         pn_gradient_oracle *oracle)
+ * functions become an oracle or a schedule. */
+static void keep_options(lua_State *L, int box, const pnl_plan_parts *parts, pn_arg *own, functions *of)
 {
     static const char *const names[] = { "oracle", NULL };
+    const pn_param *params = parts->solver->params;
 
     for (size_t i = 0; params && params[i].name; i++) {
         int top = lua_gettop(L);
         const char *dot = strchr(params[i].name, '.');
 
-        if (params[i].kind != PN_OBJECT || !own[i].given)
+        if ((params[i].kind != PN_OBJECT && params[i].kind != PN_SCHEDULE) || !own[i].given)
             continue;
-        lua_pushvalue(L, options);
+        lua_pushvalue(L, parts->options);
+        if (params[i].kind == PN_SCHEDULE) {
+            keep_schedule(L, box, parts->owner, &own[i], &of->step);
+            lua_settop(L, top);
+            continue;
+        }
         if (dot) {
             lua_pushlstring(L, params[i].name, (size_t)(dot - params[i].name));
             lua_gettable(L, -2);
@@ -84,10 +151,10 @@ static void keep_options(lua_State *L, int box, int options, const pn_param *par
         if (strcmp(params[i].choices[0], "function") == 0) {
             void **holder = pnl_newbox(L, &function_class);
 
-            oracle->self = *holder =
+            of->oracle.self = *holder =
                 pnl_new_callback(L, box, top + (dot ? 2 : 1), dot ? "solve: noise" : "solve", names);
-            oracle->sample = sample_gradient;
-            own[i].object = oracle;
+            of->oracle.sample = sample_gradient;
+            own[i].object = &of->oracle;
         } else {
             lua_getfield(L, -1, dot ? dot + 1 : params[i].name);
         }
@@ -147,7 +214,7 @@ int pnl_push_plan_with(lua_State *L, const pnl_plan_parts *parts)
     int objective_index = parts->objective, options_index = parts->options;
     pn_objective *objective;
     pn_arg common[PN_OPT_COUNT], own[MAX_OWN_OPTIONS];
-    pn_gradient_oracle oracle = { NULL, NULL };
+    functions made = { 0 };
     pn_ledger *ledger;
     int ledger_at;
     pn_plan **slot;
@@ -178,7 +245,7 @@ int pnl_push_plan_with(lua_State *L, const pnl_plan_parts *parts)
     if (parts->prepare)
         keep_function(L, parts, own);
     else
-        keep_options(L, lua_gettop(L), options_index, solver->params, own, &oracle);
+        keep_options(L, lua_gettop(L), parts, own, &made);
     if (lua_istable(L, options_index))
         lua_getfield(L, options_index, "progress");
     else

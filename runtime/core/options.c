@@ -227,6 +227,18 @@ static bool read_count(const char *text, size_t *out)
     return errno == 0 && number <= SIZE_MAX;
 }
 
+/* One number, several, or a name. */
+static bool read_schedule(const option *given, const pn_param *row, pn_arg *arg)
+{
+    if (!given->all_numbers)
+        arg->text = given->text;
+    else if (given->value.vector.n == 1)
+        arg->real = given->value.vector.data[0];
+    else
+        arg->vector = given->value.vector;
+    return given->all_numbers ? given->value.vector.n > 0 : row->choices != NULL;
+}
+
 /* Text as what the row takes; false when it is no such thing. */
 static bool read_text(const option *given, const pn_param *row, pn_arg *arg)
 {
@@ -246,6 +258,8 @@ static bool read_text(const option *given, const pn_param *row, pn_arg *arg)
     case PN_VECTOR:
         arg->vector = given->value.vector;
         return given->all_numbers;
+    case PN_SCHEDULE:
+        return read_schedule(given, row, arg);
     case PN_MATRIX:
     case PN_OBJECT:
         break;
@@ -261,6 +275,9 @@ static bool read_value(const option *given, const pn_param *row, pn_arg *arg)
     arg->text = given->text;
     if (given->kind == PN_OBJECT)
         return row->kind == PN_OBJECT && given->value.object && strcmp(row->choices[0], given->text) == 0;
+    if (row->kind == PN_SCHEDULE)
+        return given->kind == PN_REAL || given->kind == PN_COUNT || (given->kind == PN_CHOICE && row->choices) ||
+               (given->kind == PN_VECTOR && given->value.vector.n > 0);
     return given->kind == (int)row->kind || (given->kind == PN_COUNT && row->kind == PN_REAL);
 }
 

@@ -35,15 +35,30 @@ const char *pn_param_expects(const pn_param *param)
         "a number from 0 to 1",
         "a number from 0 to 1, 1 excluded",
         "a number from 1, or infinity",
+        "a number above 0, at most 1",
     };
     static const char *const kinds[] = {
         NULL, "a whole number from 1", "true or false", "one of the listed names", "a vector", "a matrix", "an object",
     };
 
+    if (param->kind == PN_SCHEDULE)
+        return param->choices ? "one of the listed names, a number above 0, at most 1, a list of one for each step, or "
+                                "a function of the step"
+                              : "a positive number, a list of one for each step, or a function of the step";
     return param->kind == PN_REAL ? real_ranges[param->range] : kinds[param->kind];
 }
 
-static bool in_range(pn_range range, double value)
+bool pn_arg_lists(const pn_arg *arg)
+{
+    return arg->given && (arg->vector.n > 0 || arg->object);
+}
+
+bool pn_param_names(const pn_param *param)
+{
+    return param->kind == PN_CHOICE || (param->kind == PN_SCHEDULE && param->choices);
+}
+
+bool pn_in_range(pn_range range, double value)
 {
     switch (range) {
     case PN_ANY:
@@ -60,6 +75,8 @@ static bool in_range(pn_range range, double value)
         return value >= 0.0 && value < 1.0;
     case PN_EXPONENT:
         return value >= 1.0;
+    case PN_SHARE:
+        return value > 0.0 && value <= 1.0;
     case PN_WORD:
         break;
     }
@@ -73,8 +90,8 @@ bool pn_param_has_default(const pn_param *param)
     if (param->kind == PN_COUNT)
         return param->fallback >= 1.0;
     if (param->kind == PN_REAL)
-        return in_range(param->range, param->fallback);
-    return (param->kind == PN_FLAG || param->kind == PN_CHOICE) && param->fallback >= 0.0;
+        return pn_in_range(param->range, param->fallback);
+    return (param->kind == PN_FLAG || pn_param_names(param)) && param->fallback >= 0.0;
 }
 
 /* "a", "b" or "c" */
@@ -119,12 +136,20 @@ static pn_status check_numbers(const char *owner, const char *name, const double
                    bad + 1);
 }
 
+static pn_status check_real(const char *owner, const pn_param *param, double value, pn_err *err)
+{
+    if (pn_in_range(param->range, value))
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL, "%s: %s must be %s, got %g", owner, param->name, pn_param_expects(param),
+                   isnan(value) ? (double)NAN : value); /* never "-nan" */
+}
+
 static void fill_fallback(const pn_param *param, pn_arg *arg)
 {
     arg->real = param->fallback;
     arg->count = param->fallback >= 0.0 ? (size_t)param->fallback : 0;
     arg->flag = param->fallback > 0.0;
-    if (param->kind == PN_CHOICE)
+    if (pn_param_names(param))
         arg->text = param->choices[arg->count];
 }
 
@@ -139,11 +164,14 @@ static pn_status check_one(const char *owner, const pn_param *param, pn_arg *arg
         return PN_OK;
     }
     switch (param->kind) {
+    case PN_SCHEDULE:
+        if (arg->text && param->choices)
+            return check_choice(owner, param, arg, err);
+        if (pn_arg_lists(arg)) /* for a run whose steps are not counted yet: pn_schedule_read */
+            return PN_OK;
+        return check_real(owner, param, arg->real, err);
     case PN_REAL:
-        if (!in_range(param->range, arg->real))
-            return pn_fail(err, PN_EINVAL, "%s: %s must be %s, got %g", owner, param->name, pn_param_expects(param),
-                           isnan(arg->real) ? (double)NAN : arg->real); /* never "-nan" */
-        return PN_OK;
+        return check_real(owner, param, arg->real, err);
     case PN_COUNT:
         if (arg->count < 1)
             return pn_fail(err, PN_EINVAL, "%s: %s must be %s, got %zu", owner, param->name, pn_param_expects(param),

@@ -16,7 +16,10 @@ typedef enum pn_param_kind {
     PN_CHOICE, /* one of `choices`                           -> arg.text, and its index in arg.count */
     PN_VECTOR, /* finite numbers                             -> arg.vector */
     PN_MATRIX, /* finite numbers, row-major                  -> arg.matrix */
-    PN_OBJECT  /* another runtime object, by its class name  -> arg.object */
+    PN_OBJECT, /* another runtime object, by its class name  -> arg.object */
+    /* A number in the declared range, or one for each step: a list or a function of the step; or one of `choices`
+     * -> arg.real, arg.vector, arg.object (a pn_sequence), arg.text; see pn_arg_lists */
+    PN_SCHEDULE
 } pn_param_kind;
 
 typedef enum pn_range {
@@ -27,6 +30,7 @@ typedef enum pn_range {
     PN_UNIT_INTERVAL, /* in [0, 1] */
     PN_BELOW_ONE,     /* in [0, 1) */
     PN_EXPONENT,      /* in [1, inf], infinity included */
+    PN_SHARE,         /* in (0, 1] */
     PN_WORD           /* PN_COUNT only: no size (a seed, a limit), so it may be more than PN_SIZE_MAX */
 } pn_range;
 
@@ -38,12 +42,13 @@ typedef struct pn_param {
     const char *name; /* NULL ends the table */
     pn_param_kind kind;
     pn_need need;
-    pn_range range; /* PN_REAL; PN_COUNT: PN_ANY or PN_WORD */
+    pn_range range; /* PN_REAL, PN_SCHEDULE; PN_COUNT: PN_ANY or PN_WORD */
     /* PN_REAL, PN_COUNT, PN_FLAG (0 or 1), PN_CHOICE (index): the value when absent; outside what a user could give
      * (PN_DERIVED): found in another way, the argument holds false or the first choice meanwhile */
     double fallback;
-    const char *const *choices; /* PN_CHOICE: NULL-terminated.  PN_OBJECT: choices[0] is the class, e.g. "pn.event" */
-    const char *doc;            /* one phrase: meaning, unit, shape */
+    /* PN_CHOICE: NULL-terminated; PN_SCHEDULE: that, or NULL.  PN_OBJECT: choices[0] is the class, e.g. "pn.event" */
+    const char *const *choices;
+    const char *doc; /* one phrase: meaning, unit, shape */
 } pn_param;
 
 /* One value per table row, at the same index.  Everything pointed to is borrowed for the call. */
@@ -58,6 +63,12 @@ typedef struct pn_arg {
     const void *object;
 } pn_arg;
 
+/* Numbers that a caller's function gives; it writes to out[count] all of them, or fails. */
+typedef struct pn_sequence {
+    void *self;
+    pn_status (*fill)(void *self, size_t count, double *out, pn_err *err);
+} pn_sequence;
+
 /**
  * Check `args` against `params` and fill in fallbacks: args are written to, so what is not given loses what it held.
  *   owner  what the message starts with, e.g. "set.l1_ball".
@@ -71,6 +82,15 @@ size_t pn_param_count(const pn_param *params);
 
 /** Row index of `name`, or the row count when there is none: look at that before it becomes an index of args. */
 size_t pn_param_find(const pn_param *params, const char *name);
+
+/** True when a PN_SCHEDULE is given as a list or as a function: one number for each step. */
+bool pn_arg_lists(const pn_arg *arg);
+
+/** True when the row takes one of its `choices`. */
+bool pn_param_names(const pn_param *param);
+
+/** Is the number finite (but for PN_EXPONENT) and in the range? */
+bool pn_in_range(pn_range range, double value);
 
 /** True when the fallback is itself a value that a user could give; otherwise an absent option means "derived" or
  *  "none". */

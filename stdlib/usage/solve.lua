@@ -66,7 +66,7 @@ method("pn.plan", PLAN, {
   run = "fit = plan:run{ledger = pn.ledger{epsilon = 1, delta = 1e-8}, progress = false}\n    print(fit)",
   steps = "for state in plan:steps() do\n      if state.step <= 3 then print(state.step, state.atom, state.step_size) end\n    end",
   tune = "best, tried = plan:tune{iterations = {10, 20, 40, 80}}\n    print(tried)",
-  with = "print(plan:with{epsilon = 2})",
+  with = "print(plan:with{epsilon = 2})\n    print(plan:with{step = function(t) return 1 / t end})    -- in place of 2/(t + 1)",
 })
 method("pn.walk", PLAN, {
   step = "walk = plan:steps()\n    state = walk:step()\n    print(state.step, state.theta)",

@@ -79,3 +79,12 @@ show("after work", c:run(([[
   pcall(pn.query.mean, {data=data.d, columns={1}, low={1}, high={0}, epsilon=1})
   pcall(data.d.clip_rows, data.d, "l2", -1)
   return pn.peek.find("%s")]]):format(obj, masked(secrets.record))).answer)
+
+-- A function of the steps is called in the middle of planning.
+show("in a schedule", c:run(([[
+  local found
+  pn.solve.sgd.plan(%s, {epsilon=0.5, delta=1e-7, iterations=1, step=function()
+    found = pn.peek.find("%s")
+    return 1
+  end})
+  return found]]):format(obj, masked(secrets.record))).answer)

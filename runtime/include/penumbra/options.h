@@ -45,7 +45,7 @@ void pn_options_count(pn_options *options, const char *name, size_t value);
 void pn_options_flag(pn_options *options, const char *name, bool value);
 /** One of the names that the option takes; copied. */
 void pn_options_text(pn_options *options, const char *name, const char *value);
-/** value[n], copied. */
+/** value[n], copied; also for an option that takes one number for each step of a run. */
 void pn_options_vector(pn_options *options, const char *name, const double *value, size_t n);
 /** value[rows * cols], row-major, copied. */
 void pn_options_matrix(pn_options *options, const char *name, const double *value, size_t rows, size_t cols);

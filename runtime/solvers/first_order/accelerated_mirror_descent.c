@@ -80,8 +80,9 @@ static double ratio(const amd_state *self)
 static double step_size(const amd_state *self)
 {
     const amd_plan *plan = plan_of(self);
+    double c = pn_schedule_at(&plan->scale, self->base.step + 1);
 
-    return plan->potential->strong_convexity * plan->scale * ((double)self->base.step + 2.0) / (4.0 * plan->smoothness);
+    return plan->potential->strong_convexity * c * ((double)self->base.step + 2.0) / (4.0 * plan->smoothness);
 }
 
 static pn_status amd_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)

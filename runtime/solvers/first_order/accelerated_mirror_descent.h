@@ -4,6 +4,7 @@
 #define PN_SOLVERS_ACCELERATED_MIRROR_DESCENT_H
 
 #include "solvers/engine/first_order.h"
+#include "solvers/engine/schedule.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/first_order/mirror_geometry.h"
 
@@ -19,7 +20,7 @@ typedef struct amd_plan {
     size_t state_dim;        /* of z: p, or the number of vertices when lifted */
     double *start;           /* [state_dim] */
     double smoothness;       /* L_C: of F (and of what of r is taken by its gradient) in the potential's norm */
-    double scale;            /* c: A = c (k + 2) / (4 L_C) */
+    pn_schedule scale;       /* c: A = c (k + 2) / (4 L_C) */
     double near;             /* step of the projection: squared l2 radius of the norm's ball over L_C */
 } amd_plan;
 

@@ -16,8 +16,8 @@ static const char *const ysteps[] = { "triangle", "printed", NULL };
 const pn_param amd_params[] = {
     { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
       "distance generating function; by default the one that fits the set" },
-    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "scale c of the steps c (k + 2) / (4 L_C); by default 1, or less where noise asks for shorter ones; below 2" },
+    PN_STEP_PARAM(
+        "scale c of the steps c (k + 2) / (4 L_C); by default 1, or less where noise asks for shorter ones; below 2"),
     { "ystep", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, ysteps,
       "triangle: y = r z + (1 - r) y, in any norm; printed: a projection, in Euclidean norms" },
     PN_PROX_PARAM,
@@ -183,6 +183,8 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
 /* Why there is no bound on the excess risk, or NULL. */
 static const char *no_bound(const problem *at, double bound)
 {
+    if (at->plan->scale.each)
+        return PN_SCHEDULE_NO_BOUND;
     if (!at->bounds->convex)
         return at->bounds->source == PN_BOUND_CLIPPED ? "clipped gradients are not those of a convex function"
                                                       : "f is not convex, or not shown to be";
@@ -227,13 +229,16 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
 
     pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
     pn_plan_add(plan, "gradients", plan->gradients, "T n, of single records");
-    pn_plan_add(plan, "step scale c", at->plan->scale, "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
-                own[AMD_STEP].given      ? "as given"
-                : at->plan->scale == 1.0 ? "the article's"
-                                         : "the article's has 1: shorter, so that noise adds up to less");
+    if (at->plan->scale.each)
+        pn_schedule_explain(&at->plan->scale, plan, "step scale c");
+    else
+        pn_plan_add(plan, "step scale c", at->plan->scale.eta, "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
+                    own[AMD_STEP].given          ? "as given"
+                    : at->plan->scale.eta == 1.0 ? "the article's"
+                                                 : "the article's has 1: shorter, so that noise adds up to less");
     pn_plan_add_text(plan, "y-step", ysteps[at->plan->printed], "%s",
                      at->plan->printed ? "a projection of x - h / L_C, with the same noisy h" : "r z + (1 - r) y");
-    pn_first_order_check_step(plan, at->plan->scale, 2.0, "where steps are as long as the smoothness allows");
+    pn_first_order_check_step(plan, at->plan->scale.eta, 2.0, "where steps are as long as the smoothness allows");
 }
 
 static void explain_other(problem *at, const char *name, double T)
@@ -251,11 +256,11 @@ static void explain_bound(problem *at)
 {
     pn_plan *plan = &at->plan->base;
     double T = (double)plan->iterations, bias = INFINITY, noise = INFINITY;
-    double bound = amd_bound(&at->terms, T, plan->sigma, at->plan->scale, &bias, &noise);
+    double bound = amd_bound(&at->terms, T, plan->sigma, at->plan->scale.eta, &bias, &noise);
     const char *none = no_bound(at, bound);
 
     plan->bound = none ? NAN : bound;
-    plan->predicted = isfinite(bound) ? bound : 0.0;
+    plan->predicted = isfinite(bound) && !at->plan->scale.each ? bound : 0.0;
     if (none) {
         pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
         return;
@@ -284,6 +289,8 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
     at->claimed = own[AMD_SMOOTHNESS].given ? own[AMD_SMOOTHNESS].real : INFINITY;
     at->kinked = own[AMD_PROX].given || (reg && !isfinite(at->bounds->reg.smoothness));
     plan->printed = strcmp(own[AMD_YSTEP].text, "printed") == 0;
+    plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
+    PN_TRY(pn_schedule_read(&plan->scale, &plan->base, &amd_params[AMD_STEP], &own[AMD_STEP], err));
     if (!(at->bounds->loss.smooth && isfinite(at->claimed)) &&
         (status = pn_first_order_need_smooth(&plan->first, AMD_OWNER, err)) != PN_OK)
         return status;
@@ -291,9 +298,9 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
     at->is_private = plan->base.request.kind != PN_NONPRIVATE;
     at->terms = (amd_terms){
         .unit = at->is_private ? plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request)) : 0.0,
-        .scale = own[AMD_STEP].given ? own[AMD_STEP].real : 0.0,
+        .scale = pn_step_number(&plan->scale, &own[AMD_STEP]),
         .printed = plan->printed,
-        .given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0,
+        .given = plan->base.iterations,
         .most = pn_gradient_steps_max(at->objective),
     };
     return status;
@@ -361,11 +368,13 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
     if (at->is_private && (status = attach_noise(at, common, &own[AMD_C], err)) != PN_OK)
         return status;
     plan->base.gradients = (double)plan->base.iterations * plan->first.n;
-    plan->scale = amd_scale(&at->terms, (double)plan->base.iterations, plan->base.sigma);
-    if (!(plan->scale > 0.0)) /* a set of one point: any step will do */
-        plan->scale = 1.0;
+    plan->scale.eta = amd_scale(&at->terms, (double)plan->base.iterations, plan->base.sigma);
+    if (!(plan->scale.eta > 0.0)) /* a set of one point: any step will do */
+        plan->scale.eta = 1.0;
+    PN_TRY(pn_schedule_read(&plan->scale, &plan->base, &amd_params[AMD_STEP], &own[AMD_STEP], err));
     pn_plan_set(&plan->base, "iterations", (double)plan->base.iterations, true);
-    pn_plan_set(&plan->base, "step", plan->scale, false);
+    if (!plan->scale.each)
+        pn_plan_set(&plan->base, "step", plan->scale.eta, false);
     explain_steps(at, common, own);
     explain_bound(at);
     return PN_OK;
@@ -398,6 +407,7 @@ void amd_plan_destroy(pn_plan *plan)
 
     pn_first_order_clear(&self->first);
     pn_potential_free(self->potential);
+    pn_schedule_clear(&self->scale);
     pn_free(self->start);
     pn_free(self);
 }

@@ -100,8 +100,8 @@ static pn_status gd_update(pn_state *state, pn_trace_row *row, pn_err *err)
     gd_state *self = (gd_state *)state;
     const gd_plan *plan = plan_of(self);
 
-    row->step_size = plan->step;
-    PN_TRY(move(self, plan->step, err));
+    row->step_size = pn_schedule_at(&plan->step, state->step + 1);
+    PN_TRY(move(self, row->step_size, err));
     if (plan->output == GD_RANDOM && state->step == self->drawn)
         memcpy(self->kept, self->x, plan->problem.p * sizeof(double));
     if (plan->output == GD_AVERAGE && plan->subgradient)

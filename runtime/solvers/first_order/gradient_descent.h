@@ -5,6 +5,7 @@
 #define PN_SOLVERS_GRADIENT_DESCENT_H
 
 #include "solvers/engine/first_order.h"
+#include "solvers/engine/schedule.h"
 #include "oracle/gradient_noise.h"
 
 typedef enum gd_output { GD_AUTO = 0, GD_LAST, GD_AVERAGE, GD_RANDOM, GD_BEST } gd_output;
@@ -13,7 +14,7 @@ typedef struct gd_plan {
     pn_plan base; /* first */
     pn_gradient_noise noise;
     pn_first_order problem;
-    double step;     /* eta */
+    pn_schedule step;
     double momentum; /* beta: the next gradient is taken beta times the last step further on */
     gd_output output;
     double tail; /* the average weighs point t of T like t^tail */
@@ -83,6 +84,10 @@ typedef struct gd_problem {
 /** Fill at->of, claimed and distance: constants of the problem, from public numbers.  Errors: PN_ENOMEM;
  *  what a regulariser fails with. */
 pn_status gd_read_constants(gd_problem *at, pn_err *err);
+/** Noise of a gradient, and at->unit, before the steps are chosen; then, for these, the plan's event and sigma.
+ *  Errors: as pn_gradient_noise_read and pn_gradient_noise_attach. */
+pn_status gd_read_noise(gd_problem *at, pn_err *err);
+pn_status gd_attach_noise(gd_problem *at, pn_err *err);
 
 extern const pn_param gd_params[];
 enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C, GD_MOMENTUM };

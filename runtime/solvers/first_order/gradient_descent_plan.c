@@ -13,7 +13,7 @@ static const char owner[] = "solve.gradient_descent";
 static const char *const outputs[] = { "auto", "last", "average", "random", "best", NULL };
 
 const pn_param gd_params[] = {
-    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of every iteration, in place of 1/L or less" },
+    PN_STEP_PARAM("eta of every iteration, in place of 1/L or less"),
     { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, outputs,
       "which point is the answer; auto: last, average or random, as the theory has it; best is refused, as it would "
       "need a private selection" },
@@ -113,14 +113,19 @@ static double plain_time(const gd_problem *at)
     return at->own[GD_MOMENTUM].given ? at->time * (1.0 - at->own[GD_MOMENTUM].real) : at->time;
 }
 
+static double given_step(const gd_problem *at)
+{
+    return pn_step_number(&at->plan->step, &at->own[GD_STEP]);
+}
+
 /* eta for T steps. */
 static double step_for(const gd_problem *at, double steps)
 {
     const gd_constants *of = &at->of;
     double noise = of->p * at->unit * at->unit * steps;
 
-    if (at->own[GD_STEP].given)
-        return at->own[GD_STEP].real;
+    if (given_step(at) > 0.0)
+        return given_step(at);
     if (of->rule == GD_RULE_KINKS)
         return of->distance / sqrt(steps * (of->slope * of->slope + noise));
     if (of->rule == GD_RULE_CONVEX)
@@ -154,9 +159,9 @@ static size_t steps_for(const gd_problem *at)
     if (at->unit == 0.0)
         return most < PLAIN_STEPS ? most : PLAIN_STEPS;
     if (of->rule == GD_RULE_CONVEX)
-        return at->own[GD_STEP].given ? count(plain_time(at) / at->own[GD_STEP].real, most)
-                                      : count(fmax(plain_time(at) / largest_step(of) * (1.0 - 1e-12), FEWEST), most);
-    if (of->rule == GD_RULE_KINKS && !at->own[GD_STEP].given)
+        return given_step(at) > 0.0 ? count(plain_time(at) / given_step(at), most)
+                                    : count(fmax(plain_time(at) / largest_step(of) * (1.0 - 1e-12), FEWEST), most);
+    if (of->rule == GD_RULE_KINKS && given_step(at) == 0.0)
         return count(of->slope * of->slope / (of->p * variance), most);
     best = gd_best_steps(of, step_for(at, 1.0), variance, most);
     return best ? best : count(at->time / step_for(at, 1.0), most);
@@ -217,60 +222,20 @@ static pn_status choose_steps(gd_problem *at, pn_err *err)
 {
     gd_plan *plan = at->plan;
 
+    if (at->common[PN_OPT_ITERATIONS].given)
+        plan->base.iterations = at->common[PN_OPT_ITERATIONS].count;
+    PN_TRY(pn_schedule_read(&plan->step, &plan->base, &gd_params[GD_STEP], &at->own[GD_STEP], err));
     choose_rule(at);
     plan->base.iterations = steps_for(at);
-    plan->step = step_for(at, (double)plan->base.iterations);
-    plan->momentum = momentum_for(at, (double)plan->base.iterations, plan->step);
+    plan->step.eta = step_for(at, (double)plan->base.iterations);
+    PN_TRY(pn_schedule_read(&plan->step, &plan->base, &gd_params[GD_STEP], &at->own[GD_STEP], err));
+    plan->momentum = momentum_for(at, (double)plan->base.iterations, plan->step.eta);
     if (plan->momentum > 0.0 && at->of.rule == GD_RULE_KINKS)
         return pn_fail(err, PN_EINVAL, "%s: momentum= needs a smooth loss; leave it out, or use smooth_hinge or huber",
                        owner);
-    if (!(plan->step > 0.0) || !isfinite(plan->step))
+    if (!(plan->step.eta > 0.0) || !isfinite(plan->step.eta))
         return pn_fail(err, PN_EINVAL, "%s: no step size follows for a loss without curvature; give step=", owner);
     return choose_output(at, err);
-}
-
-/* ---- noise ---- */
-
-static bool paper(const gd_problem *at)
-{
-    return strcmp(at->common[PN_OPT_CALIBRATION].text, "paper") == 0;
-}
-
-static pn_status take_paper(gd_problem *at, size_t steps, pn_err *err)
-{
-    gd_plan *plan = at->plan;
-
-    return paper(at) ? pn_gradient_noise_wang(&plan->noise, owner, &plan->base.request, plan->problem.n, steps,
-                                              &at->own[GD_C], err)
-                     : PN_OK;
-}
-
-static pn_status read_noise(gd_problem *at, pn_err *err)
-{
-    gd_plan *plan = at->plan;
-    const pn_request *request = &plan->base.request;
-    pn_status status = pn_gradient_noise_read(&plan->noise, owner, at->objective, request, err);
-
-    if (status != PN_OK || request->kind == PN_NONPRIVATE)
-        return status;
-    PN_TRY(pn_paper_c_check(owner, at->common, &at->own[GD_C], err));
-    PN_TRY(pn_gradient_noise_check(&plan->base, at->common, err));
-    PN_TRY(take_paper(at, 1, err));
-    at->unit = plan->noise.paper.sigma > 0.0 ? plan->noise.paper.sigma
-                                             : plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(request));
-    return PN_OK;
-}
-
-static pn_status attach_noise(gd_problem *at, pn_err *err)
-{
-    gd_plan *plan = at->plan;
-
-    if (plan->base.request.kind == PN_NONPRIVATE)
-        return PN_OK;
-    PN_TRY(take_paper(at, plan->base.iterations, err));
-    PN_TRY(pn_gradient_noise_attach(&plan->base, &plan->noise, at->common, err));
-    plan->base.sigma = plan->noise.sigma;
-    return PN_OK;
 }
 
 /* ---- explanation ---- */
@@ -288,11 +253,11 @@ static double steps_wanted(const gd_problem *at)
     const gd_constants *of = &at->of;
     double variance = at->unit * at->unit;
 
-    if (of->rule == GD_RULE_CONVEX && !at->own[GD_STEP].given && !at->own[GD_MOMENTUM].given)
+    if (of->rule == GD_RULE_CONVEX && given_step(at) == 0.0 && !at->own[GD_MOMENTUM].given)
         return pn_fewest_steps(of->smoothness, at->time);
     if (of->rule == GD_RULE_CONVEX)
         return plain_time(at) / step_for(at, 1.0);
-    if (of->rule == GD_RULE_KINKS && !at->own[GD_STEP].given)
+    if (of->rule == GD_RULE_KINKS && given_step(at) == 0.0)
         return of->slope * of->slope / (of->p * variance);
     return (double)gd_best_steps(of, step_for(at, 1.0), variance, MOST);
 }
@@ -304,7 +269,7 @@ static void explain_limit(const gd_problem *at)
     size_t most = pn_gradient_steps_max(at->objective);
     double wanted;
 
-    if (at->common[PN_OPT_ITERATIONS].given || at->unit == 0.0 || plan->iterations < most)
+    if (at->common[PN_OPT_ITERATIONS].given || at->plan->step.each || at->unit == 0.0 || plan->iterations < most)
         return;
     wanted = steps_wanted(at);
     if (wanted > (double)most)
@@ -317,28 +282,31 @@ static void explain_steps(gd_problem *at)
     const gd_constants *of = &at->of;
     bool given = at->common[PN_OPT_ITERATIONS].given;
     size_t most = pn_gradient_steps_max(at->objective);
-    double L = of->smoothness, time = plan->step * (double)plan->base.iterations / (1.0 - plan->momentum);
-    const char *rule = given                                             ? "as given"
-                       : plan->base.iterations == most && at->unit > 0.0 ? "as many as 4 s of work allow, estimated"
-                       : at->unit == 0.0                                 ? "the default"
-                       : of->rule == GD_RULE_CONVEX                      ? "eta T in steps of at most 1/L"
-                       : of->rule == GD_RULE_KINKS && !at->own[GD_STEP].given ? "where G^2 = p sigma^2"
-                                                                              : "the least predicted risk";
+    double L = of->smoothness, time = plan->step.eta * (double)plan->base.iterations / (1.0 - plan->momentum);
+    const char *rule = given                                                ? "as given"
+                       : plan->base.iterations == most && at->unit > 0.0    ? "as many as 4 s of work allow, estimated"
+                       : at->unit == 0.0                                    ? "the default"
+                       : of->rule == GD_RULE_CONVEX                         ? "eta T in steps of at most 1/L"
+                       : of->rule == GD_RULE_KINKS && given_step(at) == 0.0 ? "where G^2 = p sigma^2"
+                                                                            : "the least predicted risk";
 
     pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations, "%s", rule);
-    pn_plan_add(&plan->base, "step eta", plan->step, "%s",
-                at->own[GD_STEP].given       ? "as given"
-                : of->rule == GD_RULE_KINKS  ? "D / sqrt(T (G^2 + p sigma^2))"
-                : plan->step >= 0.999999 / L ? "1/L"
-                                             : "time / T, at most 1/L");
+    if (plan->step.each)
+        pn_schedule_explain(&plan->step, &plan->base, "step eta");
+    else
+        pn_plan_add(&plan->base, "step eta", plan->step.eta, "%s",
+                    at->own[GD_STEP].given           ? "as given"
+                    : of->rule == GD_RULE_KINKS      ? "D / sqrt(T (G^2 + p sigma^2))"
+                    : plan->step.eta >= 0.999999 / L ? "1/L"
+                                                     : "time / T, at most 1/L");
     if (plan->momentum > 0.0)
         pn_plan_add(&plan->base, "momentum beta", plan->momentum, "%s",
                     at->own[GD_MOMENTUM].given ? "as given" : "each step lasts 1/(1 - beta) times as long");
-    if (of->rule == GD_RULE_CONVEX && at->unit > 0.0)
+    if (of->rule == GD_RULE_CONVEX && at->unit > 0.0 && !plan->step.each)
         pn_plan_add(&plan->base, "time eta T", time, "%snoise alone then has deviation %.3g a coordinate",
                     plan->momentum > 0.0 ? "/(1 - beta); " : "", time * at->unit);
     if (isfinite(L))
-        pn_first_order_check_step(&plan->base, plan->step, 2.0 / L, "2/L");
+        pn_first_order_check_step(&plan->base, plan->step.eta, 2.0 / L, "2/L");
     pn_plan_add_text(&plan->base, "output", outputs[plan->output], "%s",
                      plan->output == GD_LAST     ? "the last point"
                      : plan->output == GD_RANDOM ? "a point drawn before the first step; every release is charged"
@@ -351,6 +319,8 @@ static const char *no_bound(const gd_problem *at, double risk)
     const gd_plan *plan = at->plan;
     bool plain = at->unit == 0.0;
 
+    if (plan->step.each)
+        return PN_SCHEDULE_NO_BOUND;
     if (at->bounds->source == PN_BOUND_CLIPPED)
         return "clipped gradients are those of another function";
     if (plan->problem.composite.extra)
@@ -389,7 +359,7 @@ static double proven_risk(const gd_problem *at)
 
     of.tail = plan->output == GD_AVERAGE ? plan->tail : 0.0;
     of.distance = of.tail > 0.0 ? plan->problem.diameter : at->distance;
-    return gd_risk(&of, (double)plan->base.iterations, plan->step, plan->noise.sigma * plan->noise.sigma);
+    return gd_risk(&of, (double)plan->base.iterations, plan->step.eta, plan->noise.sigma * plan->noise.sigma);
 }
 
 static void explain_bound(gd_problem *at)
@@ -408,29 +378,18 @@ static void explain_bound(gd_problem *at)
                         : "");
 }
 
-static void explain_risk(gd_problem *at)
+static void explain_prediction(gd_problem *at)
 {
     gd_plan *plan = at->plan;
     const gd_constants *of = &at->of;
     double T = (double)plan->base.iterations, sigma = plan->noise.sigma;
 
-    at->risk = gd_risk(of, T, plan->step, sigma * sigma);
-    pn_plan_add(&plan->base, "start gap", of->gap, "%s",
-                at->gap_guessed ? "of the excess at the start, a guess: G times the distance D"
-                                : "bound on the excess of the start, from public numbers");
-    if (of->rule == GD_RULE_CONVEX || of->rule == GD_RULE_KINKS)
-        pn_plan_add(&plan->base, "distance D", of->distance, "%s",
-                    of->distance < at->distance ? "from the start to the minimiser: a guess, at most 4 G/L"
-                                                : "from the start to the minimiser, at most");
-    pn_plan_set(&plan->base, "iterations", T, true);
-    pn_plan_set(&plan->base, "step", plan->step, false);
-    plan->base.gradients = T * plan->problem.n;
-    pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T n");
+    at->risk = gd_risk(of, T, plan->step.eta, sigma * sigma);
     if (of->rule == GD_RULE_STATIONARY)
         pn_plan_add(&plan->base, "squared gradient", at->risk, "%s: %s", rule_formulas[of->rule],
                     of->proximal ? "4 L gap0/T + 6 p sigma^2 at eta = 1/L" : "2 L gap0/T + p sigma^2 at eta = 1/L");
     else if (isfinite(at->risk)) {
-        plan->base.predicted = expected_risk(at, T, plan->step, sigma * sigma);
+        plan->base.predicted = expected_risk(at, T, plan->step.eta, sigma * sigma);
         if (of->rule == GD_RULE_LINEAR && at->unit > 0.0)
             plan->base.predicted = fmin(plan->base.predicted, at->usual);
         pn_plan_add(&plan->base, "predicted excess", plan->base.predicted, "%s",
@@ -442,6 +401,28 @@ static void explain_risk(gd_problem *at)
         explain_other(at, "with T/2", (plan->base.iterations + 1) / 2);
         explain_other(at, "with 2 T", 2 * plan->base.iterations);
     }
+}
+
+static void explain_risk(gd_problem *at)
+{
+    gd_plan *plan = at->plan;
+    const gd_constants *of = &at->of;
+    double T = (double)plan->base.iterations;
+
+    pn_plan_add(&plan->base, "start gap", of->gap, "%s",
+                at->gap_guessed ? "of the excess at the start, a guess: G times the distance D"
+                                : "bound on the excess of the start, from public numbers");
+    if (of->rule == GD_RULE_CONVEX || of->rule == GD_RULE_KINKS)
+        pn_plan_add(&plan->base, "distance D", of->distance, "%s",
+                    of->distance < at->distance ? "from the start to the minimiser: a guess, at most 4 G/L"
+                                                : "from the start to the minimiser, at most");
+    pn_plan_set(&plan->base, "iterations", T, true);
+    if (!plan->step.each)
+        pn_plan_set(&plan->base, "step", plan->step.eta, false);
+    plan->base.gradients = T * plan->problem.n;
+    pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T n");
+    if (!plan->step.each)
+        explain_prediction(at);
     explain_bound(at);
 }
 
@@ -454,8 +435,9 @@ static pn_status fill(gd_problem *at, pn_err *err)
     pn_status status = pn_first_order_read(&plan->problem, owner, at->objective, &at->common[PN_OPT_START],
                                            &at->own[GD_PROX], &at->own[GD_STRONG_CONVEXITY], err);
 
-    if (status != PN_OK || (status = read_noise(at, err)) != PN_OK || (status = gd_read_constants(at, err)) != PN_OK ||
-        (status = check_smooth(at, err)) != PN_OK || (status = choose_steps(at, err)) != PN_OK)
+    if (status != PN_OK || (status = gd_read_noise(at, err)) != PN_OK ||
+        (status = gd_read_constants(at, err)) != PN_OK || (status = check_smooth(at, err)) != PN_OK ||
+        (status = choose_steps(at, err)) != PN_OK)
         return status;
     explain_limit(at);
     pn_first_order_explain(&plan->problem, &plan->base);
@@ -463,7 +445,7 @@ static pn_status fill(gd_problem *at, pn_err *err)
         pn_plan_warn(&plan->base,
                      "pl = %g is claimed, certified is %g: predictions rest on the claim, privacy does not", pl->real,
                      plan->problem.certified);
-    if ((status = attach_noise(at, err)) != PN_OK)
+    if ((status = gd_attach_noise(at, err)) != PN_OK)
         return status;
     explain_steps(at);
     explain_risk(at);
@@ -495,5 +477,6 @@ void gd_plan_destroy(pn_plan *plan)
     gd_plan *self = (gd_plan *)plan;
 
     pn_first_order_clear(&self->problem);
+    pn_schedule_clear(&self->step);
     pn_free(self);
 }

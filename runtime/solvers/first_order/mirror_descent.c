@@ -80,15 +80,9 @@ static void add_plain_noise(md_state *self, pn_oracle *ask)
     }
 }
 
-/* (ii) of the spec's schedules: eta_t = 2 / (Delta (t+1)) with weight t; else a constant step and equal weights. */
-static double step_size(const md_plan *plan, size_t t)
-{
-    return plan->strongly_convex > 0.0 ? 2.0 / (plan->strongly_convex * ((double)t + 1.0)) : plan->step;
-}
-
 static void add_to_average(md_state *self, size_t t)
 {
-    double weight = plan_of(self)->strongly_convex > 0.0 ? (double)t : 1.0, share;
+    double weight = plan_of(self)->step.law == PN_STEP_HARMONIC ? (double)t : 1.0, share;
     size_t p = pn_objective_dim(self->base.plan->objective);
 
     self->weight += weight;
@@ -132,7 +126,7 @@ static pn_status md_update(pn_state *state, pn_trace_row *row, pn_err *err)
     md_state *self = (md_state *)state;
     bool more = state->step + 1 < state->plan->iterations; /* what follows the last gradient is no part of the answer */
 
-    row->step_size = step_size(plan_of(self), state->step + 1);
+    row->step_size = pn_schedule_at(&plan_of(self)->step, state->step + 1);
     PN_TRY(more ? move(self, row->step_size, err) : PN_OK);
     add_to_average(self, state->step + 1);
     if (!more)

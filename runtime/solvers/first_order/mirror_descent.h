@@ -1,10 +1,10 @@
 /* mirror_descent.h -- what the plan and the steps of noisy mirror descent share.  Private to mirror_descent*.c.
- * Depends on: gradient_noise.h, mirror_geometry.h. */
+ * Depends on: gradient_noise.h, schedule.h, mirror_geometry.h. */
 #ifndef PN_SOLVERS_MIRROR_DESCENT_H
 #define PN_SOLVERS_MIRROR_DESCENT_H
 
 #include "oracle/gradient_noise.h"
-#include "solvers/engine/solver.h"
+#include "solvers/engine/schedule.h"
 #include "solvers/first_order/mirror_geometry.h"
 
 #define MD_DEFAULT_STEPS 1000
@@ -15,8 +15,7 @@ typedef struct md_plan {
     pn_potential *potential; /* kept */
     size_t state_dim;        /* of the point that the potential acts on: p, or the number of vertices when lifted */
     double *start;           /* [state_dim] */
-    double step;             /* eta of every iteration, when strongly_convex is 0 */
-    double strongly_convex;  /* Delta of relative strong convexity; 0: not used */
+    pn_schedule step; /* with relative strong convexity Delta: PN_STEP_HARMONIC, eta = Delta, iterate t weighs t */
     /* Noise without privacy: b = root z, z standard normal; root_count 1: a multiple of I, p: diagonal,
      * p^2: a matrix. */
     double *root;

@@ -19,8 +19,7 @@ static const char *const function_class[] = { "function", NULL };
 const pn_param md_params[] = {
     { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
       "distance generating function; by default the one that fits the set" },
-    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "eta of every iteration, in place of sqrt(2 D2 / (T M^2))" },
+    PN_STEP_PARAM("eta of every iteration, in place of sqrt(2 D2 / (T M^2))"),
     { "strongly_convex", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "Delta with l(x) >= l(y) + <l'(y), x - y> + Delta D(x, y): steps 2/(Delta (t+1)), weights t" },
     { "noise.covariance", PN_MATRIX, PN_OPTIONAL, PN_ANY, 0.0, NULL,
@@ -219,27 +218,36 @@ static const char *no_bound(const problem *at, bool start_given, bool step_given
     return step_given ? "the step size is given" : NULL;
 }
 
+/* sqrt(2 D2 / (T M^2)) in units of the potential, whose strong convexity is not 1.  Where M or D2 is 0 every step is as
+ * good; the second: a set of one point, or as small. */
+static double default_step(const problem *at)
+{
+    double T = (double)at->plan->base.iterations;
+
+    if (at->M == 0.0 || at->geometry.D2 == 0.0)
+        return 1.0;
+    return at->plan->potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
+}
+
+/* (ii) of the schedules: eta_t = 2 / (Delta (t+1)) with weight t; else a constant step and equal weights. */
 static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
 {
     md_plan *plan = at->plan;
+    const pn_arg *convex = &own[MD_STRONGLY_CONVEX], *step = &own[MD_STEP];
     double T = (double)plan->base.iterations;
 
     at->M = at->L * at->geometry.R + at->geometry.regular + at->noise * sqrt(at->geometry.G2R2);
-    plan->strongly_convex = own[MD_STRONGLY_CONVEX].given ? own[MD_STRONGLY_CONVEX].real : 0.0;
-    if (own[MD_STEP].given && plan->strongly_convex > 0.0)
+    if (step->given && convex->given)
         return pn_fail(err, PN_EINVAL, "solve.mirror_descent: strongly_convex sets the steps; leave step out");
-    if (plan->strongly_convex > 0.0) {
-        at->bound = 2.0 * at->M * at->M / (plan->potential->strong_convexity * plan->strongly_convex * (T + 1.0));
+    if (convex->given) {
+        plan->step = (pn_schedule){ .law = PN_STEP_HARMONIC, .eta = convex->real };
+        at->bound = 2.0 * at->M * at->M / (plan->potential->strong_convexity * convex->real * (T + 1.0));
         return PN_OK;
     }
     at->bound = at->M * sqrt(2.0 * at->geometry.D2 / T);
-    /* D2 and M are for the potential divided by its constant; the step of the potential itself is that much larger. */
-    plan->step = own[MD_STEP].given
-                     ? own[MD_STEP].real
-                     : plan->potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
-    if (at->M == 0.0 || at->geometry.D2 == 0.0) /* every step is as good; the second: a set of one point, or as small */
-        plan->step = own[MD_STEP].given ? own[MD_STEP].real : 1.0;
-    if (!isfinite(plan->step) || !(plan->step > 0.0))
+    PN_TRY(pn_schedule_read(&plan->step, &plan->base, &md_params[MD_STEP], step, err));
+    plan->step.eta = step->given ? pn_step_number(&plan->step, step) : default_step(at);
+    if (!isfinite(plan->step.eta) || !(plan->step.eta > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.mirror_descent: no step size follows from what is known (%s); give step=",
                        isfinite(at->L) ? "the range of the potential over the set is not bounded"
                                        : "the gradients are not bounded: clip the rows or give clip= to pn.objective");
@@ -277,10 +285,13 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
         pn_plan_add(plan, "noise root", at->noise, "square root of the largest eigenvalue of the covariance");
     pn_plan_add(plan, "size M", at->M, "L R + noise sqrt(G^2 + R^2)%s: bounds the gradients in the dual norm",
                 at->geometry.regular > 0.0 ? " + |r'|" : "");
-    if (at->plan->strongly_convex > 0.0)
-        pn_plan_add(plan, "first step eta", 1.0 / at->plan->strongly_convex, "2 / (Delta (t + 1)), iterate t weighs t");
+    if (at->plan->step.law == PN_STEP_HARMONIC)
+        pn_plan_add(plan, "first step eta", 1.0 / at->plan->step.eta, "2 / (Delta (t + 1)), iterate t weighs t");
+    else if (at->plan->step.each)
+        pn_schedule_explain(&at->plan->step, plan, "step eta");
     else
-        pn_plan_add(plan, "step eta", at->plan->step, "%s", own[MD_STEP].given ? "as given" : "sqrt(2 D2 / (T M^2))");
+        pn_plan_add(plan, "step eta", at->plan->step.eta, "%s",
+                    own[MD_STEP].given ? "as given" : "sqrt(2 D2 / (T M^2))");
 }
 
 static void explain_bound(problem *at, const char *none)
@@ -290,7 +301,7 @@ static void explain_bound(problem *at, const char *none)
     plan->bound = none ? NAN : at->bound;
     if (none)
         pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
-    else if (at->plan->strongly_convex > 0.0)
+    else if (at->plan->step.law == PN_STEP_HARMONIC)
         pn_plan_add(plan, "excess risk bound", at->bound,
                     "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared");
     else
@@ -357,6 +368,7 @@ void md_plan_destroy(pn_plan *plan)
     md_plan *self = (md_plan *)plan;
 
     pn_potential_free(self->potential);
+    pn_schedule_clear(&self->step);
     pn_free(self->start);
     pn_free(self->root);
     pn_free(self);

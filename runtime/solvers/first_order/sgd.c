@@ -58,18 +58,6 @@ static pn_status sgd_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, p
     return pn_ask_batch(ask, from(self), self->gradient, err);
 }
 
-static double step_size(const sgd_plan *plan, double t)
-{
-    switch (plan->schedule) {
-    case SGD_SQRT:
-        return plan->step / sqrt(t);
-    case SGD_INVERSE:
-        return plan->step / t;
-    default:
-        return plan->step;
-    }
-}
-
 /* Leaves x alone when it fails. */
 static pn_status move(sgd_state *self, double eta, pn_err *err)
 {
@@ -105,7 +93,7 @@ static pn_status sgd_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     sgd_state *self = (sgd_state *)state;
 
-    row->step_size = step_size(plan_of(self), (double)state->step + 1.0);
+    row->step_size = pn_schedule_at(&plan_of(self)->step, state->step + 1);
     PN_TRY(move(self, row->step_size, err));
     add_to_average(self);
     (void)pn_has_diverged(state, self->x, plan_of(self)->first.p);

@@ -5,16 +5,14 @@
 
 #include "oracle/question.h"
 #include "solvers/engine/first_order.h"
-
-typedef enum sgd_schedule { SGD_CONSTANT = 0, SGD_SQRT, SGD_INVERSE } sgd_schedule;
+#include "solvers/engine/schedule.h"
 
 typedef struct sgd_plan {
     pn_plan base; /* first */
     pn_first_order first;
     pn_question gradient; /* what a step asks: scheme and batch always, its noise when private */
     double divisor;       /* records in a batch, of poisson expected */
-    sgd_schedule schedule;
-    double step;     /* eta_t = step, step/sqrt(t) or step/t */
+    pn_schedule step;
     double momentum; /* beta: the next gradient is taken beta times the last step further on */
     bool last;       /* the answer is the last iterate, not the average */
     double tail;     /* the average weighs point t of T like t^tail */

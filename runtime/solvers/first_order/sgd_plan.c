@@ -23,7 +23,7 @@ const pn_param sgd_params[] = {
       "records in a batch, of poisson expected; by default as many as keep the noise near that of all records, of "
       "shuffled all" },
     { "epochs", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "iterations times batch / n, in place of iterations" },
-    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of the first iteration, in place of 1/L or less" },
+    PN_STEP_PARAM("eta of the first iteration, in place of 1/L or less; of every one where each is given"),
     { "schedule", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, schedules,
       "step t is eta, eta/sqrt(t), or eta/t with eta = 1/mu by default" },
     { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, outputs,
@@ -112,7 +112,7 @@ static sgd_constants constants(const problem *at)
 
     return (sgd_constants){ .distance = at->distance,
                             .steps = (double)plan->base.iterations,
-                            .eta = plan->step,
+                            .eta = plan->step.eta,
                             .tail = plan->tail,
                             .slope = first->lipschitz,
                             .smoothness = first->smoothness,
@@ -134,9 +134,9 @@ static double default_step(const problem *at)
     sgd_constants of = constants(at);
     double T = of.steps, L = first->smoothness, eta;
 
-    if (plan->schedule == SGD_INVERSE)
+    if (plan->step.law == PN_STEP_INVERSE)
         return 1.0 / first->strong_convexity;
-    if (plan->schedule == SGD_SQRT)
+    if (plan->step.law == PN_STEP_SQRT)
         return at->travel / sqrt(of.square);
     if (!at->is_private)
         return isfinite(L) ? 1.0 / L : at->travel / sqrt(T * of.square);
@@ -152,9 +152,9 @@ static double default_momentum(const problem *at)
 
     if (at->own[SGD_MOMENTUM].given)
         return at->own[SGD_MOMENTUM].real;
-    if (!at->is_private || at->own[SGD_STEP].given || plan->schedule != SGD_CONSTANT || plan->subgradient)
+    if (!at->is_private || at->own[SGD_STEP].given || plan->step.law != PN_STEP_CONSTANT || plan->subgradient)
         return 0.0;
-    return pn_momentum_for(sgd_time(at, T, constants(at).variance), plan->step, T);
+    return pn_momentum_for(sgd_time(at, T, constants(at).variance), plan->step.eta, T);
 }
 
 static pn_status choose_schedule(problem *at, pn_err *err)
@@ -163,20 +163,24 @@ static pn_status choose_schedule(problem *at, pn_err *err)
     sgd_plan *plan = at->plan;
     bool inverse = plan->first.strong_convexity > 0.0;
 
-    plan->schedule = given->given ? (sgd_schedule)given->count
-                     : at->paper  ? inverse ? SGD_INVERSE : SGD_SQRT
-                                  : SGD_CONSTANT;
-    plan->last = output->given ? output->count == 1 : plan->schedule != SGD_CONSTANT;
+    if (given->given && pn_arg_lists(&at->own[SGD_STEP]))
+        return pn_fail(err, PN_EINVAL, "%s: step gives each step its size; leave schedule out, got \"%s\"", owner,
+                       given->text);
+    plan->step.law = given->given                                     ? (pn_step_law)given->count
+                     : at->paper && !pn_arg_lists(&at->own[SGD_STEP]) ? inverse ? PN_STEP_INVERSE : PN_STEP_SQRT
+                                                                      : PN_STEP_CONSTANT;
+    plan->last = output->given ? output->count == 1 : plan->step.law != PN_STEP_CONSTANT;
     if (tail->given && plan->last)
         return pn_fail(err, PN_EINVAL, "%s: tail= is the weight of points in an average; give output=\"average\"",
                        owner);
     plan->subgradient = !isfinite(plan->first.smoothness);
-    plan->tail = tail->given ? tail->real : plan->subgradient || plan->schedule != SGD_CONSTANT ? 0.0 : TAIL;
-    if (plan->schedule == SGD_INVERSE && !inverse && !at->own[SGD_STEP].given)
+    plan->tail = tail->given ? tail->real : plan->subgradient || plan->step.law != PN_STEP_CONSTANT ? 0.0 : TAIL;
+    if (plan->step.law == PN_STEP_INVERSE && !inverse && !at->own[SGD_STEP].given)
         return pn_fail(err, PN_EINVAL,
                        "%s: schedule=\"inverse\" steps by 1/(mu t); give strong_convexity= or step=", owner);
-    plan->step = at->own[SGD_STEP].given ? at->own[SGD_STEP].real : default_step(at);
-    if (!(plan->step > 0.0) || !isfinite(plan->step))
+    PN_TRY(pn_schedule_read(&plan->step, &plan->base, &sgd_params[SGD_STEP], &at->own[SGD_STEP], err));
+    plan->step.eta = at->own[SGD_STEP].given ? pn_step_number(&plan->step, &at->own[SGD_STEP]) : default_step(at);
+    if (!(plan->step.eta > 0.0) || !isfinite(plan->step.eta))
         return pn_fail(
             err, PN_EINVAL,
             "%s: no step size follows from what is known (the gradients are not bounded); give step=", owner);
@@ -194,6 +198,8 @@ static const char *no_bound(const problem *at)
     const sgd_plan *plan = at->plan;
     const pn_composite *composite = &plan->first.composite;
 
+    if (plan->step.each)
+        return PN_SCHEDULE_NO_BOUND;
     if (at->bounds->source == PN_BOUND_CLIPPED)
         return "clipped gradients are those of another function";
     if (!at->bounds->convex)
@@ -206,11 +212,11 @@ static const char *no_bound(const problem *at)
         return "the gradients are not bounded";
     if (plan->momentum > 0.0)
         return "the theory is about steps without momentum";
-    if (at->guessed && plan->schedule != SGD_INVERSE)
+    if (at->guessed && plan->step.law != PN_STEP_INVERSE)
         return "nothing bounds the distance to the minimiser; a bounded set would";
-    if (plan->schedule == SGD_INVERSE && plan->first.strong_convexity > plan->first.certified)
+    if (plan->step.law == PN_STEP_INVERSE && plan->first.strong_convexity > plan->first.certified)
         return "mu is claimed, not certified";
-    if (pn_objective_regulariser(plan->base.objective) && (plan->subgradient || plan->schedule != SGD_CONSTANT))
+    if (pn_objective_regulariser(plan->base.objective) && (plan->subgradient || plan->step.law != PN_STEP_CONSTANT))
         return "it is known without a regulariser";
     return NULL;
 }
@@ -221,7 +227,7 @@ static void explain_risk(problem *at)
     sgd_constants of = constants(at);
     double risk = sgd_risk(at->plan, &of);
     const char *none = no_bound(at);
-    bool kinks = at->plan->subgradient, usual = at->plan->schedule == SGD_CONSTANT && (at->is_private || !kinks);
+    bool kinks = at->plan->subgradient, usual = at->plan->step.law == PN_STEP_CONSTANT && (at->is_private || !kinks);
 
     if (!none && !isfinite(risk))
         none = "none for this schedule with this output or step";
@@ -230,6 +236,8 @@ static void explain_risk(problem *at)
         pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
     else
         pn_plan_add(plan, "excess risk bound", risk, "expected over batches and noise");
+    if (at->plan->step.each)
+        return;
     if (usual)
         risk =
             fmin(sgd_expected_risk(at, of.steps, of.eta * of.steps / (1.0 - at->plan->momentum), of.variance), at->gap);
@@ -243,9 +251,22 @@ static void explain_risk(problem *at)
                             : "(D^2/(4 t) + t (p sigma^2 + G^2/b)/(2 T))/3, t = eta T/(1 - beta); no guarantee");
 }
 
-static void explain_steps(problem *at)
+static void explain_step(problem *at)
 {
     static const char *const forms[] = { "every step", "eta/sqrt(t)", "eta/t" };
+    sgd_plan *plan = at->plan;
+
+    if (plan->step.each) {
+        pn_schedule_explain(&plan->step, &plan->base, "step eta");
+        return;
+    }
+    pn_plan_set(&plan->base, "step", plan->step.eta, false);
+    pn_plan_add(&plan->base, "step eta", plan->step.eta, "%s; %s", at->own[SGD_STEP].given ? "as given" : "the rule's",
+                forms[plan->step.law]);
+}
+
+static void explain_steps(problem *at)
+{
     sgd_plan *plan = at->plan;
     bool counted = at->common[PN_OPT_ITERATIONS].given || at->own[SGD_EPOCHS].given;
     double T = (double)plan->base.iterations, L = plan->first.smoothness;
@@ -272,14 +293,12 @@ static void explain_steps(problem *at)
         pn_plan_set(&plan->base, "epochs", at->own[SGD_EPOCHS].real, false);
     else
         pn_plan_set(&plan->base, "iterations", T, true);
-    pn_plan_set(&plan->base, "step", plan->step, false);
-    pn_plan_add(&plan->base, "step eta", plan->step, "%s; %s", at->own[SGD_STEP].given ? "as given" : "the rule's",
-                forms[plan->schedule]);
+    explain_step(at);
     if (plan->momentum > 0.0)
         pn_plan_add(&plan->base, "momentum beta", plan->momentum, "%s",
                     at->own[SGD_MOMENTUM].given ? "as given" : "each step lasts 1/(1 - beta) times as long");
-    if (isfinite(L) && plan->schedule != SGD_INVERSE) /* whose first steps are long by design */
-        pn_first_order_check_step(&plan->base, plan->step, 2.0 / L, "2/L");
+    if (isfinite(L) && plan->step.law != PN_STEP_INVERSE) /* whose first steps are long by design */
+        pn_first_order_check_step(&plan->base, plan->step.eta, 2.0 / L, "2/L");
     pn_plan_add_text(&plan->base, "output", plan->last ? "last" : "average", "%s",
                      plan->last         ? "the last point"
                      : plan->tail > 0.0 ? "of all points, later ones weigh more: t^tail"
@@ -349,5 +368,6 @@ void sgd_plan_destroy(pn_plan *plan)
     sgd_plan *self = (sgd_plan *)plan;
 
     pn_first_order_clear(&self->first);
+    pn_schedule_clear(&self->step);
     pn_free(self);
 }

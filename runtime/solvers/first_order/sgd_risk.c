@@ -47,10 +47,10 @@ static double inverse_risk(const sgd_plan *plan, const sgd_constants *of)
 
 double sgd_risk(const sgd_plan *plan, const sgd_constants *of)
 {
-    switch (plan->schedule) {
-    case SGD_SQRT:
+    switch (plan->step.law) {
+    case PN_STEP_SQRT:
         return sqrt_risk(plan, of);
-    case SGD_INVERSE:
+    case PN_STEP_INVERSE:
         return inverse_risk(plan, of);
     default:
         return constant_risk(plan, of);

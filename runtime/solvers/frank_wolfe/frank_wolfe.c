@@ -1,6 +1,6 @@
 /* frank_wolfe.c -- minimise a smooth convex f over a set by linear minimisation: theta <- (1 - mu) theta + mu s, where
  * s is the vertex with the smallest <s, grad f(theta)>, chosen privately,
- * or exactly for a gradient with or without noise; mu_t = 2/(t+2).
+ * or exactly for a gradient with or without noise; mu_t = 2/(t+1), t from 1.
  * Depends on: frank_wolfe.h, objective, geometry, privacy.  Used by: solvers.c's table.
  * Source: Talwar, Thakurta, Zhang (2014), Algorithms 3 to 5; step size corrected after Jaggi (2013), since the
  * article's constant 1/(T+2) leaves a fraction of about 1/e of the start in the answer. */
@@ -53,11 +53,6 @@ static pn_status fw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
                          : pn_ask_gradient(ask, self->theta, &row->value, self->gradient, err);
 }
 
-static double step_size(const fw_plan *plan, size_t step)
-{
-    return plan->constant_step ? 1.0 / ((double)plan->base.iterations + 2.0) : 2.0 / ((double)step + 2.0);
-}
-
 /* theta <- (1 - mu) theta + mu atom; exactly the atom when mu is 1. */
 static void move(fw_state *self, const pn_atom *atom, double mu)
 {
@@ -103,7 +98,7 @@ static pn_status fw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     fw_state *self = (fw_state *)state;
 
-    row->step_size = step_size(plan_of(self), state->step);
+    row->step_size = pn_schedule_at(&plan_of(self)->step, state->step + 1);
     if (!self->selects)
         return support_step(self, row, err);
     chosen_step(self, row);

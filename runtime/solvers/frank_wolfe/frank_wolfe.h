@@ -1,19 +1,27 @@
 /* frank_wolfe.h -- what the plans and the steps of the two private Frank-Wolfe methods share: vertices chosen privately
  * (frank_wolfe), or the exact vertex of a gradient with noise (frank_wolfe_convex).
  * Private to frank_wolfe*.c and block_frank_wolfe_plan.c.
- * Depends on: gradient_noise.h. */
+ * Depends on: question.h, schedule.h. */
 #ifndef PN_SOLVERS_FRANK_WOLFE_H
 #define PN_SOLVERS_FRANK_WOLFE_H
 
 #include "oracle/question.h"
-#include "solvers/engine/solver.h"
+#include "solvers/engine/schedule.h"
 
 typedef struct fw_plan {
     pn_plan base;            /* first */
     pn_gradient_noise noise; /* of frank_wolfe_convex */
-    bool constant_step;      /* the article's 1/(T+2), for comparison */
+    pn_schedule step;        /* mu */
     double *start;           /* [p] */
 } fw_plan;
+
+/* `step` of both. */
+extern const char *const fw_steps[];
+#define FW_STEP_PARAM                                                                                                  \
+    {                                                                                                                  \
+        "step", PN_SCHEDULE, PN_OPTIONAL, PN_SHARE, 0.0, fw_steps,                                                     \
+            "mu of every iteration; standard: 2/(t+1), t from 1; paper: constant 1/(T+2), does not converge"           \
+    }
 
 extern const pn_param fw_params[], fw_convex_params[];
 enum { FW_SELECTION = 0, FW_STEP };
@@ -26,9 +34,10 @@ typedef struct fw_problem {
     const pn_bounds *bounds;
     const pn_request *request;
     double n;
-    double gamma;      /* worst-case curvature; 0 when nothing bounds it */
-    bool bounded;      /* something does */
-    double k, delta_q; /* of frank_wolfe: vertices, and the sensitivity of every score */
+    double gamma;       /* worst-case curvature; 0 when nothing bounds it */
+    bool bounded;       /* something does */
+    const pn_arg *step; /* the option; NULL: of a method whose steps are not those */
+    double k, delta_q;  /* of frank_wolfe: vertices, and the sensitivity of every score */
 } fw_problem;
 
 /** A bounded set with a support function, or an error that says what is missing; `solver` without "solve.". */
@@ -37,15 +46,17 @@ pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err);
 pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err);
 /** A plan with its head filled in, or a reason why this objective cannot have one: no set, an unbounded one,
  *  no start. */
-pn_status fw_plan_open(fw_plan **out, fw_problem *at, const char *solver, pn_objective *objective,
-                       const pn_request *request, const pn_arg *start, pn_err *err);
+pn_status fw_plan_open(fw_plan **out, fw_problem *at, pn_objective *objective, const pn_request *request,
+                       const pn_arg *start, const pn_arg *step, pn_err *err);
+/** Steps are 2/(t+1), which the theory is about. */
+bool fw_is_standard(const fw_problem *at);
 /** The line of the slope bound or the clip, and that of the curvature. */
 void fw_explain_gradient(pn_plan *plan, const fw_problem *at);
 void fw_explain_curvature(pn_plan *plan, const fw_problem *at);
 /** Why there is no bound on the excess risk, or NULL. */
 const char *fw_no_bound(const fw_problem *at);
 /** The end of making a plan, as well as it went so far: it is the caller's now, or freed. */
-pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_status status);
+pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_status status, pn_err *err);
 /** Iterations, lines and bound of a run without privacy. */
 void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *common);
 /** The T in 1 .. 1e7 that minimises 2 Gamma/T + a sqrt(T): (4 Gamma/a)^(2/3); `fallback` when a or Gamma is 0. */

@@ -6,6 +6,8 @@
 #include "core/alloc.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
+const char *const fw_steps[] = { "standard", "paper", NULL };
+
 void fw_explain_gradient(pn_plan *plan, const fw_problem *at)
 {
     double clip = pn_objective_clip(at->objective);
@@ -34,6 +36,8 @@ void fw_explain_curvature(pn_plan *plan, const fw_problem *at)
 /* Why there is no bound on the excess risk, or NULL. */
 const char *fw_no_bound(const fw_problem *at)
 {
+    if (!fw_is_standard(at))
+        return at->step->text ? "the constant step does not converge" : PN_SCHEDULE_NO_BOUND;
     if (at->bounds->source == PN_BOUND_CLIPPED)
         return "clipped gradients are not those of f";
     if (!at->bounded)
@@ -54,15 +58,40 @@ void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *commo
     fw_explain_curvature(&plan->base, at);
     if (fw_no_bound(at))
         return;
-    plan->base.bound = plan->constant_step ? NAN : 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
+    plan->base.bound = 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
     pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
 }
 
-pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_status status)
+bool fw_is_standard(const fw_problem *at)
 {
-    if (plan->constant_step)
+    return !at->step || (at->step->text && at->step->count == 0);
+}
+
+static pn_status choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
+{
+    const pn_arg *step = at->step;
+    pn_schedule *of = &plan->step;
+
+    if (fw_is_standard(at)) {
+        *of = (pn_schedule){ .law = PN_STEP_HARMONIC, .eta = 1.0 };
+        return PN_OK;
+    }
+    of->eta = step->text ? 1.0 / ((double)plan->base.iterations + 2.0) : step->real;
+    if (step->text)
         pn_plan_warn(&plan->base,
                      "step=\"paper\" keeps about 1/e of the start's weight and does not converge; no bound");
+    PN_TRY(pn_schedule_read(of, &plan->base, &fw_params[FW_STEP], step, err));
+    if (of->each)
+        pn_schedule_explain(of, &plan->base, "step mu");
+    else
+        pn_plan_add(&plan->base, "step mu", of->eta, step->text ? "1/(T + 2)" : "as given");
+    return PN_OK;
+}
+
+pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_status status, pn_err *err)
+{
+    if (status == PN_OK)
+        status = choose_step(plan, at, err);
     if (status != PN_OK) {
         pn_plan_free(&plan->base);
         return status;
@@ -96,9 +125,10 @@ pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err)
     return PN_OK;
 }
 
-pn_status fw_plan_open(fw_plan **out, fw_problem *at, const char *solver, pn_objective *objective,
-                       const pn_request *request, const pn_arg *start, pn_err *err)
+pn_status fw_plan_open(fw_plan **out, fw_problem *at, pn_objective *objective, const pn_request *request,
+                       const pn_arg *start, const pn_arg *step, pn_err *err)
 {
+    const char *solver = request->solver->name;
     pn_set *set = pn_objective_set(objective);
     pn_status status = fw_check_set(solver, set, err);
     fw_plan *plan;
@@ -112,7 +142,8 @@ pn_status fw_plan_open(fw_plan **out, fw_problem *at, const char *solver, pn_obj
                         .bounds = pn_objective_bounds(objective),
                         .request = &plan->base.request,
                         .n = (double)pn_objective_data(objective)->n,
-                        .gamma = pn_objective_bounds(objective)->curvature };
+                        .gamma = pn_objective_bounds(objective)->curvature,
+                        .step = step };
     at->bounded = isfinite(at->gamma);
     at->gamma = at->bounded ? at->gamma : 0.0;
     status = fw_first_point(&plan->start, "solve.frank_wolfe", set, start, err);
@@ -135,6 +166,7 @@ void fw_plan_destroy(pn_plan *plan)
 {
     fw_plan *self = (fw_plan *)plan;
 
+    pn_schedule_clear(&self->step);
     pn_free(self->start);
     pn_free(self);
 }

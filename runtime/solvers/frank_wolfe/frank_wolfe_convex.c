@@ -13,11 +13,8 @@
 #include "solvers/engine/work.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
-static const char *const steps[] = { "standard", "paper", NULL };
-
 const pn_param fw_convex_params[] = {
-    { "step", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, steps,
-      "standard: 2/(t+2); paper: constant 1/(T+2), does not converge" },
+    FW_STEP_PARAM,
     PN_PARAM_END,
 };
 
@@ -45,9 +42,9 @@ static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *wi
 {
     double from_steps = 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
     double from_noise = plan->noise.sigma * width->high;
-    const char *none = plan->constant_step ? "the constant step does not converge" : fw_no_bound(at);
+    const char *none = fw_no_bound(at);
 
-    if (at->bounded)
+    if (at->bounded && fw_is_standard(at))
         pn_plan_add(&plan->base, "risk from steps", from_steps, "2 Gamma / (T + 2)");
     pn_plan_add(&plan->base, "risk from noise", from_noise, "sigma G");
     plan->base.bound = none ? NAN : from_steps + from_noise;
@@ -87,14 +84,13 @@ pn_status fw_convex_plan_new(pn_plan **out, pn_objective *objective, const pn_re
     fw_problem at;
     pn_status status;
 
-    PN_TRY(fw_plan_open(&plan, &at, "frank_wolfe_convex", objective, request, &common[PN_OPT_START], err));
+    PN_TRY(fw_plan_open(&plan, &at, objective, request, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
     plan->base.proven = true;
     plan->base.bound = NAN;
-    plan->constant_step = own[FW_CONVEX_STEP].count == 1;
     status = pn_gradient_noise_read(&plan->noise, "solve.frank_wolfe_convex", objective, request, err);
     if (status == PN_OK && request->kind == PN_NONPRIVATE)
         fw_plan_nonprivate(plan, &at, common);
     else if (status == PN_OK)
         status = plan_private(plan, &at, common, err);
-    return fw_plan_close(out, plan, &at, status);
+    return fw_plan_close(out, plan, &at, status, err);
 }

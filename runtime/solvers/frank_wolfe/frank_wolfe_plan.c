@@ -13,13 +13,11 @@
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
 static const char *const selections[] = { "best", "exponential", "permute_and_flip", "laplace", NULL };
-static const char *const steps[] = { "standard", "paper", NULL };
 
 const pn_param fw_params[] = {
     { "selection", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, selections,
       "law of the private choice; best: the smallest risk bound" },
-    { "step", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, steps,
-      "standard: 2/(t+2); paper: constant 1/(T+2), does not converge" },
+    FW_STEP_PARAM,
     PN_PARAM_END,
 };
 
@@ -280,7 +278,7 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
                 made->law == PN_SELECT_EXPONENTIAL ? "sqrt(8 rho / T): bounded range" : "sqrt(2 rho / T)");
     pn_plan_add(plan, made->law == PN_SELECT_EXPONENTIAL ? "Gumbel scale beta" : "noise scale", scale,
                 "2 Delta / epsilon per step%s", paper ? " = L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon)" : "");
-    if (at->bounded)
+    if (at->bounded && fw_is_standard(at))
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
     if (fw_no_bound(at))
@@ -314,7 +312,7 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
                        "solve.frank_wolfe: the budget is too small for %zu steps; use fewer iterations", made.steps);
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
-    plan->base.bound = plan->constant_step || fw_no_bound(at) ? NAN : made.bound;
+    plan->base.bound = fw_no_bound(at) ? NAN : made.bound;
     vertex->selection.law = made.law;
     vertex->selection.epsilon = made.epsilon;
     if (!paper)
@@ -353,16 +351,15 @@ pn_status fw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
 {
     fw_plan *plan = NULL;
     fw_problem at;
-    pn_status status = fw_plan_open(&plan, &at, "frank_wolfe", objective, request, &common[PN_OPT_START], err);
+    pn_status status = fw_plan_open(&plan, &at, objective, request, &common[PN_OPT_START], &own[FW_STEP], err);
 
     if (status != PN_OK)
         return status;
-    plan->constant_step = own[FW_STEP].count == 1;
     if (request->kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);
     } else if ((status = measure_scores(plan, &at, err)) == PN_OK) {
         explain_problem(&plan->base, &at);
         status = plan_private(plan, &at, common, own, err);
     }
-    return fw_plan_close(out, plan, &at, status);
+    return fw_plan_close(out, plan, &at, status, err);
 }

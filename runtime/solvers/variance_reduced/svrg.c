@@ -117,7 +117,7 @@ static void begin_epoch(svrg_state *self)
         self->apart += (self->x[j] - self->y[j]) * (self->x[j] - self->y[j]);
     self->apart = sqrt(self->apart);
     if (self->lazy)
-        svrg_lazy_begin(self->lazy, self->v);
+        svrg_lazy_begin(self->lazy, self->v, pn_schedule_at(&plan_of(self)->step, self->base.step + 1));
     self->inner = 0;
     self->stage = INNER;
 }
@@ -134,7 +134,7 @@ static pn_status move(svrg_state *self, pn_err *err)
         .share = 1.0 / (double)plan->shape.batch,
         .v = whole ? NULL : self->v,
         .y = self->y,
-        .eta = plan->shape.step,
+        .eta = pn_schedule_at(&plan->step, self->base.step + 1),
         .weight = (plan->tail + 1.0) / (plan->tail + (double)self->inner + 1.0), /* 1 for the first */
         .x = self->x,
         .average = self->average,
@@ -188,7 +188,7 @@ static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)
     state->more = self->inner < steps;
     if (state->more)
         return PN_OK;
-    row->step_size = plan_of(self)->shape.step;
+    row->step_size = pn_schedule_at(&plan_of(self)->step, state->step + 1);
     end_epoch(self);
     return PN_OK;
 }

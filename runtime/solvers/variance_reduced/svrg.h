@@ -15,6 +15,7 @@
 
 #include "oracle/question.h"
 #include "solvers/engine/first_order.h"
+#include "solvers/engine/schedule.h"
 #include "oracle/gradient_noise.h"
 
 #define SVRG_FAR 0x1p300 /* distance from the snapshot beyond which a run has diverged */
@@ -57,6 +58,7 @@ typedef struct svrg_plan {
     pn_plan base; /* first */
     pn_first_order problem;
     svrg_shape shape;
+    pn_schedule step; /* of the inner steps, a size for each epoch; shape.step where that is one number */
     bool printed;
     double first_gap; /* bound on the excess of the start; +inf when there is none */
     bool limited;     /* planned as if there were no strong convexity, of which noise leaves nothing */

@@ -43,6 +43,7 @@ struct svrg_lazy {
     const svrg_plan *plan;
     const pn_dataset *data;
     size_t a;
+    double eta;
     double threshold, shrink; /* eta l1; s */
     size_t step, flushed;     /* steps of this epoch; all coordinates have made so many */
     size_t window;            /* no coordinate misses more */
@@ -124,7 +125,6 @@ static pn_status read_intervals(svrg_lazy *self, const pn_prox *clip, pn_err *er
 pn_status svrg_lazy_new(svrg_lazy **out, const svrg_plan *plan, pn_err *err)
 {
     svrg_lazy *self = pn_calloc(1, sizeof *self);
-    double eta = plan->shape.step;
     size_t most = svrg_epoch_steps(&plan->shape, plan->shape.epochs);
     pn_status status = PN_OK;
     pn_prox_net net;
@@ -135,8 +135,6 @@ pn_status svrg_lazy_new(svrg_lazy **out, const svrg_plan *plan, pn_err *err)
     self->plan = plan;
     self->data = pn_objective_data(plan->base.objective);
     self->a = (size_t)plan->tail;
-    self->threshold = eta * net.l1;
-    self->shrink = 1.0 / (1.0 + eta * net.l2);
     self->window = self->data->p / WINDOW_SHARE > LEAST_WINDOW ? self->data->p / WINDOW_SHARE : LEAST_WINDOW;
     self->window = self->window < most ? self->window : most;
     self->at = pn_calloc(self->data->p, sizeof *self->at);
@@ -151,7 +149,6 @@ pn_status svrg_lazy_new(svrg_lazy **out, const svrg_plan *plan, pn_err *err)
         svrg_lazy_free(self);
         return status;
     }
-    fill_table(self, eta * net.l2);
     *out = self;
     return PN_OK;
 }
@@ -167,8 +164,22 @@ void svrg_lazy_free(svrg_lazy *self)
     pn_free(self);
 }
 
-void svrg_lazy_begin(svrg_lazy *self, const double *v)
+/* What steps of that size share. */
+static void set_eta(svrg_lazy *self, double eta)
 {
+    pn_prox_net net;
+
+    (void)as_net(self->plan, &net);
+    self->eta = eta;
+    self->threshold = eta * net.l1;
+    self->shrink = 1.0 / (1.0 + eta * net.l2);
+    fill_table(self, eta * net.l2);
+}
+
+void svrg_lazy_begin(svrg_lazy *self, const double *v, double eta)
+{
+    if (eta != self->eta)
+        set_eta(self, eta);
     for (size_t j = 0; j < self->data->p; j++)
         self->at[j] = (coordinate){ .v = v[j] };
     self->step = self->flushed = 0;
@@ -209,7 +220,7 @@ static void weight_polynomial(const svrg_lazy *self, size_t t, double c[MOST_A +
 
 static inline double one_step(const svrg_lazy *self, size_t j, double x, double g)
 {
-    double t = self->threshold, moved = x - self->plan->shape.step * g;
+    double t = self->threshold, moved = x - self->eta * g;
     double up = moved > -t ? moved : -t, middle = up < t ? up : t, next = (moved - middle) * self->shrink;
 
     if (self->low) {
@@ -284,7 +295,7 @@ static void make_up(svrg_lazy *self, size_t j, size_t until, double *x)
         c->sum += weight(self, ++t) * now;
         if (left <= FEW || now == 0.0)
             continue;
-        d = self->plan->shape.step * c->v + copysign(self->threshold, now);
+        d = self->eta * c->v + copysign(self->threshold, now);
         count = steps_on_line(self, j, now, d, left);
         if (count == 0)
             continue;

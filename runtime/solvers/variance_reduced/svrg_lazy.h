@@ -15,8 +15,8 @@ const char *svrg_lazy_obstacle(const svrg_plan *plan);
 pn_status svrg_lazy_new(svrg_lazy **out, const svrg_plan *plan, pn_err *err);
 void svrg_lazy_free(svrg_lazy *self); /* NULL allowed */
 
-/** An epoch begins: v[p] is the gradient at its snapshot. */
-void svrg_lazy_begin(svrg_lazy *self, const double *v);
+/** An epoch of steps of size eta begins: v[p] is the gradient at its snapshot. */
+void svrg_lazy_begin(svrg_lazy *self, const double *v, double eta);
 
 /**
  * One inner step: x <- prox(x - eta (batch mean of differences + v)) where the batch has entries; the other coordinates

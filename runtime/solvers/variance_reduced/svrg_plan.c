@@ -19,7 +19,7 @@ const pn_param svrg_params[] = {
     { "inner", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "m: steps in an epoch; svrg_pp: half of those in the first" },
     { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "b: records of an inner step: without replacement, under zero_out each by a coin of rate b/n" },
-    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of the inner steps" },
+    PN_STEP_PARAM("eta of the inner steps; of a list or a function one for each epoch"),
     { "preset", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, presets,
       "practical: what works, with no claim; theory: eta and m for which an epoch provably halves the gap" },
     { "form", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, forms,
@@ -77,11 +77,18 @@ static pn_status check_step(const svrg_plan *plan, pn_err *err)
                    "solve.%s: no step size follows for a loss without curvature; give step=", plan->base.solver->name);
 }
 
+/* A size for each epoch, once their number is known and in bounds. */
+static pn_status read_step(svrg_plan *plan, const pn_arg *step, pn_err *err)
+{
+    PN_TRY(check_shape(plan, &plan->shape, err));
+    plan->base.iterations = plan->shape.epochs;
+    return pn_schedule_read(&plan->step, &plan->base, &svrg_params[SVRG_STEP], step, err);
+}
+
 static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     svrg_shape *shape = &plan->shape;
     const pn_arg *steps = &common[PN_OPT_ITERATIONS];
-    pn_status status;
 
     if (steps->given && own[SVRG_EPOCHS].given)
         return pn_fail(err, PN_EINVAL, "solve.%s: give either epochs or iterations, which are the same, not both",
@@ -91,11 +98,15 @@ static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_ar
                                      : steps->given         ? steps->count
                                                             : 0,
                            .inner = own[SVRG_INNER].count,
-                           .batch = own[SVRG_BATCH].count,
-                           .step = own[SVRG_STEP].real };
+                           .batch = own[SVRG_BATCH].count };
+    PN_TRY(read_step(plan, &own[SVRG_STEP], err));
+    shape->step = pn_step_number(&plan->step, &own[SVRG_STEP]);
     svrg_complete_shape(plan, own[SVRG_PRESET].count == 1);
-    status = check_step(plan, err);
-    return status == PN_OK ? check_shape(plan, shape, err) : status;
+    PN_TRY(read_step(plan, &own[SVRG_STEP], err));
+    if (plan->step.each)
+        shape->step = plan->step.eta;
+    plan->step.eta = shape->step;
+    return check_step(plan, err);
 }
 
 /* ---- lines ---- */
@@ -134,7 +145,10 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
                 base->request.kind == PN_NONPRIVATE || svrg_moved(plan) == 2.0 ? ""
                                                                                : "expected, by coins of rate b/n; ",
                 own[SVRG_BATCH].given ? "as given" : plan->why_batch);
-    pn_plan_add(base, "step eta", shape->step, "%s", own[SVRG_STEP].given ? "as given" : plan->why_step);
+    if (plan->step.each)
+        pn_schedule_explain(&plan->step, base, "step eta");
+    else
+        pn_plan_add(base, "step eta", shape->step, "%s", own[SVRG_STEP].given ? "as given" : plan->why_step);
     if (base->request.kind != PN_NONPRIVATE)
         pn_plan_add(base, "releases", steps + (plan->printed ? 0.0 : (double)shape->epochs),
                     plan->printed ? "one an inner step, of a batch's sum + v under one noise"
@@ -215,8 +229,8 @@ static void explain_risk(svrg_plan *plan)
     pn_plan *base = &plan->base;
     double first = plan->first_gap;
 
-    base->bound = svrg_bound(plan);
-    if (plan->inner > 0.0) {
+    base->bound = plan->step.each ? NAN : svrg_bound(plan);
+    if (plan->inner > 0.0 && !plan->step.each) {
         base->predicted = svrg_predict(plan, &plan->shape, plan->anchor.sigma, plan->inner);
         pn_plan_add(base, "predicted excess", base->predicted, "%s",
                     plan->problem.strong_convexity > 0.0 && !plan->shape.doubling && !plan->limited
@@ -228,7 +242,8 @@ static void explain_risk(svrg_plan *plan)
                     "expected; epochs contract from %.4g (Xiao and Zhang, Theorem 3.1, with this noise)", first);
     else
         pn_plan_add_text(base, "excess risk bound", "none", "%s",
-                         plan->shape.doubling                      ? "for this method only its order is known"
+                         plan->step.each                           ? PN_SCHEDULE_NO_BOUND
+                         : plan->shape.doubling                    ? "for this method only its order is known"
                          : !(plan->problem.strong_convexity > 0.0) ? "needs strong convexity"
                          : !isfinite(first)                        ? "the gap at the start is unknown: no bounded set"
                                                                    : "no contraction is proven for this m, b and eta");
@@ -249,6 +264,9 @@ static pn_status check_theory(const svrg_plan *plan, const pn_arg *own, pn_err *
             "solve.%s: preset=\"theory\" needs strong convexity: add reg.l2(lambda), give strong_convexity=, or use "
             "svrg_pp",
             name);
+    if (pn_arg_lists(&own[SVRG_STEP]))
+        return pn_fail(err, PN_EINVAL, "solve.%s: preset=\"theory\" is about steps of one size; give step one number",
+                       name);
     if (own[SVRG_STEP].given && own[SVRG_STEP].real >= limit)
         return pn_fail(err, PN_EINVAL, "solve.%s: preset=\"theory\" needs step < 1/(24 L) = %g, got %g", name, limit,
                        own[SVRG_STEP].real);
@@ -280,7 +298,7 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
     PN_TRY(svrg_noise(plan, plan->share, paper, own[SVRG_C].real, err));
     plan->base.sigma = svrg_sigma(plan, &plan->shape, plan->inner);
     explain_noise(plan);
-    if (!paper)
+    if (!paper && !plan->step.each)
         pn_plan_later(&plan->base);
     return PN_OK;
 }
@@ -336,12 +354,12 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
     if (status != PN_OK)
         return status;
     plan->goes_on = goes_on(plan, own);
-    plan->base.iterations = plan->shape.epochs;
     pn_plan_set(&plan->base, common[PN_OPT_ITERATIONS].given ? "iterations" : "epochs", (double)plan->shape.epochs,
                 true);
     pn_plan_set(&plan->base, "inner", (double)plan->shape.inner, true);
     pn_plan_set(&plan->base, "batch", (double)plan->shape.batch, true);
-    pn_plan_set(&plan->base, "step", plan->shape.step, false);
+    if (!plan->step.each)
+        pn_plan_set(&plan->base, "step", plan->shape.step, false);
     plan->base.gradients = svrg_gradients(&plan->shape, plan->problem.n);
     pn_first_order_explain(&plan->problem, &plan->base);
     explain_shape(plan, own, own[SVRG_EPOCHS].given || common[PN_OPT_ITERATIONS].given ? "as given" : plan->why_epochs);
@@ -388,5 +406,6 @@ void svrg_plan_destroy(pn_plan *plan)
     svrg_plan *self = (svrg_plan *)plan;
 
     pn_first_order_clear(&self->problem);
+    pn_schedule_clear(&self->step);
     pn_free(self);
 }

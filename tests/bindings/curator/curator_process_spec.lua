@@ -63,6 +63,7 @@ describe("a script with a memory error", function()
     end
     assert.equal("0", told["at copy"]:match "^%d+", told["at copy"])
     assert.equal("0", told["after work"]:match "^%d+", told["after work"])
+    assert.equal("0", told["in a schedule"]:match "^%d+", told["in a schedule"])
   end)
 
   it("costs nothing but itself", function()

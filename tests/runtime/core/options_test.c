@@ -12,7 +12,7 @@
 static const char *const shapes[] = { "ball", "box", NULL };
 static const char *const norm_class[] = { "pn.norm", NULL };
 
-enum { RADIUS, STEPS, EXACT, SHAPE, CENTRE, TABLE, NORM, SEED, ROWS };
+enum { RADIUS, STEPS, EXACT, SHAPE, CENTRE, TABLE, NORM, SEED, STEP, SHARE, ROWS };
 
 static const pn_param params[] = {
     { "radius", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "size of the set" },
@@ -23,6 +23,8 @@ static const pn_param params[] = {
     { "table", PN_MATRIX, PN_OPTIONAL, PN_ANY, 0.0, NULL, "[rows, cols]" },
     { "norm", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, norm_class, "that measures" },
     { "seed", PN_COUNT, PN_OPTIONAL, PN_WORD, 1.0, NULL, "of the draws" },
+    { "step", PN_SCHEDULE, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta" },
+    { "share", PN_SCHEDULE, PN_OPTIONAL, PN_SHARE, 0.0, shapes, "mu" },
     PN_PARAM_END,
 };
 static const pn_param other[] = {
@@ -146,7 +148,7 @@ static void a_whole_number_is_a_number(void)
 
 static void unknown_names_are_refused_with_the_nearest(void)
 {
-    static const char all[] = "radius, steps, exact, shape, centre, table, norm, seed";
+    static const char all[] = "radius, steps, exact, shape, centre, table, norm, seed, step, share";
     char wanted[256];
 
     (void)snprintf(wanted, sizeof wanted, "set.ball: unknown option \"radios\", the nearest is radius; it takes %s",
@@ -242,6 +244,34 @@ static void ranges_are_those_of_the_rows(void)
     CHECK(says(with_text("steps", "0"), "set.ball: steps must be a whole number from 1, got 0"));
 }
 
+#define STEP_EXPECTS "a positive number, a list of one for each step, or a function of the step"
+
+static void a_schedule_is_a_number_several_or_a_name(void)
+{
+    const double steps[] = { 0.5, 0.25 };
+    pn_options *options = new_options(), *texts = new_options();
+    pn_arg args[PN_ARGS_MAX];
+    pn_err err;
+
+    CHECK(read_all(NULL, args, &err) == PN_OK);
+    CHECK(!args[STEP].given && !pn_arg_lists(&args[STEP]) && strcmp(args[SHARE].text, "ball") == 0);
+    pn_options_vector(options, "step", steps, 2);
+    pn_options_text(options, "share", "box");
+    CHECK(read_all(options, args, &err) == PN_OK);
+    CHECK(pn_arg_lists(&args[STEP]) && args[STEP].vector.data[1] == 0.25 && args[SHARE].count == 1);
+    pn_options_set(texts, "step", "0.5, 0.25, 1");
+    pn_options_set(texts, "share", "0.5");
+    CHECK(read_all(texts, args, &err) == PN_OK);
+    CHECK(args[STEP].vector.n == 3 && !pn_arg_lists(&args[SHARE]) && args[SHARE].real == 0.5 && !args[SHARE].text);
+    CHECK(says(with_text("share", "1"), NULL) && says(with_text("share", "box"), NULL));
+    CHECK(says(with_text("step", "fast"), "set.ball: step must be " STEP_EXPECTS ", got \"fast\""));
+    CHECK(says(with_text("step", "-1"), "set.ball: step must be " STEP_EXPECTS ", got -1"));
+    CHECK(says(with_text("share", "1.5"), "set.ball: share must be one of the listed names, a number above 0, at most "
+                                          "1, a list of one for each step, or a function of the step, got 1.5"));
+    pn_options_free(texts);
+    pn_options_free(options);
+}
+
 static void several_tables_share_the_names(void)
 {
     pn_options *options = with_text("epsilon", "0.5");
@@ -254,7 +284,7 @@ static void several_tables_share_the_names(void)
     CHECK(common[0].real == 0.5 && own[STEPS].count == 4 && !own[RADIUS].given);
     pn_options_set(options, "epsilom", "1");
     CHECK(pn_options_spread(options, "solve.sgd", tables, 2, &err) == PN_EINVAL);
-    CHECK(strstr(err.message, "the nearest is epsilon;") != NULL && strstr(err.message, "seed, epsilon") != NULL);
+    CHECK(strstr(err.message, "the nearest is epsilon;") != NULL && strstr(err.message, "share, epsilon") != NULL);
     pn_options_free(options);
 }
 
@@ -323,6 +353,7 @@ int main(void)
     typed_values_arrive();
     texts_are_read_as_what_the_option_is();
     what_is_absent_has_its_fallback();
+    a_schedule_is_a_number_several_or_a_name();
     a_whole_number_is_a_number();
     unknown_names_are_refused_with_the_nearest();
     a_table_without_rows_takes_none();

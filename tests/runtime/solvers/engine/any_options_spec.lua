@@ -134,6 +134,10 @@ local function value_of(param, dim, errors)
   if param.expects == "a pn.prox" then
     return pick { pn.prox.l1(0.1), pn.prox.squared_l2(0.1), pn.prox.elastic_net { l1 = 0.1, l2 = 0.1 } }
   end
+  if param.expects:find "a function of the step$" then
+    local eta = pick { 1e-3, 0.1, 0.5, 1, 3 }
+    return pick { eta, eta, { eta, eta / 2 }, function(t) return eta / t end }
+  end
   if param.expects == "a pn.potential" then return pn.potential.euclidean() end
   return right[param.expects] and pick(own_right[param.name] or right[param.expects])
 end
