@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bindings/solvers/lask.h"
+#include "core/vault.h"
 
 #define PREFIX_OPTIONS 24 /* at most */
 
@@ -275,7 +276,8 @@ pn_question *pnl_ask_plan(lua_State *L, pnl_ask *self, const pnl_told *told)
         (void)pn_graph_keep(question->graph);
     question->numbers = NULL;
     if (own_numbers(question, &err) != PN_OK ||
-        pn_question_certify(question, &err) != PN_OK) { /* a step that catches the error must not have it planned */
+        PN_WITH_RECORDS(pn_question_certify(question, &err)) !=
+            PN_OK) { /* a step that catches the error must not have it planned */
         pn_question_clear(question);
         self->plan->question_count--;
         pnl_status(L, pn_fail_in(&err, err.status, self->owner), &err);

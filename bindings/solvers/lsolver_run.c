@@ -394,14 +394,11 @@ pn_status pnl_scripted_call(const pnl_scripted_plan *plan, pnl_job *job, pn_err 
 {
     lua_State *L = pnl_run_state(plan->back->main);
     bool before = pnl_private_step(L, plan->base.request.kind != PN_NONPRIVATE);
-    bool entered = job->kind != PNL_JOB_PLAN && job->kind != PNL_JOB_COUNT;
     pn_status status;
 
-    if (entered)
-        pn_vault_leave();
+    pn_vault_leave();
     status = pnl_call_back(plan->back, 0, body, job, err);
-    if (entered)
-        pn_vault_enter();
+    pn_vault_enter();
     (void)pnl_private_step(L, before);
     return status;
 }

@@ -88,3 +88,13 @@ show("in a schedule", c:run(([[
     return 1
   end})
   return found]]):format(obj, masked(secrets.record))).answer)
+
+-- The step of a user's solver is called while it is planned, and between answers.
+show("in a step", c:run(([[
+  local found, calls = 0, 0
+  local own = pn.solver{name="own", step=function(s, ask)
+    s.x = s.set:project(s.x - ask:gradient(s.x) - ask:moment(pn.tanh, s.x))
+    found, calls = found + pn.peek.find("%%s"), calls + 1
+  end}
+  own(%s, {epsilon=0.5, delta=1e-7, iterations=2})
+  return calls == 3 and found or -1]]):format(obj):format(masked(secrets.record))).answer)

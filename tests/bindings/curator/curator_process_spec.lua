@@ -64,6 +64,7 @@ describe("a script with a memory error", function()
     assert.equal("0", told["at copy"]:match "^%d+", told["at copy"])
     assert.equal("0", told["after work"]:match "^%d+", told["after work"])
     assert.equal("0", told["in a schedule"]:match "^%d+", told["in a schedule"])
+    assert.equal("0", told["in a step"]:match "^-?%d+", told["in a step"])
   end)
 
   it("costs nothing but itself", function()

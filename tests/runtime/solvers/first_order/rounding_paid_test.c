@@ -189,8 +189,8 @@ static void sums_of_sgd_pay(void)
         own[SGD_SAMPLING] = (pn_arg){ .given = true, .text = way ? "poisson" : "fixed" };
         plan = plan_of("sgd", &of, way ? PN_ZERO_OUT : PN_REPLACE_ONE, own);
         details = (const sgd_plan *)plan;
-        CHECK(details && details->batches.contribution >= L * (1.0 + 2.0 * UNIT));
-        CHECK(details && details->batches.error >= pn_objective_batch_error(of.objective, way ? 1000 : 50, L));
+        CHECK(details && details->gradient.batches.contribution >= L * (1.0 + 2.0 * UNIT));
+        CHECK(details && details->gradient.batches.error >= pn_objective_batch_error(of.objective, way ? 1000 : 50, L));
         pn_plan_free(plan);
         world_free(&of);
     }
