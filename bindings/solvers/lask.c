@@ -81,6 +81,7 @@ static int write_down(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
         question = &self->plan->questions[which];
         question->each += question->ops->answer != PN_ANSWER_ABOVE;
         question->share = fmax(question->share, of->told.question.share);
+        question->budget = fmax(question->budget, of->told.question.budget);
     } else {
         question = pnl_ask_plan(L, self, &of->told);
     }
@@ -140,6 +141,9 @@ static int answer_in_run(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     if (of->told.question.share > question->share * (1.0 + 1e-12))
         pnl_error(L, "%s: the step asks %s with share %g, and its plan has %g", self->owner, question->ops->name,
                   of->told.question.share, question->share);
+    if (of->told.question.budget > question->budget * (1.0 + 1e-12))
+        pnl_error(L, "%s: the step asks %s with budget %g, and its plan has %g", self->owner, question->ops->name,
+                  of->told.question.budget, question->budget);
     before = pnl_private_step(L, false); /* what the pass calls back is the owner's own */
     status = PN_WITH_RECORDS(pn_oracle_ask(
         self->oracle, which, &(pn_asked){ .x = of->x, .v = of->v, .tau = of->told.length }, &got, &self->err));
@@ -174,7 +178,7 @@ static pn_status price(pn_plan *plan, const pnl_told *told, pn_err *err)
     pn_question *question = &plan->questions[0];
 
     if (isnan(told->sigma))
-        return pn_plan_calibrate(plan, err);
+        return pn_plan_calibrate(plan, false, err);
     PN_TRY(pn_question_set_noise(question, 1.0, err));
     return pn_question_set_noise(question, told->sigma / pn_question_sigma(question), err);
 }

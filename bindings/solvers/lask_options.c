@@ -9,10 +9,12 @@
 
 #define PREFIX_OPTIONS 24 /* at most */
 
-enum { SHARE = 0, REACH, RADIUS, THRESHOLD, ANSWERS, SIGMA, RHO, EPSILON, DELTA, COUNT, HORIZON };
+enum { SHARE = 0, BUDGET, REACH, RADIUS, THRESHOLD, ANSWERS, SIGMA, RHO, EPSILON, DELTA, COUNT, HORIZON };
 
 static const pn_param params[] = {
     { "share", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "precision relative to the plan's other questions" },
+    { "budget", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
+      "of a plan: the part of its budget that pays for these answers alone; the others share the rest" },
     { "reach", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "of difference: clipped at reach x smoothness x distance" },
     { "radius", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "of differences" },
@@ -167,6 +169,7 @@ void pnl_ask_options(lua_State *L, int index, const pnl_ask *self, pnl_told *tol
     question->answers = args[ANSWERS].given ? args[ANSWERS].count : 1;
     told->horizon = args[HORIZON].given ? args[HORIZON].count : 0;
     question->share = given_or(&args[SHARE], 1.0);
+    question->budget = given_or(&args[BUDGET], 0.0);
     question->reach = given_or(&args[REACH], question->reach);
     question->radius = given_or(&args[RADIUS], question->radius);
     told->sigma = given_or(&args[SIGMA], NAN);

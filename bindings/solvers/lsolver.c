@@ -87,7 +87,7 @@ static pn_status fill_plan(pnl_scripted_plan *plan, const pn_arg *common, pn_err
     if (of->ops.adaptive)
         pn_plan_add_text(&plan->base, "may stop early", "yes",
                          "charged for what it asked; (epsilon, delta) hold wherever it stops: Feldman, Zrnic (2021)");
-    return pn_plan_calibrate(&plan->base, err);
+    return pn_plan_calibrate(&plan->base, plan->pld, err);
 }
 
 static pn_status scripted_plan(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
@@ -148,6 +148,7 @@ static void option_names(lua_State *L, int table, const char *names[MOST_OPTIONS
     for (size_t i = 0; pnl_run_option_names[i]; i++)
         names[count++] = pnl_run_option_names[i];
     names[count++] = "batch";
+    names[count++] = "accountant";
     if (lua_getfield(L, table, "options") == LUA_TTABLE) {
         for (lua_pushnil(L); lua_next(L, -2) && count < MOST_OPTIONS; lua_pop(L, 1))
             names[count++] = lua_tostring(L, -2);

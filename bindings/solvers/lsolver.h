@@ -22,6 +22,7 @@ typedef struct pnl_scripted_plan {
     pnl_callback *back;
     double *start;      /* [dim] */
     double time, noise; /* pn_first_order_time */
+    bool pld;           /* priced by its loss distribution, charged as a whole */
 } pnl_scripted_plan;
 
 /* What the function of a plan is called for. */

@@ -183,46 +183,77 @@ static void record(lua_State *L, pnl_job *job)
     (void)call_own(L, "step", 2, 0);
 }
 
-/* queries = {gradient = 1, hessian = {count = 1, share = 2}} */
+/* The one at the top, a count or a table of options. */
+static void declare_one(lua_State *L, pnl_ask *ask, const pn_question_ops *ops)
+{
+    pnl_told told = { .question = { .ops = ops, .points = 1 } };
+
+    if (ops == &pn_question_moment || ops == &pn_question_mean || ops == &pn_question_values ||
+        ops == &pn_question_choose || ops == &pn_question_differences || ops == &pn_question_prefix ||
+        ops == &pn_question_above)
+        pnl_error(L, "%s: queries: %s depends on what it is asked with; leave queries out, and the step is tried once",
+                  ask->owner, ops->name);
+    if (lua_type(L, -1) == LUA_TNUMBER) {
+        lua_createtable(L, 0, 1);
+        lua_pushvalue(L, -2);
+        lua_setfield(L, -2, "count");
+    }
+    pnl_ask_options(L, lua_gettop(L), ask, &told);
+    (void)pnl_ask_about(&told.question);
+    (void)pnl_ask_plan(L, ask, &told);
+}
+
+/* queries = {gradient = 1, hessian = {count = 1, share = 2}}, in the order of the kinds. */
 static void declare(lua_State *L, pnl_job *job, int queries)
 {
     pnl_ask *ask = push_ask(L, job->plan, PNL_ASK_RECORDS);
+    const pn_question_ops *const *kinds = pn_question_table();
+    int top = lua_gettop(L);
 
-    for (lua_pushnil(L); lua_next(L, queries);) {
-        int key = lua_gettop(L) - 1;
-        const char *name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : NULL;
+    for (lua_pushnil(L); lua_next(L, queries); lua_pop(L, 1)) {
+        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
         const pn_question_ops *ops = name ? pn_question_find(name) : NULL;
-        pnl_told told = { .question = { .ops = ops, .points = 1 } };
 
         if (!ops || !pn_question_is_open(ops))
-            pnl_error(L, "%s: queries: there is no question %s", ask->owner, pnl_got(L, key));
-        if (ops == &pn_question_moment || ops == &pn_question_mean || ops == &pn_question_values ||
-            ops == &pn_question_choose || ops == &pn_question_differences || ops == &pn_question_prefix ||
-            ops == &pn_question_above)
-            pnl_error(L,
-                      "%s: queries: %s depends on what it is asked with; leave queries out, and the step is tried once",
-                      ask->owner, name);
-        if (lua_type(L, -1) == LUA_TNUMBER) {
-            lua_createtable(L, 0, 1);
-            lua_pushvalue(L, -2);
-            lua_setfield(L, -2, "count");
-        }
-        pnl_ask_options(L, lua_gettop(L), ask, &told);
-        (void)pnl_ask_about(&told.question);
-        (void)pnl_ask_plan(L, ask, &told);
-        lua_settop(L, key);
+            pnl_error(L, "%s: queries: there is no question %s", ask->owner, pnl_got(L, -2));
+    }
+    for (; *kinds; kinds++) {
+        if (lua_getfield(L, queries, (*kinds)->name) != LUA_TNIL)
+            declare_one(L, ask, *kinds);
+        lua_settop(L, top);
     }
     pnl_ask_end(ask);
 }
 
+static void read_accountant(lua_State *L, pnl_scripted_plan *plan)
+{
+    int type = lua_getfield(L, lua_upvalueindex(UP_OPTIONS), "accountant");
+    const char *name = type == LUA_TSTRING ? lua_tostring(L, -1) : type == LUA_TNIL ? "rdp" : "";
+
+    plan->pld = strcmp(name, "pld") == 0;
+    if (!plan->pld && strcmp(name, "rdp") != 0)
+        pnl_error(L, "%s: accountant must be \"rdp\" or \"pld\", got %s", plan->base.owner, pnl_got(L, -1));
+    lua_pop(L, 1);
+}
+
 static void plan_questions(lua_State *L, pnl_job *job)
 {
-    if (lua_getfield(L, lua_upvalueindex(UP_DEFINITION), "queries") == LUA_TTABLE)
-        declare(L, job, lua_gettop(L));
-    else if (!lua_isnil(L, -1))
-        pnl_error(L, "%s: queries must be a table, {gradient = 1}, got %s", job->plan->base.owner, pnl_got(L, -1));
-    else
+    int type;
+
+    read_accountant(L, job->plan);
+    type = lua_getfield(L, lua_upvalueindex(UP_DEFINITION), "queries");
+    if (type == LUA_TNIL) {
         record(L, job);
+        return;
+    }
+    if (type == LUA_TFUNCTION) {
+        push_state(L, job->plan);
+        lua_call(L, 1, 1);
+    }
+    if (!lua_istable(L, -1))
+        pnl_error(L, "%s: queries must be a table, {gradient = 1}, or a function of s that returns one, got %s",
+                  job->plan->base.owner, pnl_got(L, -1));
+    declare(L, job, lua_gettop(L));
 }
 
 /* ---- a run ---- */

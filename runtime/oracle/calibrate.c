@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "oracle/question.h"
+#include "privacy/accounting/allowance.h"
 #include "privacy/accounting/calibrate_program.h"
 
 /* ---- one multiplier for several questions ---- */
@@ -63,19 +64,42 @@ static pn_status event_at(void *self, double z, pn_event **event, size_t *times,
     return event_of(of->askings, of->count, event, times, err);
 }
 
+static bool all_gaussian(const pn_asking *askings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (askings[i].question->ops->answer != PN_ANSWER_NUMBERS || askings[i].question->scheme)
+            return false;
+    }
+    return true;
+}
+
+/* What Gaussian releases about all records cost adds up as mu^2, which the exact curve prices. */
+static pn_status gaussian_noise(const pn_run_budget *budget, const pn_request *request, const pn_program *program,
+                                double *z, pn_err *err)
+{
+    pn_unit unit = request->kind == PN_RHO        ? PN_UNIT_RHO
+                   : pn_request_is_renyi(request) ? PN_UNIT_RENYI
+                                                  : PN_UNIT_GAUSSIAN;
+    pn_allowance allowance;
+
+    PN_TRY(pn_allowance_open(&allowance, budget, unit, false, unit == PN_UNIT_RENYI ? program : NULL, err));
+    return pn_allowance_noise(&allowance, allowance.total, program, z, err);
+}
+
 pn_status pn_askings_calibrate(const pn_asking *askings, size_t count, const pn_request *request, const char *owner,
                                const char *accountant, double *z, double *reached, pn_err *err)
 {
     several of = { askings, count };
     pn_program program = { event_at, &of };
     pn_run_budget budget = { .owner = owner,
-                             .accountant = accountant,
+                             .accountant = accountant ? accountant : "rdp",
                              .epsilon = request->epsilon,
                              .delta = request->delta,
                              .rho = request->kind == PN_RHO ? request->rho : NAN };
     double found = NAN;
 
-    PN_TRY(pn_calibrate_run(&found, reached, &budget, &program, err));
+    PN_TRY(!accountant && all_gaussian(askings, count) ? gaussian_noise(&budget, request, &program, &found, err)
+                                                       : pn_calibrate_run(&found, reached, &budget, &program, err));
     if (z)
         *z = found;
     for (size_t i = 0; i < count; i++) {
@@ -155,15 +179,12 @@ static bool one_stream(const pn_plan *plan)
     return plan->question_count == 1 && plan->questions[0].ops->answer == PN_ANSWER_SUMS;
 }
 
-static pn_status plain_noise(pn_plan *plan, double *z, pn_err *err)
+static pn_status plain_noise(pn_plan *plan, pn_question *one, const pn_request *request, pn_err *err)
 {
-    pn_question *one = &plan->questions[0];
-
-    one->noise.sigma = pn_gradient_noise_tight(&one->noise, &plan->request, plan->iterations * one->each);
+    one->noise.sigma = pn_gradient_noise_tight(&one->noise, request, plan->iterations * one->each);
     if (!(one->noise.sigma >= 0x1p-900 && one->noise.sigma <= 0x1p900))
-        return pn_fail(err, PN_EBUDGET, "%s: the budget is too small for %zu steps; use fewer iterations", plan->owner,
-                       plan->iterations);
-    *z = one->noise.sigma / one->noise.sensitivity * one->share;
+        return pn_fail(err, PN_EBUDGET, "%s: the budget is too small for %zu answers of %s; use fewer iterations",
+                       plan->owner, plan->iterations * one->each, one->ops->name);
     return pn_question_price(one, err);
 }
 
@@ -198,7 +219,9 @@ static void explain(pn_plan *plan, const pn_question *question)
         pn_plan_add(plan, name, pn_question_sigma(question), "noise on each of %zu number%s%s, %s%s", question->dim,
                     question->dim == 1 ? "" : "s", scaled ? ", times the length asked for" : "", times, batch);
     }
-    if (question->share != 1.0)
+    if (question->budget > 0.0)
+        pn_plan_add(plan, "  budget", question->budget, "of the whole, for its answers alone");
+    else if (question->share != 1.0)
         pn_plan_add(plan, "  share", question->share, "its noise multiplier is z/share");
 }
 
@@ -252,29 +275,121 @@ static pn_status check_choices(const pn_plan *plan, pn_err *err)
                    plan->owner, plan->charges, rho ? "rho" : "epsilon", cost, most);
 }
 
-static pn_status find_noise(pn_plan *plan, pn_err *err)
+/* Beside batches an answer about all records is one of everybody: one kind of event, as svrg has it. */
+static pn_status join_batches(pn_asking *askings, size_t count, pn_err *err)
 {
-    double z = direct(plan);
-    pn_asking askings[PN_PLAN_QUESTIONS];
-    size_t count = askings_of(plan, askings);
+    bool batches = false;
+
+    for (size_t i = 0; i < count; i++)
+        batches |= askings[i].question->scheme && askings[i].question->ops->answer == PN_ANSWER_NUMBERS;
+    for (size_t i = 0; batches && i < count; i++) {
+        pn_question *question = askings[i].question;
+
+        if (question->ops->answer != PN_ANSWER_NUMBERS || question->batches.scheme)
+            continue;
+        pn_question_join_whole(question);
+        PN_TRY(askings[i].priced ? pn_question_price(question, err) : PN_OK);
+    }
+    return PN_OK;
+}
+
+/* Those that a part of the budget pays for by itself; the others share what these leave. */
+static pn_status price_apart(pn_plan *plan, pn_asking *askings, size_t count, pn_err *err)
+{
+    double parts = 0.0;
+    size_t apart = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        parts += askings[i].question->budget;
+        apart += askings[i].question->budget > 0.0;
+    }
+    if (apart > 0 && (apart == count || !(parts < 1.0)))
+        return pn_fail(err, PN_EINVAL,
+                       "%s: questions with budget= take %g of the budget, and %zu of %zu are left for the rest; leave "
+                       "some of it to a question without budget=",
+                       plan->owner, parts, count - apart, count);
+    if (apart > 0 && plan->request.kind == PN_EPSILON_DELTA && plan->request.delta == 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: budget= divides epsilon and delta; give delta=", plan->owner);
+    for (size_t i = 0; i < count; i++) {
+        pn_question *question = askings[i].question;
+        pn_request part = pn_request_part(&plan->request, question->budget);
+
+        if (question->budget == 0.0)
+            continue;
+        if (question->ops->answer == PN_ANSWER_NUMBERS && !question->batches.scheme)
+            PN_TRY(plain_noise(plan, question, &part, err));
+        else
+            PN_TRY(pn_askings_calibrate(&askings[i], 1, &part, plan->owner, NULL, NULL, NULL, err));
+        askings[i].priced = true;
+    }
+    return join_batches(askings, count, err);
+}
+
+/* By its loss distribution a run is charged at once: what its answers charge by themselves has no place in it. */
+static pn_status price_whole(pn_plan *plan, pn_asking *askings, size_t count, double *z, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    double reached = NAN;
+
+    if (request->kind != PN_EPSILON_DELTA)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", plan->owner);
+    for (size_t i = 0; i < count; i++) {
+        pn_question *question = askings[i].question;
+
+        if (question->ops->answer != PN_ANSWER_NUMBERS || plan->by_step)
+            return pn_fail(err, PN_EUNSUPPORTED,
+                           "%s: accountant=\"pld\" charges a run at once, for Gaussian answers; %s needs "
+                           "accountant=\"rdp\"",
+                           plan->owner, plan->by_step ? "adaptive=true" : question->ops->name);
+        if (!question->batches.scheme)
+            pn_question_join_whole(question);
+    }
+    PN_TRY(pn_askings_calibrate(askings, count, request, plan->owner, "pld", z, &reached, err));
+    plan->whole = true;
+    plan->charges = 1;
+    plan->accountant = "pld";
+    return pn_event_approximate(&plan->event, reached, request->delta, request->neighbours, err);
+}
+
+static pn_status by_multiplier(pn_asking *askings, size_t count, double z, pn_err *err)
+{
+    for (size_t i = 0; i < count; i++)
+        PN_TRY(pn_question_set_noise(askings[i].question, z, err));
+    return PN_OK;
+}
+
+static pn_status price_all(pn_plan *plan, pn_asking *askings, size_t count, double *z, pn_err *err)
+{
+    pn_question *one = &plan->questions[0];
 
     if (plain_numbers(plan)) {
-        PN_TRY(plain_noise(plan, &z, err));
+        PN_TRY(plain_noise(plan, one, &plan->request, err));
+        *z = one->noise.sigma / one->noise.sensitivity * one->share;
     } else if (one_stream(plan)) {
-        PN_TRY(pn_question_design(&plan->questions[0], &plan->request, err));
-        z = plan->questions[0].share / pn_prefix_design_mu(plan->questions[0].design);
-    } else if (isnan(z)) {
-        PN_TRY(pn_askings_calibrate(askings, count, &plan->request, plan->owner, "rdp", &z, NULL, err));
+        PN_TRY(pn_question_design(one, &plan->request, err));
+        *z = one->share / pn_prefix_design_mu(one->design);
+    } else if (!isnan(*z = direct(plan))) {
+        PN_TRY(by_multiplier(askings, count, *z, err));
     } else {
-        for (size_t i = 0; i < count; i++)
-            PN_TRY(pn_question_set_noise(askings[i].question, z, err));
+        PN_TRY(pn_askings_calibrate(askings, count, &plan->request, plan->owner, NULL, z, NULL, err));
     }
+    return event_of(askings, count, &plan->event, &plan->charges, err);
+}
+
+static pn_status find_noise(pn_plan *plan, bool pld, pn_err *err)
+{
+    pn_asking askings[PN_PLAN_QUESTIONS];
+    size_t count = askings_of(plan, askings);
+    double z = NAN;
+
+    PN_TRY(price_apart(plan, askings, count, err));
+    PN_TRY((pld ? price_whole : price_all)(plan, askings, count, &z, err));
     explain_all(plan, z);
-    PN_TRY(event_of(askings, count, &plan->event, &plan->charges, err));
     return all_pure(plan) ? check_choices(plan, err) : PN_OK;
 }
 
-pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err)
+pn_status pn_plan_calibrate(pn_plan *plan, bool pld, pn_err *err)
 {
     PN_TRY(check_request(plan, err));
     for (size_t i = 0; i < plan->question_count; i++) {
@@ -291,7 +406,7 @@ pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err)
             plan->samples |= plan->questions[i].scheme != NULL;
         return PN_OK;
     }
-    PN_TRY(find_noise(plan, err));
+    PN_TRY(find_noise(plan, pld, err));
     if (plan->question_count == 1)
         plan->sigma =
             plan->questions[0].ops->answer == PN_ANSWER_NUMBERS ? pn_question_sigma(&plan->questions[0]) : 0.0;

@@ -55,6 +55,17 @@ double pn_gradient_noise_rho(const pn_request *request)
     return mu * mu / 2.0;
 }
 
+pn_request pn_request_part(const pn_request *request, double part)
+{
+    pn_request out = *request;
+
+    out.ledger = NULL;
+    out.epsilon *= part;
+    out.delta *= part;
+    out.rho *= part;
+    return out;
+}
+
 bool pn_request_is_renyi(const pn_request *request)
 {
     return request->ledger && request->kind == PN_EPSILON_DELTA && pn_ledger_entries(request->ledger) > 0 &&

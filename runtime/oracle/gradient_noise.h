@@ -64,6 +64,8 @@ double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request 
 /** rho, or mu^2/2 for epsilon and delta: sigma is close to sensitivity sqrt(steps / (2 rho)).
  *  Used to choose the steps. */
 double pn_gradient_noise_rho(const pn_request *request);
+/** That part of what is asked for, in (0, 1), without its ledger. */
+pn_request pn_request_part(const pn_request *request, double part);
 /** A filter that adds up Renyi divergences has begun in the ledger: noise for its remaining epsilon is priced by zCDP
  *  there. */
 bool pn_request_is_renyi(const pn_request *request);

@@ -70,6 +70,7 @@ struct pn_question {
     size_t looks;      /* at each record, for an answer */
     const char *label; /* of its charges; NULL: the solver's name */
     double share;      /* precision relative to other questions of a plan: its noise multiplier is z/share */
+    double budget;     /* part of the plan's budget that pays for it by itself, in (0, 1); 0: z/share counts */
 
     /* What it was told, before it is certified; zeros where its kind takes none. */
     const char *scheme;       /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
@@ -146,11 +147,11 @@ pn_status pn_question_mechanism(pn_mechanism **out, const pn_question *self, pn_
 /**
  * The noise of all questions of the plan, certified, for its iterations and request: fills event, charges, sigma,
  * gradients and the lines about noise.  One question of numbers about all records gets the sigma of gradient_descent,
- * one choice the epsilon of frank_wolfe.
+ * one choice the epsilon of frank_wolfe.  With `pld` the run is priced by its loss distribution and charged as a whole.
  * Errors: PN_EINVAL for a plan without questions; PN_EUNSUPPORTED for Gaussian noise without a delta; PN_EBUDGET where
  * nothing fits; as pn_calibrate_run.
  */
-pn_status pn_plan_calibrate(pn_plan *plan, pn_err *err);
+pn_status pn_plan_calibrate(pn_plan *plan, bool pld, pn_err *err);
 
 /* A question, and how often a run asks it. */
 typedef struct pn_asking {
@@ -160,8 +161,8 @@ typedef struct pn_asking {
 } pn_asking;
 
 /** The noise of those that have none: one multiplier *z (may be NULL) for all, with which the run costs what is asked
- *  for: *reached (may be NULL), by `accountant`, "rdp" or "pld".  Errors: as pn_calibrate_run, whose messages begin
- *  with `owner`. */
+ *  for: *reached (may be NULL), by `accountant`: "rdp", or "pld"; NULL: the exact curve where all are Gaussian about all
+ *  records, else "rdp".  Errors: as pn_calibrate_run, whose messages begin with `owner`. */
 pn_status pn_askings_calibrate(const pn_asking *askings, size_t count, const pn_request *request, const char *owner,
                                const char *accountant, double *z, double *reached, pn_err *err);
 /** All that such a run is charged, as one event.  Errors: PN_ENOMEM. */

@@ -57,15 +57,10 @@ pn_status svrg_ask_exactly(svrg_plan *plan, pn_err *err)
 /* sigma of T anchors. */
 static double anchor_noise(const svrg_plan *plan, size_t epochs, double share)
 {
-    pn_request part = plan->base.request;
+    pn_request part = pn_request_part(&plan->base.request, share == 0.0 ? 1.0 : share);
+    double sigma = pn_gradient_noise_tight(&plan->anchor, &part, epochs);
 
-    part.ledger = NULL;
-    if (share == 0.0)
-        return plan->inflation * pn_gradient_noise_tight(&plan->anchor, &part, epochs);
-    part.epsilon *= share;
-    part.delta *= share;
-    part.rho *= share;
-    return pn_gradient_noise_tight(&plan->anchor, &part, epochs);
+    return share == 0.0 ? plan->inflation * sigma : sigma;
 }
 
 static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, const char *owner, double share, pn_err *err)

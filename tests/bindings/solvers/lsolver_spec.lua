@@ -168,6 +168,76 @@ describe("a plan", function()
     assert.near(3, even[1] / noise[1] / (even[2] / noise[2]), 1e-6)
   end)
 
+  it("pays for a question with a part of the budget alone, and gives the others the rest", function()
+    local half = solver(function(s, ask)
+      ask:value(s.x, { budget = 0.5 })
+      ask:gradient(s.x)
+    end)
+    local alone = solver(function(s, ask) ask:value(s.x) end).plan(obj, with { epsilon = 0.5, delta = 0.5e-6 })
+    local function noise(plan, name) return tonumber(tostring(plan):match("\n%s+" .. name .. "%s+([%d.e-]+)%s+noise")) end
+    local plan = half.plan(obj, budget)
+    assert.truthy(tostring(plan):find "\n%s+budget%s+0.5%s+of the whole")
+    assert.near(noise(alone, "value"), noise(plan, "value"), 1e-4 * noise(plan, "value"))
+    assert.is_true(plan.epsilon <= 1 and plan.epsilon > 0.999)
+    local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
+    half(obj, with { ledger = ledger })
+    assert.is_true(ledger.spent > 0.999 and ledger.spent <= 1)
+    local all = solver(function(s, ask) ask:gradient(s.x, { budget = 0.5 }) end)
+    refused("mine: questions with budget= take 0.5 of the budget, and 0 of 1 are left for the rest", all.plan, obj, budget)
+    local both = solver(function(s, ask)
+      ask:gradient(s.x, { budget = 0.5 })
+      ask:value(s.x, { budget = 0.5 })
+      ask:hessian(s.x)
+    end)
+    refused("mine: questions with budget= take 1 of the budget, and 1 of 3 are left", both.plan, obj, budget)
+    local calls = 0
+    local larger = solver(function(s, ask)
+      calls = calls + 1
+      ask:gradient(s.x, { budget = calls > 2 and 0.2 or 0.1 })
+      ask:value(s.x)
+    end)
+    refused("mine: the step asks gradient with budget 0.2, and its plan has 0.1", larger, obj, with { ledger = pn.ledger { rho = 9 } })
+  end)
+
+  it("is priced by its loss distribution, and charged at once, where that is asked for", function()
+    local batches = solver(function(s, ask)
+      s.x = s.set:project(s.x - 0.3 * ask:gradient(s.x, { batch = 40 }))
+      ask:value(s.x, { share = 0.2 })
+    end)
+    local rdp, pld = batches.plan(obj, budget), batches.plan(obj, with { accountant = "pld" })
+    local function multiplier(plan) return tonumber(tostring(plan):match "multiplier z%s+(%S+)") end
+    assert.is_true(multiplier(pld) < 0.98 * multiplier(rdp)) -- less noise, or nobody would ask
+    assert.is_true(pld.epsilon <= 1 and pld.epsilon > 0.99)
+    local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
+    local walk, spent = pld:steps { ledger = ledger, progress = false }, {}
+    for _ = 1, 3 do
+      walk()
+      spent[#spent + 1] = ledger.spent
+    end
+    assert.is_true(spent[1] > 0.99 and spent[1] == spent[3])
+    local small = pn.ledger { epsilon = 0.9, delta = 1e-6 }
+    refused("Requested epsilon 0.9999", pld.run, pld, { ledger = small, progress = false })
+    assert.equal(0, small.spent)
+    refused("mine: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", batches.plan, obj,
+      { rho = 1, iterations = 3, accountant = "pld" })
+    refused("mine: accountant must be \"rdp\" or \"pld\", got", batches.plan, obj, with { accountant = "pdl" })
+    local l1 = pn.objective { data = data, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = 3, radius = 1 } }
+    refused("vertex needs accountant=\"rdp\"", solver(function(s, ask) ask:vertex(s.x) end).plan, l1, with { accountant = "pld" })
+    refused("adaptive=true needs accountant=\"rdp\"", solver(descend, { adaptive = true }).plan, obj, with { accountant = "pld" })
+  end)
+
+  it("has queries that depend on its options", function()
+    local often = solver(function(s, ask)
+      for _ = 1, s.options.often do s.x = s.set:project(s.x - 0.1 * ask:gradient(s.x)) end
+    end, { options = { often = 3 }, queries = function(s) return { gradient = s.options.often } end })
+    local three = tostring(often.plan(obj, budget)):match "15 x gaussian%b()"
+    assert.truthy(three)
+    assert.equal(three, tostring(solver(descend).plan(obj, with { iterations = 15 })):match "15 x gaussian%b()")
+    assert.truthy(tostring(often.plan(obj, with { often = 7 })):find("35 x gaussian", 1, true))
+    refused("mine: queries must be a table, {gradient = 1}, or a function of s that returns one, got", solver(descend,
+      { queries = function() return 3 end }), obj, budget)
+  end)
+
   it("is refused before anything is drawn when the ledger has too little", function()
     local ledger = pn.ledger { epsilon = 0.5, delta = 1e-6 }
     refused("Requested epsilon", solver(descend), obj, with { ledger = ledger })
