@@ -179,6 +179,8 @@ static pn_status price(pn_plan *plan, const pnl_told *told, pn_err *err)
 
     if (isnan(told->sigma))
         return pn_plan_calibrate(plan, false, err);
+    if (question->ops->answer == PN_ANSWER_SUMS)
+        PN_TRY(pn_question_set_horizon(question, plan->iterations, err));
     PN_TRY(pn_question_set_noise(question, 1.0, err));
     return pn_question_set_noise(question, told->sigma / pn_question_sigma(question), err);
 }

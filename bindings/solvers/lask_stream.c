@@ -141,8 +141,15 @@ static int watch_above(lua_State *L)
 
 static int sums_tostring(lua_State *L)
 {
-    (void)pnl_check(L, 1, &pnl_sums_class);
+    const pnl_stream *self = pnl_check(L, 1, &pnl_sums_class);
+    char method[128];
+
     lua_pushliteral(L, "running sum of gradients: push(x) adds the one at x and gives the sum so far");
+    if (!self->plan)
+        return 1;
+    pn_prefix_design_describe(self->plan->questions[0].design, method, sizeof method);
+    lua_pushfstring(L, "; %s, noise of the last sum %f", method, pn_question_sigma(&self->plan->questions[0]));
+    lua_concat(L, 2);
     return 1;
 }
 

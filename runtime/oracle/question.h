@@ -161,8 +161,8 @@ typedef struct pn_asking {
 } pn_asking;
 
 /** The noise of those that have none: one multiplier *z (may be NULL) for all, with which the run costs what is asked
- *  for: *reached (may be NULL), by `accountant`: "rdp", or "pld"; NULL: the exact curve where all are Gaussian about all
- *  records, else "rdp".  Errors: as pn_calibrate_run, whose messages begin with `owner`. */
+ *  for: *reached (may be NULL), by `accountant`: "rdp", or "pld"; NULL: the exact curve where all are Gaussian about
+ *  all records, else "rdp".  Errors: as pn_calibrate_run, whose messages begin with `owner`. */
 pn_status pn_askings_calibrate(const pn_asking *askings, size_t count, const pn_request *request, const char *owner,
                                const char *accountant, double *z, double *reached, pn_err *err);
 /** All that such a run is charged, as one event.  Errors: PN_ENOMEM. */
