@@ -9,12 +9,7 @@
 #include "numeric/csr.h"
 #include "numeric/elementwise.h"
 
-/* Vectors and matrices that look into one another share its memory, so that none can outlive it,
- * not even by <close>. */
-typedef struct pnl_buffer {
-    size_t refs;
-    double numbers[];
-} pnl_buffer;
+typedef struct pnl_buffer pnl_buffer;
 
 typedef struct pnl_vec {
     double *data; /* [n] */
@@ -22,6 +17,14 @@ typedef struct pnl_vec {
     pnl_buffer *buffer; /* where data lies, or NULL: it belongs to what the box keeps alive */
     bool frozen;
 } pnl_vec;
+
+/* Vectors and matrices that look into one another share its memory, so that none can outlive it,
+ * not even by <close>. */
+struct pnl_buffer {
+    size_t refs;
+    pnl_vec first; /* the vector that it was made for: one allocation less */
+    double numbers[];
+};
 
 typedef struct pnl_mat {
     double *data; /* [rows * cols] row-major */

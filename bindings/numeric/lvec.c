@@ -18,48 +18,41 @@
 static void vec_free(void *object)
 {
     pnl_vec *self = object;
+    pnl_buffer *buffer = self->buffer;
+    bool within = buffer && self == &buffer->first;
 
-    pnl_buffer_release(self->buffer);
-    pn_free(self);
-}
-
-static pnl_vec *push_empty(lua_State *L)
-{
-    void **slot = pnl_newbox(L, &pnl_vec_class);
-    pnl_vec *self = pn_calloc(1, sizeof *self);
-
-    if (!self)
-        pnl_no_memory(L, "vec: not enough memory");
-    *slot = self;
-    return self;
+    if (!within)
+        pn_free(self);
+    pnl_buffer_release(buffer);
 }
 
 double *pnl_new_vec(lua_State *L, size_t n)
 {
-    pnl_vec *self = push_empty(L);
+    void **slot = pnl_newbox(L, &pnl_vec_class);
+    pnl_buffer *buffer = pnl_buffer_new(n);
 
-    self->buffer = pnl_buffer_new(n);
-    if (!self->buffer)
+    if (!buffer)
         pnl_no_memory(L, "vec: not enough memory for %zu numbers", n);
-    self->data = self->buffer->numbers;
-    self->n = n;
+    buffer->first = (pnl_vec){ .data = buffer->numbers, .n = n, .buffer = buffer };
+    *slot = &buffer->first;
     pnl_weigh(L, n * sizeof(double));
-    return self->data;
+    return buffer->numbers;
 }
 
 void pnl_view_vec(lua_State *L, double *data, size_t n, int owner)
 {
     pnl_vec *self;
     pnl_buffer *buffer;
+    void **slot;
     bool frozen;
 
     owner = lua_absindex(L, owner);
     buffer = pnl_buffer_of(L, owner, &frozen);
-    self = push_empty(L);
-    self->data = data;
-    self->n = n;
-    self->frozen = frozen;
-    self->buffer = pnl_buffer_retain(buffer);
+    slot = pnl_newbox(L, &pnl_vec_class);
+    *slot = self = pn_alloc(1, sizeof *self);
+    if (!self)
+        pnl_no_memory(L, "vec: not enough memory");
+    *self = (pnl_vec){ .data = data, .n = n, .buffer = pnl_buffer_retain(buffer), .frozen = frozen };
     if (!buffer)
         pnl_keep(L, -1, owner);
 }

@@ -22,8 +22,10 @@ static pnl_ask *ask_of(lua_State *L)
 
 void pnl_ask_free(pnl_ask *self)
 {
-    if (self && --self->references == 0)
-        pn_free(self);
+    if (!self || --self->references > 0)
+        return;
+    pn_free(self->spare);
+    pn_free(self);
 }
 
 void pnl_ask_end(pnl_ask *self)
@@ -269,15 +271,34 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
 
 /* ---- the questions as methods ---- */
 
+/* Room for the question: the oracle's own, or on the stack while that is in use. */
+static pnl_ask_call *take_room(lua_State *L, pnl_ask *self)
+{
+    size_t dim = pn_objective_dim(self->objective), p = pn_objective_data(self->objective)->p;
+    pnl_ask_call *of;
+
+    if (!self->spare)
+        self->spare = pn_alloc(1, sizeof *of + 2 * (dim > p ? dim : p) * sizeof(double));
+    if (!self->spare || self->lent) {
+        of = lua_newuserdatauv(L, sizeof *of, 0);
+        *of = (pnl_ask_call){ 0 };
+        return of;
+    }
+    self->lent = true;
+    of = self->spare;
+    *of = (pnl_ask_call){ .room = (double *)(void *)(of + 1) };
+    return of;
+}
+
 static int ask_kind(lua_State *L, const pn_question_ops *ops)
 {
     pnl_ask *self = ask_of(L);
     pnl_ask_call *of;
+    int count;
 
     luaL_checkstack(L, 32, self->owner);
     lua_settop(L, 6);
-    of = lua_newuserdatauv(L, sizeof *of, 0);
-    *of = (pnl_ask_call){ 0 };
+    of = take_room(L, self);
     if (self->mode != PNL_ASK_ONCE)
         pnl_ask_check_within(L, self);
     pnl_ask_read(L, self, ops, of);
@@ -286,7 +307,10 @@ static int ask_kind(lua_State *L, const pn_question_ops *ops)
                   "%s: %s is given a price in a step, where the plan's budget pays; share= says how precise it is "
                   "beside other questions",
                   self->owner, ops->name);
-    return self->mode == PNL_ASK_ONCE ? answer_once(L, self, of) : pnl_ask_in_step(L, self, of);
+    count = self->mode == PNL_ASK_ONCE ? answer_once(L, self, of) : pnl_ask_in_step(L, self, of);
+    if (of == self->spare)
+        self->lent = false;
+    return count;
 }
 
 #define METHOD(name)                                                                                                   \

@@ -30,6 +30,8 @@ typedef struct pnl_ask {
     double value;      /* of the mean loss where it was first asked in this step, NaN where it may not be shown */
     pn_status failed;  /* of the last question that failed in this step, and why */
     pn_err err;
+    struct pnl_ask_call *spare; /* of the question that is being asked; NULL before the first */
+    bool lent;                  /* it is in use: a question that a callback asks meanwhile has its own */
 } pnl_ask;
 
 void pnl_ask_free(pnl_ask *self); /* drops one reference; NULL allowed */
@@ -66,9 +68,9 @@ pn_question *pnl_ask_plan(lua_State *L, pnl_ask *self, const pnl_told *told);
 /* One asking. */
 typedef struct pnl_ask_call {
     pnl_told told;
-    double *x, *v; /* copies on the stack; v NULL where the kind takes none */
+    double *x, *v; /* copies, on the stack or in `room`; v NULL where the kind takes none */
     size_t dim;    /* of a point */
-    pn_err err;
+    double *room;  /* [2 * dim of the objective]; NULL: none */
 } pnl_ask_call;
 
 /** Read [phi,] x [, v] [, options], by kind, from 2 on.  Errors: raised. */

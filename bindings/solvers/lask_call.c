@@ -81,7 +81,7 @@ void pnl_ask_read(lua_State *L, const pnl_ask *self, const pn_question_ops *ops,
         question->points++;
         pnl_ask_point(L, self, at, "the point", to->dim, to->x);
     } else {
-        to->x = pnl_new_vec(L, 2 * to->dim);
+        to->x = to->room ? to->room : pnl_new_vec(L, 2 * to->dim);
         pnl_ask_point(L, self, at, "the point", to->dim, to->x);
     }
     if (ops->two) {

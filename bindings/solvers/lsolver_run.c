@@ -452,6 +452,7 @@ static pn_status scripted_query(pn_state *state, pn_oracle *oracle, pn_trace_row
 
     ask->failed = PN_OK;
     ask->value = NAN;
+    ask->lent = false; /* what an error has left */
     ask->within = true;
     status = pnl_scripted_call(plan_of(self), &job, err);
     ask->within = false;
