@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bindings/core/progress.h"
+#include "core/process.h"
 #include "core/stop.h"
 
 #define QUIET_SECONDS  0.3 /* shorter work draws nothing */
@@ -56,7 +57,7 @@ pnl_run_stop *pnl_run_stopper(lua_State *L)
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &stop_key) != LUA_TUSERDATA) {
         lua_pop(L, 1);
         stop = lua_newuserdatauv(L, sizeof *stop, 0);
-        stop->process = getpid();
+        stop->process = pn_process();
         atomic_init(&stop->running, (pn_task *)NULL);
         atomic_init(&stop->in_lua, false);
         lua_pushvalue(L, -1);
@@ -170,7 +171,7 @@ static void describe(char *out, size_t size, const run *self, const pn_progress 
 
 static bool in_forked_child(const run *self)
 {
-    return getpid() != pnl_run_stopper(self->L)->process;
+    return pn_process() != pnl_run_stopper(self->L)->process;
 }
 
 /* A child's clearing goes out in one write with the line that is printed next: between two,

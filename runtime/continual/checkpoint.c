@@ -14,7 +14,6 @@
  * Depends on: prefix_impl.h, checkpoint_file.h, libsodium.  Used by: bindings.  Spec: tree-mechanism.md section 2.1. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <sodium.h>
 
@@ -22,6 +21,7 @@
 #include "continual/prefix_impl.h"
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/process.h"
 
 #define ALIGNED 16
 
@@ -365,7 +365,7 @@ static void close_stream(pn_prefix *stream, keeper *self, const char *path)
 
 static pn_status check_stream(const pn_prefix *stream, const char *path, pn_err *err)
 {
-    if (stream->owner != getpid())
+    if (stream->owner != pn_process())
         return pn_fail(err, PN_EPRIVACY,
                        "prefix: this stream is process %ld's, which may save it; a forked child would be a second one",
                        (long)stream->owner);

@@ -7,6 +7,7 @@
 
 #include "continual/prefix_state.h"
 #include "core/alloc.h"
+#include "core/process.h"
 #include "core/size.h"
 
 /* What one thread needs for a block. */
@@ -130,7 +131,7 @@ pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t cou
     *out = NULL;
     PN_TRY(pn_made(stream, err, "prefix: out of memory"));
     stream->design = pn_prefix_design_keep(design);
-    stream->owner = getpid();
+    stream->owner = pn_process();
     stream->count = count;
     status = enter_epoch(stream, epoch_of(design, leaves), err);
     if (status == PN_OK)

@@ -9,6 +9,7 @@
 #include "continual/prefix_state.h"
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/process.h"
 
 static void release_block(const pn_prefix_block *view, double *out)
 {
@@ -75,7 +76,7 @@ bool pn_prefix_has_far(const pn_prefix_step *step, const int64_t *whole)
 
 static pn_status check_owner(const pn_prefix *stream, pn_err *err)
 {
-    if (stream->owner == getpid() || stream->design->options.noiseless)
+    if (stream->owner == pn_process() || stream->design->options.noiseless)
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY,
                    "prefix: the stream belongs to process %ld; a forked child would draw the same noise again",

@@ -1,11 +1,11 @@
 /* single_pass.c -- a permutation, its consecutive slices, and a paid stream for every epoch of them.
  * Depends on: single_pass.h.  Used by: solvers/zeroth_order/zeroth_order.c.  Spec: zeroth-order.md section 4. */
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "continual/single_pass.h"
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/process.h"
 #include "core/size.h"
 
 struct pn_single_pass {
@@ -62,7 +62,7 @@ pn_status pn_single_pass_new(pn_single_pass **out, const pn_single_pass_options 
     self = pn_calloc(1, sizeof *self);
     if (self) {
         self->options = *options;
-        self->owner = getpid();
+        self->owner = pn_process();
         self->options.design = pn_prefix_design_keep(options->design);
         self->order = pn_alloc(options->n, sizeof *self->order);
     }
@@ -109,7 +109,7 @@ size_t pn_single_pass_paid(const pn_single_pass *self)
 /* Parent and child have the same permutation: their next leaves are of the same records. */
 static pn_status check_owner(const pn_single_pass *self, pn_err *err)
 {
-    if (self->owner == getpid() || !pn_single_pass_event(self))
+    if (self->owner == pn_process() || !pn_single_pass_event(self))
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY, "single_pass: it was paid for by process %ld; a forked child begins its own",
                    (long)self->owner);

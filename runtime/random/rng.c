@@ -10,6 +10,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/process.h"
 #include "random/address.h"
 #include "random/stream.h"
 
@@ -65,7 +66,7 @@ static void key_from_system(pn_rng *rng)
 static void take_over(pn_rng *rng)
 {
     rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
-    rng->owner = getpid();
+    rng->owner = pn_process();
     if (rng->simulated)
         return;
     key_from_system(rng);
@@ -81,7 +82,7 @@ static inline void check_generation(pn_rng *rng)
 void pn_stream_enter(pn_rng *rng)
 {
     check_generation(rng);
-    if (rng->owner != 0 && rng->owner != getpid())
+    if (rng->owner != 0 && rng->owner != pn_process())
         take_over(rng);
 }
 
@@ -121,7 +122,7 @@ static pn_status new_stream(pn_rng **out, bool secret, pn_err *err)
     rng->refill = PN_REFILL_BYTES;
     rng->refill_extra = PN_EXTRA_BYTES;
     rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
-    rng->owner = getpid();
+    rng->owner = pn_process();
     rng->next = PN_REFILL_BYTES; /* nothing is ready */
     rng->next_extra = PN_EXTRA_BYTES;
     *out = rng;

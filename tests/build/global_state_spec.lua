@@ -5,6 +5,7 @@ local build = os.getenv("PN_BUILD") or "build"
 local reasons = {
   ["core/account current"] = "of each thread",
   ["core/alloc current"] = "the process's allocator, set before the first object",
+  ["core/process page"] = "atomic; the number of the process, emptied in a child",
   ["core/stop current"] = "of each thread",
   ["core/vault vault"] = "the protection of pages is of the process; armed in one that runs a single script",
   ["numeric/blas_threads lock"] = "OpenBLAS has one number of threads for the process: a lock,",

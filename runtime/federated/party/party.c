@@ -4,12 +4,12 @@
  * Algorithm 2, corrected. */
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <sodium.h>
 
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/process.h"
 #include "core/view.h"
 #include "federated/party/party_impl.h"
 #include "geometry/kernels/upper.h"
@@ -322,7 +322,7 @@ static pn_status end_run(pn_party *party, const pn_message *request, pn_err *err
 
 static pn_status serve(pn_party *party, const pn_message *request, pn_message *reply, pn_task *task, pn_err *err)
 {
-    if (party->owner != getpid())
+    if (party->owner != pn_process())
         return pn_fail(err, PN_EPRIVACY,
                        "party: it belongs to the process that opened it; a forked child would be a second one with the "
                        "same noise");

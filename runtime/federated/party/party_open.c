@@ -8,6 +8,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/process.h"
 #include "core/size.h"
 #include "data/rows.h"
 #include "federated/party/party_impl.h"
@@ -169,7 +170,7 @@ static pn_status open_party(pn_party *party, const pn_party_options *options, si
     pn_status status = copy_data(&party->data, options->data, options->first, columns, err);
 
     (void)snprintf(party->name, sizeof party->name, "%s", options->name ? options->name : "party");
-    party->owner = getpid();
+    party->owner = pn_process();
     party->feature_bound = enforced_feature(bounds);
     party->label_bound = enforced_label(bounds);
     party->labels_binary = bounds->labels_binary;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/file.h"
+#include "core/process.h"
 #include "objective/losses/child.h"
 
 extern char **environ;
@@ -86,13 +87,13 @@ pn_status pn_child_start(pn_child *out, const char *const *command, pn_err *err)
     }
     (void)close(input[0]);
     (void)close(output[1]);
-    *out = (pn_child){ .pid = pid, .owner = getpid(), .input = input[1], .output = output[0] };
+    *out = (pn_child){ .pid = pid, .owner = pn_process(), .input = input[1], .output = output[0] };
     return PN_OK;
 }
 
 bool pn_child_ours(const pn_child *child)
 {
-    return child->owner == getpid();
+    return child->owner == pn_process();
 }
 
 /* ---- write ---- */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/process.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/conversion.h"
 #include "privacy/ledger/ledger_impl.h"
@@ -139,7 +140,7 @@ pn_status pn_ledger_make(pn_ledger **out, const pn_budget *budget, const char *n
     }
     self->root = self;
     self->references = 1;
-    self->process = (long)getpid();
+    self->process = (long)pn_process();
     self->budget = *budget;
     status = allocate(self, name, err);
     if (status == PN_OK)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/process.h"
 #include "core/size.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/conversion.h"
@@ -190,7 +191,7 @@ static pn_status check_request(const pn_ledger *ledger, const pn_event *event, s
             err, PN_EPRIVACY,
             "ledger: the event is for \"%s\" neighbours, the budget for \"%s\"; make both for the same relation",
             pn_neighbours_names[event->neighbours], pn_neighbours_names[ledger->budget.neighbours]);
-    if (ledger->root->process != (long)getpid())
+    if (ledger->root->process != (long)pn_process())
         return pn_fail(err, PN_EUNSUPPORTED,
                        "ledger: this is the copy of a child process; only process %ld, which opened the ledger, may "
                        "charge it",

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/process.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/event/event_text.h"
 #include "privacy/ledger/ledger_impl.h"
@@ -113,7 +114,7 @@ static pn_status begin(pn_text *text, plain_numbers *numbers, const pn_ledger *l
     pn_status status;
 
     *text = (pn_text){ 0 };
-    if (ledger->root->process != (long)getpid())
+    if (ledger->root->process != (long)pn_process())
         return pn_fail(err, PN_EUNSUPPORTED,
                        "ledger: this is the copy of a child process, which does not write its file");
     if ((status = begin_plain(numbers, err)) != PN_OK)

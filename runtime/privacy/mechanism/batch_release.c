@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/process.h"
 #include "core/size.h"
 #include "privacy/mechanism/batch_release.h"
 #include "privacy/mechanism/mechanism_row.h"
@@ -162,7 +162,7 @@ pn_status pn_batch_release_new(pn_batch_release **out, const pn_batch_release_op
     PN_TRY(pn_new_zeroed(&self, 1, err, "batch_release: out of memory"));
     self->face = (pn_mechanism){ .ops = &face_ops, .domain = options->bound, .dim = options->dim };
     self->options = *options;
-    self->owner = getpid();
+    self->owner = pn_process();
     self->teaching = true;
     status = fill(self, err);
     if (status != PN_OK) {
@@ -196,7 +196,7 @@ pn_event *pn_batch_release_event(const pn_batch_release *self, size_t *per_event
 
 static pn_status check_owner(const pn_batch_release *self, pn_err *err)
 {
-    if (self->owner == getpid())
+    if (self->owner == pn_process())
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY, "batch_release: it was paid for by process %ld; a forked child pays itself",
                    (long)self->owner);

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/process.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/mechanism/mechanism_row.h"
 #include "privacy/mechanism/perturbation.h"
@@ -134,7 +134,7 @@ pn_status pn_perturbation_open(pn_perturbation **out, const pn_perturbation_opti
     self->face = (pn_mechanism){ .ops = &face_ops, .domain = options->bound, .dim = options->dim };
     self->options = *options;
     self->rng = rng;
-    self->owner = getpid();
+    self->owner = pn_process();
     status = pn_perturbation_event(&self->face.event, options, err);
     if (status == PN_OK)
         status = check_masked(options, ledger, rng, err);
@@ -151,7 +151,7 @@ pn_status pn_perturbation_open(pn_perturbation **out, const pn_perturbation_opti
 
 pn_status pn_perturbation_release(pn_perturbation *self, const double *point, double *out, pn_err *err)
 {
-    if (self->owner != getpid())
+    if (self->owner != pn_process())
         return pn_fail(err, PN_EPRIVACY, "objective_perturbation: it was paid for by process %ld; a child pays itself",
                        (long)self->owner);
     if (self->used)

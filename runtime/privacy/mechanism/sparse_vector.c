@@ -17,10 +17,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/process.h"
 #include "privacy/accounting/calibrate.h"
 #include "privacy/mechanism/mechanism_row.h"
 #include "random/noise.h"
@@ -78,7 +78,7 @@ static void begin(pn_sparse_run *run, const sparse_vector *self, pn_rng *rng)
     run->rng = rng;
     run->left = self->law.answers;
     run->asked = 0;
-    run->owner = getpid();
+    run->owner = pn_process();
     draw_threshold(run);
 }
 
@@ -175,7 +175,7 @@ pn_status pn_sparse_run_above(pn_sparse_run *run, double value, bool *above, pn_
 {
     pn_status status;
 
-    if (run->owner != getpid())
+    if (run->owner != pn_process())
         return pn_fail(err, PN_EPRIVACY,
                        "sparse_vector: this run was paid for by process %ld; a forked child opens its own",
                        (long)run->owner);

@@ -40,8 +40,8 @@ for name, method in pairs(methods) do
       for _, price in ipairs { { rho = 0.5 }, { epsilon = 1, delta = 1e-6 } } do
         local ledger = lessons()
         local sums = oracle(ledger):prefix(with(with(method, price), { horizon = horizon }))
-        local tree = pn.tree(with(with(method, price), { dim = p, horizon = horizon, sensitivity = 2 / n, bound = 1, rng = pn.rng.seeded(3),
-          participations = horizon, separation = 1 }))
+        local tree = pn.tree(with(with(method, price), { dim = p, horizon = horizon, sensitivity = 2 / n, bound = 1,
+          rng = pn.rng.seeded(3), participations = horizon, separation = 1 }))
         for t = 1, horizon do
           local mine, theirs = sums:push(points[t]), tree:push(obj:gradient(points[t]))
           assert.near(0, (mine - theirs):norm(math.huge), 1e-6 * (1 + theirs:norm(math.huge)))
@@ -59,7 +59,8 @@ for name, method in pairs(methods) do
       for _, size in ipairs { 10, 20, 60 } do
         local ledger, between = lessons(), n // size
         local passes = horizon // between
-        local sums = oracle(ledger):prefix(with(method, { rho = 0.5, horizon = horizon, batch = { scheme = "shuffled", size = size } }))
+        local sums = oracle(ledger):prefix(with(method,
+          { rho = 0.5, horizon = horizon, batch = { scheme = "shuffled", size = size } }))
         local tree = pn.tree(with(method, { dim = p, horizon = horizon, sensitivity = 2 / size, bound = 1, rho = 0.5,
           rng = pn.rng.seeded(3), participations = passes, separation = passes > 1 and between or nil }))
         sums:push(points[1])
@@ -93,7 +94,8 @@ describe("a running sum of batches", function()
 
   it("is refused what its kind cannot have", function()
     local ask = oracle(lessons())
-    refused("are \"shuffled\": an order that is drawn once", ask.prefix, ask, { horizon = 4, rho = 1, batch = { scheme = "poisson", size = 9 } })
+    refused("are \"shuffled\": an order that is drawn once", ask.prefix, ask,
+      { horizon = 4, rho = 1, batch = { scheme = "poisson", size = 9 } })
     refused("matrix has 12 rows, and a run pushes 5 times", ask.prefix, ask,
       { factorization = "matrix", matrix = pn.mat(own), horizon = 5, rho = 1 })
     refused("say what this answer may cost", ask.prefix, ask, { horizon = 4 })

@@ -196,7 +196,8 @@ describe("a plan", function()
       ask:gradient(s.x, { budget = calls > 2 and 0.2 or 0.1 })
       ask:value(s.x)
     end)
-    refused("mine: the step asks gradient with budget 0.2, and its plan has 0.1", larger, obj, with { ledger = pn.ledger { rho = 9 } })
+    refused("mine: the step asks gradient with budget 0.2, and its plan has 0.1", larger, obj,
+      with { ledger = pn.ledger { rho = 9 } })
   end)
 
   it("is priced by its loss distribution, and charged at once, where that is asked for", function()

@@ -133,7 +133,8 @@ describe("svrg in Lua", function()
           local digits = {}
           for _, says in ipairs { mine_says, theirs_say } do
             local flat = says:gsub("%s+", "")
-            digits[#digits + 1] = { flat:match "gaussian%(sigma=([%d.e-]+)", flat:match "[fp][io][xi][es][ds][^%d]+.-sigma=([%d.e-]+)" }
+            digits[#digits + 1] = { flat:match "gaussian%(sigma=([%d.e-]+)",
+              flat:match "[fp][io][xi][es][ds][^%d]+.-sigma=([%d.e-]+)" }
           end
           assert.same(digits[2], digits[1])
           assert.truthy(digits[1][1] and digits[1][2])
@@ -166,7 +167,8 @@ describe("Newton's method in Lua", function()
         s.x = s.x - g / (1 + h[1])
       end }
       local mine = steps.plan(obj, with(request, { start = start }))
-      local theirs = pn.solve.newton.plan(obj, with(request, { start = start, hessians = T, hessian_share = part, gradients = "full" }))
+      local theirs = pn.solve.newton.plan(obj, with(request, { start = start, hessians = T,
+        hessian_share = part, gradients = "full" }))
       local sigmas = {}
       for k, plan in ipairs { mine, theirs } do
         sigmas[k] = {}
