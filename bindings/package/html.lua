@@ -34,6 +34,7 @@ section { border-top: 1px solid var(--line); padding: .9rem 0 .6rem; scroll-marg
 h3[id] { scroll-margin-top: 1rem }
 section:target, h3:target { background: var(--soft); box-shadow: 0 0 0 .8rem var(--soft) }
 h3 { font: 600 .98rem/1.4 ui-monospace, monospace; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }
+h4 { margin: .9rem 0 .2rem; font-size: .95rem }
 p { margin: .4rem 0 }
 pre { background: var(--soft); border: 1px solid var(--line); border-radius: 4px; padding: .6rem .8rem; overflow-x: auto;
   margin: .6rem 0;  font: .85rem/1.45 ui-monospace, monospace }
@@ -115,8 +116,27 @@ local function options(params)
   return table.concat(rows)
 end
 
-local function body(entry, example, name)
-  local out = { "<p>", linked(entry.doc or "", name), "</p>\n", options(entry.params) }
+-- The sections of penumbra.guide.
+local function guide(sections, name)
+  local out = {}
+  for _, section in ipairs(sections or {}) do
+    local heading, text = section[1], section[2]
+    out[#out + 1] = ("<h4>%s</h4>\n"):format(escape(heading))
+    if type(text) == "string" then
+      out[#out + 1] = "<p>" .. linked(text, name) .. "</p>\n"
+    else
+      out[#out + 1] = "<table>\n"
+      for _, row in ipairs(text) do
+        out[#out + 1] = ("<tr><td>%s</td><td>%s</td></tr>\n"):format(escape(row[1]), escape(row[2]))
+      end
+      out[#out + 1] = "</table>\n"
+    end
+  end
+  return table.concat(out)
+end
+
+local function body(entry, example, name, sections)
+  local out = { "<p>", linked(entry.doc or "", name), "</p>\n", options(entry.params), guide(sections, name) }
   if example then out[#out + 1] = "<pre>" .. escape(example) .. "</pre>\n" end
   if entry.kind ~= "library" and entry.kind ~= "class" then
     out[#out + 1] = ('<p class="small">Reveals <span class="%s">%s</span>.</p>\n'):format(entry.reveals, REVEALS[entry.reveals]
@@ -183,7 +203,8 @@ local function reference_page(page, extra)
       out[#out + 1] = ("<h2>%s</h2>\n"):format(HEADINGS[heading])
     end
     out[#out + 1] = ('<section id="%s">\n<h3>%s</h3>\n%s</section>\n'):format(
-      escape(member.name), signature(member.entry.signature, page.id), body(member.entry, member.example, member.name))
+      escape(member.name), signature(member.entry.signature, page.id),
+      body(member.entry, member.example, member.name, member.guide))
   end
   return html.page(page.id, page.id, table.concat(out), extra)
 end

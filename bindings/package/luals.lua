@@ -10,6 +10,7 @@ local luals = {}
 local BY_WORDS = {
   { "whole number", "integer" }, { "true or false", "boolean" }, { "vector", "pn.vec|number[]" }, { "matrix", "pn.mat|number[][]" },
   { "function or a boolean", "boolean|function" }, { "function", "function" }, { "string or number", "string|number" },
+  { "table or a number", "table|number" }, { "a table", "table" },
   { "string", "string" }, { "list", "table" }, { "number", "number" },
 }
 

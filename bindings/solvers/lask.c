@@ -1,5 +1,5 @@
-/* lask.c -- pn.oracle: questions about the records from Lua, each certified, priced, charged and then drawn.
- * Depends on: lask.h, lsymbol.h, progress.h, oracle/oracle.h.  Used by: lsolve.c, lsolver.c.
+/* lask.c -- questions about the records from Lua, each certified, priced, charged and then drawn.
+ * Depends on: lask.h, progress.h, oracle/oracle.h.  Used by: lask_class.c, lask_stream.c, lsolver_run.c.
  *
  * What is asked is read alike for all kinds (lask_call.c); what becomes of it depends on the oracle: a solver that is
  * being planned writes it down, a run answers what its plan has, and at the prompt each answer is a plan of one
@@ -8,17 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/solvers/lask.h"
 #include "core/vault.h"
-
-enum { KEPT_OBJECTIVE = 1 };
-
-static pnl_ask *ask_of(lua_State *L)
-{
-    return pnl_check(L, 1, &pnl_ask_class);
-}
 
 void pnl_ask_free(pnl_ask *self)
 {
@@ -34,11 +26,6 @@ void pnl_ask_end(pnl_ask *self)
     self->plan = NULL;
     self->oracle = NULL;
     self->ledger = NULL;
-}
-
-static void ask_free(void *object)
-{
-    pnl_ask_free(object);
 }
 
 pnl_ask *pnl_new_ask(lua_State *L, int objective_index, pnl_ask_mode mode, const char *owner)
@@ -166,8 +153,9 @@ static pn_request request_of(lua_State *L, const pnl_ask *self, const pnl_told *
 
     if (sigma + rho + epsilon != 1)
         pnl_error(L, "%s: say what this answer may cost: sigma=, or rho=, or epsilon= and delta=", self->owner);
-    if (sigma && told->question.ops->answer == PN_ANSWER_CHOICE)
-        pnl_error(L, "%s: a choice has no sigma; give rho=, or epsilon=", self->owner);
+    if (sigma && (told->question.ops->answer == PN_ANSWER_CHOICE || told->question.ops->answer == PN_ANSWER_ABOVE))
+        pnl_error(L, "%s: a %s has no sigma; give rho=, or epsilon=", self->owner,
+                  told->question.ops->answer == PN_ANSWER_ABOVE ? "watch" : "choice");
     return (pn_request){ .kind = rho ? PN_RHO : PN_EPSILON_DELTA,
                          .epsilon = told->epsilon,
                          .delta = told->delta,
@@ -175,12 +163,25 @@ static pn_request request_of(lua_State *L, const pnl_ask *self, const pnl_told *
                          .neighbours = self->neighbours };
 }
 
+/* One answer has no iterations to take fewer of. */
 static pn_status price(pn_plan *plan, const pnl_told *told, pn_err *err)
 {
     pn_question *question = &plan->questions[0];
+    const pn_request *request = &plan->request;
+    bool rho = request->kind == PN_RHO;
+    pn_status status;
 
-    if (isnan(told->sigma))
-        return pn_plan_calibrate(plan, false, err);
+    if (isnan(told->sigma)) {
+        status = pn_plan_calibrate(plan, false, err);
+        if (status == PN_EBUDGET && question->ops->answer == PN_ANSWER_NUMBERS)
+            return pn_fail(
+                err, status,
+                "%s: no noise that can be drawn makes %s cost as little as %s %g; give more %s, or ask for smaller "
+                "numbers",
+                plan->owner, question->ops->name, rho ? "rho" : "epsilon", rho ? request->rho : request->epsilon,
+                rho ? "rho" : "epsilon or delta");
+        return status;
+    }
     if (question->ops->answer == PN_ANSWER_SUMS)
         PN_TRY(pn_question_set_horizon(question, plan->iterations, err));
     PN_TRY(pn_question_set_noise(question, 1.0, err));
@@ -269,7 +270,7 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     return pnl_ask_push(L, self, of, &got, dim);
 }
 
-/* ---- the questions as methods ---- */
+/* ---- all three ---- */
 
 /* Room for the question: the oracle's own, or on the stack while that is in use. */
 static pnl_ask_call *take_room(lua_State *L, pnl_ask *self)
@@ -290,9 +291,9 @@ static pnl_ask_call *take_room(lua_State *L, pnl_ask *self)
     return of;
 }
 
-static int ask_kind(lua_State *L, const pn_question_ops *ops)
+int pnl_ask_kind(lua_State *L, const pn_question_ops *ops)
 {
-    pnl_ask *self = ask_of(L);
+    pnl_ask *self = pnl_check(L, 1, &pnl_ask_class);
     pnl_ask_call *of;
     int count;
 
@@ -312,149 +313,3 @@ static int ask_kind(lua_State *L, const pn_question_ops *ops)
         self->lent = false;
     return count;
 }
-
-#define METHOD(name)                                                                                                   \
-    static int ask_##name(lua_State *L)                                                                                \
-    {                                                                                                                  \
-        return ask_kind(L, &pn_question_##name);                                                                       \
-    }
-METHOD(gradient)
-METHOD(moment)
-METHOD(difference)
-METHOD(hessian)
-METHOD(hvp)
-METHOD(mean)
-METHOD(within)
-METHOD(value)
-METHOD(values)
-METHOD(differences)
-METHOD(vertex)
-METHOD(choose)
-
-/* ---- what is public ---- */
-
-static int objective_field(lua_State *L, const char *field)
-{
-    (void)ask_of(L);
-    lua_getiuservalue(L, 1, 1);
-    lua_rawgeti(L, -1, KEPT_OBJECTIVE);
-    lua_getfield(L, -1, field);
-    return 1;
-}
-
-static int ask_set(lua_State *L)
-{
-    return objective_field(L, "set");
-}
-
-static int ask_bounds(lua_State *L)
-{
-    return objective_field(L, "bounds");
-}
-
-PNL_GETTER(ask_n, pn_objective_data(ask_of(L)->objective)->n);
-PNL_GETTER(ask_dim, pn_objective_dim(ask_of(L)->objective));
-PNL_GETTER(ask_relation, (char *)(size_t)pn_neighbours_names[ask_of(L)->neighbours]);
-PNL_GETTER_IF(ask_spent, ask_of(L)->ledger != NULL, pn_ledger_spent(ask_of(L)->ledger));
-PNL_GETTER_IF(ask_left, ask_of(L)->ledger != NULL, pn_ledger_remaining(ask_of(L)->ledger));
-
-/* ask:noise(name): of the plan. */
-static int ask_noise(lua_State *L)
-{
-    const pnl_ask *self = ask_of(L);
-    const char *name = luaL_checkstring(L, 2);
-    const pn_question_ops *ops = pn_question_find(name);
-
-    if (!ops)
-        return pnl_error(L, "%s: there is no question '%s'", self->owner, name);
-    if (self->mode != PNL_ASK_RUNS || !self->plan) {
-        lua_pushnumber(L, 0.0); /* while a solver is planned, and where each answer has its own */
-        return 1;
-    }
-    for (size_t i = 0; i < self->plan->question_count; i++) {
-        if (self->plan->questions[i].ops == ops) {
-            lua_pushnumber(L, self->plan->questions[i].exact ? 0.0 : pn_question_sigma(&self->plan->questions[i]));
-            return 1;
-        }
-    }
-    return pnl_error(L, "%s: the plan does not ask %s", self->owner, name);
-}
-
-static int ask_tostring(lua_State *L)
-{
-    const pnl_ask *self = ask_of(L);
-
-    lua_pushfstring(L, "oracle: %s neighbours, %d records, theta of %d numbers; %s",
-                    pn_neighbours_names[self->neighbours], (int)pn_objective_data(self->objective)->n,
-                    (int)pn_objective_dim(self->objective),
-                    self->mode == PNL_ASK_ONCE ? "every answer is charged to its ledger" : "of a solver's step");
-    return 1;
-}
-
-#define PRICE                                                                                                          \
-    "By itself it takes its price, {sigma=} of the noise, or {rho=}, or {epsilon=, delta=}; in a step of pn.solver "   \
-    "{share=}, its precision relative to the step's other questions.  "
-
-static const pnl_row ask_rows[] = {
-    { "gradient", ask_gradient, PNL_METHOD, PNL_PAID, "ask:gradient(x, {options}) -> vec",
-      "The gradient of f at x with Gaussian noise: of the mean loss, certified or clipped, with the regulariser's "
-      "added after.  clip=c, any public number, scales every record's down to length c, with noise in proportion: "
-      "sigma is then that for clip 1.  " PRICE "batch={scheme=, size=} asks a batch that nobody knows." },
-    { "moment", ask_moment, PNL_METHOD, PNL_PAID, "ask:moment(phi, x, {options}) -> vec",
-      "The mean of phi(z, y) x_i over the records, z = <x_i, x>, with noise.  phi is traced, and refused where its "
-      "range is not bounded over the margins and labels that can occur.  " PRICE },
-    { "difference", ask_difference, PNL_METHOD, PNL_PAID, "ask:difference(x, y, {options}) -> vec",
-      "The mean gradient at x less that at y, every record's part clipped to reach x smoothness x ||x - y|| (reach 1), "
-      "with noise in proportion: of smooth losses.  sigma is that for length 1.  " PRICE },
-    { "hessian", ask_hessian, PNL_METHOD, PNL_PAID, "ask:hessian(x, {options}) -> mat",
-      "The Hessian of f at x with symmetric noise, isotropic in Frobenius norm.  " PRICE
-      "Its batches are of a fixed size." },
-    { "hvp", ask_hvp, PNL_METHOD, PNL_PAID, "ask:hvp(x, v, {options}) -> vec",
-      "The Hessian of f at x times v, with noise in proportion to ||v||: of smooth losses.  sigma is that for length "
-      "1.  " PRICE },
-    { "mean", ask_mean, PNL_METHOD, PNL_PAID, "ask:mean(phi, x, {options}) -> number",
-      "The mean of phi(z, y) over the records, z = <x_i, x>, with noise; phi is traced and bounded as for moment, or "
-      "clip={low, high} clips it.  " PRICE },
-    { "within", ask_within, PNL_METHOD, PNL_PAID, "ask:within(x, length, {options}) -> number",
-      "The share of records whose gradient of the loss at x has an l2 norm of at most `length`, any public number, "
-      "with noise.  " PRICE },
-    { "value", ask_value, PNL_METHOD, PNL_PAID, "ask:value(x, {options}) -> number",
-      "f(x) with noise: every record's loss is clipped to its certified range, or to clip={low, high}.  " PRICE },
-    { "values", ask_values, PNL_METHOD, PNL_PAID, "ask:values(points, {options}) -> vec",
-      "f at the rows of a mat, or at a list of vectors, as one release.  " PRICE },
-    { "differences", ask_differences, PNL_METHOD, PNL_PAID, "ask:differences(x, U, {radius=, options}) -> vec",
-      "(f(x + radius u) - f(x - radius u))/(2 radius) of the mean loss for each row u of U, every record's clipped to "
-      "its Lipschitz constant, or to clip=, with noise.  " PRICE },
-    { "vertex", ask_vertex, PNL_METHOD, PNL_PAID, "ask:vertex(x, {options}) -> vec, integer",
-      "The vertex v of the set, and its number, with the least <v, gradient of f at x>, by private choice.  " PRICE },
-    { "choose", ask_choose, PNL_METHOD, PNL_PAID, "ask:choose(points, {options}) -> integer",
-      "The number of the point with the least mean loss, by private choice.  " PRICE },
-    { "prefix", pnl_ask_prefix, PNL_METHOD, PNL_PAID, "ask:prefix{factorization=, bands=, batch=, ...} -> sums",
-      "A running sum of gradients: sums:push(x) adds the mean gradient of the losses at x and gives the sum so far, "
-      "with noise by a factorization of prefix sums (the options of pn.tree that name it), and one charge pays for "
-      "all pushes of the run.  batch= takes batches of an order that is drawn once, each record once a pass, in "
-      "place of all records.  In a step it is the same stream every time; by itself it takes horizon=, how often it "
-      "is pushed, and a price." },
-    { "watch", pnl_ask_watch, PNL_METHOD, PNL_PAID, "ask:watch{threshold=, answers=, phi=, clip=, ...} -> watch",
-      "watch:above(x): whether the mean loss at x, or the mean of phi(z, y), is at or above the threshold, with noise; "
-      "one charge pays until it has said so `answers` times (1).  In a step it is the same watch every time; by itself "
-      "it takes a price, epsilon= or rho=." },
-    { "noise", ask_noise, PNL_METHOD, PNL_NOTHING, "ask:noise(question) -> number",
-      "The standard deviation of the noise on each number of an answer, in the plan of this run (of difference, hvp "
-      "and clipped gradients for length 1; of a choice the Gumbel scale); 0 without privacy and while the solver is "
-      "planned." },
-    { "n", ask_n, PNL_FIELD, PNL_NOTHING, "ask.n -> integer", "Number of records; public." },
-    { "dim", ask_dim, PNL_FIELD, PNL_NOTHING, "ask.dim -> integer", "Entries of theta." },
-    { "set", ask_set, PNL_FIELD, PNL_NOTHING, "ask.set -> pn.set or nil", "The constraint set." },
-    { "bounds", ask_bounds, PNL_FIELD, PNL_NOTHING, "ask.bounds -> table", "What is certified: obj.bounds." },
-    { "relation", ask_relation, PNL_FIELD, PNL_NOTHING, "ask.relation -> string", "The neighbouring relation." },
-    { "spent", ask_spent, PNL_FIELD, PNL_NOTHING, "ask.spent -> number or nil",
-      "What its ledger has been charged, by everybody; nil in a run without privacy." },
-    { "left", ask_left, PNL_FIELD, PNL_NOTHING, "ask.left -> number or nil", "What its ledger has left." },
-    { "__tostring", ask_tostring, PNL_META, PNL_NOTHING, "tostring(ask)", "What it is about." },
-    PNL_ROW_END,
-};
-
-const pnl_class pnl_ask_class = { "pn.oracle", ask_free,
-                                  ask_rows,    "Questions about the records, answered with noise and charged.",
-                                  NULL,        NULL };

@@ -1,6 +1,6 @@
 /* lask.h -- the oracle as Lua sees it: at the prompt, in a step of a solver of a user's own, and while such a solver is
  * planned, where it writes down what is asked.
- * Depends on: pnl.h, oracle/oracle.h.  Used by: lask.c, lask_options.c, lsolver.c. */
+ * Depends on: pnl.h, oracle/oracle.h.  Used by: lask*.c, lsolver.c, lsolver_run.c. */
 #ifndef PNL_LASK_H
 #define PNL_LASK_H
 
@@ -80,8 +80,18 @@ void pnl_ask_point(lua_State *L, const pnl_ask *self, int index, const char *wha
 /** Push what was answered, with the regulariser's part, or (numbers NULL) zeros; returns how many values. */
 int pnl_ask_push(lua_State *L, const pnl_ask *self, const pnl_ask_call *of, const pn_answer *got, size_t dim);
 
+/* ---- lask_class.c: pn.oracle ---- */
+
+/** The question that users may ask whose name is at `index`; `where` it was named, for messages.  Errors: raised, with
+ *  the names of all. */
+const pn_question_ops *pnl_ask_question(lua_State *L, int index, const char *owner, const char *where);
+/** Open the classes of oracles and set pn.oracle in the table on the top. */
+void pnl_open_oracle(lua_State *L);
+
 /* ---- lask.c ---- */
 
+/** The method of that kind: (oracle, arguments, options). */
+int pnl_ask_kind(lua_State *L, const pn_question_ops *ops);
 /** Write the question down, or answer it in the step of a run, and push the answer. */
 int pnl_ask_in_step(lua_State *L, pnl_ask *self, const pnl_ask_call *of);
 /** Raise unless a step of this oracle is being made. */

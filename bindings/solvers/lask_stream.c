@@ -162,16 +162,18 @@ static int watch_tostring(lua_State *L)
 
 static const pnl_row sums_rows[] = {
     { "push", sums_push, PNL_METHOD, PNL_PAID, "sums:push(x) -> vec",
-      "Add the mean gradient of the losses at x, of all records or of the next batch, and give the private sum of "
-      "all so far.  The first push charges the whole stream." },
+      "Add the mean gradient of the losses at x, and return the private sum of all so far.  x is a vector of dim "
+      "numbers; the gradient is of all records or, with batch=, of the next batch.  The first push charges the whole "
+      "stream; a push beyond its horizon is refused." },
     { "__tostring", sums_tostring, PNL_META, PNL_NOTHING, "tostring(sums)", "What it does." },
     PNL_ROW_END,
 };
 
 static const pnl_row watch_rows[] = {
     { "above", watch_above, PNL_METHOD, PNL_PAID, "watch:above(x) -> boolean",
-      "Whether the mean at x, with noise, is at or above the threshold, which has noise of its own.  The first call "
-      "charges the watch; it ends when it has said so as often as it was made for." },
+      "Whether the mean at x is at or above the threshold, both with noise.  x is a vector of dim numbers, with phi= "
+      "of as many as the data have columns.  The first call charges the watch; when it has said true answers= times it "
+      "is over, and refuses." },
     { "__tostring", watch_tostring, PNL_META, PNL_NOTHING, "tostring(watch)", "What it does." },
     PNL_ROW_END,
 };

@@ -1,22 +1,45 @@
 /* lsolver.c -- pn.solver{...}: a private solver of a user's own, planned and run as those of the library are.
  * Depends on: lsolver.h, lsolve.h.  Used by: lsolve.c. */
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bindings/core/progress.h"
 #include "bindings/solvers/lsolver.h"
 #include "core/vault.h"
-#include "random/shared_stream.h"
 #include "solvers/engine/first_order.h"
 
 enum { KEPT_TABLE = 1 };
 
 static const char boxes_key = 'd'; /* a weak table: from a definition to its box */
 
-/* What a definition may say besides its functions. */
-static const char *const fields[] = { "name", "doc",    "source",  "options",  "about",      "start",
-                                      "step", "answer", "queries", "adaptive", "iterations", NULL };
+#define FUNCTION ((const char *const[]){ "function", NULL })
+#define STRING   ((const char *const[]){ "string", NULL })
+#define TABLE    ((const char *const[]){ "table", NULL })
+
+/* What a definition may say. */
+static const pn_param fields[] = {
+    { "name", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, STRING, "what it is called: 1 to 31 letters, digits or _" },
+    { "step", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, FUNCTION,
+      "step(s, ask) makes one step: it asks `ask` and moves s.x; returns nothing, or with adaptive = true \"done\"" },
+    { "start", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, FUNCTION, "start(s), before the first step, prepares s" },
+    { "answer", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, FUNCTION,
+      "answer(s), after every step, returns the model, a vector of s.dim numbers; by default it is s.x" },
+    { "options", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, TABLE,
+      "names and defaults of at most 24 options of its own, which callers may set and s.options has; iterations among "
+      "them sets the default number of steps" },
+    { "iterations", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, FUNCTION,
+      "iterations(s) returns how many steps a run has where the caller does not say" },
+    { "queries", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "table", "function", NULL },
+      "what a step asks at most: {gradient = 1, hvp = {count = 2, share = 0.5}}, or a function of s that returns it; "
+      "by default the step is tried once against an oracle that answers zeros" },
+    { "adaptive", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "whether it may stop early by returning \"done\"; it then pays for the steps that ran" },
+    { "doc", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, STRING, "one sentence about it, which tostring(solver) shows" },
+    { "source", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, STRING, "where the method is from; the plan shows it" },
+    { "about", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, TABLE, "what each option means, by name, for who reads the file" },
+    PN_PARAM_END,
+};
 
 static void scripted_free(void *object)
 {
@@ -138,23 +161,33 @@ static void push_options(lua_State *L, int table, int given)
     }
 }
 
-#define MOST_OPTIONS 40
+#define MOST_OPTIONS 24 /* of a definition's own */
+#define NAMES        (MOST_OPTIONS + 8)
 
-/* The names that a call may give besides the common ones: of the run, of the definition, and batch. */
-static void option_names(lua_State *L, int table, const char *names[MOST_OPTIONS + 1])
+static int by_name(const void *a, const void *b)
 {
-    size_t count = 0;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names that a call may give besides the common ones: of the run, batch, and of the definition, in order. */
+static void option_names(lua_State *L, int table, const char *names[NAMES])
+{
+    size_t count = 0, own;
 
     for (size_t i = 0; pnl_run_option_names[i]; i++)
         names[count++] = pnl_run_option_names[i];
     names[count++] = "batch";
     names[count++] = "accountant";
+    own = count;
     if (lua_getfield(L, table, "options") == LUA_TTABLE) {
-        for (lua_pushnil(L); lua_next(L, -2) && count < MOST_OPTIONS; lua_pop(L, 1))
-            names[count++] = lua_tostring(L, -2);
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+            if (strcmp(lua_tostring(L, -2), "iterations") != 0 && count < NAMES - 1) /* which is common */
+                names[count++] = lua_tostring(L, -2);
+        }
     }
     lua_settop(L, lua_gettop(L) - 1);
     names[count] = NULL;
+    qsort(names + own, count - own, sizeof *names, by_name);
 }
 
 static void *new_function(lua_State *L, int box, const pnl_plan_parts *parts)
@@ -180,7 +213,7 @@ static void push_definition_table(lua_State *L, int box)
 int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index)
 {
     const pnl_scripted *self = (const pnl_scripted *)solver;
-    const char *names[MOST_OPTIONS + 1];
+    const char *names[NAMES];
     int box, table;
 
     objective_index = lua_absindex(L, objective_index);
@@ -220,18 +253,31 @@ static int solver_call(lua_State *L)
 
 static void check_fields(lua_State *L)
 {
+    luaL_Buffer names;
+
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-        size_t i = 0;
 
-        while (fields[i] && strcmp(fields[i], key) != 0)
-            i++;
-        if (!fields[i])
-            pnl_error(L,
-                      "solver: unknown field %s; it takes name, doc, source, options, about, iterations, start, step, "
-                      "answer, queries, adaptive",
-                      pnl_got(L, -2));
+        if (pn_param_find(fields, key) < pn_param_count(fields))
+            continue;
+        luaL_buffinit(L, &names);
+        for (size_t i = 0; fields[i].name; i++) {
+            luaL_addstring(&names, i ? ", " : "");
+            luaL_addstring(&names, fields[i].name);
+        }
+        luaL_pushresult(&names);
+        pnl_error(L, "pn.solver: unknown field %s; it takes %s", pnl_got(L, -3), lua_tostring(L, -1));
     }
+}
+
+/* A table, or nothing: what is in it is read where it is used. */
+static void check_table(lua_State *L, const char *name)
+{
+    int type = lua_getfield(L, 1, name);
+
+    if (type != LUA_TNIL && type != LUA_TTABLE)
+        pnl_error(L, "pn.solver: %s must be a table by name, got %s", name, pnl_got(L, -1));
+    lua_pop(L, 1);
 }
 
 static void check_function(lua_State *L, const char *name, bool needed)
@@ -239,7 +285,7 @@ static void check_function(lua_State *L, const char *name, bool needed)
     int type = lua_getfield(L, 1, name);
 
     if (type != LUA_TFUNCTION && (needed || type != LUA_TNIL))
-        pnl_error(L, "solver: %s must be a function, got %s", name, pnl_got(L, -1));
+        pnl_error(L, "pn.solver: %s must be a function, got %s", name, pnl_got(L, -1));
     lua_pop(L, 1);
 }
 
@@ -248,7 +294,7 @@ static void read_text(lua_State *L, const char *field, const char *otherwise, ch
     int type = lua_getfield(L, 1, field);
 
     if (type != LUA_TNIL && type != LUA_TSTRING)
-        pnl_error(L, "solver: %s must be a string, got %s", field, pnl_got(L, -1));
+        pnl_error(L, "pn.solver: %s must be a string, got %s", field, pnl_got(L, -1));
     (void)snprintf(out, size, "%s", type == LUA_TSTRING ? lua_tostring(L, -1) : otherwise);
     lua_pop(L, 1);
 }
@@ -260,7 +306,7 @@ static void read_name(lua_State *L, pnl_scripted *self)
     size_t length = name ? strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") : 0;
 
     if (!name || length == 0 || name[length] || length >= sizeof self->name)
-        pnl_error(L, "solver: name must be 1 to 31 letters, digits or _, got %s", pnl_got(L, -1));
+        pnl_error(L, "pn.solver: name must be 1 to 31 letters, digits or _, got %s", pnl_got(L, -1));
     (void)snprintf(self->name, sizeof self->name, "%s", name);
     lua_pop(L, 1);
     read_text(L, "doc", "", self->doc, sizeof self->doc);
@@ -280,18 +326,21 @@ static bool is_of_runs(const char *name)
 static void read_options(lua_State *L, pnl_scripted *self)
 {
     int type = lua_getfield(L, 1, "options");
+    size_t count = 0;
 
     if (type != LUA_TNIL && type != LUA_TTABLE)
-        pnl_error(L, "solver: options must be a table of names and defaults, got %s", pnl_got(L, -1));
+        pnl_error(L, "pn.solver: options must be a table of names and defaults, got %s", pnl_got(L, -1));
     for (lua_pushnil(L); type == LUA_TTABLE && lua_next(L, -2); lua_pop(L, 1)) {
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
 
         if (!name)
-            pnl_error(L, "solver: options are named, got the key %s", pnl_got(L, -2));
+            pnl_error(L, "pn.solver: options are named, got the key %s", pnl_got(L, -2));
+        if (++count > MOST_OPTIONS)
+            pnl_error(L, "pn.solver: options has more than %d names; put some of them into a table", MOST_OPTIONS);
         if (strcmp(name, "iterations") == 0)
-            self->iterations = pnl_check_count(L, -1, "iterations");
+            self->iterations = pnl_check_count(L, -1, "pn.solver: options.iterations");
         else if (pn_param_find(pn_solver_common, name) < pn_param_count(pn_solver_common) || is_of_runs(name))
-            pnl_error(L, "solver: every solver has the option '%s'; take another name", name);
+            pnl_error(L, "pn.solver: every solver has the option '%s'; take another name", name);
     }
     lua_pop(L, 1);
     lua_getfield(L, 1, "adaptive");
@@ -326,16 +375,18 @@ static int solver_new(lua_State *L)
 {
     pnl_scripted **slot, *self;
 
-    luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
+    if (!lua_istable(L, 1))
+        pnl_error(L, "pn.solver: expected a table, as pn.solver{name=, step=}, got %s", pnl_got(L, 1));
     check_fields(L);
     check_function(L, "step", true);
     check_function(L, "start", false);
     check_function(L, "answer", false);
     check_function(L, "iterations", false);
+    check_table(L, "about");
     slot = (pnl_scripted **)pnl_newbox(L, &pnl_solver_class);
     if (!(self = *slot = pn_calloc(1, sizeof *self)))
-        pnl_no_memory(L, "solver: out of memory");
+        pnl_no_memory(L, "pn.solver: out of memory");
     read_name(L, self);
     read_options(L, self);
     self->ops.name = self->name;
@@ -389,102 +440,41 @@ static int solver_name(lua_State *L)
 
 static const pnl_row solver_rows[] = {
     { "plan", solver_plan_field, PNL_FIELD, PNL_NOTHING, "solver.plan(obj, {options}) -> plan",
-      "Plan a run and spend nothing: its step is tried once against an oracle that answers zeros and writes down "
-      "what is asked; tostring(plan) explains it." },
+      "Plan a run and spend nothing.  Its step is tried once against an oracle that answers zeros and writes down "
+      "what is asked, or queries= says so; tostring(plan) shows every question, its noise and the price.  Options: "
+      "epsilon= and delta=, or rho=, neighbours=, iterations=, start=, ledger= as for pn.solve, batch= for questions "
+      "that take one and name none, and the solver's own." },
     { "name", solver_name, PNL_FIELD, PNL_NOTHING, "solver.name -> string", "What it is called." },
     { "__call", solver_call, PNL_META, PNL_PAID, "solver(obj, {options}) -> fit",
-      "Plan and run: as the solvers of pn.solve." },
+      "Plan a run and make it: the options of solver.plan, and rng=, progress= and on_step= as for pn.solve.  A step "
+      "that asks more than was planned raises, with nothing drawn for the question." },
     { "__tostring", solver_tostring, PNL_META, PNL_NOTHING, "tostring(solver)", "Its name, and how to call it." },
     PNL_ROW_END,
 };
 
-const pnl_class pnl_solver_class = { "pn.solver", scripted_free,
-                                     solver_rows, "A private solver of a user's own: an update rule, and what it asks.",
-                                     NULL,        NULL };
-
-/* ---- pn.oracle ---- */
-
-static const char *const objective_name[] = { "pn.objective", NULL };
-
-static const pn_param oracle_params[] = {
-    { "objective", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, objective_name, "what is asked about" },
-    PN_PARAM_END,
+const pnl_class pnl_solver_class = {
+    "pn.solver",
+    scripted_free,
+    solver_rows,
+    "A private solver of a user's own, made by pn.solver: called, and planned by .plan, as those of pn.solve.",
+    NULL,
+    NULL
 };
-
-/* Ranks that draw different noise would each release an answer, and pay for one: as walks have it. */
-static void check_ranks(lua_State *L, const pnl_ask *self)
-{
-    size_t ranks = pn_ranks_size(pn_objective_ranks(self->objective));
-    pn_err err;
-
-    if (ranks > 1 && !(self->rng && (pn_rng_simulated(self->rng) || pn_rng_is_shared(self->rng))))
-        pnl_status(L,
-                   pn_fail(&err, PN_EPRIVACY,
-                           "oracle: %zu ranks share the work, and each would draw noise of its own; give "
-                           "rng=ranks:rng(), which is the same stream for all",
-                           ranks),
-                   &err);
-}
-
-static int oracle_new(lua_State *L)
-{
-    static const char *const extra[] = { "ledger", "rng", "batch", NULL };
-    pn_arg args[1];
-    pnl_ask *self;
-    pn_err err;
-
-    lua_settop(L, 1);
-    pnl_options(L, 1, "oracle", oracle_params, args, extra);
-    pnl_status(L, pn_args_check("oracle", oracle_params, args, &err), &err);
-    pnl_push_ledger(L, 1, "oracle");
-    if (!pnl_test(L, -1, &pnl_ledger_class))
-        return pnl_error(L, "oracle: ledger must be a pn.ledger, which its answers are charged to, got %s",
-                         pnl_got(L, -1));
-    lua_getfield(L, 1, "objective");
-    self = pnl_new_ask(L, -1, PNL_ASK_ONCE, "oracle");
-    self->ledger = pnl_check(L, -3, &pnl_ledger_class);
-    self->neighbours = pn_ledger_budget(self->ledger)->neighbours;
-    pnl_keep(L, -1, -3);
-    if (lua_getfield(L, 1, "rng") != LUA_TNIL) {
-        self->rng = pnl_check(L, -1, &pnl_rng_class);
-        pnl_keep(L, -2, -1);
-    }
-    lua_pop(L, 1);
-    check_ranks(L, self);
-    if (lua_getfield(L, 1, "batch") != LUA_TNIL)
-        pnl_ask_batch(L, -1, self, &self->batch);
-    lua_pop(L, 1);
-    return 1;
-}
 
 void pnl_open_solver(lua_State *L)
 {
-    pnl_open_class(L, &pnl_ask_class);
-    pnl_open_class(L, &pnl_sums_class);
-    pnl_open_class(L, &pnl_watch_class);
+    pnl_open_oracle(L);
     pnl_open_class(L, &pnl_solver_class);
     pnl_open_shipped(L);
     lua_pushcfunction(L, solver_new);
     lua_setfield(L, -2, "solver");
-    pnl_reference(
-        L, "", "solver", PNL_NOTHING,
-        "pn.solver{name=, step=, start=, answer=, options=, iterations=, queries=, adaptive=, doc=, ...} -> solver",
-        "A private solver of your own.  step(s, ask) makes one step: it asks `ask`, whose answers are certified, "
-        "charged and noisy, and moves s.x, the point; start(s) prepares s, answer(s) returns the model (by "
-        "default s.x).  s: x, dim, n, set (all of R^dim where there is none), steps, step (from 1), options, name, "
-        "objective (public facts), noise (deviation of a mean gradient that takes the whole budget; 0 without "
-        "privacy) and time (step size x steps that the solvers of the library favour for that noise; infinite "
-        "without privacy).  iterations(s) returns how many steps there are by default, options.iterations is a "
-        "constant.  queries = {gradient = 1} says what a step asks; without it the step is tried "
-        "once against an oracle that answers zeros.  A step may ask less than was planned, and pays for what it "
-        "asks; more is refused.  adaptive = true: it may stop early by returning \"done\".  source says where the "
-        "method is from, about what each option is.  The solver is called, and planned by .plan, as those of pn.solve.",
-        NULL, NULL);
-    lua_pushcfunction(L, oracle_new);
-    lua_setfield(L, -2, "oracle");
-    pnl_reference(
-        L, "", "oracle", PNL_NOTHING, "pn.oracle{objective=, ledger=, batch=, rng=} -> oracle",
-        "Questions about the records by themselves: each answer takes its price, is charged to the ledger, and "
-        "then drawn.  In a solver of your own (pn.solver) the oracle is the step's `ask`.",
-        NULL, oracle_params);
+    pnl_reference(L, "", "solver", PNL_NOTHING, "pn.solver{name=, step=, start=, answer=, options=, ...} -> solver",
+                  "A private solver of your own: an update rule, and what it asks of the records.  It is called, and "
+                  "planned by .plan, as those of pn.solve.  s, which its functions get, is a table of what is public: "
+                  "x (the point, a vector), dim, n, set (all of R^dim where the objective has none), step (from 1), "
+                  "steps, options, name, objective ({n=, dim=, loss=, bounds=}), noise (deviation of a mean gradient "
+                  "that takes the whole budget; 0 without privacy) and time (step size x steps that the library's own "
+                  "solvers favour for that noise; infinite without privacy); other names in it are yours.  "
+                  "help \"oracle\" says what may be asked, and what is refused.",
+                  NULL, fields);
 }

@@ -15,6 +15,7 @@ typedef struct pnl_scripted {
     char source[256];
     size_t iterations; /* by default; 0: none */
     bool counts;       /* or its function `iterations` says */
+    bool within;       /* one of its functions runs */
 } pnl_scripted;
 
 typedef struct pnl_scripted_plan {

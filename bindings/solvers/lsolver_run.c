@@ -210,13 +210,8 @@ static void declare(lua_State *L, pnl_job *job, int queries)
     const pn_question_ops *const *kinds = pn_question_table();
     int top = lua_gettop(L);
 
-    for (lua_pushnil(L); lua_next(L, queries); lua_pop(L, 1)) {
-        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-        const pn_question_ops *ops = name ? pn_question_find(name) : NULL;
-
-        if (!ops || !pn_question_is_open(ops))
-            pnl_error(L, "%s: queries: there is no question %s", ask->owner, pnl_got(L, -2));
-    }
+    for (lua_pushnil(L); lua_next(L, queries); lua_pop(L, 1))
+        (void)pnl_ask_question(L, lua_gettop(L) - 1, ask->owner, "queries: ");
     for (; *kinds; kinds++) {
         if (lua_getfield(L, queries, (*kinds)->name) != LUA_TNIL)
             declare_one(L, ask, *kinds);
@@ -420,16 +415,24 @@ static void body(lua_State *L, const pnl_callback *back, unsigned which, void *a
     lua_call(L, 1, 0);
 }
 
-/* Records are out of reach while Lua runs, but for what the oracle answers. */
+/* Records are out of reach while Lua runs, but for what the oracle answers.  A function of the definition that plans or
+ * runs the same solver would do so again, without end. */
 pn_status pnl_scripted_call(const pnl_scripted_plan *plan, pnl_job *job, pn_err *err)
 {
+    pnl_scripted *of = (pnl_scripted *)(size_t)plan->base.solver;
     lua_State *L = pnl_run_state(plan->back->main);
-    bool before = pnl_private_step(L, plan->base.request.kind != PN_NONPRIVATE);
+    bool before;
     pn_status status;
 
+    if (of->within)
+        return pn_fail(err, PN_EINVAL, "%s: a step of %s plans or runs %s; it asks `ask`, and moves s.x", of->name,
+                       of->name, of->name);
+    before = pnl_private_step(L, plan->base.request.kind != PN_NONPRIVATE);
+    of->within = true;
     pn_vault_leave();
     status = pnl_call_back(plan->back, 0, body, job, err);
     pn_vault_enter();
+    of->within = false;
     (void)pnl_private_step(L, before);
     return status;
 }

@@ -1,10 +1,11 @@
 -- help.lua -- help(x): signature, meaning, options, what it reveals, source; all from the reference.
--- Depends on: penumbra.core, penumbra.prompt.names, penumbra.wrap, penumbra.colour, penumbra.usage (examples).
+-- Depends on: penumbra.core, penumbra.prompt.names, penumbra.wrap, penumbra.colour, penumbra.usage (examples), penumbra.guide.
 -- Used by: penumbra (pn.help), the prompt.
 local pn = require "penumbra.core"
 local names = require "penumbra.prompt.names"
 local wrap = require "penumbra.wrap"
 local colour = require "penumbra.colour"
+local guide = require "penumbra.guide"
 
 local reveals_in_words = {
   nothing = "nothing about the records: public facts and plans.",
@@ -137,6 +138,16 @@ local function example_text(name)
   return "\nExample\n" .. table.concat(lines, "\n") .. "\n"
 end
 
+-- Sections about the subject, where there are any.
+local function guide_text(name)
+  local out = {}
+  for _, section in ipairs(guide[name] or {}) do
+    local heading, body = section[1], section[2]
+    out[#out + 1] = "\n" .. heading .. "\n" .. (type(body) == "table" and columns(body) or wrap("  ", body, 2))
+  end
+  return table.concat(out)
+end
+
 -- Entries that belong to a library ("set.") or class ("pn.vec:", "pn.vec."), as rows of a heading each.
 local function members_text(name)
   local groups = { ["function"] = {}, field = {}, method = {}, meta = {} }
@@ -162,6 +173,7 @@ local function entry_text(name)
   local entry = pn.reference()[name]
   local out = { wrap("", entry.signature or name, 4), "\n", wrap("  ", entry.doc or "", 2), options_text(entry.params) }
   out[#out + 1] = members_text(name)
+  out[#out + 1] = guide_text(name)
   out[#out + 1] = example_text(name)
   if entry.kind ~= "library" and entry.kind ~= "class" then
     local words = reveals_in_words[entry.reveals] or "unknown."
@@ -246,7 +258,11 @@ end
 -- ---- colour ----
 
 local sections = {}
-for word in ("Options Functions Fields Methods Operators Libraries Objects Example"):gmatch "%a+" do sections[word] = true end
+for word in ("Options Functions Fields Methods Operators Libraries Example"):gmatch "%a+" do sections[word] = "names" end
+sections.Objects = "text"
+for _, list in pairs(guide) do
+  for _, section in ipairs(list) do sections[section[1]] = type(section[2]) == "table" and "names" or "text" end
+end
 
 -- Headings, the names on the left of a list, examples, and the words before what follows.
 local function paint(text)
@@ -261,7 +277,7 @@ local function paint(text)
       line = line:gsub("^Reveals", colour.paint("%0", "heading")):gsub("^Source:", colour.paint("%0", "heading"))
     elseif section == "Example" then
       line = colour.code(line)
-    elseif section and section ~= "Objects" then
+    elseif sections[section] == "names" then
       line = line:gsub("^  (%S+)", function(name) return "  " .. colour.paint(name, "name") end)
     end
     if #out == 0 then line = colour.paint(line, "heading") end

@@ -65,13 +65,14 @@ function solvers.rows(reference)
   for _, name in ipairs(solvers.names) do
     local made = definition(name)
     local call = "pn.solve." .. name
+    local source = ("%s.  A pn.solver, to be read in stdlib/solvers/%s.lua."):format(made.source, name)
     local params = params_of(made, shared)
     rows["solve." .. name] = {
-      signature = call .. "(obj, {options}) -> fit", doc = made.doc, source = made.source, kind = "function", reveals = "paid",
+      signature = call .. "(obj, {options}) -> fit", doc = made.doc, source = source, kind = "function", reveals = "paid",
       params = params,
     }
     rows["solve." .. name .. ".plan"] = {
-      signature = call .. ".plan(obj, {options}) -> plan", source = made.source, kind = "function", reveals = "nothing",
+      signature = call .. ".plan(obj, {options}) -> plan", source = source, kind = "function", reveals = "nothing",
       doc = "Plan a run and spend nothing; tostring(plan) explains it.", params = params,
     }
   end

@@ -66,6 +66,26 @@ describe("help", function()
     assert.matches("with probability", help "fit.certificate", 1, true)
   end)
 
+  it("tells of private oracles as a whole: every question, prices, batches, plans, what is refused, the shipped solvers", function()
+    local text = help "oracle"
+    for name, entry in pairs(pn.reference()) do
+      local question = entry.reveals == "paid" and name:match "^pn%.oracle:(%w+)$"
+      if question then assert.matches("\n  " .. question .. "[({]", text) end
+    end
+    for _, name in ipairs(require "penumbra.solvers".names) do assert.matches(name, text, 1, true) end
+    for section in ("Questions Certified Prices Batches Planning Refused Stopping Streams Shipped"):gmatch "%a+" do
+      assert.matches("\n" .. section .. "\n  ", text, 1, true)
+    end
+    for line in text:gmatch "(.-)\n" do assert.is_true(#line <= 80, line) end
+  end)
+
+  it("has sections for names that are known", function()
+    for name, sections in pairs(require "penumbra.guide") do
+      assert.is_table(pn.reference()[name], name)
+      for _, section in ipairs(sections) do assert.matches("^%u%l+$", section[1]) end
+    end
+  end)
+
   it("says what takes an option of that name", function()
     for written, place in pairs { clip = "\n\n", ["clip="] = "^" } do
       local text = help(written)

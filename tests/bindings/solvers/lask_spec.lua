@@ -144,7 +144,30 @@ describe("an oracle", function()
     local small = pn.ledger { rho = 1 }
     local own = pn.oracle { objective = obj, ledger = small }
     refused("oracle: the least that 1 choices can cost is rho", own.vertex, own, x, { rho = 1e-30 })
+    refused("oracle: no noise that can be drawn makes gradient cost as little as rho 1e-30; give more rho", own.gradient, own, x,
+      { rho = 1e-30 })
+    refused("oracle: no noise that can be drawn makes value cost as little as epsilon 1e-300; give more epsilon or delta",
+      own.value, own, x, { epsilon = 1e-300, delta = 1e-300 })
     assert.equal(0, small.spent)
+  end)
+
+  it("has a running sum of a given sigma, on the last sum, at a quarter of the price for twice as much", function()
+    local own = pn.oracle { objective = obj, ledger = pn.ledger { rho = 10 } }
+    local spent = 0
+    for turn = 1, 2 do
+      own:prefix { factorization = "sqrt", horizon = 3, sigma = turn }:push(x)
+      local cost = own.spent - spent
+      spent = own.spent
+      assert.near(spent / (turn == 1 and 1 or 5), cost, 1e-6 * cost)
+    end
+    refused("oracle: a watch has no sigma; give rho=, or epsilon=", own.watch, own, { threshold = 0.5, sigma = 1 })
+  end)
+
+  it("names the questions that there are where it is asked for the noise of another", function()
+    refused("oracle: noise: there is no question the string \"gradiant\"; there are gradient, moment,", ask.noise, ask, "gradiant")
+    refused("oracle: noise: there is no question a table; there are gradient, moment,", ask.noise, ask, {})
+    refused("oracle: noise: there is no question the string \"point\"", ask.noise, ask, "point")
+    refused("oracle: rng must be a pn.rng, got 3", pn.oracle, { objective = obj, ledger = ledger, rng = 3 })
   end)
 
   it("is asked of batches, which are cheaper", function()

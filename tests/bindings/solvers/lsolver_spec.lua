@@ -27,18 +27,27 @@ end
 describe("a definition", function()
   it("is refused with what is wrong", function()
     local function step() end
-    refused("solver: step must be a function, got nil", pn.solver, { name = "s" })
-    refused("solver: step must be a function, got ", pn.solver, { name = "s", step = 3 })
-    refused("solver: start must be a function", pn.solver, { name = "s", step = step, start = {} })
-    refused("solver: answer must be a function", pn.solver, { name = "s", step = step, answer = 1 })
-    refused("solver: name must be 1 to 31 letters, digits or _, got nil", pn.solver, { step = step })
-    refused("solver: name must be 1 to 31 letters", pn.solver, { name = "a b", step = step })
-    refused("solver: name must be 1 to 31 letters", pn.solver, { name = ("a"):rep(32), step = step })
-    refused("solver: unknown field the string \"stp\"", pn.solver, { name = "s", step = step, stp = step })
-    refused("solver: options must be a table", pn.solver, { name = "s", step = step, options = 3 })
-    refused("solver: options are named, got the key 1", pn.solver, { name = "s", step = step, options = { 3 } })
+    refused("pn.solver: step must be a function, got nil", pn.solver, { name = "s" })
+    refused("pn.solver: step must be a function, got ", pn.solver, { name = "s", step = 3 })
+    refused("pn.solver: start must be a function", pn.solver, { name = "s", step = step, start = {} })
+    refused("pn.solver: answer must be a function", pn.solver, { name = "s", step = step, answer = 1 })
+    refused("pn.solver: name must be 1 to 31 letters, digits or _, got nil", pn.solver, { step = step })
+    refused("pn.solver: name must be 1 to 31 letters", pn.solver, { name = "a b", step = step })
+    refused("pn.solver: name must be 1 to 31 letters", pn.solver, { name = ("a"):rep(32), step = step })
+    refused("pn.solver: unknown field the string \"stp\"", pn.solver, { name = "s", step = step, stp = step })
+    refused("pn.solver: options must be a table", pn.solver, { name = "s", step = step, options = 3 })
+    refused("pn.solver: options are named, got the key 1", pn.solver, { name = "s", step = step, options = { 3 } })
+    refused("pn.solver: options.iterations must be a whole number from 1, got the string \"a\"", pn.solver,
+      { name = "s", step = step, options = { iterations = "a" } })
+    refused("pn.solver: about must be a table by name, got 3", pn.solver, { name = "s", step = step, about = 3 })
+    refused("pn.solver: expected a table, as pn.solver{name=, step=}, got 3", pn.solver, 3)
+    local many = {}
+    for i = 1, 24 do many["option" .. i] = i end
+    pn.solver { name = "s", step = step, options = many }
+    many.one_more = 1
+    refused("pn.solver: options has more than 24 names", pn.solver, { name = "s", step = step, options = many })
     for _, name in ipairs { "epsilon", "rho", "privacy", "start", "ledger", "rng", "progress", "on_step" } do
-      refused(("solver: every solver has the option '%s'; take another name"):format(name), pn.solver,
+      refused(("pn.solver: every solver has the option '%s'; take another name"):format(name), pn.solver,
         { name = "s", step = step, options = { [name] = 1 } })
     end
   end)
@@ -47,7 +56,8 @@ describe("a definition", function()
     refused("mine: say how many steps a run has: iterations=", solver(descend), obj, { epsilon = 1, delta = 1e-6 })
     refused("mine: its step asks nothing of the records", solver(function() end), obj, budget)
     refused("mine: queries must be a table", solver(descend, { queries = 3 }), obj, budget)
-    refused("mine: queries: there is no question the string \"foo\"", solver(descend, { queries = { foo = 1 } }), obj, budget)
+    refused("mine: queries: there is no question the string \"foo\"; there are gradient, moment,",
+      solver(descend, { queries = { foo = 1 } }), obj, budget)
     refused("mine: queries: mean depends on what it is asked with", solver(descend, { queries = { mean = 1 } }), obj, budget)
     refused("mine: Gaussian noise needs a delta", solver(descend), obj, { epsilon = 1, iterations = 3 })
     refused("mine: calibration is \"tight\"", solver(descend), obj, with { calibration = "paper" })
@@ -57,6 +67,32 @@ describe("a definition", function()
     refused("mine: expected a pn.objective", solver(descend), {}, budget)
     refused("are too many; a run asks at most 2^48 times", solver(descend, { queries = { gradient = { count = 2 ^ 32 } } }), obj,
       with { iterations = 2 ^ 32 })
+  end)
+
+  it("says which options there are, its own last and in order", function()
+    local own = solver(descend, { options = { zeta = 1, iterations = 3, alpha = 2, mid = 3 } })
+    refused("mine: unknown option 'foo'; it takes epsilon, delta, rho, privacy, neighbours, calibration, iterations, start, "
+      .. "ledger, rng, progress, on_step, batch, accountant, alpha, mid, zeta", own, obj, with { foo = 1 })
+  end)
+
+  it("is refused where one of its functions plans or runs the same solver, and works again after", function()
+    for _, inside in ipairs { "step", "start", "answer", "iterations" } do
+      for _, way in ipairs { "plan", "call" } do
+        local own, mistake = nil, true
+        local parts = { name = "mine", step = descend }
+        parts[inside] = function(s, ask)
+          if mistake then return way == "plan" and own.plan(obj, budget) or own(obj, budget) end
+          if inside == "step" then return descend(s, ask) end
+          return inside == "answer" and s.x or 5
+        end
+        own = pn.solver(parts)
+        local given = with {}
+        if inside == "iterations" then given.iterations = nil end
+        refused("mine: a step of mine plans or runs mine; it asks `ask`, and moves s.x", own, obj, given)
+        mistake = false
+        assert.equal(5, own(obj, given).steps)
+      end
+    end
   end)
 
   it("hands its own errors to the caller, from start, step and answer", function()
