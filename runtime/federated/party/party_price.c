@@ -77,30 +77,16 @@ double party_sum_error(const pn_terms *terms, double pull)
 
 /* ---- prices ---- */
 
-/* The event of a mechanism that is made for it only. */
-static pn_status event_of(pn_event **out, pn_status status, pn_mechanism *mechanism)
-{
-    if (status == PN_OK)
-        *out = pn_event_keep(mechanism->event);
-    pn_mechanism_free(mechanism);
-    return status;
-}
-
 pn_status party_price(party_run *run, const pn_terms *terms, pn_err *err)
 {
-    pn_mechanism *feature = NULL, *score = NULL;
-    pn_status status;
-
     run->feature_sensitivity = pn_release_feature_sensitivity(terms, run->sketch);
     if (!terms->is_private)
         return PN_OK;
     PN_TRY(pn_release_selection(&run->price[PARTY_SELECTION], terms, err));
-    status = pn_release_feature(&feature, terms, run->feature_sensitivity, err);
-    status = event_of(&run->price[PARTY_FEATURE], status, feature);
-    if (status != PN_OK || terms->mode != PN_FEDERATED_BALL)
-        return status;
-    status = pn_release_score(&score, terms, 1.0, err);
-    return event_of(&run->price[PARTY_SCORE], status, score);
+    PN_TRY(pn_release_feature_event(&run->price[PARTY_FEATURE], terms, run->feature_sensitivity, err));
+    if (terms->mode != PN_FEDERATED_BALL)
+        return PN_OK;
+    return pn_release_score_event(&run->price[PARTY_SCORE], terms, 1.0, err);
 }
 
 pn_status party_price_all(pn_event **out, const party_run *run, const uint64_t counts[PARTY_KINDS], pn_err *err)

@@ -80,13 +80,8 @@ static double weight_of(const pn_terms *terms, const pn_message *round)
 static pn_status score_event(pn_event **out, const pn_server *self, size_t party, pn_err *err)
 {
     const pn_terms *terms = &self->terms[party];
-    pn_mechanism *mechanism = NULL;
-    pn_status status = pn_release_score(&mechanism, terms, weight_of(terms, &self->requests[party]), err);
 
-    if (status == PN_OK)
-        *out = pn_event_keep(mechanism->event);
-    pn_mechanism_free(mechanism);
-    return status;
+    return pn_release_score_event(out, terms, weight_of(terms, &self->requests[party]), err);
 }
 
 pn_status pn_server_charge_round(pn_server *self, pn_err *err)
@@ -128,13 +123,7 @@ pn_status pn_server_charge_feature(pn_server *self, size_t party, size_t column,
 
 pn_status pn_server_spread_score(pn_event **out, const pn_terms *terms, pn_err *err)
 {
-    pn_mechanism *mechanism = NULL;
-    pn_status status = pn_release_score(&mechanism, terms, sqrt(1.0 / (double)terms->parties), err);
-
-    if (status == PN_OK)
-        *out = pn_event_keep(mechanism->event);
-    pn_mechanism_free(mechanism);
-    return status;
+    return pn_release_score_event(out, terms, sqrt(1.0 / (double)terms->parties), err);
 }
 
 typedef struct parts {

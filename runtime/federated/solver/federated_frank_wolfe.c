@@ -48,7 +48,7 @@ static void fed_end(pn_state *state)
 
 /* ---- start ---- */
 
-/* A ledger that holds what one party's part of the run costs, the largest party's. */
+/* A budget that holds what one party's part of the run costs, the largest party's. */
 static pn_budget party_budget(const fed_plan *plan, bool simulated)
 {
     bool rho = plan->base.request.kind == PN_RHO;
@@ -74,8 +74,8 @@ static pn_status begin(const fed_plan *plan, const pn_step_context *context, boo
 }
 
 /* Options of the server; *terms[K], of which it has a copy, is the caller's to free. */
-static pn_status server_options(pn_server_options *out, pn_terms **terms, const fed_plan *plan, pn_ledger *ledger,
-                                bool simulated, pn_err *err)
+static pn_status server_options(pn_server_options *out, pn_terms **terms, const fed_plan *plan,
+                                const pn_step_context *context, bool simulated, pn_err *err)
 {
     PN_TRY(
         pn_new(terms, plan->parties, err, "solve.federated_frank_wolfe: out of memory for %zu parties", plan->parties));
@@ -85,7 +85,7 @@ static pn_status server_options(pn_server_options *out, pn_terms **terms, const 
     *out =
         (pn_server_options){ .transport = plan->transport, .terms = *terms, .checkpoint = plan->transport->checkpoint };
     if (plan->base.request.kind != PN_NONPRIVATE && !plan->transport->ops->charges) {
-        out->overall = ledger;
+        out->overall = context->ledger;
         out->selection = plan->selection;
         out->feature = plan->feature;
     }
@@ -99,7 +99,7 @@ static pn_status serve(fed_state *self, const pn_step_context *context, bool sim
     pn_server_options options;
     pn_status status;
 
-    PN_TRY(server_options(&options, &terms, plan, context->ledger, simulated, err));
+    PN_TRY(server_options(&options, &terms, plan, context, simulated, err));
     status = begin(plan, context, simulated, err);
     if (status == PN_OK)
         status = pn_server_new(&self->server, &options, context->task, err);
@@ -223,7 +223,8 @@ static void fed_current(const pn_state *state, double *theta)
 }
 
 /* Whether noise is simulated is not known to a plan, and a checkpoint is of the one or the other. */
-static pn_status fed_left(const pn_plan *plan, pn_ledger *ledger, bool *resumed, pn_event **out, pn_err *err)
+static pn_status fed_left(const pn_plan *plan, const pn_step_context *context, bool *resumed, pn_event **out,
+                          pn_err *err)
 {
     const fed_plan *self = (const fed_plan *)plan;
     pn_status status = PN_OK;
@@ -234,7 +235,7 @@ static pn_status fed_left(const pn_plan *plan, pn_ledger *ledger, bool *resumed,
         pn_terms *terms = NULL;
         pn_server_options options;
 
-        status = server_options(&options, &terms, self, ledger, simulated == 1, err);
+        status = server_options(&options, &terms, self, context, simulated == 1, err);
         if (status == PN_OK && options.checkpoint && options.overall && !self->transport->ops->forgets)
             status = pn_server_left(&options, self->features, resumed, out, err);
         pn_free(terms);

@@ -62,17 +62,9 @@ static void one_each_clear(one_each *one)
     *one = (one_each){ NULL, NULL, NULL };
 }
 
-static pn_status keep_event(pn_event **out, pn_mechanism *mechanism)
-{
-    *out = pn_event_keep(mechanism->event);
-    pn_mechanism_free(mechanism);
-    return PN_OK;
-}
-
 static pn_status one_each_init(one_each *one, const fed_work *at, const fed_noise *noise, double weight, pn_err *err)
 {
     pn_terms terms = at->plan->terms[at->largest];
-    pn_mechanism *mechanism = NULL;
     pn_status status;
 
     *one = (one_each){ NULL, NULL, NULL };
@@ -82,14 +74,9 @@ static pn_status one_each_init(one_each *one, const fed_work *at, const fed_nois
     terms.sigma_score = noise->sigma_score;
     status = pn_release_selection(&one->selection, &terms, err);
     if (status == PN_OK)
-        status = pn_release_feature(&mechanism, &terms, at->feature_sensitivity, err);
-    if (status == PN_OK)
-        status = keep_event(&one->feature, mechanism);
-    if (status == PN_OK && at->mode == PN_FEDERATED_BALL) {
-        status = pn_release_score(&mechanism, &terms, weight, err);
-        if (status == PN_OK)
-            status = keep_event(&one->score, mechanism);
-    }
+        status = pn_release_feature_event(&one->feature, &terms, at->feature_sensitivity, err);
+    if (status == PN_OK && at->mode == PN_FEDERATED_BALL)
+        status = pn_release_score_event(&one->score, &terms, weight, err);
     if (status != PN_OK)
         one_each_clear(one);
     return status;

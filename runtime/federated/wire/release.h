@@ -66,4 +66,8 @@ pn_status pn_release_feature(pn_mechanism **out, const pn_terms *terms, double s
  */
 pn_status pn_release_score(pn_mechanism **out, const pn_terms *terms, double weight, pn_err *err);
 
+/** The events of those two.  Errors: as they. */
+pn_status pn_release_feature_event(pn_event **out, const pn_terms *terms, double sensitivity, pn_err *err);
+pn_status pn_release_score_event(pn_event **out, const pn_terms *terms, double weight, pn_err *err);
+
 #endif

@@ -257,7 +257,8 @@ pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, 
     pn_event *event = NULL;
     size_t count = 1;
     bool resumed = false;
-    pn_status status = plan->solver->left ? plan->solver->left(plan, ledger, &resumed, &event, err) : PN_OK;
+    const pn_step_context context = { .ledger = ledger };
+    pn_status status = plan->solver->left ? plan->solver->left(plan, &context, &resumed, &event, err) : PN_OK;
 
     if (status == PN_OK && !resumed) {
         event = pn_event_keep(plan->event);
