@@ -6,7 +6,7 @@
 #include "privacy/accounting/calibrate.h"
 #include "privacy/event/gaussian.h"
 #include "random/noise.h"
-#include "oracle/question.h"
+#include "oracle/gradient_batch.h"
 
 /* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
 static double contributions(pn_neighbours neighbours)
@@ -22,7 +22,8 @@ pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, co
 
     *noise = (pn_gradient_noise){ .lipschitz = bounds->lipschitz[PN_L2],
                                   .dim = pn_objective_dim(objective),
-                                  .neighbours = request->neighbours };
+                                  .neighbours = request->neighbours,
+                                  .records = n };
     if (pn_objective_loss(objective)->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: a black box has no gradients; zeroth-order solvers take it", owner);
     if (request->kind == PN_NONPRIVATE)
@@ -53,6 +54,25 @@ double pn_gradient_noise_rho(const pn_request *request)
         return request->rho;
     mu = pn_gaussian_mu(request->epsilon, request->delta);
     return mu * mu / 2.0;
+}
+
+double pn_gradient_noise_unit(const pn_gradient_noise *noise, const pn_plan *plan, size_t steps)
+{
+    double sigma;
+
+    if (plan->request.kind == PN_NONPRIVATE)
+        return 0.0;
+    if (noise->paper.sigma > 0.0)
+        return noise->paper.sigma;
+    sigma = noise->scheme && steps > 0 ? pn_batch_noise_at(plan, noise->scheme, (size_t)noise->records, steps) : NAN;
+    if (isnan(sigma))
+        return noise->sensitivity / sqrt(2.0 * pn_gradient_noise_rho(&plan->request));
+    return hypot(sigma, noise->sampling) / sqrt((double)steps);
+}
+
+double pn_gradient_noise_deviation(const pn_gradient_noise *noise)
+{
+    return hypot(noise->sigma, noise->sampling);
 }
 
 bool pn_request_is_renyi(const pn_request *request)
@@ -292,12 +312,73 @@ static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)
                       : "Delta sqrt(T) / mu(epsilon, delta), on the lattice");
 }
 
+/* ---- batches ---- */
+
+pn_status pn_gradient_noise_batch(pn_gradient_noise *noise, pn_plan *plan, const pn_arg *common, const pn_arg *batch,
+                                  pn_err *err)
+{
+    const pn_dataset *data = pn_objective_data(plan->objective);
+    bool is_private = plan->request.kind != PN_NONPRIVATE;
+    pn_question gradient;
+
+    pn_plan_question(&gradient, plan, &pn_question_gradient);
+    PN_TRY(pn_batch_read(&gradient, plan->owner, batch, err));
+    if (!gradient.scheme)
+        return PN_OK;
+    PN_TRY(pn_dataset_need_records(data, plan->owner, err));
+    if (is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: calibration=\"paper\" is about gradients of all records; leave batch out, or use "
+                       "calibration=\"tight\"",
+                       plan->owner);
+    if (is_private && noise->neighbours == PN_ZERO_OUT && strcmp(gradient.scheme, "fixed") == 0)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: batches of scheme \"fixed\" have a proof for neighbours=\"replace_one\" only; use \"poisson\" "
+            "under \"zero_out\"",
+            plan->owner);
+    noise->scheme = gradient.scheme;
+    noise->records = (double)gradient.batch;
+    noise->sampling =
+        sqrt(pn_batch_variance(noise->scheme, (double)data->n, noise->records, noise->lipschitz) / (double)noise->dim);
+    if (!batch[PN_BATCH_SCHEME].given) /* else `batch` is no number */
+        pn_plan_set(plan, "batch", noise->records, true);
+    return PN_OK;
+}
+
+static pn_status attach_batches(pn_plan *plan, pn_gradient_noise *noise, pn_err *err)
+{
+    double n = (double)pn_objective_data(plan->objective)->n;
+    pn_question *question;
+
+    PN_TRY(pn_plan_ask(&question, plan, &pn_question_gradient, err));
+    PN_TRY(pn_batch_question(question, plan, noise->scheme, (size_t)noise->records, err));
+    plan->gradients = pn_batch_gradients(noise->scheme, n, noise->records, (double)plan->iterations);
+    plan->samples = question->exact;
+    if (!question->exact) {
+        PN_TRY(pn_batch_calibrate(question, plan, plan->iterations, "rdp", NULL, err));
+        plan->event = pn_event_keep(question->event);
+        plan->charges = pn_question_events(question, plan->iterations);
+        plan->sigma = noise->sigma = pn_question_sigma(question);
+    }
+    pn_plan_add(plan, "batch b", noise->records, "as given: records of a step%s",
+                strcmp(noise->scheme, "poisson") == 0 ? ", expected" : "");
+    pn_batch_explain(plan, question, ", by the Renyi curve of the sampling");
+    return PN_OK;
+}
+
 pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, const pn_arg *common, pn_err *err)
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     pn_question *question;
 
-    PN_TRY(pn_gradient_noise_check(plan, common, err));
+    if (plan->request.kind != PN_NONPRIVATE)
+        PN_TRY(pn_gradient_noise_check(plan, common, err));
+    if (noise->scheme)
+        return attach_batches(plan, noise, err);
+    plan->gradients = (double)plan->iterations * noise->records;
+    if (plan->request.kind == PN_NONPRIVATE)
+        return PN_OK;
     PN_TRY(choose_sigma(plan, noise, paper, err));
     PN_TRY(pn_plan_ask(&question, plan, &pn_question_gradient, err));
     question->noise = *noise;

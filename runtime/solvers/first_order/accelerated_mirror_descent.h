@@ -47,7 +47,7 @@ size_t amd_steps(const amd_terms *of);
 #define AMD_DEFAULT_STEPS 1000
 
 extern const pn_param amd_params[];
-enum { AMD_POTENTIAL = 0, AMD_STEP, AMD_YSTEP, AMD_PROX, AMD_SMOOTHNESS, AMD_C };
+enum { AMD_POTENTIAL = 0, AMD_STEP, AMD_YSTEP, AMD_PROX, AMD_SMOOTHNESS, AMD_C, AMD_BATCH };
 
 pn_status amd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                        const pn_arg *own, pn_err *err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "oracle/gradient_batch.h"
 #include "solvers/engine/work.h"
 #include "solvers/first_order/accelerated_mirror_descent.h"
 
@@ -25,6 +26,7 @@ const pn_param amd_params[] = {
       "L of the mean loss in l2, when it is known to be smaller than what is certified: steps and bounds rest on it, "
       "privacy does not" },
     PN_PAPER_C_PARAM,
+    PN_BATCH_PARAMS,
     PN_PARAM_END,
 };
 
@@ -183,6 +185,8 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
 /* Why there is no bound on the excess risk, or NULL. */
 static const char *no_bound(const problem *at, double bound)
 {
+    if (at->plan->noise.scheme)
+        return PN_BATCH_NO_BOUND;
     if (at->plan->scale.each)
         return PN_SCHEDULE_NO_BOUND;
     if (!at->bounds->convex)
@@ -228,7 +232,7 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
                            : "where 4 L_C B / T^2 is a tenth of the noise's part";
 
     pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
-    pn_plan_add(plan, "gradients", plan->gradients, "T n, of single records");
+    pn_plan_add(plan, "gradients", plan->gradients, "T %s, of single records", at->plan->noise.scheme ? "b" : "n");
     if (at->plan->scale.each)
         pn_schedule_explain(&at->plan->scale, plan, "step scale c");
     else
@@ -256,7 +260,8 @@ static void explain_bound(problem *at)
 {
     pn_plan *plan = &at->plan->base;
     double T = (double)plan->iterations, bias = INFINITY, noise = INFINITY;
-    double bound = amd_bound(&at->terms, T, plan->sigma, at->plan->scale.eta, &bias, &noise);
+    double bound =
+        amd_bound(&at->terms, T, pn_gradient_noise_deviation(&at->plan->noise), at->plan->scale.eta, &bias, &noise);
     const char *none = no_bound(at, bound);
 
     plan->bound = none ? NAN : bound;
@@ -294,14 +299,15 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
     if (!(at->bounds->loss.smooth && isfinite(at->claimed)) &&
         (status = pn_first_order_need_smooth(&plan->first, AMD_OWNER, err)) != PN_OK)
         return status;
-    status = pn_gradient_noise_read(&plan->noise, AMD_OWNER, at->objective, &plan->base.request, err);
+    PN_TRY(pn_gradient_noise_read(&plan->noise, AMD_OWNER, at->objective, &plan->base.request, err));
+    status = pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[AMD_BATCH], err);
     at->is_private = plan->base.request.kind != PN_NONPRIVATE;
     at->terms = (amd_terms){
-        .unit = at->is_private ? plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request)) : 0.0,
+        .unit = pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations),
         .scale = pn_step_number(&plan->scale, &own[AMD_STEP]),
         .printed = plan->printed,
         .given = plan->base.iterations,
-        .most = pn_gradient_steps_max(at->objective),
+        .most = pn_planned_steps_max(at->objective, &plan->noise),
     };
     return status;
 }
@@ -322,6 +328,10 @@ static pn_status choose_steps(problem *at, pn_err *err)
     double enough;
 
     *steps = amd_steps(&at->terms);
+    if (at->plan->noise.scheme && !at->terms.given) {
+        time.unit = at->terms.unit = pn_gradient_noise_unit(&at->plan->noise, &at->plan->base, *steps);
+        *steps = amd_steps(&at->terms);
+    }
     if (status != PN_OK || at->terms.given || !(at->terms.unit > 0.0 && time.strong_convexity > 0.0))
         return status;
     enough = fmax(4.0, ceil(sqrt(8.0 * first->smoothness * pn_time_of_noise(&time))));
@@ -336,7 +346,7 @@ static pn_status attach_noise(problem *at, const pn_arg *common, const pn_arg *c
 {
     amd_plan *plan = at->plan;
     pn_plan *base = &plan->base;
-    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
+    bool paper = at->is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     pn_status status = PN_OK;
 
     if (paper)
@@ -344,11 +354,9 @@ static pn_status attach_noise(problem *at, const pn_arg *common, const pn_arg *c
             pn_gradient_noise_wang(&plan->noise, AMD_OWNER, &base->request, plan->first.n, base->iterations, c, err);
     if (status == PN_OK)
         status = pn_gradient_noise_attach(base, &plan->noise, common, err);
-    if (status != PN_OK)
-        return status;
-    base->sigma = plan->noise.sigma;
-    at->terms.unit = plan->noise.sigma / sqrt((double)base->iterations);
-    return PN_OK;
+    if (at->is_private)
+        at->terms.unit = pn_gradient_noise_deviation(&plan->noise) / sqrt((double)base->iterations);
+    return status;
 }
 
 static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
@@ -365,10 +373,9 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
     explain_smoothness(at);
     if ((status = pn_paper_c_check("solve.accelerated_mirror_descent", common, &own[AMD_C], err)) != PN_OK)
         return status;
-    if (at->is_private && (status = attach_noise(at, common, &own[AMD_C], err)) != PN_OK)
+    if ((status = attach_noise(at, common, &own[AMD_C], err)) != PN_OK)
         return status;
-    plan->base.gradients = (double)plan->base.iterations * plan->first.n;
-    plan->scale.eta = amd_scale(&at->terms, (double)plan->base.iterations, plan->base.sigma);
+    plan->scale.eta = amd_scale(&at->terms, (double)plan->base.iterations, pn_gradient_noise_deviation(&plan->noise));
     if (!(plan->scale.eta > 0.0)) /* a set of one point: any step will do */
         plan->scale.eta = 1.0;
     PN_TRY(pn_schedule_read(&plan->scale, &plan->base, &amd_params[AMD_STEP], &own[AMD_STEP], err));

@@ -71,7 +71,7 @@ typedef struct gd_problem {
     const pn_bounds *bounds;
     const pn_arg *common, *own;
     gd_constants of;
-    double unit;  /* s: sigma is s sqrt(T); 0 without privacy */
+    double unit;  /* s: a gradient's noise, and of batches their draw, is s sqrt(T); 0 without privacy */
     double time;  /* eta T that the convex rule takes; +inf without privacy */
     bool claimed; /* mu is */
     bool gap_guessed;
@@ -90,7 +90,7 @@ pn_status gd_read_noise(gd_problem *at, pn_err *err);
 pn_status gd_attach_noise(gd_problem *at, pn_err *err);
 
 extern const pn_param gd_params[];
-enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C, GD_MOMENTUM };
+enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C, GD_MOMENTUM, GD_BATCH };
 
 pn_status gd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "oracle/gradient_batch.h"
 #include "solvers/engine/work.h"
 #include "solvers/first_order/gradient_descent.h"
 
@@ -26,6 +27,7 @@ const pn_param gd_params[] = {
     PN_PROX_PARAM,
     PN_PAPER_C_PARAM,
     PN_MOMENTUM_PARAM,
+    PN_BATCH_PARAMS,
     PN_PARAM_END,
 };
 
@@ -152,7 +154,7 @@ static size_t steps_for(const gd_problem *at)
 {
     const gd_constants *of = &at->of;
     double variance = at->unit * at->unit;
-    size_t best, most = pn_gradient_steps_max(at->objective);
+    size_t best, most = pn_planned_steps_max(at->objective, &at->plan->noise);
 
     if (at->common[PN_OPT_ITERATIONS].given)
         return at->common[PN_OPT_ITERATIONS].count;
@@ -226,6 +228,10 @@ static pn_status choose_steps(gd_problem *at, pn_err *err)
         plan->base.iterations = at->common[PN_OPT_ITERATIONS].count;
     PN_TRY(pn_schedule_read(&plan->step, &plan->base, &gd_params[GD_STEP], &at->own[GD_STEP], err));
     choose_rule(at);
+    if (plan->noise.scheme && !at->common[PN_OPT_ITERATIONS].given) {
+        at->unit = pn_gradient_noise_unit(&plan->noise, &plan->base, steps_for(at));
+        choose_rule(at);
+    }
     plan->base.iterations = steps_for(at);
     plan->step.eta = step_for(at, (double)plan->base.iterations);
     PN_TRY(pn_schedule_read(&plan->step, &plan->base, &gd_params[GD_STEP], &at->own[GD_STEP], err));
@@ -266,14 +272,14 @@ static double steps_wanted(const gd_problem *at)
 static void explain_limit(const gd_problem *at)
 {
     const pn_plan *plan = &at->plan->base;
-    size_t most = pn_gradient_steps_max(at->objective);
+    size_t most = pn_planned_steps_max(at->objective, &at->plan->noise);
     double wanted;
 
     if (at->common[PN_OPT_ITERATIONS].given || at->plan->step.each || at->unit == 0.0 || plan->iterations < most)
         return;
     wanted = steps_wanted(at);
     if (wanted > (double)most)
-        pn_plan_held_back(&at->plan->base, wanted * pn_step_seconds(at->objective, at->plan->problem.n));
+        pn_plan_held_back(&at->plan->base, wanted * pn_planned_seconds(at->objective, &at->plan->noise));
 }
 
 static void explain_steps(gd_problem *at)
@@ -281,7 +287,7 @@ static void explain_steps(gd_problem *at)
     gd_plan *plan = at->plan;
     const gd_constants *of = &at->of;
     bool given = at->common[PN_OPT_ITERATIONS].given;
-    size_t most = pn_gradient_steps_max(at->objective);
+    size_t most = pn_planned_steps_max(at->objective, &at->plan->noise);
     double L = of->smoothness, time = plan->step.eta * (double)plan->base.iterations / (1.0 - plan->momentum);
     const char *rule = given                                                ? "as given"
                        : plan->base.iterations == most && at->unit > 0.0    ? "as many as 4 s of work allow, estimated"
@@ -304,7 +310,8 @@ static void explain_steps(gd_problem *at)
                     at->own[GD_MOMENTUM].given ? "as given" : "each step lasts 1/(1 - beta) times as long");
     if (of->rule == GD_RULE_CONVEX && at->unit > 0.0 && !plan->step.each)
         pn_plan_add(&plan->base, "time eta T", time, "%snoise alone then has deviation %.3g a coordinate",
-                    plan->momentum > 0.0 ? "/(1 - beta); " : "", time * at->unit);
+                    plan->momentum > 0.0 ? "/(1 - beta); " : "",
+                    time * (plan->noise.scheme ? plan->noise.sigma / sqrt((double)plan->base.iterations) : at->unit));
     if (isfinite(L))
         pn_first_order_check_step(&plan->base, plan->step.eta, 2.0 / L, "2/L");
     pn_plan_add_text(&plan->base, "output", outputs[plan->output], "%s",
@@ -319,6 +326,8 @@ static const char *no_bound(const gd_problem *at, double risk)
     const gd_plan *plan = at->plan;
     bool plain = at->unit == 0.0;
 
+    if (plan->noise.scheme)
+        return PN_BATCH_NO_BOUND;
     if (plan->step.each)
         return PN_SCHEDULE_NO_BOUND;
     if (at->bounds->source == PN_BOUND_CLIPPED)
@@ -382,7 +391,7 @@ static void explain_prediction(gd_problem *at)
 {
     gd_plan *plan = at->plan;
     const gd_constants *of = &at->of;
-    double T = (double)plan->base.iterations, sigma = plan->noise.sigma;
+    double T = (double)plan->base.iterations, sigma = pn_gradient_noise_deviation(&plan->noise);
 
     at->risk = gd_risk(of, T, plan->step.eta, sigma * sigma);
     if (of->rule == GD_RULE_STATIONARY)
@@ -397,7 +406,7 @@ static void explain_prediction(gd_problem *at)
                         ? "(D^2/(4 t) + p t sigma^2/(2 T))/3 of the convex rule, D its usual distance"
                         : rule_formulas[of->rule]);
     }
-    if (at->unit > 0.0) {
+    if (at->unit > 0.0 && !plan->noise.scheme) {
         explain_other(at, "with T/2", (plan->base.iterations + 1) / 2);
         explain_other(at, "with 2 T", 2 * plan->base.iterations);
     }
@@ -419,8 +428,7 @@ static void explain_risk(gd_problem *at)
     pn_plan_set(&plan->base, "iterations", T, true);
     if (!plan->step.each)
         pn_plan_set(&plan->base, "step", plan->step.eta, false);
-    plan->base.gradients = T * plan->problem.n;
-    pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T n");
+    pn_plan_add(&plan->base, "gradients", plan->base.gradients, plan->noise.scheme ? "T b" : "T n");
     if (!plan->step.each)
         explain_prediction(at);
     explain_bound(at);

@@ -123,15 +123,16 @@ pn_status gd_read_noise(gd_problem *at, pn_err *err)
 {
     gd_plan *plan = at->plan;
     const pn_request *request = &plan->base.request;
-    pn_status status = pn_gradient_noise_read(&plan->noise, plan->base.owner, at->objective, request, err);
+    const pn_arg *steps = &at->common[PN_OPT_ITERATIONS];
 
-    if (status != PN_OK || request->kind == PN_NONPRIVATE)
-        return status;
+    PN_TRY(pn_gradient_noise_read(&plan->noise, plan->base.owner, at->objective, request, err));
+    PN_TRY(pn_gradient_noise_batch(&plan->noise, &plan->base, at->common, &at->own[GD_BATCH], err));
+    if (request->kind == PN_NONPRIVATE)
+        return PN_OK;
     PN_TRY(pn_paper_c_check(plan->base.owner, at->common, &at->own[GD_C], err));
     PN_TRY(pn_gradient_noise_check(&plan->base, at->common, err));
     PN_TRY(take_paper(at, 1, err));
-    at->unit = plan->noise.paper.sigma > 0.0 ? plan->noise.paper.sigma
-                                             : plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(request));
+    at->unit = pn_gradient_noise_unit(&plan->noise, &plan->base, steps->given ? steps->count : 0);
     return PN_OK;
 }
 
@@ -139,10 +140,7 @@ pn_status gd_attach_noise(gd_problem *at, pn_err *err)
 {
     gd_plan *plan = at->plan;
 
-    if (plan->base.request.kind == PN_NONPRIVATE)
-        return PN_OK;
-    PN_TRY(take_paper(at, plan->base.iterations, err));
-    PN_TRY(pn_gradient_noise_attach(&plan->base, &plan->noise, at->common, err));
-    plan->base.sigma = plan->noise.sigma;
-    return PN_OK;
+    if (plan->base.request.kind != PN_NONPRIVATE)
+        PN_TRY(take_paper(at, plan->base.iterations, err));
+    return pn_gradient_noise_attach(&plan->base, &plan->noise, at->common, err);
 }

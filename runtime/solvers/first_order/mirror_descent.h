@@ -24,7 +24,7 @@ typedef struct md_plan {
 } md_plan;
 
 extern const pn_param md_params[];
-enum { MD_POTENTIAL = 0, MD_STEP, MD_STRONGLY_CONVEX, MD_COVARIANCE, MD_ORACLE };
+enum { MD_POTENTIAL = 0, MD_STEP, MD_STRONGLY_CONVEX, MD_COVARIANCE, MD_ORACLE, MD_BATCH };
 
 pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);

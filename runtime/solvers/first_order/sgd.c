@@ -55,7 +55,7 @@ static pn_status sgd_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, p
     sgd_state *self = (sgd_state *)state;
 
     (void)row;
-    return pn_ask_batch(ask, from(self), self->gradient, err);
+    return pn_ask_losses(ask, from(self), NULL, self->gradient, err);
 }
 
 /* Leaves x alone when it fails. */

@@ -86,8 +86,9 @@ static pn_status support_step(fw_state *self, pn_trace_row *row, pn_err *err)
     }
     PN_TRY(set->ops->support(set, self->away, self->point, &across, err));
     if (plan->request.kind == PN_NONPRIVATE) {
-        row->gap = along + across;
-        if (isnan(row->gap)) /* only here: whether a private run ends must not depend on the data */
+        if (!plan_of(self)->noise.scheme) /* the vertex of a batch's gradient bounds nothing */
+            row->gap = along + across;
+        if (isnan(along + across)) /* only here: whether a private run ends must not depend on the data */
             return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
     }
     move(self, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);

@@ -25,7 +25,7 @@ extern const char *const fw_steps[];
 
 extern const pn_param fw_params[], fw_convex_params[];
 enum { FW_SELECTION = 0, FW_STEP };
-enum { FW_CONVEX_STEP = 0 };
+enum { FW_CONVEX_STEP = 0, FW_CONVEX_BATCH };
 
 /* What the predictions are computed from, public all of it. */
 typedef struct fw_problem {

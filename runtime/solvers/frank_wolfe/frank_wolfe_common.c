@@ -56,7 +56,7 @@ void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *commo
     if (!at->bounds->certified)
         return;
     fw_explain_curvature(&plan->base, at);
-    if (fw_no_bound(at))
+    if (fw_no_bound(at) || plan->noise.scheme)
         return;
     plan->base.bound = 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
     pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
@@ -96,7 +96,8 @@ pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_s
         pn_plan_free(&plan->base);
         return status;
     }
-    plan->base.gradients = at->n * (double)plan->base.iterations;
+    if (!plan->noise.scheme)
+        plan->base.gradients = at->n * (double)plan->base.iterations;
     *out = &plan->base;
     return PN_OK;
 }
