@@ -43,8 +43,8 @@ pn_status pn_batch_question(pn_question *out, const pn_plan *plan, const char *s
     return pn_question_batches(out, out->exact ? 1.0 : pn_objective_bounds(plan->objective)->lipschitz[PN_L2], err);
 }
 
-pn_status pn_batch_calibrate(pn_question *self, const pn_plan *plan, size_t steps, const char *accountant,
-                             double *reached, pn_err *err)
+static pn_status calibrate(pn_question *self, const pn_plan *plan, size_t steps, const char *accountant,
+                           double *reached, pn_err *err)
 {
     return pn_askings_calibrate(&(pn_asking){ self, steps, false }, 1, &plan->request, plan->owner, accountant, NULL,
                                 reached, err);
@@ -56,10 +56,36 @@ double pn_batch_noise_at(const pn_plan *plan, const char *scheme, size_t batch, 
     double sigma = NAN;
 
     if (pn_batch_question(&other, plan, scheme, batch, NULL) == PN_OK &&
-        pn_batch_calibrate(&other, plan, steps, "rdp", NULL, NULL) == PN_OK)
+        calibrate(&other, plan, steps, "rdp", NULL, NULL) == PN_OK)
         sigma = pn_question_sigma(&other);
     pn_question_clear(&other);
     return sigma;
+}
+
+pn_status pn_batch_attach(pn_plan *plan, pn_gradient_noise *noise, const char *accountant, pn_err *err)
+{
+    size_t steps = plan->iterations;
+    pn_question *self;
+    double reached = NAN;
+
+    PN_TRY(pn_plan_ask(&self, plan, &pn_question_gradient, err));
+    PN_TRY(pn_batch_question(self, plan, noise->scheme, (size_t)noise->records, err));
+    plan->gradients = pn_batch_gradients(noise->scheme, (double)self->batches.n, noise->records, (double)steps);
+    plan->samples = self->exact;
+    if (self->exact)
+        return PN_OK;
+    self->batches.sigma = noise->paper.sigma;
+    PN_TRY(noise->paper.sigma > 0.0 ? pn_question_price(self, err)
+                                    : calibrate(self, plan, steps, accountant, &reached, err));
+    plan->sigma = noise->sigma = pn_question_sigma(self);
+    plan->whole = strcmp(accountant, "pld") == 0;
+    plan->charges = plan->whole ? 1 : pn_question_events(self, steps);
+    if (!plan->whole) {
+        plan->event = pn_event_keep(self->event);
+        return PN_OK;
+    }
+    plan->accountant = "pld"; /* the price by its loss distribution is no sum of prices of steps */
+    return pn_event_approximate(&plan->event, reached, plan->request.delta, plan->request.neighbours, err);
 }
 
 /* ---- what batches add ---- */

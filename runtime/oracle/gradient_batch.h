@@ -36,10 +36,10 @@ pn_status pn_batch_read(pn_question *self, const char *owner, const pn_arg *give
 /** The mean gradient over batches, certified, for the plan's objective and request; clear it also after a failure.
  *  Errors: as pn_question_batches. */
 pn_status pn_batch_question(pn_question *out, const pn_plan *plan, const char *scheme, size_t batch, pn_err *err);
-/** Its noise: the least that `steps` of them fit the plan's request with, by `accountant`, whose price is *reached (may
- *  be NULL).  Errors: as pn_askings_calibrate. */
-pn_status pn_batch_calibrate(pn_question *self, const pn_plan *plan, size_t steps, const char *accountant,
-                             double *reached, pn_err *err);
+/** Plan it once a step: fills plan->gradients, samples, event, charges and sigma, and noise->sigma, the least that fits
+ *  the request by `accountant`, or that of noise->paper, on a sum.  "pld" charges the run as a whole.
+ *  Errors: as pn_askings_calibrate. */
+pn_status pn_batch_attach(pn_plan *plan, pn_gradient_noise *noise, const char *accountant, pn_err *err);
 /** The noise on each coordinate of the mean gradient, for any batch and steps; NaN where none fits. */
 double pn_batch_noise_at(const pn_plan *plan, const char *scheme, size_t batch, size_t steps);
 

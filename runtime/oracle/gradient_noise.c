@@ -281,15 +281,11 @@ void pn_plan_paper_price(pn_plan *plan)
                      price, request->epsilon, price);
 }
 
-static pn_status check_paper_price(pn_plan *plan, const pn_gradient_noise *noise, pn_err *err)
+pn_status pn_gradient_noise_check_paper(const pn_plan *plan, pn_err *err)
 {
     const pn_request *request = &plan->request;
-    double price = pn_event_epsilon(plan->event, plan->iterations, request->delta, NULL);
+    double price = pn_event_epsilon(plan->event, pn_plan_charges(plan), request->delta, NULL);
 
-    if (noise->paper.charged && isfinite(price)) {
-        pn_plan_paper_price(plan);
-        return PN_OK;
-    }
     if (price <= request->epsilon)
         return PN_OK;
     return pn_fail(err, PN_EINVAL,
@@ -348,22 +344,10 @@ pn_status pn_gradient_noise_batch(pn_gradient_noise *noise, pn_plan *plan, const
 
 static pn_status attach_batches(pn_plan *plan, pn_gradient_noise *noise, pn_err *err)
 {
-    double n = (double)pn_objective_data(plan->objective)->n;
-    pn_question *question;
-
-    PN_TRY(pn_plan_ask(&question, plan, &pn_question_gradient, err));
-    PN_TRY(pn_batch_question(question, plan, noise->scheme, (size_t)noise->records, err));
-    plan->gradients = pn_batch_gradients(noise->scheme, n, noise->records, (double)plan->iterations);
-    plan->samples = question->exact;
-    if (!question->exact) {
-        PN_TRY(pn_batch_calibrate(question, plan, plan->iterations, "rdp", NULL, err));
-        plan->event = pn_event_keep(question->event);
-        plan->charges = pn_question_events(question, plan->iterations);
-        plan->sigma = noise->sigma = pn_question_sigma(question);
-    }
+    PN_TRY(pn_batch_attach(plan, noise, "rdp", err));
     pn_plan_add(plan, "batch b", noise->records, "as given: records of a step%s",
                 strcmp(noise->scheme, "poisson") == 0 ? ", expected" : "");
-    pn_batch_explain(plan, question, ", by the Renyi curve of the sampling");
+    pn_batch_explain(plan, &plan->questions[0], ", by the Renyi curve of the sampling");
     return PN_OK;
 }
 
@@ -387,5 +371,10 @@ pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, cons
     plan->event = pn_event_keep(question->event);
     plan->sigma = noise->sigma;
     explain(plan, noise, paper);
-    return paper ? check_paper_price(plan, noise, err) : PN_OK;
+    if (!noise->paper.charged)
+        return paper ? pn_gradient_noise_check_paper(plan, err) : PN_OK;
+    if (isinf(pn_event_epsilon(plan->event, plan->iterations, plan->request.delta, NULL)))
+        return pn_gradient_noise_check_paper(plan, err);
+    pn_plan_paper_price(plan);
+    return PN_OK;
 }

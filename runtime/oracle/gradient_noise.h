@@ -99,6 +99,8 @@ pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_
  */
 pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, const pn_arg *common, pn_err *err);
 
+/** PN_EINVAL where the plan, of an article's noise, costs more than was asked for. */
+pn_status pn_gradient_noise_check_paper(const pn_plan *plan, pn_err *err);
 /** PN_EINVAL for a constant of the article's without calibration="paper". */
 pn_status pn_paper_c_check(const char *owner, const pn_arg *common, const pn_arg *c, pn_err *err);
 /** Line and warning about what an article's noise costs where its constant is the caller's: the plan's event is what is

@@ -112,7 +112,7 @@ static bool paper(const gd_problem *at)
 
 static pn_status take_paper(gd_problem *at, size_t steps, pn_err *err)
 {
-    gd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
 
     return paper(at) ? pn_gradient_noise_wang(&plan->noise, plan->base.owner, &plan->base.request, plan->problem.n,
                                               steps, &at->own[GD_C], err)
@@ -121,7 +121,7 @@ static pn_status take_paper(gd_problem *at, size_t steps, pn_err *err)
 
 pn_status gd_read_noise(gd_problem *at, pn_err *err)
 {
-    gd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
     const pn_request *request = &plan->base.request;
     const pn_arg *steps = &at->common[PN_OPT_ITERATIONS];
 
@@ -138,7 +138,7 @@ pn_status gd_read_noise(gd_problem *at, pn_err *err)
 
 pn_status gd_attach_noise(gd_problem *at, pn_err *err)
 {
-    gd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
 
     if (plan->base.request.kind != PN_NONPRIVATE)
         PN_TRY(take_paper(at, plan->base.iterations, err));
