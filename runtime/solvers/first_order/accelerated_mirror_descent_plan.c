@@ -115,7 +115,7 @@ static bool l2_norm(const pn_potential *potential)
 
 static pn_status check_geometry(const problem *at, pn_err *err)
 {
-    const pn_potential *potential = at->plan->potential;
+    const pn_potential *potential = at->plan->space.potential;
     char name[160];
 
     pn_potential_describe(potential, name, sizeof name);
@@ -165,7 +165,7 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                             .self = at };
     pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
 
-    plan->potential = at->geometry.potential;
+    plan->space.potential = at->geometry.potential;
     if (status != PN_OK)
         return status;
     plan->euclidean = pn_mirror_geometry_euclidean(&at->geometry);
@@ -176,8 +176,8 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
     at->known = isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
     plan->smoothness = at->terms.L;
     plan->near = at->geometry.R * at->geometry.R / plan->smoothness;
-    return pn_mirror_geometry_start(&plan->start, &plan->state_dim, AMD_OWNER, plan->potential, at->objective,
-                                    &common[PN_OPT_START], err);
+    return pn_mirror_space_open(&plan->space, AMD_OWNER, plan->space.potential, at->objective, &common[PN_OPT_START],
+                                err);
 }
 
 /* ---- steps and risk ---- */
@@ -264,12 +264,9 @@ static void explain_bound(problem *at)
         amd_bound(&at->terms, T, pn_gradient_noise_deviation(&at->plan->noise), at->plan->scale.eta, &bias, &noise);
     const char *none = no_bound(at, bound);
 
-    plan->bound = none ? NAN : bound;
     plan->predicted = isfinite(bound) && !at->plan->scale.each ? bound : 0.0;
-    if (none) {
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
+    if (!pn_plan_bounds(plan, bound, none))
         return;
-    }
     pn_plan_add(plan, "excess risk bound", bound, "expected over the noise: the sum of the two next");
     pn_plan_add(plan, "  of the method", bias, "8 L_C B / (c (T + 1)^2)");
     pn_plan_add(plan, "  of the noise", noise,
@@ -346,66 +343,49 @@ static pn_status attach_noise(problem *at, const pn_arg *common, const pn_arg *c
 {
     amd_plan *plan = at->plan;
     pn_plan *base = &plan->base;
-    bool paper = at->is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
-    pn_status status = PN_OK;
 
-    if (paper)
-        status =
-            pn_gradient_noise_wang(&plan->noise, AMD_OWNER, &base->request, plan->first.n, base->iterations, c, err);
-    if (status == PN_OK)
-        status = pn_gradient_noise_attach(base, &plan->noise, common, err);
+    PN_TRY(pn_paper_c_check(AMD_OWNER, common, c, err));
+    if (at->is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
+        PN_TRY(
+            pn_gradient_noise_wang(&plan->noise, AMD_OWNER, &base->request, plan->first.n, base->iterations, c, err));
+    PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
     if (at->is_private)
         at->terms.unit = pn_gradient_noise_deviation(&plan->noise) / sqrt((double)base->iterations);
-    return status;
+    return PN_OK;
 }
 
 static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     amd_plan *plan = at->plan;
-    pn_status status = read_problem(at, common, own, err);
+    pn_plan *base = &plan->base;
 
-    if (status != PN_OK || (status = choose_geometry(at, common, own, err)) != PN_OK)
-        return status;
-    if ((status = choose_steps(at, err)) != PN_OK)
-        return status;
-    pn_first_order_explain(&plan->first, &plan->base);
-    pn_mirror_geometry_explain(&at->geometry, &plan->base);
+    PN_TRY(read_problem(at, common, own, err));
+    PN_TRY(choose_geometry(at, common, own, err));
+    PN_TRY(choose_steps(at, err));
+    pn_first_order_explain(&plan->first, base);
+    pn_mirror_geometry_explain(&at->geometry, base);
     explain_smoothness(at);
-    if ((status = pn_paper_c_check("solve.accelerated_mirror_descent", common, &own[AMD_C], err)) != PN_OK)
-        return status;
-    if ((status = attach_noise(at, common, &own[AMD_C], err)) != PN_OK)
-        return status;
-    plan->scale.eta = amd_scale(&at->terms, (double)plan->base.iterations, pn_gradient_noise_deviation(&plan->noise));
+    PN_TRY(attach_noise(at, common, &own[AMD_C], err));
+    plan->scale.eta = amd_scale(&at->terms, (double)base->iterations, pn_gradient_noise_deviation(&plan->noise));
     if (!(plan->scale.eta > 0.0)) /* a set of one point: any step will do */
         plan->scale.eta = 1.0;
-    PN_TRY(pn_schedule_read(&plan->scale, &plan->base, &amd_params[AMD_STEP], &own[AMD_STEP], err));
-    pn_plan_set(&plan->base, "iterations", (double)plan->base.iterations, true);
+    PN_TRY(pn_schedule_read(&plan->scale, base, &amd_params[AMD_STEP], &own[AMD_STEP], err));
+    pn_plan_set(base, "iterations", (double)base->iterations, true);
     if (!plan->scale.each)
-        pn_plan_set(&plan->base, "step", plan->scale.eta, false);
+        pn_plan_set(base, "step", plan->scale.eta, false);
     explain_steps(at, common, own);
     explain_bound(at);
     return PN_OK;
 }
 
-pn_status amd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                       const pn_arg *own, pn_err *err)
+pn_status amd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    amd_plan *plan = pn_calloc(1, sizeof *plan);
-    problem at = { .plan = plan,
-                   .objective = objective,
-                   .set = pn_objective_set(objective),
-                   .bounds = pn_objective_bounds(objective) };
-    pn_status status;
+    problem at = { .plan = (amd_plan *)base,
+                   .objective = base->objective,
+                   .set = pn_objective_set(base->objective),
+                   .bounds = pn_objective_bounds(base->objective) };
 
-    PN_TRY(pn_made(plan, err, AMD_OWNER ": out of memory"));
-    pn_plan_begin(&plan->base, objective, request);
-    status = fill(&at, common, own, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
-    return PN_OK;
+    return fill(&at, common, own, err);
 }
 
 void amd_plan_destroy(pn_plan *plan)
@@ -413,8 +393,7 @@ void amd_plan_destroy(pn_plan *plan)
     amd_plan *self = (amd_plan *)plan;
 
     pn_first_order_clear(&self->first);
-    pn_potential_free(self->potential);
+    pn_mirror_space_clear(&self->space);
     pn_schedule_clear(&self->scale);
-    pn_free(self->start);
     pn_free(self);
 }

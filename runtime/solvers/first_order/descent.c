@@ -1,5 +1,5 @@
-/* descent.c -- x <- prox_{eta (r + C)}(x - eta (g + noise)), all that is public taken by a proximal step where it has one:
- * gradient_descent, g the mean gradient of all records or of batches, and sgd, of a batch that nobody knows.
+/* descent.c -- x <- prox_{eta (r + C)}(x - eta (g + noise)), all that is public taken by a proximal step where it has
+ * one: gradient_descent, g the mean gradient of all records or of batches, and sgd, of a batch that nobody knows.
  * Depends on: gradient_descent.h, sgd.h, oracle.  Used by: solvers.c's table, gradient_descent_plan.c, sgd_plan.c.
  * Source: Wang, Ye, Xu (2017), Algorithm 4; Bassily, Smith, Thakurta (2014), Algorithm 1; Abadi et al. (2016);
  * variance-reduced.md sections 6, 7d, 7e and 8. */

@@ -110,7 +110,7 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                             .self = &with };
     pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
 
-    plan->potential = at->geometry.potential;
+    plan->space.potential = at->geometry.potential;
     if (status != PN_OK)
         return status;
     plan->base.iterations = choose_steps(&at->geometry, &with);
@@ -241,7 +241,7 @@ static double default_step(const problem *at)
 
     if (at->M == 0.0 || at->geometry.D2 == 0.0)
         return 1.0;
-    return at->plan->potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
+    return at->plan->space.potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
 }
 
 /* (ii) of the schedules: eta_t = 2 / (Delta (t+1)) with weight t; else a constant step and equal weights. */
@@ -256,7 +256,7 @@ static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
         return pn_fail(err, PN_EINVAL, "solve.mirror_descent: strongly_convex sets the steps; leave step out");
     if (convex->given) {
         plan->step = (pn_schedule){ .law = PN_STEP_HARMONIC, .eta = convex->real };
-        at->bound = 2.0 * at->M * at->M / (plan->potential->strong_convexity * convex->real * (T + 1.0));
+        at->bound = 2.0 * at->M * at->M / (plan->space.potential->strong_convexity * convex->real * (T + 1.0));
         return PN_OK;
     }
     at->bound = at->M * sqrt(2.0 * at->geometry.D2 / T);
@@ -313,16 +313,13 @@ static void explain_bound(problem *at, const char *none)
 {
     pn_plan *plan = &at->plan->base;
 
-    plan->bound = none ? NAN : at->bound;
     if (at->plan->noise.scheme && isfinite(at->bound)) /* what it would be of all records: to compare by */
         plan->predicted = at->bound;
-    if (none)
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
-    else if (at->plan->step.law == PN_STEP_HARMONIC)
+    if (pn_plan_bounds(plan, at->bound, none))
         pn_plan_add(plan, "excess risk bound", at->bound,
-                    "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared");
-    else
-        pn_plan_add(plan, "excess risk bound", at->bound, "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
+                    at->plan->step.law == PN_STEP_HARMONIC
+                        ? "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared"
+                        : "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
     if (at->root > 0.0)
         pn_plan_warn(plan, "this noise is not private: no lattice, no ledger, no guarantee");
 }
@@ -332,59 +329,43 @@ static void explain_bound(problem *at, const char *none)
 static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     md_plan *plan = at->plan;
-    pn_status status = check_set(at, err);
+    pn_plan *base = &plan->base;
 
-    if (status != PN_OK ||
-        (status = pn_gradient_noise_read(&plan->noise, "solve.mirror_descent", at->objective, &plan->base.request,
-                                         err)) != PN_OK ||
-        (status = pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[MD_BATCH], err)) != PN_OK ||
-        (status = choose_geometry(at, common, own, err)) != PN_OK ||
-        (status = pn_mirror_geometry_start(&at->plan->start, &at->plan->state_dim, "solve.mirror_descent",
-                                           at->plan->potential, at->objective, &common[PN_OPT_START], err)) != PN_OK ||
-        (status = read_noise(at, own, err)) != PN_OK)
-        return status;
+    PN_TRY(check_set(at, err));
+    PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at->objective, &base->request, err));
+    PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[MD_BATCH], err));
+    PN_TRY(choose_geometry(at, common, own, err));
+    PN_TRY(pn_mirror_space_open(&plan->space, base->owner, at->geometry.potential, at->objective, &common[PN_OPT_START],
+                                err));
+    PN_TRY(read_noise(at, own, err));
     at->L = plan->noise.lipschitz;
     explain_lipschitz(at);
-    pn_mirror_geometry_explain(&at->geometry, &plan->base);
-    if ((status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err)) != PN_OK)
-        return status;
+    pn_mirror_geometry_explain(&at->geometry, base);
+    PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
     at->noise = hypot(at->root, pn_gradient_noise_deviation(&plan->noise));
-    if ((status = choose_step(at, own, err)) != PN_OK)
-        return status;
+    PN_TRY(choose_step(at, own, err));
     explain_steps(at, common, own);
     explain_bound(at, no_bound(at, common[PN_OPT_START].given, own[MD_STEP].given));
     return PN_OK;
 }
 
-pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err)
+pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    md_plan *plan = pn_calloc(1, sizeof *plan);
-    problem at = { .plan = plan,
-                   .objective = objective,
-                   .set = pn_objective_set(objective),
-                   .bounds = pn_objective_bounds(objective),
-                   .n = (double)pn_objective_data(objective)->n };
-    pn_status status;
+    problem at = { .plan = (md_plan *)base,
+                   .objective = base->objective,
+                   .set = pn_objective_set(base->objective),
+                   .bounds = pn_objective_bounds(base->objective),
+                   .n = (double)pn_objective_data(base->objective)->n };
 
-    PN_TRY(pn_made(plan, err, "solve.mirror_descent: out of memory"));
-    pn_plan_begin(&plan->base, objective, request);
-    status = fill(&at, common, own, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
-    return PN_OK;
+    return fill(&at, common, own, err);
 }
 
 void md_plan_destroy(pn_plan *plan)
 {
     md_plan *self = (md_plan *)plan;
 
-    pn_potential_free(self->potential);
+    pn_mirror_space_clear(&self->space);
     pn_schedule_clear(&self->step);
-    pn_free(self->start);
     pn_free(self->root);
     pn_free(self);
 }

@@ -1,5 +1,5 @@
-/* sgd_noise.c -- the noise of sgd: the article's, or that of the sampling that runs, by either accountant, and what other
- * batches and steps would have.
+/* sgd_noise.c -- the noise of sgd: the article's, or that of the sampling that runs, by either accountant, and what
+ * other batches and steps would have.
  * Depends on: sgd.h, oracle/gradient_batch.h.  Used by: sgd_plan.c, descent.c.
  * Spec: accounting.md section 4, variance-reduced.md 7d. */
 #include <math.h>

@@ -54,12 +54,9 @@ static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *wi
         pn_plan_add(&plan->base, "risk from steps", from_steps, "2 Gamma / (T + 2)");
     pn_plan_add(&plan->base, "risk from noise", from_noise,
                 plan->noise.scheme ? "sigma G, and as much of the draw's" : "sigma G");
-    plan->base.bound = none ? NAN : from_steps + from_noise;
     if (plan->noise.scheme && !fw_no_bound(at)) /* what it would be of all records: to compare by */
         plan->base.predicted = from_steps + from_noise;
-    if (none)
-        pn_plan_add_text(&plan->base, "excess risk bound", "none", "%s", none);
-    else
+    if (pn_plan_bounds(&plan->base, from_steps + from_noise, none))
         pn_plan_add(&plan->base, "excess risk bound", plan->base.bound,
                     "expected, over the noise; sum of the two; Theorem 5.6, corrected");
 }
@@ -86,23 +83,19 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     return status;
 }
 
-pn_status fw_convex_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                             const pn_arg *own, pn_err *err)
+pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    fw_plan *plan = NULL;
+    fw_plan *plan = (fw_plan *)base;
     fw_problem at;
-    pn_status status;
 
-    PN_TRY(fw_plan_open(&plan, &at, objective, request, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
-    plan->base.proven = true;
-    plan->base.bound = NAN;
-    status = pn_gradient_noise_read(&plan->noise, "solve.frank_wolfe_convex", objective, request, err);
-    if (status == PN_OK)
-        status = pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[FW_CONVEX_BATCH], err);
-    if (status == PN_OK && request->kind == PN_NONPRIVATE) {
+    PN_TRY(fw_read(&at, plan, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
+    PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at.objective, &base->request, err));
+    PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[FW_CONVEX_BATCH], err));
+    if (base->request.kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);
-        status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err);
-    } else if (status == PN_OK)
-        status = plan_private(plan, &at, common, err);
-    return fw_plan_close(out, plan, &at, status, err);
+        PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
+    } else {
+        PN_TRY(plan_private(plan, &at, common, err));
+    }
+    return fw_choose_step(plan, &at, err);
 }
