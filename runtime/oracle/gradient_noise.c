@@ -141,26 +141,28 @@ double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request 
     return sqrt(32.0 * t) * noise->lipschitz * log(t / request->delta) / (n * request->epsilon);
 }
 
-pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const char *owner, const pn_request *request, double n,
-                                 size_t steps, const pn_arg *c, pn_err *err)
+pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const pn_plan *plan, const pn_arg *common, size_t steps,
+                                 const pn_arg *c, pn_err *err)
 {
     const double proven = 6.0 + 4.0 * 1.41421356237309504880; /* (1 - 1/sqrt 2)^-2 */
-    bool given = c && c->given;
+    const pn_request *request = &plan->request;
     double tail;
 
-    if (request->kind != PN_EPSILON_DELTA || request->delta == 0.0)
+    PN_TRY(pn_paper_c_check(plan->owner, common, c, err));
+    if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") != 0 || request->kind != PN_EPSILON_DELTA ||
+        request->delta == 0.0)
         return PN_OK;
     tail = log(1.0 / request->delta);
-    if (!given && request->epsilon > tail)
+    if (!c->given && request->epsilon > tail)
         return pn_fail(
             err, PN_EUNSUPPORTED,
             "%s: calibration=\"paper\" is proven for epsilon <= ln(1/delta) = %.4g, and no constant makes it true far "
             "beyond; use calibration=\"tight\", or give c= and what the noise costs is charged",
-            owner, tail);
-    noise->paper = (pn_paper_noise){ .sigma = sqrt((given ? c->real : proven) * (double)steps * tail) *
-                                              noise->lipschitz / (n * request->epsilon),
+            plan->owner, tail);
+    noise->paper = (pn_paper_noise){ .sigma = sqrt((c->given ? c->real : proven) * (double)steps * tail) *
+                                              noise->lipschitz / (noise->records * request->epsilon),
                                      .formula = "sqrt(c T ln(1/delta)) G / (n epsilon), the article's",
-                                     .charged = given };
+                                     .charged = c->given };
     return PN_OK;
 }
 

@@ -66,15 +66,14 @@ double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request 
             "which is proven for epsilon <= ln(1/delta)"                                                               \
     }
 /**
- * Set noise->paper to sigma^2 = c G^2 T ln(1/delta) / (n epsilon)^2.  Without `c` (may be NULL or not given) c =
+ * Where calibration is "paper", set noise->paper to sigma^2 = c G^2 T ln(1/delta) / (n epsilon)^2.  Without `c` c =
  * (1 - 1/sqrt 2)^-2, for which zCDP proves the claim while epsilon <= ln(1/delta); with another one, what the noise
- * costs is charged.  To be called before pn_gradient_noise_attach when calibration is "paper";
- * requests without a delta are left to that.
- * Errors: PN_EUNSUPPORTED beyond ln(1/delta) without `c`.
+ * costs is charged.  To be called before pn_gradient_noise_attach; requests without a delta are left to that.
+ * Errors: PN_EUNSUPPORTED beyond ln(1/delta) without `c`; as pn_paper_c_check.
  * Source: Wang, Ye, Xu (2017); variance-reduced.md sections 5 and 6.
  */
-pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const char *owner, const pn_request *request, double n,
-                                 size_t steps, const pn_arg *c, pn_err *err);
+pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const pn_plan *plan, const pn_arg *common, size_t steps,
+                                 const pn_arg *c, pn_err *err);
 
 /** The least epsilon (or rho) with which one release has noise that can be drawn; +inf when none is found. */
 double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request *request);

@@ -131,6 +131,8 @@ pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *o
  * at confidence 0.99.  Bounds take its upper end.  *out is untouched on failure.
  */
 pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err);
+/** Its line, `name`, of the set that is called `of`. */
+void pn_plan_explain_width(pn_plan *plan, const char *name, const char *of, const pn_width *width);
 
 /** A plan of the solver as it is, unchecked.  Errors: those of its `plan` or `fill`; PN_ENOMEM. */
 pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,

@@ -339,25 +339,13 @@ static pn_status choose_steps(problem *at, pn_err *err)
     return PN_OK;
 }
 
-static pn_status attach_noise(problem *at, const pn_arg *common, const pn_arg *c, pn_err *err)
+pn_status amd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    amd_plan *plan = at->plan;
-    pn_plan *base = &plan->base;
-
-    PN_TRY(pn_paper_c_check(AMD_OWNER, common, c, err));
-    if (at->is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
-        PN_TRY(
-            pn_gradient_noise_wang(&plan->noise, AMD_OWNER, &base->request, plan->first.n, base->iterations, c, err));
-    PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
-    if (at->is_private)
-        at->terms.unit = pn_gradient_noise_deviation(&plan->noise) / sqrt((double)base->iterations);
-    return PN_OK;
-}
-
-static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
-{
-    amd_plan *plan = at->plan;
-    pn_plan *base = &plan->base;
+    amd_plan *plan = (amd_plan *)base;
+    problem *at = &(problem){ .plan = plan,
+                              .objective = base->objective,
+                              .set = pn_objective_set(base->objective),
+                              .bounds = pn_objective_bounds(base->objective) };
 
     PN_TRY(read_problem(at, common, own, err));
     PN_TRY(choose_geometry(at, common, own, err));
@@ -365,7 +353,10 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
     pn_first_order_explain(&plan->first, base);
     pn_mirror_geometry_explain(&at->geometry, base);
     explain_smoothness(at);
-    PN_TRY(attach_noise(at, common, &own[AMD_C], err));
+    PN_TRY(pn_gradient_noise_wang(&plan->noise, base, common, base->iterations, &own[AMD_C], err));
+    PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
+    if (at->is_private)
+        at->terms.unit = pn_gradient_noise_deviation(&plan->noise) / sqrt((double)base->iterations);
     plan->scale.eta = amd_scale(&at->terms, (double)base->iterations, pn_gradient_noise_deviation(&plan->noise));
     if (!(plan->scale.eta > 0.0)) /* a set of one point: any step will do */
         plan->scale.eta = 1.0;
@@ -376,16 +367,6 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
     explain_steps(at, common, own);
     explain_bound(at);
     return PN_OK;
-}
-
-pn_status amd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
-{
-    problem at = { .plan = (amd_plan *)base,
-                   .objective = base->objective,
-                   .set = pn_objective_set(base->objective),
-                   .bounds = pn_objective_bounds(base->objective) };
-
-    return fill(&at, common, own, err);
 }
 
 void amd_plan_destroy(pn_plan *plan)

@@ -68,10 +68,9 @@ typedef struct gd_problem {
 /** Fill at->of, claimed and distance: constants of the problem, from public numbers.  Errors: PN_ENOMEM;
  *  what a regulariser fails with. */
 pn_status gd_read_constants(gd_problem *at, pn_err *err);
-/** Noise of a gradient, and at->unit, before the steps are chosen; then, for these, the plan's event and sigma.
- *  Errors: as pn_gradient_noise_read and pn_gradient_noise_attach. */
+/** Noise of a gradient, and at->unit, before the steps are chosen.  Errors: as pn_gradient_noise_read,
+ *  pn_gradient_noise_batch and pn_gradient_noise_wang. */
 pn_status gd_read_noise(gd_problem *at, pn_err *err);
-pn_status gd_attach_noise(gd_problem *at, pn_err *err);
 
 extern const pn_param gd_params[];
 enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C, GD_MOMENTUM, GD_BATCH };

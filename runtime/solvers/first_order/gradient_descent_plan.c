@@ -419,9 +419,14 @@ static void explain_risk(gd_problem *at)
 
 /* ---- the plan ---- */
 
-static pn_status fill(gd_problem *at, pn_err *err)
+pn_status gd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    pn_descent *plan = at->plan;
+    pn_descent *plan = (pn_descent *)base;
+    gd_problem *at = &(gd_problem){ .plan = plan,
+                                    .objective = base->objective,
+                                    .bounds = pn_objective_bounds(base->objective),
+                                    .common = common,
+                                    .own = own };
     const pn_arg *pl = &at->own[GD_PL];
 
     PN_TRY(pn_first_order_read(&plan->problem, owner, at->objective, &at->common[PN_OPT_START], &at->own[GD_PROX],
@@ -436,19 +441,10 @@ static pn_status fill(gd_problem *at, pn_err *err)
         pn_plan_warn(&plan->base,
                      "pl = %g is claimed, certified is %g: predictions rest on the claim, privacy does not", pl->real,
                      plan->problem.certified);
-    PN_TRY(gd_attach_noise(at, err));
+    if (base->request.kind != PN_NONPRIVATE)
+        PN_TRY(pn_gradient_noise_wang(&plan->noise, base, common, base->iterations, &own[GD_C], err));
+    PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
     explain_steps(at);
     explain_risk(at);
     return PN_OK;
-}
-
-pn_status gd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
-{
-    gd_problem at = { .plan = (pn_descent *)base,
-                      .objective = base->objective,
-                      .bounds = pn_objective_bounds(base->objective),
-                      .common = common,
-                      .own = own };
-
-    return fill(&at, err);
 }

@@ -326,10 +326,14 @@ static void explain_bound(problem *at, const char *none)
 
 /* ---- the plan ---- */
 
-static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    md_plan *plan = at->plan;
-    pn_plan *base = &plan->base;
+    md_plan *plan = (md_plan *)base;
+    problem *at = &(problem){ .plan = plan,
+                              .objective = base->objective,
+                              .set = pn_objective_set(base->objective),
+                              .bounds = pn_objective_bounds(base->objective),
+                              .n = (double)pn_objective_data(base->objective)->n };
 
     PN_TRY(check_set(at, err));
     PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at->objective, &base->request, err));
@@ -347,17 +351,6 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
     explain_steps(at, common, own);
     explain_bound(at, no_bound(at, common[PN_OPT_START].given, own[MD_STEP].given));
     return PN_OK;
-}
-
-pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
-{
-    problem at = { .plan = (md_plan *)base,
-                   .objective = base->objective,
-                   .set = pn_objective_set(base->objective),
-                   .bounds = pn_objective_bounds(base->objective),
-                   .n = (double)pn_objective_data(base->objective)->n };
-
-    return fill(&at, common, own, err);
 }
 
 void md_plan_destroy(pn_plan *plan)

@@ -110,7 +110,6 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_objective *objectiv
 {
     pn_set *set = pn_objective_set(objective);
     pn_mirror_geometry other = { .potential = NULL };
-    bool smaller;
     pn_status status = pn_potential_for_set(&of->potential, set, &of->why, err);
 
     if (status == PN_OK)
@@ -121,17 +120,14 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_objective *objectiv
     if (status == PN_OK) {
         of->risk = wish->risk(of, wish->self);
         other.risk = wish->risk(&other, wish->self);
-        smaller = other.risk < of->risk || (wish->start_given && of->potential->lift.data);
-        pn_potential_describe(smaller ? of->potential : other.potential, of->other, sizeof of->other);
-        of->other_ratio = smaller ? of->risk / other.risk : other.risk / of->risk;
-    }
-    if (status == PN_OK && smaller) {
-        pn_mirror_geometry chosen = other;
+        if (other.risk < of->risk || (wish->start_given && of->potential->lift.data)) {
+            pn_mirror_geometry fitting = *of;
 
-        (void)snprintf(chosen.other, sizeof chosen.other, "%s", of->other);
-        chosen.other_ratio = of->other_ratio;
-        other = *of;
-        *of = chosen;
+            *of = other;
+            other = fitting;
+        }
+        pn_potential_describe(other.potential, of->other, sizeof of->other);
+        of->other_ratio = other.risk / of->risk;
     }
     pn_mirror_geometry_clear(&other);
     return status;
@@ -259,12 +255,7 @@ void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan)
         pn_plan_add(plan, "gain of geometry", of->other_ratio, "the risk bound with %s over that with this one",
                     of->other);
     pn_plan_add(plan, "radius R of Q", of->R, "l2 radius of the unit ball Q of that norm");
-    if (of->width.draws)
-        pn_plan_add(plan, "width G of Q", of->width.value, "in [%.6g, %.6g] with confidence %g, %zu draws",
-                    of->width.low, of->width.high, of->width.confidence, of->width.draws);
-    else
-        pn_plan_add(plan, "width G of Q", of->width.value, "E max over Q of <b, v>, %s",
-                    pn_width_methods[of->width.method]);
+    pn_plan_explain_width(plan, "width G of Q", "Q", &of->width);
     if (isfinite(of->D2))
         pn_plan_add(plan, "range D2", of->D2, "max - min of the potential over C, over its constant");
     else

@@ -278,10 +278,18 @@ static void explain_steps(problem *at)
 
 /* ---- the plan ---- */
 
-static pn_status fill(problem *at, pn_err *err)
+pn_status sgd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    pn_descent *plan = at->plan;
+    pn_descent *plan = (pn_descent *)base;
+    bool is_private = base->request.kind != PN_NONPRIVATE;
+    problem *at = &(problem){ .plan = plan,
+                              .bounds = pn_objective_bounds(base->objective),
+                              .common = common,
+                              .own = own,
+                              .is_private = is_private,
+                              .paper = is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
 
+    base->draws = !is_private;
     PN_TRY(pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START],
                                &at->own[SGD_PROX], &at->own[SGD_STRONG_CONVEXITY], err));
     PN_TRY(pn_gradient_noise_read(&plan->noise, owner, plan->base.objective, &plan->base.request, err));
@@ -297,18 +305,4 @@ static pn_status fill(problem *at, pn_err *err)
     sgd_explain_noise(at);
     explain_risk(at);
     return PN_OK;
-}
-
-pn_status sgd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
-{
-    bool is_private = base->request.kind != PN_NONPRIVATE;
-    problem at = { .plan = (pn_descent *)base,
-                   .bounds = pn_objective_bounds(base->objective),
-                   .common = common,
-                   .own = own,
-                   .is_private = is_private,
-                   .paper = is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
-
-    base->draws = !is_private;
-    return fill(&at, err);
 }

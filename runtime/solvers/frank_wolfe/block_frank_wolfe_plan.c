@@ -281,9 +281,15 @@ static void explain_bound(const problem *at)
                     at->error > 0.0 ? " + errors" : "");
 }
 
-static pn_status fill(problem *at, pn_err *err)
+pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    bfw_plan *plan = at->plan;
+    bfw_plan *plan = (bfw_plan *)base;
+    problem *at = &(problem){ .plan = plan,
+                              .objective = base->objective,
+                              .set = pn_objective_set(base->objective),
+                              .bounds = pn_objective_bounds(base->objective),
+                              .common = common,
+                              .own = own };
     pn_status status;
 
     PN_TRY(fw_check_set(plan->base.name, at->set, err));
@@ -303,16 +309,4 @@ static pn_status fill(problem *at, pn_err *err)
     if (!plan->oracle.sample)
         plan->base.gradients = (double)pn_objective_data(at->objective)->n * (double)plan->base.iterations;
     return PN_OK;
-}
-
-pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
-{
-    problem at = { .plan = (bfw_plan *)base,
-                   .objective = base->objective,
-                   .set = pn_objective_set(base->objective),
-                   .bounds = pn_objective_bounds(base->objective),
-                   .common = common,
-                   .own = own };
-
-    return fill(&at, err);
 }

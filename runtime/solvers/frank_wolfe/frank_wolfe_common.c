@@ -48,8 +48,6 @@ const char *fw_no_bound(const fw_problem *at)
 void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *common)
 {
     plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : FW_DEFAULT_STEPS;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
     pn_plan_add(&plan->base, "records n", at->n, "public");
     pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations,
                 common[PN_OPT_ITERATIONS].given ? "as given" : "the default");

@@ -35,15 +35,6 @@ static size_t choose_steps(const fw_plan *plan, const fw_problem *at, const pn_w
     return best;
 }
 
-static void explain_width(pn_plan *plan, const pn_width *width)
-{
-    if (width->draws)
-        pn_plan_add(plan, "width G of C", width->value, "in [%.6g, %.6g] with confidence %g, %zu draws", width->low,
-                    width->high, width->confidence, width->draws);
-    else
-        pn_plan_add(plan, "width G of C", width->value, "E max over C of <b, v>, %s", pn_width_methods[width->method]);
-}
-
 static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *width)
 {
     double from_steps = 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
@@ -72,7 +63,7 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     pn_plan_add(&plan->base, "Lipschitz L", plan->noise.lipschitz, "max l2 norm of a record's gradient, %s",
                 at->bounds->source == PN_BOUND_CLIPPED ? "by clipping" : "certified");
     fw_explain_curvature(&plan->base, at);
-    explain_width(&plan->base, &width);
+    pn_plan_explain_width(&plan->base, "width G of C", "C", &width);
     pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations, "%s",
                 common[PN_OPT_ITERATIONS].given ? "as given"
                 : at->bounded                   ? "(4 Gamma / (sigma G at T = 1))^(2/3), minimises the risk bound"
