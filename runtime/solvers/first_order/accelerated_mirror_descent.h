@@ -39,6 +39,8 @@ double amd_scale(const amd_terms *of, double T, double sigma);
 /** Bound on the expected excess after T steps of scale c: *bias of the method, *noise of sigma.
  *  +inf where c is too long. */
 double amd_bound(const amd_terms *of, double T, double sigma, double c, double *bias, double *noise);
+/** Its sum for noise of unit sqrt(T) and the scale that is then taken; +inf for T = 0. */
+double amd_bound_at(const amd_terms *of, double T);
 /** How many steps: the given number; without noise AMD_DEFAULT_STEPS; else what the bound favours. */
 size_t amd_steps(const amd_terms *of);
 

@@ -91,9 +91,8 @@ static amd_terms terms_of(const pn_mirror_geometry *of, const problem *at)
 static double risk_of(const pn_mirror_geometry *of, const void *self)
 {
     amd_terms terms = terms_of(of, self);
-    double T = (double)amd_steps(&terms), bias, noise, sigma = terms.unit * sqrt(T);
 
-    return T > 0.0 ? amd_bound(&terms, T, sigma, amd_scale(&terms, T, sigma), &bias, &noise) : INFINITY;
+    return amd_bound_at(&terms, (double)amd_steps(&terms));
 }
 
 /* Why the potential can only be the Euclidean one, or NULL. */
@@ -247,13 +246,9 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
 
 static void explain_other(problem *at, const char *name, double T)
 {
-    double bias, noise, sigma = at->terms.unit * sqrt(T), c;
-
-    if (T < 1.0)
-        return;
-    c = amd_scale(&at->terms, T, sigma);
-    pn_plan_add(&at->plan->base, name, amd_bound(&at->terms, T, sigma, c, &bias, &noise),
-                "the bound, with sigma %.4g and %.4g gradients", sigma, T * at->plan->first.n);
+    if (T >= 1.0)
+        pn_plan_add(&at->plan->base, name, amd_bound_at(&at->terms, T), "the bound, with sigma %.4g and %.4g gradients",
+                    at->terms.unit * sqrt(T), T * at->plan->first.n);
 }
 
 static void explain_bound(problem *at)

@@ -142,11 +142,22 @@ static size_t count(double steps, size_t most)
     return steps >= (double)most ? most : steps > 1.0 ? (size_t)ceil(steps) : 1;
 }
 
-static size_t steps_for(const gd_problem *at)
+/* What the other rules favour, looked for up to `most`; 0 where nothing is promised. */
+static double favoured_steps(const gd_problem *at, size_t most)
 {
     const gd_constants *of = &at->of;
     double variance = at->unit * at->unit;
-    size_t best, most = pn_planned_steps_max(at->objective, &at->plan->noise);
+
+    if (of->rule == GD_RULE_KINKS && given_step(at) == 0.0)
+        return of->slope * of->slope / (of->p * variance);
+    return (double)gd_best_steps(of, step_for(at, 1.0), variance, most);
+}
+
+static size_t steps_for(const gd_problem *at)
+{
+    const gd_constants *of = &at->of;
+    double favoured;
+    size_t most = pn_planned_steps_max(at->objective, &at->plan->noise);
 
     if (at->common[PN_OPT_ITERATIONS].given)
         return at->common[PN_OPT_ITERATIONS].count;
@@ -155,10 +166,8 @@ static size_t steps_for(const gd_problem *at)
     if (of->rule == GD_RULE_CONVEX)
         return given_step(at) > 0.0 ? count(plain_time(at) / given_step(at), most)
                                     : count(fmax(plain_time(at) / largest_step(of) * (1.0 - 1e-12), FEWEST), most);
-    if (of->rule == GD_RULE_KINKS && given_step(at) == 0.0)
-        return count(of->slope * of->slope / (of->p * variance), most);
-    best = gd_best_steps(of, step_for(at, 1.0), variance, most);
-    return best ? best : count(at->time / step_for(at, 1.0), most);
+    favoured = favoured_steps(at, most);
+    return count(favoured > 0.0 ? favoured : at->time / step_for(at, 1.0), most);
 }
 
 /* The theory's, but what is usual where it is for the average of a smooth convex problem: that is too far above what
@@ -248,15 +257,12 @@ static const char *const rule_formulas[] = {
 static double steps_wanted(const gd_problem *at)
 {
     const gd_constants *of = &at->of;
-    double variance = at->unit * at->unit;
 
     if (of->rule == GD_RULE_CONVEX && given_step(at) == 0.0 && !at->own[GD_MOMENTUM].given)
         return pn_fewest_steps(of->smoothness, at->time);
     if (of->rule == GD_RULE_CONVEX)
         return plain_time(at) / step_for(at, 1.0);
-    if (of->rule == GD_RULE_KINKS && given_step(at) == 0.0)
-        return of->slope * of->slope / (of->p * variance);
-    return (double)gd_best_steps(of, step_for(at, 1.0), variance, MOST);
+    return favoured_steps(at, MOST);
 }
 
 /* First of all lines. */

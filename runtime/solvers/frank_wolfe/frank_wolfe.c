@@ -113,24 +113,19 @@ static void fw_current(const pn_state *state, double *theta)
     memcpy(theta, self->theta, pn_objective_set(state->plan->objective)->dim * sizeof(double));
 }
 
+#define FW_RUN                                                                                                         \
+    .reveals = PN_REVEALS_PAID, .is_private = true, .passes = true, .plan_size = sizeof(fw_plan),                      \
+    .destroy_plan = fw_plan_destroy, .state = sizeof(fw_state), .rooms = fw_rooms, .begin = fw_begin,                  \
+    .query = fw_query, .update = fw_update, .current = fw_current
+
 const pn_solver_ops pn_solver_frank_wolfe = {
     .name = "frank_wolfe",
     .doc =
         "Frank-Wolfe over a constraint set; private over a polytope, by a private choice of the vertex at every step.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 4 with step 2/(t+2); Jaggi (2013)",
     .params = fw_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .passes = true,
-    .plan_size = sizeof(fw_plan),
     .fill = fw_fill,
-    .destroy_plan = fw_plan_destroy,
-    .state = sizeof(fw_state),
-    .rooms = fw_rooms,
-    .begin = fw_begin,
-    .query = fw_query,
-    .update = fw_update,
-    .current = fw_current,
+    FW_RUN,
 };
 
 const pn_solver_ops pn_solver_frank_wolfe_convex = {
@@ -140,16 +135,6 @@ const pn_solver_ops pn_solver_frank_wolfe_convex = {
         "gradient plus Gaussian noise.  What the noise costs follows the Gaussian width of the set.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 5 with L^2 in the noise and step 2/(t+2); Jaggi (2013)",
     .params = fw_convex_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .passes = true,
-    .plan_size = sizeof(fw_plan),
     .fill = fw_convex_fill,
-    .destroy_plan = fw_plan_destroy,
-    .state = sizeof(fw_state),
-    .rooms = fw_rooms,
-    .begin = fw_begin,
-    .query = fw_query,
-    .update = fw_update,
-    .current = fw_current,
+    FW_RUN,
 };
