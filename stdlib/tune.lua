@@ -109,6 +109,16 @@ local function number(x)
   return x and ("%.4g"):format(x) or "-"
 end
 
+-- A value of an option; of a group its parts, by name.
+local function told(value)
+  if type(value) == "number" then return number(value) end
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for name, part in pairs(value) do parts[#parts + 1] = ("%s=%s"):format(name, told(part)) end
+  table.sort(parts)
+  return table.concat(parts, ", ") .. " "
+end
+
 local function show(rows)
   local lines = {("tune: %d plans, the least predicted risk first"):format(#rows)}
   local head = {}
@@ -122,7 +132,7 @@ local function show(rows)
     local cells = {}
     for _, name in ipairs(rows.names) do
       local value = row.options[name]
-      cells[#cells + 1] = ("%-11s"):format(type(value) == "number" and number(value) or tostring(value))
+      cells[#cells + 1] = ("%-11s"):format(told(value))
     end
     lines[#lines + 1] = "  " .. table.concat(cells) .. ("%-11s%-11s%-11s"):format(number(row.predicted), number(row.gradients),
       number(row.sigma))

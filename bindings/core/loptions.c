@@ -248,13 +248,24 @@ static const char *push_group(lua_State *L, const char *group, const pn_param *f
     return lua_tostring(L, -1);
 }
 
+/* Is there an option "group.size", for which a number stands by itself? */
+static bool has_size(lua_State *L, const char *group, const pn_param *first, const pn_param *second)
+{
+    const char *name = lua_pushfstring(L, "%s.size", group);
+    bool has =
+        pn_param_find(first, name) < pn_param_count(first) || pn_param_find(second, name) < pn_param_count(second);
+
+    lua_pop(L, 1);
+    return has;
+}
+
 static void refuse_value(lua_State *L, const char *owner, const char *group, const pn_param *first,
                          const pn_param *second)
 {
     const char *got = pnl_got(L, -1), *names = push_group(L, group, first, second);
 
-    luaL_error(L, "%s: %s must be a table of options, as %s={%s=}, got %s", owner, group, group,
-               luaL_gsub(L, names, ", ", "=, "), got);
+    luaL_error(L, "%s: %s must be %sa table of options, as %s={%s=}, got %s", owner, group,
+               has_size(L, group, first, second) ? "a number or " : "", group, luaL_gsub(L, names, ", ", "=, "), got);
 }
 
 /* Options are read several times, and the objects in them are kept alive: __index could give another each time,
@@ -269,6 +280,10 @@ static void refuse_index(lua_State *L, int index, const char *owner)
 static void check_group(lua_State *L, const char *owner, const char *group, const pn_param *first,
                         const pn_param *second)
 {
+    bool sized = has_size(L, group, first, second), empty = true;
+
+    if (sized && lua_type(L, -1) == LUA_TNUMBER)
+        return;
     if (!lua_istable(L, -1))
         refuse_value(L, owner, group, first, second);
     refuse_index(L, -1, owner);
@@ -281,7 +296,10 @@ static void check_group(lua_State *L, const char *owner, const char *group, cons
             luaL_error(L, "%s: unknown option '%s.%s'; %s takes %s", owner, group, name, group,
                        push_group(L, group, first, second));
         lua_pop(L, 3);
+        empty = false;
     }
+    if (sized && empty)
+        refuse_value(L, owner, group, first, second);
 }
 
 static void check_names(lua_State *L, int index, const char *owner, const pn_param *first, const pn_param *second,
@@ -304,7 +322,8 @@ static void check_names(lua_State *L, int index, const char *owner, const pn_par
     }
 }
 
-/* Push the option `name`, which for "a.b" is field b of the table a; returns its type. */
+/* Push the option `name`, which for "a.b" is field b of the table a, and for "a.size" also a number a; returns its
+ * type. */
 static int push_option(lua_State *L, int index, const char *name)
 {
     const char *dot = strchr(name, '.');
@@ -313,7 +332,10 @@ static int push_option(lua_State *L, int index, const char *name)
     if (!dot)
         return lua_getfield(L, index, name);
     lua_pushlstring(L, name, (size_t)(dot - name));
-    if (lua_rawget(L, index) != LUA_TTABLE)
+    type = lua_rawget(L, index);
+    if (type == LUA_TNUMBER && strcmp(dot, ".size") == 0)
+        return type;
+    if (type != LUA_TTABLE)
         return LUA_TNIL;
     type = lua_getfield(L, -1, dot + 1);
     lua_remove(L, -2);

@@ -6,6 +6,7 @@
 
 #include "bindings/solvers/lask.h"
 #include "core/vault.h"
+#include "oracle/gradient_batch.h"
 
 #define PREFIX_OPTIONS 24 /* at most */
 
@@ -31,69 +32,23 @@ static const pn_param params[] = {
 
 /* ---- batches ---- */
 
-static const char *scheme_at(lua_State *L, int index, const char *owner)
-{
-    static const char *const schemes[] = { "poisson", "fixed", "shuffled", NULL };
-    const char *given = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
-
-    for (size_t i = 0; given && schemes[i]; i++) {
-        if (strcmp(given, schemes[i]) == 0)
-            return schemes[i];
-    }
-    pnl_error(L, "%s: scheme of a batch must be \"poisson\", \"fixed\" or \"shuffled\", got %s", owner,
-              pnl_got(L, index));
-    return NULL;
-}
-
-static size_t size_of_batch(lua_State *L, double size, size_t n, const char *owner)
-{
-    if (!(size >= 1.0 && size <= (double)n && size == floor(size)))
-        pnl_error(L, "%s: a batch has 1 to %zu records, got %g", owner, n, size);
-    return (size_t)size;
-}
-
-static void check_batch_keys(lua_State *L, int index, const char *owner)
-{
-    static const char *const known[] = { "scheme", "size", "rate", NULL };
-
-    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-        size_t i = 0;
-
-        while (known[i] && strcmp(known[i], key) != 0)
-            i++;
-        if (!known[i])
-            pnl_error(L, "%s: a batch is {scheme=, size=} or {scheme=, rate=}; it has %s, too", owner, pnl_got(L, -2));
-    }
-}
-
 void pnl_ask_batch(lua_State *L, int index, const pnl_ask *self, pn_question *question)
 {
-    size_t n = pn_objective_data(self->objective)->n;
+    static const pn_param batch[] = { PN_BATCH_PARAMS, PN_PARAM_END };
+    int top = lua_gettop(L);
+    pn_arg args[PN_BATCH_OPTIONS];
+    pn_err err;
 
-    index = lua_absindex(L, index);
-    if (lua_isnil(L, index))
-        return;
-    question->scheme = self->neighbours == PN_ZERO_OUT ? "poisson" : "fixed";
-    if (lua_type(L, index) == LUA_TNUMBER) {
-        question->batch = size_of_batch(L, lua_tonumber(L, index), n, self->owner);
-        return;
-    }
-    if (!lua_istable(L, index))
-        pnl_error(L, "%s: batch must be {scheme=, size=} or a number of records, got %s", self->owner,
-                  pnl_got(L, index));
-    check_batch_keys(L, index, self->owner);
-    if (lua_getfield(L, index, "scheme") != LUA_TNIL)
-        question->scheme = scheme_at(L, -1, self->owner);
-    if (lua_getfield(L, index, "size") == LUA_TNUMBER) {
-        question->batch = size_of_batch(L, lua_tonumber(L, -1), n, self->owner);
-        lua_pop(L, 2);
-        return;
-    }
-    if (lua_getfield(L, index, "rate") != LUA_TNUMBER || !(lua_tonumber(L, -1) > 0.0 && lua_tonumber(L, -1) <= 1.0))
-        pnl_error(L, "%s: a batch needs size=, a number of records, or rate=, above 0 and at most 1", self->owner);
-    question->batch = size_of_batch(L, fmax(1.0, round(lua_tonumber(L, -1) * (double)n)), n, self->owner);
-    lua_pop(L, 3);
+    question->objective = self->objective;
+    question->neighbours = self->neighbours;
+    lua_pushvalue(L, index);
+    lua_createtable(L, 0, 1);
+    lua_insert(L, -2);
+    lua_setfield(L, -2, "batch");
+    pnl_options(L, -1, self->owner, batch, args, NULL);
+    pnl_status(L, pn_args_check(self->owner, batch, args, &err), &err);
+    pnl_status(L, pn_batch_read(question, self->owner, args, &err), &err);
+    lua_settop(L, top);
 }
 
 /* ---- the rest ---- */

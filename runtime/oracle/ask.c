@@ -31,16 +31,25 @@ static pn_status exact_losses(pn_oracle *self, const double *x, double *value, d
     return pn_objective_undefined(self->objective, self->plan->owner, err);
 }
 
+bool pn_oracle_takes_batches(const pn_oracle *self)
+{
+    const pn_slot *at = pn_oracle_slot(self, &pn_question_gradient);
+
+    return at && at->draw.question->scheme;
+}
+
+/* Of all records or of the next batch, as the plan has it.  What a batch's losses are is never shown. */
 static pn_status take_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err)
 {
-    pn_asked asked = { .x = x };
+    bool batches = pn_oracle_takes_batches(ask);
     pn_slot *at = NULL;
+    pn_asked asked = { .x = x };
     pn_given *got = NULL;
 
-    if (!pn_oracle_is_private(ask))
+    if (!pn_oracle_is_private(ask) && !batches)
         return exact_losses(ask, x, value, gradient, err);
     PN_TRY(pn_oracle_find(ask, &pn_question_gradient, &at, err));
-    PN_TRY(pn_oracle_answer(ask, at, &asked, value != NULL, &got, err));
+    PN_TRY(pn_oracle_answer(ask, at, &asked, value && !batches, &got, err));
     memcpy(gradient, got->answer, at->draw.question->dim * sizeof(double));
     if (value)
         *value = got->value;
@@ -57,18 +66,6 @@ pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *
 {
     PN_TRY(take_losses(ask, x, value, gradient, err));
     return add_regulariser(ask, x, value, NULL, err);
-}
-
-pn_status pn_ask_batch(pn_oracle *ask, const double *x, double *gradient, pn_err *err)
-{
-    pn_asked asked = { .x = x };
-    pn_slot *at = NULL;
-    pn_given *got = NULL;
-
-    PN_TRY(pn_oracle_find(ask, &pn_question_gradient, &at, err));
-    PN_TRY(pn_oracle_answer(ask, at, &asked, false, &got, err));
-    memcpy(gradient, got->answer, at->draw.question->dim * sizeof(double));
-    return PN_OK;
 }
 
 /* ---- variance reduction ---- */

@@ -6,7 +6,7 @@
 #include "privacy/accounting/calibrate.h"
 #include "privacy/event/gaussian.h"
 #include "random/noise.h"
-#include "oracle/question.h"
+#include "oracle/gradient_batch.h"
 
 /* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
 static double contributions(pn_neighbours neighbours)
@@ -22,7 +22,8 @@ pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, co
 
     *noise = (pn_gradient_noise){ .lipschitz = bounds->lipschitz[PN_L2],
                                   .dim = pn_objective_dim(objective),
-                                  .neighbours = request->neighbours };
+                                  .neighbours = request->neighbours,
+                                  .records = n };
     if (pn_objective_loss(objective)->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: a black box has no gradients; zeroth-order solvers take it", owner);
     if (request->kind == PN_NONPRIVATE)
@@ -64,6 +65,25 @@ pn_request pn_request_part(const pn_request *request, double part)
     out.delta *= part;
     out.rho *= part;
     return out;
+}
+
+double pn_gradient_noise_unit(const pn_gradient_noise *noise, const pn_plan *plan, size_t steps)
+{
+    double sigma;
+
+    if (plan->request.kind == PN_NONPRIVATE)
+        return 0.0;
+    if (noise->paper.sigma > 0.0)
+        return noise->paper.sigma;
+    sigma = noise->scheme && steps > 0 ? pn_batch_noise_at(plan, noise->scheme, (size_t)noise->records, steps) : NAN;
+    if (isnan(sigma))
+        return noise->sensitivity / sqrt(2.0 * pn_gradient_noise_rho(&plan->request));
+    return hypot(sigma, noise->sampling) / sqrt((double)steps);
+}
+
+double pn_gradient_noise_deviation(const pn_gradient_noise *noise)
+{
+    return hypot(noise->sigma, noise->sampling);
 }
 
 bool pn_request_is_renyi(const pn_request *request)
@@ -132,26 +152,28 @@ double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request 
     return sqrt(32.0 * t) * noise->lipschitz * log(t / request->delta) / (n * request->epsilon);
 }
 
-pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const char *owner, const pn_request *request, double n,
-                                 size_t steps, const pn_arg *c, pn_err *err)
+pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const pn_plan *plan, const pn_arg *common, size_t steps,
+                                 const pn_arg *c, pn_err *err)
 {
     const double proven = 6.0 + 4.0 * 1.41421356237309504880; /* (1 - 1/sqrt 2)^-2 */
-    bool given = c && c->given;
+    const pn_request *request = &plan->request;
     double tail;
 
-    if (request->kind != PN_EPSILON_DELTA || request->delta == 0.0)
+    PN_TRY(pn_paper_c_check(plan->owner, common, c, err));
+    if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") != 0 || request->kind != PN_EPSILON_DELTA ||
+        request->delta == 0.0)
         return PN_OK;
     tail = log(1.0 / request->delta);
-    if (!given && request->epsilon > tail)
+    if (!c->given && request->epsilon > tail)
         return pn_fail(
             err, PN_EUNSUPPORTED,
             "%s: calibration=\"paper\" is proven for epsilon <= ln(1/delta) = %.4g, and no constant makes it true far "
             "beyond; use calibration=\"tight\", or give c= and what the noise costs is charged",
-            owner, tail);
-    noise->paper = (pn_paper_noise){ .sigma = sqrt((given ? c->real : proven) * (double)steps * tail) *
-                                              noise->lipschitz / (n * request->epsilon),
+            plan->owner, tail);
+    noise->paper = (pn_paper_noise){ .sigma = sqrt((c->given ? c->real : proven) * (double)steps * tail) *
+                                              noise->lipschitz / (noise->records * request->epsilon),
                                      .formula = "sqrt(c T ln(1/delta)) G / (n epsilon), the article's",
-                                     .charged = given };
+                                     .charged = c->given };
     return PN_OK;
 }
 
@@ -272,15 +294,11 @@ void pn_plan_paper_price(pn_plan *plan)
                      price, request->epsilon, price);
 }
 
-static pn_status check_paper_price(pn_plan *plan, const pn_gradient_noise *noise, pn_err *err)
+pn_status pn_gradient_noise_check_paper(const pn_plan *plan, pn_err *err)
 {
     const pn_request *request = &plan->request;
-    double price = pn_event_epsilon(plan->event, plan->iterations, request->delta, NULL);
+    double price = pn_event_epsilon(plan->event, pn_plan_charges(plan), request->delta, NULL);
 
-    if (noise->paper.charged && isfinite(price)) {
-        pn_plan_paper_price(plan);
-        return PN_OK;
-    }
     if (price <= request->epsilon)
         return PN_OK;
     return pn_fail(err, PN_EINVAL,
@@ -303,12 +321,61 @@ static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)
                       : "Delta sqrt(T) / mu(epsilon, delta), on the lattice");
 }
 
+/* ---- batches ---- */
+
+pn_status pn_gradient_noise_batch(pn_gradient_noise *noise, pn_plan *plan, const pn_arg *common, const pn_arg *batch,
+                                  pn_err *err)
+{
+    const pn_dataset *data = pn_objective_data(plan->objective);
+    bool is_private = plan->request.kind != PN_NONPRIVATE;
+    pn_question gradient;
+
+    pn_plan_question(&gradient, plan, &pn_question_gradient);
+    PN_TRY(pn_batch_read(&gradient, plan->owner, batch, err));
+    if (!gradient.scheme)
+        return PN_OK;
+    PN_TRY(pn_dataset_need_records(data, plan->owner, err));
+    if (is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: calibration=\"paper\" is about gradients of all records; leave batch out, or use "
+                       "calibration=\"tight\"",
+                       plan->owner);
+    if (is_private && noise->neighbours == PN_ZERO_OUT && strcmp(gradient.scheme, "fixed") == 0)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: batches of scheme \"fixed\" have a proof for neighbours=\"replace_one\" only; use \"poisson\" "
+            "under \"zero_out\"",
+            plan->owner);
+    noise->scheme = gradient.scheme;
+    noise->records = (double)gradient.batch;
+    noise->sampling =
+        sqrt(pn_batch_variance(noise->scheme, (double)data->n, noise->records, noise->lipschitz) / (double)noise->dim);
+    if (!batch[PN_BATCH_SCHEME].given) /* else `batch` is no number */
+        pn_plan_set(plan, "batch", noise->records, true);
+    return PN_OK;
+}
+
+static pn_status attach_batches(pn_plan *plan, pn_gradient_noise *noise, pn_err *err)
+{
+    PN_TRY(pn_batch_attach(plan, noise, "rdp", err));
+    pn_plan_add(plan, "batch b", noise->records, "as given: records of a step%s",
+                strcmp(noise->scheme, "poisson") == 0 ? ", expected" : "");
+    pn_batch_explain(plan, &plan->questions[0], ", by the Renyi curve of the sampling");
+    return PN_OK;
+}
+
 pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, const pn_arg *common, pn_err *err)
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     pn_question *question;
 
-    PN_TRY(pn_gradient_noise_check(plan, common, err));
+    if (plan->request.kind != PN_NONPRIVATE)
+        PN_TRY(pn_gradient_noise_check(plan, common, err));
+    if (noise->scheme)
+        return attach_batches(plan, noise, err);
+    plan->gradients = (double)plan->iterations * noise->records;
+    if (plan->request.kind == PN_NONPRIVATE)
+        return PN_OK;
     PN_TRY(choose_sigma(plan, noise, paper, err));
     PN_TRY(pn_plan_ask(&question, plan, &pn_question_gradient, err));
     question->noise = *noise;
@@ -317,5 +384,10 @@ pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, cons
     plan->event = pn_event_keep(question->event);
     plan->sigma = noise->sigma;
     explain(plan, noise, paper);
-    return paper ? check_paper_price(plan, noise, err) : PN_OK;
+    if (!noise->paper.charged)
+        return paper ? pn_gradient_noise_check_paper(plan, err) : PN_OK;
+    if (isinf(pn_event_epsilon(plan->event, plan->iterations, plan->request.delta, NULL)))
+        return pn_gradient_noise_check_paper(plan, err);
+    pn_plan_paper_price(plan);
+    return PN_OK;
 }

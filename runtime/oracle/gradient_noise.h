@@ -1,11 +1,14 @@
-/* gradient_noise.h -- the mean gradient of the data plus Gaussian noise, as it is planned: sensitivity, calibration,
- * event and the plan's lines about them.
+/* gradient_noise.h -- the mean gradient of the data, or of batches of it, plus Gaussian noise, as it is planned:
+ * sensitivity, calibration, event and the plan's lines about them.
  * Depends on: plan.h.  Used by: question.h, plans of first-order solvers.  Source: Talwar,
  * Thakurta, Zhang (2014), Algorithms 2 and 5; mirror-descent.md section 2, noise.md section 3. */
 #ifndef PN_ORACLE_GRADIENT_NOISE_H
 #define PN_ORACLE_GRADIENT_NOISE_H
 
 #include "oracle/plan.h"
+
+/* Why there is no bound on the excess risk with them. */
+#define PN_BATCH_NO_BOUND "gradients of batches"
 
 /* What calibration="paper" means for a solver whose article is not Talwar, Thakurta and Zhang's. */
 typedef struct pn_paper_noise {
@@ -24,6 +27,9 @@ typedef struct pn_gradient_noise {
     size_t dim;
     pn_neighbours neighbours;
     pn_paper_noise paper;
+    const char *scheme; /* of batches, whose gradients are taken; NULL: those of all records */
+    double records;     /* of a step, of poisson expected */
+    double sampling;    /* standard deviation of a coordinate, over batches, at most on average; +inf: not bounded */
 } pn_gradient_noise;
 
 /**
@@ -33,6 +39,18 @@ typedef struct pn_gradient_noise {
  */
 pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, const pn_objective *objective,
                                  const pn_request *request, pn_err *err);
+
+/** Take batches where the option says so: `batch`[PN_BATCH_OPTIONS] of PN_BATCH_PARAMS.  After the one above.
+ *  Errors: PN_EINVAL; PN_EUNSUPPORTED beside calibration="paper", and for fixed batches under zero_out; as
+ *  pn_dataset_need_records. */
+pn_status pn_gradient_noise_batch(pn_gradient_noise *noise, pn_plan *plan, const pn_arg *common, const pn_arg *batch,
+                                  pn_err *err);
+/** s: T gradients have noise of deviation s sqrt(T) a coordinate.  Of all records sensitivity/sqrt(2 rho), or the
+ *  article's where that has been set; of batches, for `steps` > 0, their own noise for that many and what the draw
+ *  adds.  0 without privacy. */
+double pn_gradient_noise_unit(const pn_gradient_noise *noise, const pn_plan *plan, size_t steps);
+/** What moves a coordinate of a gradient: sigma, and of batches the draw. */
+double pn_gradient_noise_deviation(const pn_gradient_noise *noise);
 
 /** sigma such that `steps` releases cost what the request allows, rounding and sampling included.
  *  NaN when none does. */
@@ -48,15 +66,14 @@ double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request 
             "which is proven for epsilon <= ln(1/delta)"                                                               \
     }
 /**
- * Set noise->paper to sigma^2 = c G^2 T ln(1/delta) / (n epsilon)^2.  Without `c` (may be NULL or not given) c =
+ * Where calibration is "paper", set noise->paper to sigma^2 = c G^2 T ln(1/delta) / (n epsilon)^2.  Without `c` c =
  * (1 - 1/sqrt 2)^-2, for which zCDP proves the claim while epsilon <= ln(1/delta); with another one, what the noise
- * costs is charged.  To be called before pn_gradient_noise_attach when calibration is "paper";
- * requests without a delta are left to that.
- * Errors: PN_EUNSUPPORTED beyond ln(1/delta) without `c`.
+ * costs is charged.  To be called before pn_gradient_noise_attach; requests without a delta are left to that.
+ * Errors: PN_EUNSUPPORTED beyond ln(1/delta) without `c`; as pn_paper_c_check.
  * Source: Wang, Ye, Xu (2017); variance-reduced.md sections 5 and 6.
  */
-pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const char *owner, const pn_request *request, double n,
-                                 size_t steps, const pn_arg *c, pn_err *err);
+pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const pn_plan *plan, const pn_arg *common, size_t steps,
+                                 const pn_arg *c, pn_err *err);
 
 /** The least epsilon (or rho) with which one release has noise that can be drawn; +inf when none is found. */
 double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request *request);
@@ -75,14 +92,16 @@ bool pn_request_is_renyi(const pn_request *request);
 pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_err *err);
 
 /**
- * Set noise->sigma by the calibration option, and plan->event, proven and the lines about noise,
- * for plan->iterations steps.
+ * Plan what a step asks, plan->iterations times.  Fills plan->gradients; for private plans sets noise->sigma by the
+ * calibration option, and plan->event, sigma, proven and the lines about noise.
  * Errors: PN_EBUDGET when no noise on the lattice fits, with the least budget for one release where that is the reason;
  * PN_EUNSUPPORTED for "paper" without epsilon and delta; PN_EINVAL when the article's noise costs more than was asked
  * for and that is not what is charged.
  */
 pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, const pn_arg *common, pn_err *err);
 
+/** PN_EINVAL where the plan, of an article's noise, costs more than was asked for. */
+pn_status pn_gradient_noise_check_paper(const pn_plan *plan, pn_err *err);
 /** PN_EINVAL for a constant of the article's without calibration="paper". */
 pn_status pn_paper_c_check(const char *owner, const pn_arg *common, const pn_arg *c, pn_err *err);
 /** Line and warning about what an article's noise costs where its constant is the caller's: the plan's event is what is

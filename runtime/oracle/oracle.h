@@ -41,6 +41,9 @@ bool pn_oracle_is_lesson(const pn_oracle *self);
 /** The receipt: what has been charged, *count times *event (a new reference), NULL for nothing.  Errors: PN_ENOMEM. */
 pn_status pn_oracle_charged(const pn_oracle *self, pn_event **event, size_t *count, pn_err *err);
 
+/** Gradients are those of batches, not of all records. */
+bool pn_oracle_takes_batches(const pn_oracle *self);
+
 /* One answer. */
 typedef struct pn_answer {
     bool wants_value;      /* set by the caller */
@@ -58,13 +61,12 @@ pn_status pn_oracle_ask(pn_oracle *self, size_t which, const pn_asked *asked, pn
  * Errors of all: PN_EPRIVACY for what is not planned, PN_EBUDGET (nothing was charged or drawn), what the objective and
  * its regulariser fail with. */
 
-/** gradient[dim] of f, its regulariser included. */
+/** gradient[dim] of f, its regulariser included.  Of a plan with batches, also without privacy, the mean loss's part is
+ *  that of the next batch, and *value is NaN; likewise below. */
 pn_status pn_ask_gradient(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err);
 /** gradient[dim] of the mean loss, for solvers that take the regulariser in their own way; *value is f's all the
  *  same. */
 pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err);
-/** gradient[dim] of the mean loss over the next batch, as the plan has it, also without privacy. */
-pn_status pn_ask_batch(pn_oracle *ask, const double *x, double *gradient, pn_err *err);
 /** v[dim]: the mean loss's gradient at y, which the next `steps` differences are taken from; they are paid for with it.
  *  Of a plan whose differences have the noise of v in theirs, v is 0: it is in each of them. */
 pn_status pn_ask_snapshot(pn_oracle *ask, const double *y, size_t steps, double *value, double *v, pn_err *err);

@@ -58,6 +58,14 @@ void pn_lines_add(pn_plan_lines *lines, const char *name, double value, const ch
     va_end(args);
 }
 
+bool pn_plan_bounds(pn_plan *plan, double bound, const char *none)
+{
+    plan->bound = none ? NAN : bound;
+    if (none)
+        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
+    return !none;
+}
+
 void pn_plan_later(pn_plan *plan)
 {
     plan->later = plan->lines.count;

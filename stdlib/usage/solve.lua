@@ -20,7 +20,7 @@ local solvers = {
   frank_wolfe = { L1, "iterations = 20" },
   frank_wolfe_convex = { BALL, "iterations = 20" },
   ftrl = { BALL, "factorization = \"binary\"" },
-  gradient_descent = { BALL, "iterations = 20" },
+  gradient_descent = { BALL, "iterations = 20, batch = 1000" },
   heavy_ball = { BALL, "momentum = 0.8, iterations = 50" },
   matrix_factorization_sgd = { BALL, "epochs = 8" },
   mirror_descent = { L1, "iterations = 20" },

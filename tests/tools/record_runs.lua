@@ -78,6 +78,18 @@ for _, name in ipairs(solvers) do
   end
 end
 
+for _, name in ipairs { "gradient_descent", "mirror_descent", "accelerated_mirror_descent", "frank_wolfe_convex" } do
+  for _, problem in ipairs(problems) do
+    for k, budget in ipairs(budgets) do
+      for _, batch in ipairs { 50, { scheme = "poisson", rate = 0.1 }, { scheme = "shuffled", size = 50 } } do
+        print(("== %s of batches, %s, budget %d"):format(name, problem[1], k))
+        budget.batch = batch
+        record(name, problem, budget)
+      end
+    end
+  end
+end
+
 local gaussian = pn.event.gaussian { sigma = 3, sensitivity = 1 }
 local events = {
   gaussian, pn.event.laplace { scale = 2, sensitivity = 1 },

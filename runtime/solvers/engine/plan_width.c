@@ -29,3 +29,12 @@ pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err 
         *out = found;
     return status;
 }
+
+void pn_plan_explain_width(pn_plan *plan, const char *name, const char *of, const pn_width *width)
+{
+    if (width->draws)
+        pn_plan_add(plan, name, width->value, "in [%.6g, %.6g] with confidence %g, %zu draws", width->low, width->high,
+                    width->confidence, width->draws);
+    else
+        pn_plan_add(plan, name, width->value, "E max over %s of <b, v>, %s", of, pn_width_methods[width->method]);
+}

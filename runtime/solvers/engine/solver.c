@@ -289,6 +289,24 @@ static pn_status check_batches(const pn_plan *plan, const char *owner, pn_err *e
     return status;
 }
 
+pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
+                       const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    pn_plan *plan;
+    pn_status status;
+
+    if (solver->plan)
+        return solver->plan(out, objective, request, common, own, err);
+    PN_TRY(pn_made(plan = pn_calloc(1, solver->plan_size), err, "solve.%s: out of memory", solver->name));
+    pn_plan_begin(plan, objective, request);
+    status = solver->fill(plan, common, own, err);
+    if (status == PN_OK)
+        *out = plan;
+    else
+        pn_plan_free(plan);
+    return status;
+}
+
 pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, pn_ledger *ledger,
                      pn_arg *common, pn_arg *own, pn_task *task, pn_err *err)
 {
@@ -307,14 +325,14 @@ pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *o
         (status = read_request(owner, solver, common, &request, err)) != PN_OK)
         return status;
     if (solver->picks)
-        return solver->plan(out, objective, &request, common, own, err);
+        return pn_plan_make(out, solver, objective, &request, common, own, err);
     if ((status = check_private(owner, solver, objective, &request, err)) != PN_OK)
         return status;
     why = request.kind != PN_NONPRIVATE ? pn_without_records_why(solver, objective) : NULL;
     if (why)
         return pn_without_records_plan(out, solver, objective, &request, common, own, why, err);
     if ((status = check_drawable(owner, solver, objective, &request, err)) != PN_OK ||
-        (status = solver->plan(&plan, objective, &request, common, own, err)) != PN_OK)
+        (status = pn_plan_make(&plan, solver, objective, &request, common, own, err)) != PN_OK)
         return status;
     plan->request.task = NULL;
     certify(plan);

@@ -79,7 +79,10 @@ struct pn_solver_ops {
     bool passes; /* every step takes a gradient of all records: where a Gram matrix makes that cheaper, form it */
 
     /* args: first the common table's values, then its own.  Fills out->...
-     * (allocated by the solver, pn_plan embedded first) */
+     * (allocated by the solver, pn_plan embedded first).  Or NULL, and: the engine makes plan_size bytes of zeros that
+     * begin with a pn_plan, begun, for `fill`; after its failure it destroys them */
+    size_t plan_size;
+    pn_status (*fill)(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
     pn_status (*plan)(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);
     /* NULL, or: lines on choices that were not made, with their noise.  They take longer than the plan, so they wait
@@ -127,6 +130,12 @@ pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *o
  * at confidence 0.99.  Bounds take its upper end.  *out is untouched on failure.
  */
 pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err);
+/** Its line, `name`, of the set that is called `of`. */
+void pn_plan_explain_width(pn_plan *plan, const char *name, const char *of, const pn_width *width);
+
+/** A plan of the solver as it is, unchecked.  Errors: those of its `plan` or `fill`; PN_ENOMEM. */
+pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
+                       const pn_arg *common, const pn_arg *own, pn_err *err);
 
 /** All lines in their order; those of what_if are made by this call. */
 void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out);

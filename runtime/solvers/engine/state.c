@@ -46,7 +46,7 @@ pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_e
     PN_TRY(pn_made(state = pn_calloc(1, solver->state), err, "solve.%s: out of memory", solver->name));
     state->plan = plan;
     status = fill(state, ask, err);
-    if (status == PN_OK && solver->passes)
+    if (status == PN_OK && solver->passes && !pn_oracle_takes_batches(ask))
         status = pn_objective_prepare(plan->objective, plan->iterations, pn_ask_task(ask), err);
     if (status != PN_OK) {
         pn_state_free(state);

@@ -1,5 +1,6 @@
 /* work.c -- see work.h.  Depends on: work.h.  Used by: plans that choose their number of steps. */
 #include <math.h>
+#include <string.h>
 
 #include "solvers/engine/work.h"
 
@@ -35,6 +36,21 @@ size_t pn_gradient_steps_max(const pn_objective *objective)
     if (pn_objective_loss(objective)->quadratic && pn_objective_clip(objective) == 0.0 && p <= GRAM_COLUMNS)
         seconds = fmin(seconds, pn_step_seconds(objective, 0.0) + DENSE_ENTRY * p * p);
     return (size_t)fmin(fmax(PN_WORK_SECONDS / seconds, FEWEST), MOST);
+}
+
+double pn_planned_seconds(const pn_objective *objective, const pn_gradient_noise *gradient)
+{
+    bool coins = gradient->scheme && strcmp(gradient->scheme, "poisson") == 0;
+
+    return pn_step_seconds(objective, gradient->records) +
+           (coins ? PN_COIN_SECONDS * (double)pn_objective_data(objective)->n : 0.0);
+}
+
+size_t pn_planned_steps_max(const pn_objective *objective, const pn_gradient_noise *gradient)
+{
+    if (!gradient->scheme)
+        return pn_gradient_steps_max(objective);
+    return (size_t)fmin(fmax(PN_WORK_SECONDS / pn_planned_seconds(objective, gradient), FEWEST), MOST);
 }
 
 void pn_plan_held_back(pn_plan *plan, double seconds)

@@ -3,6 +3,7 @@
 #ifndef PN_SOLVERS_WORK_H
 #define PN_SOLVERS_WORK_H
 
+#include "oracle/gradient_noise.h"
 #include "solvers/engine/solver.h"
 
 /* Of a run, by default and by the estimate below. */
@@ -25,6 +26,9 @@ double pn_step_seconds(const pn_objective *objective, double records);
 
 /** The most steps on all records by default: PN_WORK_SECONDS of them, at least 30 and at most 1e6. */
 size_t pn_gradient_steps_max(const pn_objective *objective);
+/** The same for gradients as they are planned, of all records or of batches; and the seconds of one. */
+size_t pn_planned_steps_max(const pn_objective *objective, const pn_gradient_noise *gradient);
+double pn_planned_seconds(const pn_objective *objective, const pn_gradient_noise *gradient);
 
 /** The line of a plan that would take `seconds` if work were no limit.
  *  To be called first: it is what a reader should see first. */

@@ -13,13 +13,11 @@
 #include "solvers/first_order/accelerated_mirror_descent.h"
 
 typedef struct amd_state {
-    pn_state base;    /* first */
-    double *z, *next; /* [state_dim] z of the potential; what an update leaves unfinished when it fails */
-    double *corner;   /* [p] z as a point of the set: z itself when not lifted */
+    pn_state base; /* first */
+    pn_mirror_point z;
     double *y, *x;    /* [p] */
     double *gradient; /* [p] of the losses, as released */
     double *h;        /* [p] the same with the gradient of r; room for the next y */
-    double *pulled;   /* [state_dim] h in the potential's coordinates; NULL when not lifted */
 } amd_state;
 
 static const amd_plan *plan_of(const amd_state *self)
@@ -27,40 +25,26 @@ static const amd_plan *plan_of(const amd_state *self)
     return (const amd_plan *)self->base.plan;
 }
 
-static bool lifted(const amd_plan *plan)
-{
-    return plan->potential->lift.data != NULL;
-}
-
 static void amd_rooms(pn_state *state, pn_room *room)
 {
     amd_state *self = (amd_state *)state;
-    const amd_plan *plan = plan_of(self);
-    size_t p = plan->first.p, m = plan->state_dim;
+    size_t p = plan_of(self)->first.p;
 
-    pn_room_take(room, &self->z, m);
-    pn_room_take(room, &self->next, m);
-    pn_room_take(room, &self->corner, lifted(plan) ? p : 0);
+    pn_mirror_rooms(&plan_of(self)->space, p, room, &self->z);
     pn_room_take(room, &self->y, p);
     pn_room_take(room, &self->x, p);
     pn_room_take(room, &self->gradient, p);
     pn_room_take(room, &self->h, p);
-    pn_room_take(room, &self->pulled, lifted(plan) ? m : 0);
-    if (!lifted(plan))
-        self->corner = self->z;
 }
 
 static pn_status amd_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
     amd_state *self = (amd_state *)state;
-    const amd_plan *plan = plan_of(self);
 
     (void)ask;
     (void)err;
-    memcpy(self->z, plan->start, plan->state_dim * sizeof(double));
-    if (lifted(plan))
-        pn_mirror_unlift(plan->potential->lift, self->z, self->corner);
-    memcpy(self->y, self->corner, plan->first.p * sizeof(double));
+    pn_mirror_begin(&plan_of(self)->space, &self->z);
+    memcpy(self->y, self->z.theta, plan_of(self)->first.p * sizeof(double));
     return PN_OK;
 }
 
@@ -82,34 +66,28 @@ static double step_size(const amd_state *self)
     const amd_plan *plan = plan_of(self);
     double c = pn_schedule_at(&plan->scale, self->base.step + 1);
 
-    return plan->potential->strong_convexity * c * ((double)self->base.step + 2.0) / (4.0 * plan->smoothness);
+    return plan->space.potential->strong_convexity * c * ((double)self->base.step + 2.0) / (4.0 * plan->smoothness);
 }
 
 static pn_status amd_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
     amd_state *self = (amd_state *)state;
 
-    mix(plan_of(self)->first.p, ratio(self), self->corner, self->y, self->x);
+    mix(plan_of(self)->first.p, ratio(self), self->z.theta, self->y, self->x);
     return pn_ask_losses(ask, self->x, &row->value, self->gradient, err);
 }
 
-/* next = the step of z along h. */
+/* The step of z along h. */
 static pn_status step_z(amd_state *self, double eta, pn_err *err)
 {
     const amd_plan *plan = plan_of(self);
-    const double *along = self->h;
+    size_t p = plan->first.p;
 
-    if (plan->euclidean) {
-        memcpy(self->next, self->z, plan->state_dim * sizeof(double));
-        pn_axpy(plan->state_dim, -eta, self->h, self->next);
-        return pn_composite_step(&plan->first.composite, self->next, plan->state_dim, eta, err);
-    }
-    if (lifted(plan)) {
-        pn_mat_times_vec(plan->potential->lift, self->h, self->pulled);
-        along = self->pulled;
-    }
-    return pn_mirror_step(plan->potential, plan->first.composite.set, self->z, along, eta, plan->state_dim, self->next,
-                          err);
+    if (!plan->euclidean)
+        return pn_mirror_move(&plan->space, &self->z, self->h, eta, err);
+    memcpy(self->z.next, self->z.x, p * sizeof(double));
+    pn_axpy(p, -eta, self->h, self->z.next);
+    return pn_composite_step(&plan->first.composite, self->z.next, p, eta, err);
 }
 
 /* h <- the next y of the printed form. */
@@ -131,23 +109,16 @@ static pn_status move(amd_state *self, double eta, pn_err *err)
 {
     const amd_plan *plan = plan_of(self);
     size_t p = plan->first.p;
-    pn_status status;
 
     memcpy(self->h, self->gradient, p * sizeof(double));
-    status = pn_composite_gradient(&plan->first.composite, self->x, p, self->h, err);
-    if (status == PN_OK)
-        status = step_z(self, eta, err);
-    if (status == PN_OK && plan->printed)
-        status = project_y(self, err);
-    if (status != PN_OK)
-        return status;
-    memcpy(self->z, self->next, plan->state_dim * sizeof(double));
-    if (lifted(plan))
-        pn_mirror_unlift(plan->potential->lift, self->z, self->corner);
+    PN_TRY(pn_composite_gradient(&plan->first.composite, self->x, p, self->h, err));
+    PN_TRY(step_z(self, eta, err));
+    PN_TRY(plan->printed ? project_y(self, err) : PN_OK);
+    pn_mirror_arrive(&plan->space, &self->z);
     if (plan->printed)
         memcpy(self->y, self->h, p * sizeof(double));
     else
-        mix(p, ratio(self), self->corner, self->y, self->y);
+        mix(p, ratio(self), self->z.theta, self->y, self->y);
     return PN_OK;
 }
 
@@ -177,7 +148,8 @@ const pn_solver_ops pn_solver_accelerated_mirror_descent = {
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .passes = true,
-    .plan = amd_plan_new,
+    .plan_size = sizeof(amd_plan),
+    .fill = amd_fill,
     .destroy_plan = amd_plan_destroy,
     .state = sizeof(amd_state),
     .rooms = amd_rooms,

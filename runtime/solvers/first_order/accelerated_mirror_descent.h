@@ -13,15 +13,13 @@
 typedef struct amd_plan {
     pn_plan base; /* first */
     pn_gradient_noise noise;
-    pn_first_order first;    /* with another than the Euclidean potential all of r is taken by its gradient */
-    pn_potential *potential; /* owned */
-    bool euclidean;          /* the z-step is the composite's proximal step */
-    bool printed;            /* the y-step is a projection instead of a triangle's corner */
-    size_t state_dim;        /* of z: p, or the number of vertices when lifted */
-    double *start;           /* [state_dim] */
-    double smoothness;       /* L_C: of F (and of what of r is taken by its gradient) in the potential's norm */
-    pn_schedule scale;       /* c: A = c (k + 2) / (4 L_C) */
-    double near;             /* step of the projection: squared l2 radius of the norm's ball over L_C */
+    pn_first_order first;  /* with another than the Euclidean potential all of r is taken by its gradient */
+    pn_mirror_space space; /* of z */
+    bool euclidean;        /* the z-step is the composite's proximal step */
+    bool printed;          /* the y-step is a projection instead of a triangle's corner */
+    double smoothness;     /* L_C: of F (and of what of r is taken by its gradient) in the potential's norm */
+    pn_schedule scale;     /* c: A = c (k + 2) / (4 L_C) */
+    double near;           /* step of the projection: squared l2 radius of the norm's ball over L_C */
 } amd_plan;
 
 /* What the bound depends on; see accelerated_mirror_descent_bound.c. */
@@ -41,16 +39,17 @@ double amd_scale(const amd_terms *of, double T, double sigma);
 /** Bound on the expected excess after T steps of scale c: *bias of the method, *noise of sigma.
  *  +inf where c is too long. */
 double amd_bound(const amd_terms *of, double T, double sigma, double c, double *bias, double *noise);
+/** Its sum for noise of unit sqrt(T) and the scale that is then taken; +inf for T = 0. */
+double amd_bound_at(const amd_terms *of, double T);
 /** How many steps: the given number; without noise AMD_DEFAULT_STEPS; else what the bound favours. */
 size_t amd_steps(const amd_terms *of);
 
 #define AMD_DEFAULT_STEPS 1000
 
 extern const pn_param amd_params[];
-enum { AMD_POTENTIAL = 0, AMD_STEP, AMD_YSTEP, AMD_PROX, AMD_SMOOTHNESS, AMD_C };
+enum { AMD_POTENTIAL = 0, AMD_STEP, AMD_YSTEP, AMD_PROX, AMD_SMOOTHNESS, AMD_C, AMD_BATCH };
 
-pn_status amd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                       const pn_arg *own, pn_err *err);
+pn_status amd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 void amd_plan_destroy(pn_plan *plan);
 
 #endif

@@ -62,11 +62,11 @@ double amd_bound(const amd_terms *of, double T, double sigma, double c, double *
     return room < 0.0 || (room == 0.0 && square > 0.0) ? INFINITY : *bias + *noise;
 }
 
-static double bound_at(const amd_terms *of, double T)
+double amd_bound_at(const amd_terms *of, double T)
 {
     double bias, noise, sigma = of->unit * sqrt(T);
 
-    return amd_bound(of, T, sigma, amd_scale(of, T, sigma), &bias, &noise);
+    return T == 0.0 ? INFINITY : amd_bound(of, T, sigma, amd_scale(of, T, sigma), &bias, &noise);
 }
 
 /* Steps of one length: the bound falls, then rises. */
@@ -77,9 +77,9 @@ static double best_steps(const amd_terms *of)
     double T = fmax(1.0, floor(pow(24.0 * M * of->B * room / (of->unit * of->unit * of->K), 0.25)));
 
     T = fmin(T, (double)of->most);
-    while (T > 1.0 && bound_at(of, T - 1.0) < bound_at(of, T))
+    while (T > 1.0 && amd_bound_at(of, T - 1.0) < amd_bound_at(of, T))
         T -= 1.0;
-    while (T < (double)of->most && bound_at(of, T + 1.0) < bound_at(of, T))
+    while (T < (double)of->most && amd_bound_at(of, T + 1.0) < amd_bound_at(of, T))
         T += 1.0;
     return T;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "oracle/gradient_batch.h"
 #include "solvers/engine/work.h"
 #include "solvers/first_order/accelerated_mirror_descent.h"
 
@@ -25,6 +26,7 @@ const pn_param amd_params[] = {
       "L of the mean loss in l2, when it is known to be smaller than what is certified: steps and bounds rest on it, "
       "privacy does not" },
     PN_PAPER_C_PARAM,
+    PN_BATCH_PARAMS,
     PN_PARAM_END,
 };
 
@@ -89,9 +91,8 @@ static amd_terms terms_of(const pn_mirror_geometry *of, const problem *at)
 static double risk_of(const pn_mirror_geometry *of, const void *self)
 {
     amd_terms terms = terms_of(of, self);
-    double T = (double)amd_steps(&terms), bias, noise, sigma = terms.unit * sqrt(T);
 
-    return T > 0.0 ? amd_bound(&terms, T, sigma, amd_scale(&terms, T, sigma), &bias, &noise) : INFINITY;
+    return amd_bound_at(&terms, (double)amd_steps(&terms));
 }
 
 /* Why the potential can only be the Euclidean one, or NULL. */
@@ -113,7 +114,7 @@ static bool l2_norm(const pn_potential *potential)
 
 static pn_status check_geometry(const problem *at, pn_err *err)
 {
-    const pn_potential *potential = at->plan->potential;
+    const pn_potential *potential = at->plan->space.potential;
     char name[160];
 
     pn_potential_describe(potential, name, sizeof name);
@@ -163,7 +164,7 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                             .self = at };
     pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
 
-    plan->potential = at->geometry.potential;
+    plan->space.potential = at->geometry.potential;
     if (status != PN_OK)
         return status;
     plan->euclidean = pn_mirror_geometry_euclidean(&at->geometry);
@@ -174,8 +175,8 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
     at->known = isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
     plan->smoothness = at->terms.L;
     plan->near = at->geometry.R * at->geometry.R / plan->smoothness;
-    return pn_mirror_geometry_start(&plan->start, &plan->state_dim, AMD_OWNER, plan->potential, at->objective,
-                                    &common[PN_OPT_START], err);
+    return pn_mirror_space_open(&plan->space, AMD_OWNER, plan->space.potential, at->objective, &common[PN_OPT_START],
+                                err);
 }
 
 /* ---- steps and risk ---- */
@@ -183,6 +184,8 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
 /* Why there is no bound on the excess risk, or NULL. */
 static const char *no_bound(const problem *at, double bound)
 {
+    if (at->plan->noise.scheme)
+        return PN_BATCH_NO_BOUND;
     if (at->plan->scale.each)
         return PN_SCHEDULE_NO_BOUND;
     if (!at->bounds->convex)
@@ -228,7 +231,7 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
                            : "where 4 L_C B / T^2 is a tenth of the noise's part";
 
     pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
-    pn_plan_add(plan, "gradients", plan->gradients, "T n, of single records");
+    pn_plan_add(plan, "gradients", plan->gradients, "T %s, of single records", at->plan->noise.scheme ? "b" : "n");
     if (at->plan->scale.each)
         pn_schedule_explain(&at->plan->scale, plan, "step scale c");
     else
@@ -243,28 +246,22 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
 
 static void explain_other(problem *at, const char *name, double T)
 {
-    double bias, noise, sigma = at->terms.unit * sqrt(T), c;
-
-    if (T < 1.0)
-        return;
-    c = amd_scale(&at->terms, T, sigma);
-    pn_plan_add(&at->plan->base, name, amd_bound(&at->terms, T, sigma, c, &bias, &noise),
-                "the bound, with sigma %.4g and %.4g gradients", sigma, T * at->plan->first.n);
+    if (T >= 1.0)
+        pn_plan_add(&at->plan->base, name, amd_bound_at(&at->terms, T), "the bound, with sigma %.4g and %.4g gradients",
+                    at->terms.unit * sqrt(T), T * at->plan->first.n);
 }
 
 static void explain_bound(problem *at)
 {
     pn_plan *plan = &at->plan->base;
     double T = (double)plan->iterations, bias = INFINITY, noise = INFINITY;
-    double bound = amd_bound(&at->terms, T, plan->sigma, at->plan->scale.eta, &bias, &noise);
+    double bound =
+        amd_bound(&at->terms, T, pn_gradient_noise_deviation(&at->plan->noise), at->plan->scale.eta, &bias, &noise);
     const char *none = no_bound(at, bound);
 
-    plan->bound = none ? NAN : bound;
     plan->predicted = isfinite(bound) && !at->plan->scale.each ? bound : 0.0;
-    if (none) {
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
+    if (!pn_plan_bounds(plan, bound, none))
         return;
-    }
     pn_plan_add(plan, "excess risk bound", bound, "expected over the noise: the sum of the two next");
     pn_plan_add(plan, "  of the method", bias, "8 L_C B / (c (T + 1)^2)");
     pn_plan_add(plan, "  of the noise", noise,
@@ -294,14 +291,15 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
     if (!(at->bounds->loss.smooth && isfinite(at->claimed)) &&
         (status = pn_first_order_need_smooth(&plan->first, AMD_OWNER, err)) != PN_OK)
         return status;
-    status = pn_gradient_noise_read(&plan->noise, AMD_OWNER, at->objective, &plan->base.request, err);
+    PN_TRY(pn_gradient_noise_read(&plan->noise, AMD_OWNER, at->objective, &plan->base.request, err));
+    status = pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[AMD_BATCH], err);
     at->is_private = plan->base.request.kind != PN_NONPRIVATE;
     at->terms = (amd_terms){
-        .unit = at->is_private ? plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request)) : 0.0,
+        .unit = pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations),
         .scale = pn_step_number(&plan->scale, &own[AMD_STEP]),
         .printed = plan->printed,
         .given = plan->base.iterations,
-        .most = pn_gradient_steps_max(at->objective),
+        .most = pn_planned_steps_max(at->objective, &plan->noise),
     };
     return status;
 }
@@ -322,6 +320,10 @@ static pn_status choose_steps(problem *at, pn_err *err)
     double enough;
 
     *steps = amd_steps(&at->terms);
+    if (at->plan->noise.scheme && !at->terms.given) {
+        time.unit = at->terms.unit = pn_gradient_noise_unit(&at->plan->noise, &at->plan->base, *steps);
+        *steps = amd_steps(&at->terms);
+    }
     if (status != PN_OK || at->terms.given || !(at->terms.unit > 0.0 && time.strong_convexity > 0.0))
         return status;
     enough = fmax(4.0, ceil(sqrt(8.0 * first->smoothness * pn_time_of_noise(&time))));
@@ -332,72 +334,33 @@ static pn_status choose_steps(problem *at, pn_err *err)
     return PN_OK;
 }
 
-static pn_status attach_noise(problem *at, const pn_arg *common, const pn_arg *c, pn_err *err)
+pn_status amd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    amd_plan *plan = at->plan;
-    pn_plan *base = &plan->base;
-    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
-    pn_status status = PN_OK;
+    amd_plan *plan = (amd_plan *)base;
+    problem *at = &(problem){ .plan = plan,
+                              .objective = base->objective,
+                              .set = pn_objective_set(base->objective),
+                              .bounds = pn_objective_bounds(base->objective) };
 
-    if (paper)
-        status =
-            pn_gradient_noise_wang(&plan->noise, AMD_OWNER, &base->request, plan->first.n, base->iterations, c, err);
-    if (status == PN_OK)
-        status = pn_gradient_noise_attach(base, &plan->noise, common, err);
-    if (status != PN_OK)
-        return status;
-    base->sigma = plan->noise.sigma;
-    at->terms.unit = plan->noise.sigma / sqrt((double)base->iterations);
-    return PN_OK;
-}
-
-static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
-{
-    amd_plan *plan = at->plan;
-    pn_status status = read_problem(at, common, own, err);
-
-    if (status != PN_OK || (status = choose_geometry(at, common, own, err)) != PN_OK)
-        return status;
-    if ((status = choose_steps(at, err)) != PN_OK)
-        return status;
-    pn_first_order_explain(&plan->first, &plan->base);
-    pn_mirror_geometry_explain(&at->geometry, &plan->base);
+    PN_TRY(read_problem(at, common, own, err));
+    PN_TRY(choose_geometry(at, common, own, err));
+    PN_TRY(choose_steps(at, err));
+    pn_first_order_explain(&plan->first, base);
+    pn_mirror_geometry_explain(&at->geometry, base);
     explain_smoothness(at);
-    if ((status = pn_paper_c_check("solve.accelerated_mirror_descent", common, &own[AMD_C], err)) != PN_OK)
-        return status;
-    if (at->is_private && (status = attach_noise(at, common, &own[AMD_C], err)) != PN_OK)
-        return status;
-    plan->base.gradients = (double)plan->base.iterations * plan->first.n;
-    plan->scale.eta = amd_scale(&at->terms, (double)plan->base.iterations, plan->base.sigma);
+    PN_TRY(pn_gradient_noise_wang(&plan->noise, base, common, base->iterations, &own[AMD_C], err));
+    PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
+    if (at->is_private)
+        at->terms.unit = pn_gradient_noise_deviation(&plan->noise) / sqrt((double)base->iterations);
+    plan->scale.eta = amd_scale(&at->terms, (double)base->iterations, pn_gradient_noise_deviation(&plan->noise));
     if (!(plan->scale.eta > 0.0)) /* a set of one point: any step will do */
         plan->scale.eta = 1.0;
-    PN_TRY(pn_schedule_read(&plan->scale, &plan->base, &amd_params[AMD_STEP], &own[AMD_STEP], err));
-    pn_plan_set(&plan->base, "iterations", (double)plan->base.iterations, true);
+    PN_TRY(pn_schedule_read(&plan->scale, base, &amd_params[AMD_STEP], &own[AMD_STEP], err));
+    pn_plan_set(base, "iterations", (double)base->iterations, true);
     if (!plan->scale.each)
-        pn_plan_set(&plan->base, "step", plan->scale.eta, false);
+        pn_plan_set(base, "step", plan->scale.eta, false);
     explain_steps(at, common, own);
     explain_bound(at);
-    return PN_OK;
-}
-
-pn_status amd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                       const pn_arg *own, pn_err *err)
-{
-    amd_plan *plan = pn_calloc(1, sizeof *plan);
-    problem at = { .plan = plan,
-                   .objective = objective,
-                   .set = pn_objective_set(objective),
-                   .bounds = pn_objective_bounds(objective) };
-    pn_status status;
-
-    PN_TRY(pn_made(plan, err, AMD_OWNER ": out of memory"));
-    pn_plan_begin(&plan->base, objective, request);
-    status = fill(&at, common, own, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
     return PN_OK;
 }
 
@@ -406,8 +369,7 @@ void amd_plan_destroy(pn_plan *plan)
     amd_plan *self = (amd_plan *)plan;
 
     pn_first_order_clear(&self->first);
-    pn_potential_free(self->potential);
+    pn_mirror_space_clear(&self->space);
     pn_schedule_clear(&self->scale);
-    pn_free(self->start);
     pn_free(self);
 }

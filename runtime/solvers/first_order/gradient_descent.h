@@ -1,26 +1,10 @@
-/* gradient_descent.h -- what the plan and the steps of noisy gradient descent share.
+/* gradient_descent.h -- what the parts of a plan of noisy gradient descent share.
  * Private to gradient_descent*.c and their tests.
- * Depends on: first_order.h, gradient_noise.h. */
+ * Depends on: descent.h. */
 #ifndef PN_SOLVERS_GRADIENT_DESCENT_H
 #define PN_SOLVERS_GRADIENT_DESCENT_H
 
-#include "solvers/engine/first_order.h"
-#include "solvers/engine/schedule.h"
-#include "oracle/gradient_noise.h"
-
-typedef enum gd_output { GD_AUTO = 0, GD_LAST, GD_AVERAGE, GD_RANDOM, GD_BEST } gd_output;
-
-typedef struct gd_plan {
-    pn_plan base; /* first */
-    pn_gradient_noise noise;
-    pn_first_order problem;
-    pn_schedule step;
-    double momentum; /* beta: the next gradient is taken beta times the last step further on */
-    gd_output output;
-    double tail; /* the average weighs point t of T like t^tail */
-    /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
-    bool subgradient;
-} gd_plan;
+#include "solvers/first_order/descent.h"
 
 /* What the theory rests on, and says. */
 typedef enum gd_rule {
@@ -66,12 +50,12 @@ size_t gd_best_steps(const gd_constants *of, double eta, double unit, size_t mos
 
 /* A problem while its plan is made. */
 typedef struct gd_problem {
-    gd_plan *plan;
+    pn_descent *plan;
     pn_objective *objective;
     const pn_bounds *bounds;
     const pn_arg *common, *own;
     gd_constants of;
-    double unit;  /* s: sigma is s sqrt(T); 0 without privacy */
+    double unit;  /* s: a gradient's noise, and of batches their draw, is s sqrt(T); 0 without privacy */
     double time;  /* eta T that the convex rule takes; +inf without privacy */
     bool claimed; /* mu is */
     bool gap_guessed;
@@ -84,16 +68,13 @@ typedef struct gd_problem {
 /** Fill at->of, claimed and distance: constants of the problem, from public numbers.  Errors: PN_ENOMEM;
  *  what a regulariser fails with. */
 pn_status gd_read_constants(gd_problem *at, pn_err *err);
-/** Noise of a gradient, and at->unit, before the steps are chosen; then, for these, the plan's event and sigma.
- *  Errors: as pn_gradient_noise_read and pn_gradient_noise_attach. */
+/** Noise of a gradient, and at->unit, before the steps are chosen.  Errors: as pn_gradient_noise_read,
+ *  pn_gradient_noise_batch and pn_gradient_noise_wang. */
 pn_status gd_read_noise(gd_problem *at, pn_err *err);
-pn_status gd_attach_noise(gd_problem *at, pn_err *err);
 
 extern const pn_param gd_params[];
-enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C, GD_MOMENTUM };
+enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C, GD_MOMENTUM, GD_BATCH };
 
-pn_status gd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err);
-void gd_plan_destroy(pn_plan *plan);
+pn_status gd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 
 #endif

@@ -1,20 +1,19 @@
 /* gradient_descent_plan.c -- steps, step size, noise and risk of noisy gradient descent.
- * Depends on: gradient_descent.h, privacy, geometry.  Used by: gradient_descent.c.
+ * Depends on: gradient_descent.h, privacy, geometry.  Used by: descent.c.
  * Source: variance-reduced.md sections 6 and 7e, beside each number. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "oracle/gradient_batch.h"
 #include "solvers/engine/work.h"
 #include "solvers/first_order/gradient_descent.h"
 
 static const char owner[] = "solve.gradient_descent";
-static const char *const outputs[] = { "auto", "last", "average", "random", "best", NULL };
 
 const pn_param gd_params[] = {
     PN_STEP_PARAM("eta of every iteration, in place of 1/L or less"),
-    { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, outputs,
+    { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_descent_outputs,
       "which point is the answer; auto: last, average or random, as the theory has it; best is refused, as it would "
       "need a private selection" },
     { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
@@ -26,11 +25,11 @@ const pn_param gd_params[] = {
     PN_PROX_PARAM,
     PN_PAPER_C_PARAM,
     PN_MOMENTUM_PARAM,
+    PN_BATCH_PARAMS,
     PN_PARAM_END,
 };
 
 #define PLAIN_STEPS 1000 /* without privacy */
-#define TAIL        8.0
 #define FEWEST      10
 #define MOST        1000000 /* that the best number of steps is looked for */
 
@@ -38,7 +37,7 @@ const pn_param gd_params[] = {
 
 static bool subgradients(const gd_problem *at)
 {
-    return !at->bounds->loss.smooth && at->bounds->convex && at->own[GD_OUTPUT].count == GD_AVERAGE;
+    return !at->bounds->loss.smooth && at->bounds->convex && at->own[GD_OUTPUT].count == PN_DESCENT_AVERAGE;
 }
 
 static pn_status check_smooth(const gd_problem *at, pn_err *err)
@@ -61,30 +60,25 @@ static pn_status check_smooth(const gd_problem *at, pn_err *err)
 
 static pn_status choose_output(gd_problem *at, pn_err *err)
 {
-    const pn_arg *tail = &at->own[GD_TAIL];
     size_t wanted = at->own[GD_OUTPUT].count;
-    gd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
     bool is_private = plan->base.request.kind != PN_NONPRIVATE;
     gd_constants *of = &at->of;
 
-    if (wanted == GD_BEST)
+    if (wanted == PN_DESCENT_BEST)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: output=\"best\" would look at the data once more to compare the points, which needs a "
                        "private selection; use last, average or random",
                        owner);
-    if (wanted != GD_AUTO)
-        plan->output = (gd_output)wanted;
+    if (wanted != PN_DESCENT_AUTO)
+        plan->output = (pn_descent_output)wanted;
     else if (!is_private || of->rule == GD_RULE_LINEAR)
-        plan->output = GD_LAST;
+        plan->output = PN_DESCENT_LAST;
     else
-        plan->output = of->rule == GD_RULE_STATIONARY ? GD_RANDOM : GD_AVERAGE;
-    if (tail->given && plan->output != GD_AVERAGE)
-        return pn_fail(err, PN_EINVAL, "%s: tail= is the weight of points in an average; give output=\"average\"",
-                       owner);
+        plan->output = of->rule == GD_RULE_STATIONARY ? PN_DESCENT_RANDOM : PN_DESCENT_AVERAGE;
     plan->subgradient = of->rule == GD_RULE_KINKS;
-    plan->tail = tail->given ? tail->real : plan->subgradient ? 0.0 : TAIL;
-    plan->base.draws = plan->output == GD_RANDOM;
-    return PN_OK;
+    plan->base.draws = plan->output == PN_DESCENT_RANDOM;
+    return pn_descent_check(plan, &at->own[GD_TAIL], PN_DESCENT_TAIL, err);
 }
 
 static double convex_time(const gd_problem *at)
@@ -148,11 +142,22 @@ static size_t count(double steps, size_t most)
     return steps >= (double)most ? most : steps > 1.0 ? (size_t)ceil(steps) : 1;
 }
 
-static size_t steps_for(const gd_problem *at)
+/* What the other rules favour, looked for up to `most`; 0 where nothing is promised. */
+static double favoured_steps(const gd_problem *at, size_t most)
 {
     const gd_constants *of = &at->of;
     double variance = at->unit * at->unit;
-    size_t best, most = pn_gradient_steps_max(at->objective);
+
+    if (of->rule == GD_RULE_KINKS && given_step(at) == 0.0)
+        return of->slope * of->slope / (of->p * variance);
+    return (double)gd_best_steps(of, step_for(at, 1.0), variance, most);
+}
+
+static size_t steps_for(const gd_problem *at)
+{
+    const gd_constants *of = &at->of;
+    double favoured;
+    size_t most = pn_planned_steps_max(at->objective, &at->plan->noise);
 
     if (at->common[PN_OPT_ITERATIONS].given)
         return at->common[PN_OPT_ITERATIONS].count;
@@ -161,10 +166,8 @@ static size_t steps_for(const gd_problem *at)
     if (of->rule == GD_RULE_CONVEX)
         return given_step(at) > 0.0 ? count(plain_time(at) / given_step(at), most)
                                     : count(fmax(plain_time(at) / largest_step(of) * (1.0 - 1e-12), FEWEST), most);
-    if (of->rule == GD_RULE_KINKS && given_step(at) == 0.0)
-        return count(of->slope * of->slope / (of->p * variance), most);
-    best = gd_best_steps(of, step_for(at, 1.0), variance, most);
-    return best ? best : count(at->time / step_for(at, 1.0), most);
+    favoured = favoured_steps(at, most);
+    return count(favoured > 0.0 ? favoured : at->time / step_for(at, 1.0), most);
 }
 
 /* The theory's, but what is usual where it is for the average of a smooth convex problem: that is too far above what
@@ -198,8 +201,9 @@ static void choose_rule(gd_problem *at)
 {
     size_t wanted = at->own[GD_OUTPUT].count;
     gd_constants *of = &at->of;
-    bool convex = at->bounds->convex && wanted != GD_RANDOM;
-    bool linear = of->strong_convexity > 0.0 && wanted != GD_RANDOM && !(wanted == GD_AVERAGE && convex);
+    bool convex = at->bounds->convex && wanted != PN_DESCENT_RANDOM;
+    bool linear =
+        of->strong_convexity > 0.0 && wanted != PN_DESCENT_RANDOM && !(wanted == PN_DESCENT_AVERAGE && convex);
     double other, risk, steps;
 
     of->rule = subgradients(at) ? GD_RULE_KINKS : convex ? GD_RULE_CONVEX : GD_RULE_STATIONARY;
@@ -220,19 +224,21 @@ static void choose_rule(gd_problem *at)
 
 static pn_status choose_steps(gd_problem *at, pn_err *err)
 {
-    gd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
 
     if (at->common[PN_OPT_ITERATIONS].given)
         plan->base.iterations = at->common[PN_OPT_ITERATIONS].count;
     PN_TRY(pn_schedule_read(&plan->step, &plan->base, &gd_params[GD_STEP], &at->own[GD_STEP], err));
     choose_rule(at);
+    if (plan->noise.scheme && !at->common[PN_OPT_ITERATIONS].given) {
+        at->unit = pn_gradient_noise_unit(&plan->noise, &plan->base, steps_for(at));
+        choose_rule(at);
+    }
     plan->base.iterations = steps_for(at);
     plan->step.eta = step_for(at, (double)plan->base.iterations);
     PN_TRY(pn_schedule_read(&plan->step, &plan->base, &gd_params[GD_STEP], &at->own[GD_STEP], err));
     plan->momentum = momentum_for(at, (double)plan->base.iterations, plan->step.eta);
-    if (plan->momentum > 0.0 && at->of.rule == GD_RULE_KINKS)
-        return pn_fail(err, PN_EINVAL, "%s: momentum= needs a smooth loss; leave it out, or use smooth_hinge or huber",
-                       owner);
+    PN_TRY(pn_descent_need_smooth(plan, at->of.rule == GD_RULE_KINKS, err));
     if (!(plan->step.eta > 0.0) || !isfinite(plan->step.eta))
         return pn_fail(err, PN_EINVAL, "%s: no step size follows for a loss without curvature; give step=", owner);
     return choose_output(at, err);
@@ -251,37 +257,34 @@ static const char *const rule_formulas[] = {
 static double steps_wanted(const gd_problem *at)
 {
     const gd_constants *of = &at->of;
-    double variance = at->unit * at->unit;
 
     if (of->rule == GD_RULE_CONVEX && given_step(at) == 0.0 && !at->own[GD_MOMENTUM].given)
         return pn_fewest_steps(of->smoothness, at->time);
     if (of->rule == GD_RULE_CONVEX)
         return plain_time(at) / step_for(at, 1.0);
-    if (of->rule == GD_RULE_KINKS && given_step(at) == 0.0)
-        return of->slope * of->slope / (of->p * variance);
-    return (double)gd_best_steps(of, step_for(at, 1.0), variance, MOST);
+    return favoured_steps(at, MOST);
 }
 
 /* First of all lines. */
 static void explain_limit(const gd_problem *at)
 {
     const pn_plan *plan = &at->plan->base;
-    size_t most = pn_gradient_steps_max(at->objective);
+    size_t most = pn_planned_steps_max(at->objective, &at->plan->noise);
     double wanted;
 
     if (at->common[PN_OPT_ITERATIONS].given || at->plan->step.each || at->unit == 0.0 || plan->iterations < most)
         return;
     wanted = steps_wanted(at);
     if (wanted > (double)most)
-        pn_plan_held_back(&at->plan->base, wanted * pn_step_seconds(at->objective, at->plan->problem.n));
+        pn_plan_held_back(&at->plan->base, wanted * pn_planned_seconds(at->objective, &at->plan->noise));
 }
 
 static void explain_steps(gd_problem *at)
 {
-    gd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
     const gd_constants *of = &at->of;
     bool given = at->common[PN_OPT_ITERATIONS].given;
-    size_t most = pn_gradient_steps_max(at->objective);
+    size_t most = pn_planned_steps_max(at->objective, &at->plan->noise);
     double L = of->smoothness, time = plan->step.eta * (double)plan->base.iterations / (1.0 - plan->momentum);
     const char *rule = given                                                ? "as given"
                        : plan->base.iterations == most && at->unit > 0.0    ? "as many as 4 s of work allow, estimated"
@@ -299,26 +302,23 @@ static void explain_steps(gd_problem *at)
                     : of->rule == GD_RULE_KINKS      ? "D / sqrt(T (G^2 + p sigma^2))"
                     : plan->step.eta >= 0.999999 / L ? "1/L"
                                                      : "time / T, at most 1/L");
-    if (plan->momentum > 0.0)
-        pn_plan_add(&plan->base, "momentum beta", plan->momentum, "%s",
-                    at->own[GD_MOMENTUM].given ? "as given" : "each step lasts 1/(1 - beta) times as long");
+    pn_descent_explain_momentum(plan, &at->own[GD_MOMENTUM]);
     if (of->rule == GD_RULE_CONVEX && at->unit > 0.0 && !plan->step.each)
         pn_plan_add(&plan->base, "time eta T", time, "%snoise alone then has deviation %.3g a coordinate",
-                    plan->momentum > 0.0 ? "/(1 - beta); " : "", time * at->unit);
+                    plan->momentum > 0.0 ? "/(1 - beta); " : "",
+                    time * (plan->noise.scheme ? plan->noise.sigma / sqrt((double)plan->base.iterations) : at->unit));
     if (isfinite(L))
         pn_first_order_check_step(&plan->base, plan->step.eta, 2.0 / L, "2/L");
-    pn_plan_add_text(&plan->base, "output", outputs[plan->output], "%s",
-                     plan->output == GD_LAST     ? "the last point"
-                     : plan->output == GD_RANDOM ? "a point drawn before the first step; every release is charged"
-                     : plan->tail > 0.0          ? "of all points, later ones weigh more: t^tail"
-                                                 : "of all points");
+    pn_descent_explain_output(plan);
 }
 
 static const char *no_bound(const gd_problem *at, double risk)
 {
-    const gd_plan *plan = at->plan;
+    const pn_descent *plan = at->plan;
     bool plain = at->unit == 0.0;
 
+    if (plan->noise.scheme)
+        return PN_BATCH_NO_BOUND;
     if (plan->step.each)
         return PN_SCHEDULE_NO_BOUND;
     if (at->bounds->source == PN_BOUND_CLIPPED)
@@ -333,8 +333,9 @@ static const char *no_bound(const gd_problem *at, double risk)
         return "the theory is about steps without momentum";
     if (at->of.rule != GD_RULE_LINEAR && !isfinite(at->distance))
         return "nothing bounds the distance from the start to the minimiser; a bounded set would";
-    if (plan->output != (at->of.rule == GD_RULE_LINEAR || plain ? GD_LAST : GD_AVERAGE))
-        return plan->output == GD_LAST ? "the theory is about the average" : "the theory is about another output";
+    if (plan->output != (at->of.rule == GD_RULE_LINEAR || plain ? PN_DESCENT_LAST : PN_DESCENT_AVERAGE))
+        return plan->output == PN_DESCENT_LAST ? "the theory is about the average"
+                                               : "the theory is about another output";
     return isfinite(risk) ? NULL : "none for a step of that size, or without a bounded set";
 }
 
@@ -354,10 +355,10 @@ static void explain_other(gd_problem *at, const char *name, size_t steps)
 /* With weights that grow the distance of every point counts, not only that of the first. */
 static double proven_risk(const gd_problem *at)
 {
-    const gd_plan *plan = at->plan;
+    const pn_descent *plan = at->plan;
     gd_constants of = at->of;
 
-    of.tail = plan->output == GD_AVERAGE ? plan->tail : 0.0;
+    of.tail = plan->output == PN_DESCENT_AVERAGE ? plan->tail : 0.0;
     of.distance = of.tail > 0.0 ? plan->problem.diameter : at->distance;
     return gd_risk(&of, (double)plan->base.iterations, plan->step.eta, plan->noise.sigma * plan->noise.sigma);
 }
@@ -368,21 +369,18 @@ static void explain_bound(gd_problem *at)
     double risk = proven_risk(at);
     const char *none = no_bound(at, risk);
 
-    plan->bound = none ? NAN : risk;
-    if (none)
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
-    else
+    if (pn_plan_bounds(plan, risk, none))
         pn_plan_add(plan, "excess risk bound", risk, "expected over the noise%s",
-                    at->plan->output == GD_AVERAGE && at->plan->tail > 0.0
+                    at->plan->output == PN_DESCENT_AVERAGE && at->plan->tail > 0.0
                         ? "; (1 + tail) D^2/(2 eta (T + tail)) with the diameter as D"
                         : "");
 }
 
 static void explain_prediction(gd_problem *at)
 {
-    gd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
     const gd_constants *of = &at->of;
-    double T = (double)plan->base.iterations, sigma = plan->noise.sigma;
+    double T = (double)plan->base.iterations, sigma = pn_gradient_noise_deviation(&plan->noise);
 
     at->risk = gd_risk(of, T, plan->step.eta, sigma * sigma);
     if (of->rule == GD_RULE_STATIONARY)
@@ -397,7 +395,7 @@ static void explain_prediction(gd_problem *at)
                         ? "(D^2/(4 t) + p t sigma^2/(2 T))/3 of the convex rule, D its usual distance"
                         : rule_formulas[of->rule]);
     }
-    if (at->unit > 0.0) {
+    if (at->unit > 0.0 && !plan->noise.scheme) {
         explain_other(at, "with T/2", (plan->base.iterations + 1) / 2);
         explain_other(at, "with 2 T", 2 * plan->base.iterations);
     }
@@ -405,7 +403,7 @@ static void explain_prediction(gd_problem *at)
 
 static void explain_risk(gd_problem *at)
 {
-    gd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
     const gd_constants *of = &at->of;
     double T = (double)plan->base.iterations;
 
@@ -419,8 +417,7 @@ static void explain_risk(gd_problem *at)
     pn_plan_set(&plan->base, "iterations", T, true);
     if (!plan->step.each)
         pn_plan_set(&plan->base, "step", plan->step.eta, false);
-    plan->base.gradients = T * plan->problem.n;
-    pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T n");
+    pn_plan_add(&plan->base, "gradients", plan->base.gradients, plan->noise.scheme ? "T b" : "T n");
     if (!plan->step.each)
         explain_prediction(at);
     explain_bound(at);
@@ -428,55 +425,32 @@ static void explain_risk(gd_problem *at)
 
 /* ---- the plan ---- */
 
-static pn_status fill(gd_problem *at, pn_err *err)
+pn_status gd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    gd_plan *plan = at->plan;
+    pn_descent *plan = (pn_descent *)base;
+    gd_problem *at = &(gd_problem){ .plan = plan,
+                                    .objective = base->objective,
+                                    .bounds = pn_objective_bounds(base->objective),
+                                    .common = common,
+                                    .own = own };
     const pn_arg *pl = &at->own[GD_PL];
-    pn_status status = pn_first_order_read(&plan->problem, owner, at->objective, &at->common[PN_OPT_START],
-                                           &at->own[GD_PROX], &at->own[GD_STRONG_CONVEXITY], err);
 
-    if (status != PN_OK || (status = gd_read_noise(at, err)) != PN_OK ||
-        (status = gd_read_constants(at, err)) != PN_OK || (status = check_smooth(at, err)) != PN_OK ||
-        (status = choose_steps(at, err)) != PN_OK)
-        return status;
+    PN_TRY(pn_first_order_read(&plan->problem, owner, at->objective, &at->common[PN_OPT_START], &at->own[GD_PROX],
+                               &at->own[GD_STRONG_CONVEXITY], err));
+    PN_TRY(gd_read_noise(at, err));
+    PN_TRY(gd_read_constants(at, err));
+    PN_TRY(check_smooth(at, err));
+    PN_TRY(choose_steps(at, err));
     explain_limit(at);
     pn_first_order_explain(&plan->problem, &plan->base);
     if (pl->given && pl->real > plan->problem.certified)
         pn_plan_warn(&plan->base,
                      "pl = %g is claimed, certified is %g: predictions rest on the claim, privacy does not", pl->real,
                      plan->problem.certified);
-    if ((status = gd_attach_noise(at, err)) != PN_OK)
-        return status;
+    if (base->request.kind != PN_NONPRIVATE)
+        PN_TRY(pn_gradient_noise_wang(&plan->noise, base, common, base->iterations, &own[GD_C], err));
+    PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
     explain_steps(at);
     explain_risk(at);
     return PN_OK;
-}
-
-pn_status gd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err)
-{
-    gd_plan *plan = pn_calloc(1, sizeof *plan);
-    gd_problem at = {
-        .plan = plan, .objective = objective, .bounds = pn_objective_bounds(objective), .common = common, .own = own
-    };
-    pn_status status;
-
-    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
-    pn_plan_begin(&plan->base, objective, request);
-    status = fill(&at, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
-    return PN_OK;
-}
-
-void gd_plan_destroy(pn_plan *plan)
-{
-    gd_plan *self = (gd_plan *)plan;
-
-    pn_first_order_clear(&self->problem);
-    pn_schedule_clear(&self->step);
-    pn_free(self);
 }

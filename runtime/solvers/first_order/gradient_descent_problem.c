@@ -105,44 +105,18 @@ pn_status gd_read_constants(gd_problem *at, pn_err *err)
 
 /* ---- noise ---- */
 
-static bool paper(const gd_problem *at)
-{
-    return strcmp(at->common[PN_OPT_CALIBRATION].text, "paper") == 0;
-}
-
-static pn_status take_paper(gd_problem *at, size_t steps, pn_err *err)
-{
-    gd_plan *plan = at->plan;
-
-    return paper(at) ? pn_gradient_noise_wang(&plan->noise, plan->base.owner, &plan->base.request, plan->problem.n,
-                                              steps, &at->own[GD_C], err)
-                     : PN_OK;
-}
-
 pn_status gd_read_noise(gd_problem *at, pn_err *err)
 {
-    gd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
     const pn_request *request = &plan->base.request;
-    pn_status status = pn_gradient_noise_read(&plan->noise, plan->base.owner, at->objective, request, err);
+    const pn_arg *steps = &at->common[PN_OPT_ITERATIONS];
 
-    if (status != PN_OK || request->kind == PN_NONPRIVATE)
-        return status;
-    PN_TRY(pn_paper_c_check(plan->base.owner, at->common, &at->own[GD_C], err));
-    PN_TRY(pn_gradient_noise_check(&plan->base, at->common, err));
-    PN_TRY(take_paper(at, 1, err));
-    at->unit = plan->noise.paper.sigma > 0.0 ? plan->noise.paper.sigma
-                                             : plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(request));
-    return PN_OK;
-}
-
-pn_status gd_attach_noise(gd_problem *at, pn_err *err)
-{
-    gd_plan *plan = at->plan;
-
-    if (plan->base.request.kind == PN_NONPRIVATE)
+    PN_TRY(pn_gradient_noise_read(&plan->noise, plan->base.owner, at->objective, request, err));
+    PN_TRY(pn_gradient_noise_batch(&plan->noise, &plan->base, at->common, &at->own[GD_BATCH], err));
+    if (request->kind == PN_NONPRIVATE)
         return PN_OK;
-    PN_TRY(take_paper(at, plan->base.iterations, err));
-    PN_TRY(pn_gradient_noise_attach(&plan->base, &plan->noise, at->common, err));
-    plan->base.sigma = plan->noise.sigma;
+    PN_TRY(pn_gradient_noise_wang(&plan->noise, &plan->base, at->common, 1, &at->own[GD_C], err));
+    PN_TRY(pn_gradient_noise_check(&plan->base, at->common, err));
+    at->unit = pn_gradient_noise_unit(&plan->noise, &plan->base, steps->given ? steps->count : 0);
     return PN_OK;
 }

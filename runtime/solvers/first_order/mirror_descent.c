@@ -10,14 +10,12 @@
 #include "solvers/first_order/mirror_descent.h"
 
 typedef struct md_state {
-    pn_state base;           /* first */
-    double *x;               /* [state_dim] the current point of the potential */
-    double *next;            /* [state_dim] what an update leaves unfinished when it fails */
-    double *theta, *average; /* [p]; theta is x itself when not lifted */
-    double *gradient;        /* [p] */
-    double *pulled;          /* [state_dim] gradient in the potential's coordinates; NULL when not lifted */
-    double *normals;         /* [p] when noise without privacy is asked for */
-    double weight;           /* total, of the average */
+    pn_state base; /* first */
+    pn_mirror_point at;
+    double *average;  /* [p] */
+    double *gradient; /* [p] */
+    double *normals;  /* [p] when noise without privacy is asked for */
+    double weight;    /* total, of the average */
 } md_state;
 
 static const md_plan *plan_of(const md_state *self)
@@ -25,33 +23,21 @@ static const md_plan *plan_of(const md_state *self)
     return (const md_plan *)self->base.plan;
 }
 
-static bool lifted(const md_plan *plan)
+static size_t dim_of(const md_state *self)
 {
-    return plan->potential->lift.data != NULL;
+    return pn_objective_dim(self->base.plan->objective);
 }
 
 static void md_rooms(pn_state *state, pn_room *room)
 {
     md_state *self = (md_state *)state;
     const md_plan *plan = plan_of(self);
-    size_t p = pn_objective_dim(plan->base.objective), m = plan->state_dim;
+    size_t p = dim_of(self);
 
-    pn_room_take(room, &self->x, m);
-    pn_room_take(room, &self->next, m);
-    pn_room_take(room, &self->theta, lifted(plan) ? p : 0);
+    pn_mirror_rooms(&plan->space, p, room, &self->at);
     pn_room_take(room, &self->gradient, p);
-    pn_room_take(room, &self->pulled, lifted(plan) ? m : 0);
     pn_room_take(room, &self->average, p);
     pn_room_take(room, &self->normals, plan->root ? p : 0);
-    if (!lifted(plan))
-        self->theta = self->x;
-}
-
-/* theta = V^T x for weights x on the rows of V; without a lift theta is x. */
-static void show_theta(md_state *self)
-{
-    if (lifted(plan_of(self)))
-        pn_mirror_unlift(plan_of(self)->potential->lift, self->x, self->theta);
 }
 
 static pn_status md_begin(pn_state *state, pn_oracle *ask, pn_err *err)
@@ -60,8 +46,7 @@ static pn_status md_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
     (void)ask;
     (void)err;
-    memcpy(self->x, plan_of(self)->start, plan_of(self)->state_dim * sizeof(double));
-    show_theta(self);
+    pn_mirror_begin(&plan_of(self)->space, &self->at);
     return PN_OK;
 }
 
@@ -69,7 +54,7 @@ static pn_status md_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 static void add_plain_noise(md_state *self, pn_oracle *ask)
 {
     const md_plan *plan = plan_of(self);
-    size_t p = pn_objective_dim(plan->base.objective);
+    size_t p = dim_of(self);
 
     pn_ask_normals(ask, p, self->normals);
     for (size_t j = 0; j < p; j++) {
@@ -83,25 +68,12 @@ static void add_plain_noise(md_state *self, pn_oracle *ask)
 static void add_to_average(md_state *self, size_t t)
 {
     double weight = plan_of(self)->step.law == PN_STEP_HARMONIC ? (double)t : 1.0, share;
-    size_t p = pn_objective_dim(self->base.plan->objective);
+    size_t p = dim_of(self);
 
     self->weight += weight;
     share = weight / self->weight;
     for (size_t j = 0; j < p; j++)
-        self->average[j] += share * (self->theta[j] - self->average[j]);
-}
-
-static pn_status move(md_state *self, double eta, pn_err *err)
-{
-    const md_plan *plan = plan_of(self);
-    const pn_set *set = pn_objective_set(plan->base.objective);
-    const double *along = self->gradient;
-
-    if (lifted(plan)) {
-        pn_mat_times_vec(plan->potential->lift, self->gradient, self->pulled);
-        along = self->pulled;
-    }
-    return pn_mirror_step(plan->potential, set, self->x, along, eta, plan->state_dim, self->next, err);
+        self->average[j] += share * (self->at.theta[j] - self->average[j]);
 }
 
 /* The gradient of this step, from the records (with noise) or from a caller's source of samples. */
@@ -112,10 +84,10 @@ static pn_status md_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
     const pn_gradient_oracle *source = &plan->oracle;
 
     if (source->sample) {
-        PN_TRY(pn_ask_value(ask, self->theta, &row->value, err));
-        return source->sample(source->self, self->theta, pn_objective_dim(plan->base.objective), self->gradient, err);
+        PN_TRY(pn_ask_value(ask, self->at.theta, &row->value, err));
+        return source->sample(source->self, self->at.theta, dim_of(self), self->gradient, err);
     }
-    PN_TRY(pn_ask_gradient(ask, self->theta, &row->value, self->gradient, err));
+    PN_TRY(pn_ask_gradient(ask, self->at.theta, &row->value, self->gradient, err));
     if (plan->root)
         add_plain_noise(self, ask);
     return PN_OK;
@@ -124,15 +96,14 @@ static pn_status md_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
 static pn_status md_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     md_state *self = (md_state *)state;
+    const pn_mirror_space *space = &plan_of(self)->space;
     bool more = state->step + 1 < state->plan->iterations; /* what follows the last gradient is no part of the answer */
 
     row->step_size = pn_schedule_at(&plan_of(self)->step, state->step + 1);
-    PN_TRY(more ? move(self, row->step_size, err) : PN_OK);
+    PN_TRY(more ? pn_mirror_move(space, &self->at, self->gradient, row->step_size, err) : PN_OK);
     add_to_average(self, state->step + 1);
-    if (!more)
-        return PN_OK;
-    memcpy(self->x, self->next, plan_of(self)->state_dim * sizeof(double));
-    show_theta(self);
+    if (more)
+        pn_mirror_arrive(space, &self->at);
     return PN_OK;
 }
 
@@ -140,8 +111,7 @@ static void md_current(const pn_state *state, double *theta)
 {
     const md_state *self = (const md_state *)state;
 
-    memcpy(theta, self->weight > 0.0 ? self->average : self->theta,
-           pn_objective_dim(state->plan->objective) * sizeof(double));
+    memcpy(theta, self->weight > 0.0 ? self->average : self->at.theta, dim_of(self) * sizeof(double));
 }
 
 const pn_solver_ops pn_solver_mirror_descent = {
@@ -153,7 +123,8 @@ const pn_solver_ops pn_solver_mirror_descent = {
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .passes = true,
-    .plan = md_plan_new,
+    .plan_size = sizeof(md_plan),
+    .fill = md_fill,
     .destroy_plan = md_plan_destroy,
     .state = sizeof(md_state),
     .rooms = md_rooms,

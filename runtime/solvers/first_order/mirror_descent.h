@@ -12,9 +12,7 @@
 typedef struct md_plan {
     pn_plan base; /* first */
     pn_gradient_noise noise;
-    pn_potential *potential; /* kept */
-    size_t state_dim;        /* of the point that the potential acts on: p, or the number of vertices when lifted */
-    double *start;           /* [state_dim] */
+    pn_mirror_space space;
     pn_schedule step; /* with relative strong convexity Delta: PN_STEP_HARMONIC, eta = Delta, iterate t weighs t */
     /* Noise without privacy: b = root z, z standard normal; root_count 1: a multiple of I, p: diagonal,
      * p^2: a matrix. */
@@ -24,10 +22,9 @@ typedef struct md_plan {
 } md_plan;
 
 extern const pn_param md_params[];
-enum { MD_POTENTIAL = 0, MD_STEP, MD_STRONGLY_CONVEX, MD_COVARIANCE, MD_ORACLE };
+enum { MD_POTENTIAL = 0, MD_STEP, MD_STRONGLY_CONVEX, MD_COVARIANCE, MD_ORACLE, MD_BATCH };
 
-pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err);
+pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 void md_plan_destroy(pn_plan *plan);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 #include "numeric/lapack.h"
+#include "oracle/gradient_batch.h"
 #include "solvers/engine/work.h"
 #include "solvers/first_order/mirror_descent.h"
 
@@ -27,6 +28,7 @@ const pn_param md_params[] = {
     { "noise.oracle", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, function_class,
       "function(theta) -> an unbiased sample of the gradient, of that covariance, instead of the objective's "
       "gradient" },
+    PN_BATCH_PARAMS,
     PN_PARAM_END,
 };
 
@@ -38,7 +40,8 @@ typedef struct problem {
     pn_mirror_geometry geometry; /* its potential goes to the plan */
     double n;
     double L;     /* Lipschitz constant of records in l2 */
-    double noise; /* sigma, or sqrt(lambda_max) of noise without privacy */
+    double root;  /* sqrt(lambda_max) of noise without privacy */
+    double noise; /* that of a gradient, whatever it is from */
     double M, bound;
 } problem;
 
@@ -98,7 +101,7 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                    .sensitivity = plan->noise.sensitivity,
                    .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
                    .given = steps->given ? steps->count : 0,
-                   .most = pn_gradient_steps_max(at->objective) };
+                   .most = pn_planned_steps_max(at->objective, &at->plan->noise) };
     pn_mirror_wish wish = { .owner = "solve.mirror_descent",
                             .potential = &own[MD_POTENTIAL],
                             .start_given = common[PN_OPT_START].given,
@@ -107,10 +110,16 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                             .self = &with };
     pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
 
-    plan->potential = at->geometry.potential;
-    if (status == PN_OK)
+    plan->space.potential = at->geometry.potential;
+    if (status != PN_OK)
+        return status;
+    plan->base.iterations = choose_steps(&at->geometry, &with);
+    if (is_private && plan->noise.scheme) {
+        with.sensitivity =
+            pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations) * sqrt(2.0 * with.rho);
         plan->base.iterations = choose_steps(&at->geometry, &with);
-    return status;
+    }
+    return PN_OK;
 }
 
 /* ---- noise without privacy ---- */
@@ -188,6 +197,10 @@ static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
             "number above its largest eigenvalue");
     if (own[MD_ORACLE].given)
         plan->oracle = *(const pn_gradient_oracle *)own[MD_ORACLE].object;
+    if (own[MD_ORACLE].given && plan->noise.scheme)
+        return pn_fail(
+            err, PN_EINVAL,
+            "solve.mirror_descent: batch= is of the records, which noise.oracle does not ask; leave one out");
     if (!given->given)
         return PN_OK;
     if ((status = check_covariance(at, A, err)) != PN_OK)
@@ -196,8 +209,8 @@ static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
     plan->root = pn_alloc(plan->root_count, sizeof(double));
     plan->base.draws = true;
     PN_TRY(pn_made(plan->root, err, "solve.mirror_descent: out of memory"));
-    return A.rows == 1 ? root_of_variances(plan->root, A.data, A.cols, &at->noise, err)
-                       : root_of_matrix(plan->root, A, &at->noise, err);
+    return A.rows == 1 ? root_of_variances(plan->root, A.data, A.cols, &at->root, err)
+                       : root_of_matrix(plan->root, A, &at->root, err);
 }
 
 /* ---- steps and risk ---- */
@@ -205,6 +218,8 @@ static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
 /* Why there is no bound on the excess risk, or NULL. */
 static const char *no_bound(const problem *at, bool start_given, bool step_given)
 {
+    if (at->plan->noise.scheme)
+        return PN_BATCH_NO_BOUND;
     if (at->bounds->source == PN_BOUND_CLIPPED && !at->bounds->convex)
         return "clipped gradients are not those of a convex function";
     if (!at->bounds->convex)
@@ -226,7 +241,7 @@ static double default_step(const problem *at)
 
     if (at->M == 0.0 || at->geometry.D2 == 0.0)
         return 1.0;
-    return at->plan->potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
+    return at->plan->space.potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
 }
 
 /* (ii) of the schedules: eta_t = 2 / (Delta (t+1)) with weight t; else a constant step and equal weights. */
@@ -241,7 +256,7 @@ static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
         return pn_fail(err, PN_EINVAL, "solve.mirror_descent: strongly_convex sets the steps; leave step out");
     if (convex->given) {
         plan->step = (pn_schedule){ .law = PN_STEP_HARMONIC, .eta = convex->real };
-        at->bound = 2.0 * at->M * at->M / (plan->potential->strong_convexity * convex->real * (T + 1.0));
+        at->bound = 2.0 * at->M * at->M / (plan->space.potential->strong_convexity * convex->real * (T + 1.0));
         return PN_OK;
     }
     at->bound = at->M * sqrt(2.0 * at->geometry.D2 / T);
@@ -274,15 +289,15 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
 {
     pn_plan *plan = &at->plan->base;
     bool given = common[PN_OPT_ITERATIONS].given;
-    bool capped = !given && plan->iterations == pn_gradient_steps_max(at->objective);
+    bool capped = !given && plan->iterations == pn_planned_steps_max(at->objective, &at->plan->noise);
     const char *rule = given                                 ? "as given"
                        : capped                              ? "capped: about 4 s of work"
                        : plan->request.kind == PN_NONPRIVATE ? "the default"
                                                              : "where L R = sigma sqrt(G^2 + R^2)";
 
     pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
-    if (at->noise > 0.0 && plan->request.kind == PN_NONPRIVATE)
-        pn_plan_add(plan, "noise root", at->noise, "square root of the largest eigenvalue of the covariance");
+    if (at->root > 0.0)
+        pn_plan_add(plan, "noise root", at->root, "square root of the largest eigenvalue of the covariance");
     pn_plan_add(plan, "size M", at->M, "L R + noise sqrt(G^2 + R^2)%s: bounds the gradients in the dual norm",
                 at->geometry.regular > 0.0 ? " + |r'|" : "");
     if (at->plan->step.law == PN_STEP_HARMONIC)
@@ -298,68 +313,43 @@ static void explain_bound(problem *at, const char *none)
 {
     pn_plan *plan = &at->plan->base;
 
-    plan->bound = none ? NAN : at->bound;
-    if (none)
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
-    else if (at->plan->step.law == PN_STEP_HARMONIC)
+    if (at->plan->noise.scheme && isfinite(at->bound)) /* what it would be of all records: to compare by */
+        plan->predicted = at->bound;
+    if (pn_plan_bounds(plan, at->bound, none))
         pn_plan_add(plan, "excess risk bound", at->bound,
-                    "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared");
-    else
-        pn_plan_add(plan, "excess risk bound", at->bound, "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
-    if (plan->request.kind == PN_NONPRIVATE && at->noise > 0.0)
+                    at->plan->step.law == PN_STEP_HARMONIC
+                        ? "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared"
+                        : "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
+    if (at->root > 0.0)
         pn_plan_warn(plan, "this noise is not private: no lattice, no ledger, no guarantee");
 }
 
 /* ---- the plan ---- */
 
-static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    md_plan *plan = at->plan;
-    pn_status status = check_set(at, err);
+    md_plan *plan = (md_plan *)base;
+    problem *at = &(problem){ .plan = plan,
+                              .objective = base->objective,
+                              .set = pn_objective_set(base->objective),
+                              .bounds = pn_objective_bounds(base->objective),
+                              .n = (double)pn_objective_data(base->objective)->n };
 
-    if (status != PN_OK ||
-        (status = pn_gradient_noise_read(&plan->noise, "solve.mirror_descent", at->objective, &plan->base.request,
-                                         err)) != PN_OK ||
-        (status = choose_geometry(at, common, own, err)) != PN_OK ||
-        (status = pn_mirror_geometry_start(&at->plan->start, &at->plan->state_dim, "solve.mirror_descent",
-                                           at->plan->potential, at->objective, &common[PN_OPT_START], err)) != PN_OK ||
-        (status = read_noise(at, own, err)) != PN_OK)
-        return status;
+    PN_TRY(check_set(at, err));
+    PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at->objective, &base->request, err));
+    PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[MD_BATCH], err));
+    PN_TRY(choose_geometry(at, common, own, err));
+    PN_TRY(pn_mirror_space_open(&plan->space, base->owner, at->geometry.potential, at->objective, &common[PN_OPT_START],
+                                err));
+    PN_TRY(read_noise(at, own, err));
     at->L = plan->noise.lipschitz;
     explain_lipschitz(at);
-    pn_mirror_geometry_explain(&at->geometry, &plan->base);
-    if (plan->base.request.kind != PN_NONPRIVATE) {
-        if ((status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err)) != PN_OK)
-            return status;
-        at->noise = plan->noise.sigma;
-    }
-    if ((status = choose_step(at, own, err)) != PN_OK)
-        return status;
+    pn_mirror_geometry_explain(&at->geometry, base);
+    PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
+    at->noise = hypot(at->root, pn_gradient_noise_deviation(&plan->noise));
+    PN_TRY(choose_step(at, own, err));
     explain_steps(at, common, own);
     explain_bound(at, no_bound(at, common[PN_OPT_START].given, own[MD_STEP].given));
-    return PN_OK;
-}
-
-pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err)
-{
-    md_plan *plan = pn_calloc(1, sizeof *plan);
-    problem at = { .plan = plan,
-                   .objective = objective,
-                   .set = pn_objective_set(objective),
-                   .bounds = pn_objective_bounds(objective),
-                   .n = (double)pn_objective_data(objective)->n };
-    pn_status status;
-
-    PN_TRY(pn_made(plan, err, "solve.mirror_descent: out of memory"));
-    pn_plan_begin(&plan->base, objective, request);
-    status = fill(&at, common, own, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    plan->base.gradients = at.n * (double)plan->base.iterations;
-    *out = &plan->base;
     return PN_OK;
 }
 
@@ -367,9 +357,8 @@ void md_plan_destroy(pn_plan *plan)
 {
     md_plan *self = (md_plan *)plan;
 
-    pn_potential_free(self->potential);
+    pn_mirror_space_clear(&self->space);
     pn_schedule_clear(&self->step);
-    pn_free(self->start);
     pn_free(self->root);
     pn_free(self);
 }

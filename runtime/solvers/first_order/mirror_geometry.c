@@ -110,7 +110,6 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_objective *objectiv
 {
     pn_set *set = pn_objective_set(objective);
     pn_mirror_geometry other = { .potential = NULL };
-    bool smaller;
     pn_status status = pn_potential_for_set(&of->potential, set, &of->why, err);
 
     if (status == PN_OK)
@@ -121,17 +120,14 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_objective *objectiv
     if (status == PN_OK) {
         of->risk = wish->risk(of, wish->self);
         other.risk = wish->risk(&other, wish->self);
-        smaller = other.risk < of->risk || (wish->start_given && of->potential->lift.data);
-        pn_potential_describe(smaller ? of->potential : other.potential, of->other, sizeof of->other);
-        of->other_ratio = smaller ? of->risk / other.risk : other.risk / of->risk;
-    }
-    if (status == PN_OK && smaller) {
-        pn_mirror_geometry chosen = other;
+        if (other.risk < of->risk || (wish->start_given && of->potential->lift.data)) {
+            pn_mirror_geometry fitting = *of;
 
-        (void)snprintf(chosen.other, sizeof chosen.other, "%s", of->other);
-        chosen.other_ratio = of->other_ratio;
-        other = *of;
-        *of = chosen;
+            *of = other;
+            other = fitting;
+        }
+        pn_potential_describe(other.potential, of->other, sizeof of->other);
+        of->other_ratio = other.risk / of->risk;
     }
     pn_mirror_geometry_clear(&other);
     return status;
@@ -177,21 +173,72 @@ static pn_status first_point(double *out, const char *owner, const pn_potential 
     return PN_OK;
 }
 
-pn_status pn_mirror_geometry_start(double **out, size_t *dim, const char *owner, const pn_potential *potential,
-                                   const pn_objective *objective, const pn_arg *start, pn_err *err)
+pn_status pn_mirror_space_open(pn_mirror_space *self, const char *owner, pn_potential *potential,
+                               const pn_objective *objective, const pn_arg *start, pn_err *err)
 {
-    *dim = potential->lift.data ? potential->lift.rows : pn_objective_dim(objective);
-    PN_TRY(pn_new(out, *dim, err, "%s: out of memory", owner));
-    return first_point(*out, owner, potential, objective, start, *dim, err);
+    *self = (pn_mirror_space){ .potential = potential,
+                               .set = pn_objective_set(objective),
+                               .dim = potential->lift.data ? potential->lift.rows : pn_objective_dim(objective) };
+    PN_TRY(pn_new(&self->start, self->dim, err, "%s: out of memory", owner));
+    return first_point(self->start, owner, potential, objective, start, self->dim, err);
 }
 
-void pn_mirror_unlift(pn_mat V, const double *x, double *theta)
+void pn_mirror_space_clear(pn_mirror_space *self)
 {
-    memset(theta, 0, V.cols * sizeof *theta);
+    pn_potential_free(self->potential);
+    pn_free(self->start);
+}
+
+/* ---- a run ---- */
+
+static bool lifted(const pn_mirror_space *self)
+{
+    return self->potential->lift.data != NULL;
+}
+
+void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mirror_point *at)
+{
+    pn_room_take(room, &at->x, self->dim);
+    pn_room_take(room, &at->next, self->dim);
+    pn_room_take(room, &at->theta, lifted(self) ? p : 0);
+    pn_room_take(room, &at->pulled, lifted(self) ? self->dim : 0);
+    if (!lifted(self))
+        at->theta = at->x;
+}
+
+/* theta = V^T x for weights x on the rows of V; without a lift theta is x. */
+static void set_point(const pn_mirror_space *self, pn_mirror_point *at, const double *to)
+{
+    pn_mat V = self->potential->lift;
+
+    memcpy(at->x, to, self->dim * sizeof *to);
+    if (!lifted(self))
+        return;
+    memset(at->theta, 0, V.cols * sizeof *at->theta);
     for (size_t i = 0; i < V.rows; i++) {
-        if (x[i] != 0.0)
-            pn_axpy(V.cols, x[i], V.data + i * V.cols, theta);
+        if (at->x[i] != 0.0)
+            pn_axpy(V.cols, at->x[i], V.data + i * V.cols, at->theta);
     }
+}
+
+void pn_mirror_begin(const pn_mirror_space *self, pn_mirror_point *at)
+{
+    set_point(self, at, self->start);
+}
+
+void pn_mirror_arrive(const pn_mirror_space *self, pn_mirror_point *at)
+{
+    set_point(self, at, at->next);
+}
+
+pn_status pn_mirror_move(const pn_mirror_space *self, pn_mirror_point *at, const double *gradient, double eta,
+                         pn_err *err)
+{
+    if (lifted(self)) {
+        pn_mat_times_vec(self->potential->lift, gradient, at->pulled);
+        gradient = at->pulled;
+    }
+    return pn_mirror_step(self->potential, self->set, at->x, gradient, eta, self->dim, at->next, err);
 }
 
 /* ---- explanation ---- */
@@ -208,12 +255,7 @@ void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan)
         pn_plan_add(plan, "gain of geometry", of->other_ratio, "the risk bound with %s over that with this one",
                     of->other);
     pn_plan_add(plan, "radius R of Q", of->R, "l2 radius of the unit ball Q of that norm");
-    if (of->width.draws)
-        pn_plan_add(plan, "width G of Q", of->width.value, "in [%.6g, %.6g] with confidence %g, %zu draws",
-                    of->width.low, of->width.high, of->width.confidence, of->width.draws);
-    else
-        pn_plan_add(plan, "width G of Q", of->width.value, "E max over Q of <b, v>, %s",
-                    pn_width_methods[of->width.method]);
+    pn_plan_explain_width(plan, "width G of Q", "Q", &of->width);
     if (isfinite(of->D2))
         pn_plan_add(plan, "range D2", of->D2, "max - min of the potential over C, over its constant");
     else

@@ -39,14 +39,39 @@ pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, const pn_objective *
                                     pn_err *err);
 /** Whether steps are plain proximal ones. */
 bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
-/** Where steps begin, [dim] or weights on the vertices: `start` where it is given, else the minimiser of the potential.
- *  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no gradient;
- *  PN_ENOMEM. */
-pn_status pn_mirror_geometry_start(double **out, size_t *dim, const char *owner, const pn_potential *potential,
-                                   const pn_objective *objective, const pn_arg *start, pn_err *err);
-/** theta[cols] = V^T x, x weights on the rows of V. */
-void pn_mirror_unlift(pn_mat V, const double *x, double *theta);
 void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan);
 void pn_mirror_geometry_clear(pn_mirror_geometry *of);
+
+/* ---- where steps are made ---- */
+
+/* The points of a potential, or weights on the rows of its lift. */
+typedef struct pn_mirror_space {
+    pn_potential *potential; /* owned */
+    const pn_set *set;
+    size_t dim;
+    double *start; /* [dim] */
+} pn_mirror_space;
+
+/* The arrays of a run in it. */
+typedef struct pn_mirror_point {
+    double *x, *next; /* [dim]; next is what an update leaves unfinished when it fails */
+    double *theta;    /* [p] x as a point of the set: x itself when not lifted */
+    double *pulled;   /* [dim] a gradient in the potential's coordinates; NULL when not lifted */
+} pn_mirror_point;
+
+/** Keep `potential`, also when it fails.  The start is `start` where it is given, else the minimiser
+ *  of the potential.  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no
+ *  gradient; PN_ENOMEM. */
+pn_status pn_mirror_space_open(pn_mirror_space *self, const char *owner, pn_potential *potential,
+                               const pn_objective *objective, const pn_arg *start, pn_err *err);
+void pn_mirror_space_clear(pn_mirror_space *self);
+
+void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mirror_point *at);
+void pn_mirror_begin(const pn_mirror_space *self, pn_mirror_point *at);
+/** next = the step of size eta along gradient[p]. */
+pn_status pn_mirror_move(const pn_mirror_space *self, pn_mirror_point *at, const double *gradient, double eta,
+                         pn_err *err);
+/** x = next, and its theta. */
+void pn_mirror_arrive(const pn_mirror_space *self, pn_mirror_point *at);
 
 #endif

@@ -1,23 +1,18 @@
 /* sgd_plan.c -- batches, steps, step sizes and risk of stochastic gradient descent.
- * Depends on: sgd.h, gradient_noise.h.  Used by: sgd.c.  Spec: variance-reduced.md 7d and 7e.
- */
+ * Depends on: sgd.h, gradient_noise.h.  Used by: descent.c.  Spec: variance-reduced.md 7d and 7e. */
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
-#include "privacy/accounting/calibrate_program.h"
-#include "oracle/gradient_noise.h"
 #include "solvers/engine/work.h"
 #include "solvers/first_order/sgd.h"
 
 static const char owner[] = "solve.sgd";
-static const char *const samplings[] = { "fixed", "poisson", "shuffled", NULL };
 static const char *const schedules[] = { "constant", "sqrt", "inverse", NULL };
 static const char *const outputs[] = { "average", "last", NULL };
 static const char *const accountants[] = { "rdp", "pld", NULL };
 
 const pn_param sgd_params[] = {
-    { "sampling", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, samplings,
+    { "sampling", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_batch_schemes,
       "how batches are drawn; by default fixed, under zero_out poisson" },
     { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "records in a batch, of poisson expected; by default as many as keep the noise near that of all records, of "
@@ -38,7 +33,6 @@ const pn_param sgd_params[] = {
     PN_PARAM_END,
 };
 
-#define TAIL         8.0
 #define MOST_STEPS   1e12
 #define ARTICLE_MOST 1e9 /* steps that are taken without being asked for */
 
@@ -49,44 +43,34 @@ typedef sgd_problem problem;
 static pn_status choose_sampling(problem *at, pn_err *err)
 {
     const pn_arg *given = &at->own[SGD_SAMPLING], *batch = &at->own[SGD_BATCH];
-    sgd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
     bool zero_out = at->is_private && plan->base.request.neighbours == PN_ZERO_OUT;
 
-    plan->gradient.scheme = given->given ? samplings[given->count] : zero_out ? "poisson" : "fixed";
-    if (at->is_private && zero_out && strcmp(plan->gradient.scheme, "fixed") == 0)
+    plan->noise.scheme = given->given ? given->text : zero_out ? "poisson" : "fixed";
+    if (at->is_private && zero_out && strcmp(plan->noise.scheme, "fixed") == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: sampling=\"fixed\" has a proof for neighbours=\"replace_one\" only; use \"poisson\" under "
                        "\"zero_out\"",
                        owner);
-    if (batch->given && batch->count > (size_t)plan->first.n)
+    if (batch->given && batch->count > (size_t)plan->problem.n)
         return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the number of records n = %zu", owner,
-                       batch->count, (size_t)plan->first.n);
+                       batch->count, (size_t)plan->problem.n);
     if (at->own[SGD_EPOCHS].given && at->common[PN_OPT_ITERATIONS].given)
         return pn_fail(err, PN_EINVAL, "%s: give either epochs or iterations, not both", owner);
     if (at->paper && batch->given && batch->count != 1)
         return pn_fail(err, PN_EINVAL,
                        "%s: calibration=\"paper\" is about steps on single records; batch must be 1, got %zu", owner,
                        batch->count);
-    if (at->paper && strcmp(plan->gradient.scheme, "fixed") != 0)
+    if (at->paper && strcmp(plan->noise.scheme, "fixed") != 0)
         return pn_fail(err, PN_EINVAL, "%s: calibration=\"paper\" draws single records; leave sampling out", owner);
     return PN_OK;
-}
-
-/* T b, but for the last batch of a shuffled pass, which has what is left. */
-static double gradients_of(const sgd_plan *plan, double n)
-{
-    double T = (double)plan->base.iterations, b = plan->divisor, batches = ceil(n / b);
-
-    if (strcmp(plan->gradient.scheme, "shuffled") != 0)
-        return T * b;
-    return floor(T / batches) * n + fmin(fmod(T, batches) * b, n);
 }
 
 static pn_status choose_steps(problem *at, pn_err *err)
 {
     bool given = at->common[PN_OPT_ITERATIONS].given || at->own[SGD_EPOCHS].given;
-    sgd_plan *plan = at->plan;
-    double n = plan->first.n, T, batch;
+    pn_descent *plan = at->plan;
+    double n = plan->problem.n, T, batch;
 
     if (at->paper && !given && n * n > ARTICLE_MOST)
         return pn_fail(err, PN_EINVAL, "%s: the article takes T = n^2 = %.3g steps; give iterations= or epochs=", owner,
@@ -94,20 +78,20 @@ static pn_status choose_steps(problem *at, pn_err *err)
     sgd_choose_shape(at, &T, &batch);
     if (!(T <= MOST_STEPS))
         return pn_fail(err, PN_EINVAL, "%s: %g steps are too many; use fewer epochs or a larger batch", owner, T);
-    plan->divisor = batch;
+    plan->noise.records = batch;
     plan->base.iterations = T > 1.0 ? (size_t)T : 1;
-    plan->base.gradients = gradients_of(plan, n);
-    return sgd_set_batch(plan, &plan->gradient, (size_t)batch, err);
+    return PN_OK;
 }
 
 /* ---- step sizes ---- */
 
 static sgd_constants constants(const problem *at)
 {
-    const sgd_plan *plan = at->plan;
-    const pn_first_order *first = &plan->first;
-    bool poisson = strcmp(plan->gradient.scheme, "poisson") == 0;
-    double G2 = first->lipschitz * first->lipschitz, sampling = sgd_sampling(at, plan->divisor);
+    const pn_descent *plan = at->plan;
+    const pn_first_order *first = &plan->problem;
+    bool poisson = strcmp(plan->noise.scheme, "poisson") == 0;
+    double G2 = first->lipschitz * first->lipschitz,
+           sampling = pn_batch_variance(plan->noise.scheme, first->n, plan->noise.records, first->lipschitz);
     double noise = (double)first->p * plan->base.sigma * plan->base.sigma;
 
     return (sgd_constants){ .distance = at->distance,
@@ -129,8 +113,8 @@ static double lasting(const problem *at)
 
 static double default_step(const problem *at)
 {
-    const sgd_plan *plan = at->plan;
-    const pn_first_order *first = &plan->first;
+    const pn_descent *plan = at->plan;
+    const pn_first_order *first = &plan->problem;
     sgd_constants of = constants(at);
     double T = of.steps, L = first->smoothness, eta;
 
@@ -147,7 +131,7 @@ static double default_step(const problem *at)
 /* Where the steps are too few for the time that they are to take. */
 static double default_momentum(const problem *at)
 {
-    const sgd_plan *plan = at->plan;
+    const pn_descent *plan = at->plan;
     double T = (double)plan->base.iterations;
 
     if (at->own[SGD_MOMENTUM].given)
@@ -159,9 +143,9 @@ static double default_momentum(const problem *at)
 
 static pn_status choose_schedule(problem *at, pn_err *err)
 {
-    const pn_arg *given = &at->own[SGD_SCHEDULE], *output = &at->own[SGD_OUTPUT], *tail = &at->own[SGD_TAIL];
-    sgd_plan *plan = at->plan;
-    bool inverse = plan->first.strong_convexity > 0.0;
+    const pn_arg *given = &at->own[SGD_SCHEDULE], *output = &at->own[SGD_OUTPUT];
+    pn_descent *plan = at->plan;
+    bool inverse = plan->problem.strong_convexity > 0.0;
 
     if (given->given && pn_arg_lists(&at->own[SGD_STEP]))
         return pn_fail(err, PN_EINVAL, "%s: step gives each step its size; leave schedule out, got \"%s\"", owner,
@@ -169,12 +153,10 @@ static pn_status choose_schedule(problem *at, pn_err *err)
     plan->step.law = given->given                                     ? (pn_step_law)given->count
                      : at->paper && !pn_arg_lists(&at->own[SGD_STEP]) ? inverse ? PN_STEP_INVERSE : PN_STEP_SQRT
                                                                       : PN_STEP_CONSTANT;
-    plan->last = output->given ? output->count == 1 : plan->step.law != PN_STEP_CONSTANT;
-    if (tail->given && plan->last)
-        return pn_fail(err, PN_EINVAL, "%s: tail= is the weight of points in an average; give output=\"average\"",
-                       owner);
-    plan->subgradient = !isfinite(plan->first.smoothness);
-    plan->tail = tail->given ? tail->real : plan->subgradient || plan->step.law != PN_STEP_CONSTANT ? 0.0 : TAIL;
+    plan->output = (output->given ? output->count == 1 : plan->step.law != PN_STEP_CONSTANT) ? PN_DESCENT_LAST
+                                                                                             : PN_DESCENT_AVERAGE;
+    plan->subgradient = !isfinite(plan->problem.smoothness);
+    PN_TRY(pn_descent_check(plan, &at->own[SGD_TAIL], plan->step.law == PN_STEP_CONSTANT ? PN_DESCENT_TAIL : 0.0, err));
     if (plan->step.law == PN_STEP_INVERSE && !inverse && !at->own[SGD_STEP].given)
         return pn_fail(err, PN_EINVAL,
                        "%s: schedule=\"inverse\" steps by 1/(mu t); give strong_convexity= or step=", owner);
@@ -185,18 +167,15 @@ static pn_status choose_schedule(problem *at, pn_err *err)
             err, PN_EINVAL,
             "%s: no step size follows from what is known (the gradients are not bounded); give step=", owner);
     plan->momentum = default_momentum(at);
-    if (plan->momentum > 0.0 && plan->subgradient)
-        return pn_fail(err, PN_EINVAL, "%s: momentum= needs a smooth loss; leave it out, or use smooth_hinge or huber",
-                       owner);
-    return PN_OK;
+    return pn_descent_need_smooth(plan, plan->subgradient, err);
 }
 
 /* ---- explanation ---- */
 
 static const char *no_bound(const problem *at)
 {
-    const sgd_plan *plan = at->plan;
-    const pn_composite *composite = &plan->first.composite;
+    const pn_descent *plan = at->plan;
+    const pn_composite *composite = &plan->problem.composite;
 
     if (plan->step.each)
         return PN_SCHEDULE_NO_BOUND;
@@ -206,15 +185,15 @@ static const char *no_bound(const problem *at)
         return "f is not convex, or not shown to be";
     if (composite->extra)
         return "of the term behind prox= only its operator is known";
-    if (strcmp(plan->gradient.scheme, "shuffled") == 0)
+    if (strcmp(plan->noise.scheme, "shuffled") == 0)
         return "batches of a pass are not independent";
-    if (!isfinite(plan->first.lipschitz))
+    if (!isfinite(plan->problem.lipschitz))
         return "the gradients are not bounded";
     if (plan->momentum > 0.0)
         return "the theory is about steps without momentum";
     if (at->guessed && plan->step.law != PN_STEP_INVERSE)
         return "nothing bounds the distance to the minimiser; a bounded set would";
-    if (plan->step.law == PN_STEP_INVERSE && plan->first.strong_convexity > plan->first.certified)
+    if (plan->step.law == PN_STEP_INVERSE && plan->problem.strong_convexity > plan->problem.certified)
         return "mu is claimed, not certified";
     if (pn_objective_regulariser(plan->base.objective) && (plan->subgradient || plan->step.law != PN_STEP_CONSTANT))
         return "it is known without a regulariser";
@@ -231,10 +210,7 @@ static void explain_risk(problem *at)
 
     if (!none && !isfinite(risk))
         none = "none for this schedule with this output or step";
-    plan->bound = none ? NAN : risk;
-    if (none)
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
-    else
+    if (pn_plan_bounds(plan, risk, none))
         pn_plan_add(plan, "excess risk bound", risk, "expected over batches and noise");
     if (at->plan->step.each)
         return;
@@ -254,7 +230,7 @@ static void explain_risk(problem *at)
 static void explain_step(problem *at)
 {
     static const char *const forms[] = { "every step", "eta/sqrt(t)", "eta/t" };
-    sgd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
 
     if (plan->step.each) {
         pn_schedule_explain(&plan->step, &plan->base, "step eta");
@@ -267,11 +243,11 @@ static void explain_step(problem *at)
 
 static void explain_steps(problem *at)
 {
-    sgd_plan *plan = at->plan;
+    pn_descent *plan = at->plan;
     bool counted = at->common[PN_OPT_ITERATIONS].given || at->own[SGD_EPOCHS].given;
-    double T = (double)plan->base.iterations, L = plan->first.smoothness;
+    double T = (double)plan->base.iterations, L = plan->problem.smoothness;
 
-    pn_plan_add(&plan->base, "batch b", plan->divisor, "%s",
+    pn_plan_add(&plan->base, "batch b", plan->noise.records, "%s",
                 at->own[SGD_BATCH].given ? "as given"
                 : !at->is_private        ? "the default"
                 : at->paper              ? "the article's"
@@ -286,88 +262,47 @@ static void explain_steps(problem *at)
                 : at->plan->subgradient
                     ? "as many as give each step noise of norm G on all records: a loss with kinks has no L"
                     : "the time of the noise s sqrt(T) of all records, in steps of 1/L",
-                T * plan->divisor / plan->first.n);
+                T * plan->noise.records / plan->problem.n);
     pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T b, of single records");
-    pn_plan_set(&plan->base, "batch", plan->divisor, true);
+    pn_plan_set(&plan->base, "batch", plan->noise.records, true);
     if (at->own[SGD_EPOCHS].given)
         pn_plan_set(&plan->base, "epochs", at->own[SGD_EPOCHS].real, false);
     else
         pn_plan_set(&plan->base, "iterations", T, true);
     explain_step(at);
-    if (plan->momentum > 0.0)
-        pn_plan_add(&plan->base, "momentum beta", plan->momentum, "%s",
-                    at->own[SGD_MOMENTUM].given ? "as given" : "each step lasts 1/(1 - beta) times as long");
+    pn_descent_explain_momentum(plan, &at->own[SGD_MOMENTUM]);
     if (isfinite(L) && plan->step.law != PN_STEP_INVERSE) /* whose first steps are long by design */
         pn_first_order_check_step(&plan->base, plan->step.eta, 2.0 / L, "2/L");
-    pn_plan_add_text(&plan->base, "output", plan->last ? "last" : "average", "%s",
-                     plan->last         ? "the last point"
-                     : plan->tail > 0.0 ? "of all points, later ones weigh more: t^tail"
-                                        : "of all points");
+    pn_descent_explain_output(plan);
 }
 
 /* ---- the plan ---- */
 
-static pn_status fill(problem *at, pn_err *err)
+pn_status sgd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    sgd_plan *plan = at->plan;
-    const char *accountant = at->own[SGD_ACCOUNTANT].text;
-    pn_status status = pn_first_order_read(&plan->first, owner, plan->base.objective, &at->common[PN_OPT_START],
-                                           &at->own[SGD_PROX], &at->own[SGD_STRONG_CONVEXITY], err);
+    pn_descent *plan = (pn_descent *)base;
+    bool is_private = base->request.kind != PN_NONPRIVATE;
+    problem *at = &(problem){ .plan = plan,
+                              .bounds = pn_objective_bounds(base->objective),
+                              .common = common,
+                              .own = own,
+                              .is_private = is_private,
+                              .paper = is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
 
-    if (status == PN_OK)
-        status = choose_sampling(at, err);
-    if (status == PN_OK)
-        status = sgd_read_sensitivity(plan, err);
-    if (status != PN_OK)
-        return status;
-    status = sgd_read_scale(at, err);
-    if (status == PN_OK)
-        status = choose_steps(at, err);
-    if (status == PN_OK)
-        status = sgd_choose_noise(plan, at->paper, accountant, err);
-    if (status == PN_OK)
-        status = choose_schedule(at, err);
-    if (status != PN_OK)
-        return status;
+    base->draws = !is_private;
+    PN_TRY(pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START],
+                               &at->own[SGD_PROX], &at->own[SGD_STRONG_CONVEXITY], err));
+    PN_TRY(pn_gradient_noise_read(&plan->noise, owner, plan->base.objective, &plan->base.request, err));
+    PN_TRY(choose_sampling(at, err));
+    PN_TRY(sgd_read_scale(at, err));
+    PN_TRY(choose_steps(at, err));
+    PN_TRY(sgd_choose_noise(at, err));
+    PN_TRY(choose_schedule(at, err));
     if (at->wanted > PN_WORK_SECONDS)
         pn_plan_held_back(&plan->base, at->wanted);
-    pn_first_order_explain(&plan->first, &plan->base);
+    pn_first_order_explain(&plan->problem, &plan->base);
     explain_steps(at);
-    sgd_explain_noise(plan, at->paper, accountant);
+    sgd_explain_noise(at);
     explain_risk(at);
     return PN_OK;
-}
-
-pn_status sgd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                       const pn_arg *own, pn_err *err)
-{
-    sgd_plan *plan = pn_calloc(1, sizeof *plan);
-    problem at = { .plan = plan,
-                   .bounds = pn_objective_bounds(objective),
-                   .common = common,
-                   .own = own,
-                   .is_private = request->kind != PN_NONPRIVATE,
-                   .paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
-    pn_status status;
-
-    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
-    pn_plan_begin(&plan->base, objective, request);
-    plan->base.draws = !at.is_private;
-    at.paper = at.paper && at.is_private;
-    status = fill(&at, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
-    return PN_OK;
-}
-
-void sgd_plan_destroy(pn_plan *plan)
-{
-    sgd_plan *self = (sgd_plan *)plan;
-
-    pn_first_order_clear(&self->first);
-    pn_schedule_clear(&self->step);
-    pn_free(self);
 }

@@ -14,38 +14,38 @@
 
 #include "solvers/first_order/sgd.h"
 
-static double constant_risk(const sgd_plan *plan, const sgd_constants *of)
+static double constant_risk(const pn_descent *plan, const sgd_constants *of)
 {
     double a = of->tail, slack = 1.0 - of->eta * of->smoothness, c = slack > 0.5 ? 0.5 / slack : 1.0;
     double travel = (1.0 + a) * of->distance * of->distance / (2.0 * of->eta * (of->steps + a));
 
-    if (plan->last)
+    if (plan->output == PN_DESCENT_LAST)
         return INFINITY;
     if (plan->subgradient)
         return travel + of->eta * of->square / 2.0;
     return slack >= -1e-9 ? travel + c * of->eta * of->variance : INFINITY; /* a step of 1/L may be rounded */
 }
 
-static double sqrt_risk(const sgd_plan *plan, const sgd_constants *of)
+static double sqrt_risk(const pn_descent *plan, const sgd_constants *of)
 {
     double D2 = of->distance * of->distance, root = sqrt(of->steps);
 
-    if (plan->last)
+    if (plan->output == PN_DESCENT_LAST)
         return (D2 / of->eta + of->eta * of->square) * (2.0 + log(of->steps)) / root;
     return of->tail == 0.0 ? (D2 / (2.0 * of->eta) + of->eta * of->square) / root : INFINITY;
 }
 
-static double inverse_risk(const sgd_plan *plan, const sgd_constants *of)
+static double inverse_risk(const pn_descent *plan, const sgd_constants *of)
 {
     double shared = of->square * (1.0 + log(of->steps)) / (of->convexity * of->steps);
     bool classical = of->convexity > 0.0 && fabs(of->eta * of->convexity - 1.0) < 1e-9;
 
-    if (!classical || (!plan->last && of->tail > 0.0))
+    if (!classical || (plan->output != PN_DESCENT_LAST && of->tail > 0.0))
         return INFINITY;
-    return plan->last ? 17.0 * shared : shared / 2.0;
+    return plan->output == PN_DESCENT_LAST ? 17.0 * shared : shared / 2.0;
 }
 
-double sgd_risk(const sgd_plan *plan, const sgd_constants *of)
+double sgd_risk(const pn_descent *plan, const sgd_constants *of)
 {
     switch (plan->step.law) {
     case PN_STEP_SQRT:

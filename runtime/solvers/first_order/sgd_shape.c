@@ -29,7 +29,7 @@
 
 pn_status sgd_read_scale(sgd_problem *at, pn_err *err)
 {
-    const pn_first_order *first = &at->plan->first;
+    const pn_first_order *first = &at->plan->problem;
     double c = at->is_private && at->plan->base.request.neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
 
     if (at->is_private)
@@ -37,7 +37,7 @@ pn_status sgd_read_scale(sgd_problem *at, pn_err *err)
     at->distance = first->diameter;
     at->guessed = !isfinite(at->distance);
     if (at->guessed)
-        at->distance = pn_margin_scale(&at->plan->first);
+        at->distance = pn_margin_scale(&at->plan->problem);
     if (!(at->distance > 0.0) || !isfinite(at->distance))
         at->distance = 1.0;
     at->travel = at->guessed ? pn_usual_distance(at->distance, (double)first->p, INFINITY) / sqrt(2.0) : at->distance;
@@ -48,19 +48,19 @@ pn_status sgd_read_scale(sgd_problem *at, pn_err *err)
 static double proven_distance(const sgd_problem *at)
 {
     return fmin(at->guessed ? INFINITY : at->distance / 2.0,
-                pn_distance_of_gap(at->plan->first.strong_convexity, at->gap));
+                pn_distance_of_gap(at->plan->problem.strong_convexity, at->gap));
 }
 
 static double usual_distance(const sgd_problem *at)
 {
-    return pn_usual_distance(pn_margin_scale(&at->plan->first), (double)at->plan->first.p, proven_distance(at));
+    return pn_usual_distance(pn_margin_scale(&at->plan->problem), (double)at->plan->problem.p, proven_distance(at));
 }
 
 /* eta T/(1 - beta), unit the noise of one release that takes the whole budget. */
 static double time_for(const sgd_problem *at, double unit)
 {
-    const pn_first_order *first = &at->plan->first;
-    pn_noise_time time = { .scale = pn_margin_scale(&at->plan->first),
+    const pn_first_order *first = &at->plan->problem;
+    pn_noise_time time = { .scale = pn_margin_scale(&at->plan->problem),
                            .slope = first->lipschitz,
                            .distance = proven_distance(at),
                            .strong_convexity = first->strong_convexity,
@@ -73,16 +73,7 @@ static double time_for(const sgd_problem *at, double unit)
 
 static bool tosses_coins(const sgd_problem *at)
 {
-    return strcmp(at->plan->gradient.scheme, "poisson") == 0;
-}
-
-double sgd_sampling(const sgd_problem *at, double b)
-{
-    double G = at->plan->first.lipschitz, n = at->plan->first.n;
-
-    if (tosses_coins(at))
-        return (1.0 - b / n) / b * G * G;
-    return n > 1.0 ? (n - b) / (n - 1.0) / b * G * G : 0.0;
+    return strcmp(at->plan->noise.scheme, "poisson") == 0;
 }
 
 /* A variance, with what kinks add to it. */
@@ -93,7 +84,7 @@ static double with_kinks(const pn_first_order *first, double variance)
 
 double sgd_time(const sgd_problem *at, double steps, double variance)
 {
-    const pn_first_order *first = &at->plan->first;
+    const pn_first_order *first = &at->plan->problem;
     double time = time_for(at, sqrt(with_kinks(first, variance) / ((double)first->p * steps)));
 
     return isfinite(first->smoothness) ? fmin(time, pn_longest_time(first->smoothness, steps)) : time;
@@ -101,7 +92,7 @@ double sgd_time(const sgd_problem *at, double steps, double variance)
 
 double sgd_expected_risk(const sgd_problem *at, double steps, double time, double variance)
 {
-    return pn_usual_excess(usual_distance(at), time, time / steps * with_kinks(&at->plan->first, variance) / 2.0);
+    return pn_usual_excess(usual_distance(at), time, time / steps * with_kinks(&at->plan->problem, variance) / 2.0);
 }
 
 /* ---- by the rule ---- */
@@ -112,14 +103,14 @@ static double batch_scale(const sgd_problem *at)
 {
     const pn_request *request = &at->plan->base.request;
 
-    if (request->kind == PN_RHO || request->delta == 0.0 || strcmp(at->plan->gradient.scheme, "shuffled") == 0)
+    if (request->kind == PN_RHO || request->delta == 0.0 || strcmp(at->plan->noise.scheme, "shuffled") == 0)
         return INFINITY;
-    return at->plan->first.n * request->epsilon / sqrt(log(1.0 / request->delta));
+    return at->plan->problem.n * request->epsilon / sqrt(log(1.0 / request->delta));
 }
 
 static double batch_for(const sgd_problem *at, double steps)
 {
-    double n = at->plan->first.n;
+    double n = at->plan->problem.n;
 
     return fmin(n, ceil(fmax(BATCH_FACTOR * batch_scale(at) / sqrt(steps), LEAST_EPOCHS * n / steps)));
 }
@@ -127,7 +118,7 @@ static double batch_for(const sgd_problem *at, double steps)
 /* Plain steps, of any number. */
 static double plain_steps(const sgd_problem *at)
 {
-    const pn_first_order *first = &at->plan->first;
+    const pn_first_order *first = &at->plan->problem;
     double beta = at->own[SGD_MOMENTUM].given ? at->own[SGD_MOMENTUM].real : 0.0;
     double T = isfinite(first->smoothness)
                    ? first->smoothness * time_for(at, at->unit) * (1.0 - beta)
@@ -140,7 +131,7 @@ static double plain_steps(const sgd_problem *at)
 static double batch_by_rule(const sgd_problem *at, double steps)
 {
     const pn_arg *epochs = &at->own[SGD_EPOCHS];
-    double n = at->plan->first.n, scale = batch_scale(at);
+    double n = at->plan->problem.n, scale = batch_scale(at);
 
     if (at->own[SGD_BATCH].given)
         return (double)at->own[SGD_BATCH].count;
@@ -159,7 +150,7 @@ static double batch_by_rule(const sgd_problem *at, double steps)
 static double step_seconds(const sgd_problem *at, double batch)
 {
     return pn_step_seconds(at->plan->base.objective, batch) +
-           (tosses_coins(at) ? PN_COIN_SECONDS * at->plan->first.n : 0.0);
+           (tosses_coins(at) ? PN_COIN_SECONDS * at->plan->problem.n : 0.0);
 }
 
 static double seconds(const sgd_problem *at, double steps, double batch)
@@ -170,7 +161,7 @@ static double seconds(const sgd_problem *at, double steps, double batch)
 /* The largest batch for which the work is enough; one that is given, or has to be all records, whatever it takes. */
 static double batch_in(const sgd_problem *at, double steps)
 {
-    double n = at->plan->first.n, none = step_seconds(at, 0.0), one = step_seconds(at, 1.0) - none;
+    double n = at->plan->problem.n, none = step_seconds(at, 0.0), one = step_seconds(at, 1.0) - none;
 
     if (at->own[SGD_BATCH].given)
         return (double)at->own[SGD_BATCH].count;
@@ -181,12 +172,13 @@ static double batch_in(const sgd_problem *at, double steps)
 
 static double predict(sgd_problem *at, double steps, double batch)
 {
-    const pn_first_order *first = &at->plan->first;
-    double sigma = sgd_noise_at(at->plan, (size_t)batch, (size_t)steps), variance;
+    const pn_first_order *first = &at->plan->problem;
+    double sigma = pn_batch_noise_at(&at->plan->base, at->plan->noise.scheme, (size_t)batch, (size_t)steps), variance;
 
     if (isnan(sigma))
         return INFINITY;
-    variance = sgd_sampling(at, batch) + (double)first->p * sigma * sigma;
+    variance =
+        pn_batch_variance(at->plan->noise.scheme, first->n, batch, first->lipschitz) + (double)first->p * sigma * sigma;
     return sgd_expected_risk(at, steps, sgd_time(at, steps, variance), variance);
 }
 
@@ -216,7 +208,7 @@ static void search(sgd_problem *at, double most, double *steps, double *batch)
  * at->wanted is what even momentum would take beyond it. */
 static void choose(sgd_problem *at, double *steps, double *batch)
 {
-    double plain = plain_steps(at), L = at->plan->first.smoothness, fewest;
+    double plain = plain_steps(at), L = at->plan->problem.smoothness, fewest;
 
     *steps = plain;
     *batch = batch_by_rule(at, plain);
@@ -230,7 +222,7 @@ static void choose(sgd_problem *at, double *steps, double *batch)
 void sgd_choose_shape(sgd_problem *at, double *steps, double *batch)
 {
     const pn_arg *given = &at->common[PN_OPT_ITERATIONS], *epochs = &at->own[SGD_EPOCHS];
-    double n = at->plan->first.n;
+    double n = at->plan->problem.n;
 
     if (at->is_private && !at->paper && !given->given && !epochs->given) {
         choose(at, steps, batch);

@@ -274,55 +274,39 @@ static void explain_bound(const problem *at)
         pn_plan_add(base, "risk from errors", at->error, "%s",
                     at->plan->compensated ? "sum over blocks of oracle_error + gradient_error x diameter"
                                           : "e/p_min, e = sum p_i (oracle_error + gradient_error x diameter)");
-    base->bound = none ? NAN : bound_of(at);
-    if (none)
-        pn_plan_add_text(base, "excess risk bound", "none", "%s", none);
-    else
+    if (pn_plan_bounds(base, none ? NAN : bound_of(at), none))
         pn_plan_add(base, "excess risk bound", base->bound, "expected, over the draws; %s%s",
                     at->plan->compensated ? "max((t0 + 2d) h0, 2 d^2 C')/(T + t0 + 2d)"
                                           : "2 (h0 + C/p_min)/(p_min T + 2)",
                     at->error > 0.0 ? " + errors" : "");
 }
 
-static pn_status fill(problem *at, pn_err *err)
+pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    pn_status status = pn_block_structure_new(&at->plan->structure, at->set, err);
+    bfw_plan *plan = (bfw_plan *)base;
+    problem *at = &(problem){ .plan = plan,
+                              .objective = base->objective,
+                              .set = pn_objective_set(base->objective),
+                              .bounds = pn_objective_bounds(base->objective),
+                              .common = common,
+                              .own = own };
+    pn_status status;
 
+    PN_TRY(fw_check_set(plan->base.name, at->set, err));
+    status = pn_block_structure_new(&plan->structure, at->set, err);
     if (status != PN_OK)
         return pn_fail_in(err, status, owner);
-    at->blocks = pn_block_structure_blocks(at->plan->structure);
-    if ((status = take_sampling(at, err)) != PN_OK || (status = take_steps(at, err)) != PN_OK ||
-        (status = check_gradient(at, err)) != PN_OK ||
-        (status = fw_first_point(&at->plan->start, owner, at->set, &at->common[PN_OPT_START], err)) != PN_OK ||
-        (status = find_curvature(at, err)) != PN_OK)
-        return status;
+    at->blocks = pn_block_structure_blocks(plan->structure);
+    PN_TRY(take_sampling(at, err));
+    PN_TRY(take_steps(at, err));
+    PN_TRY(check_gradient(at, err));
+    PN_TRY(fw_first_point(&plan->start, owner, at->set, &at->common[PN_OPT_START], err));
+    PN_TRY(find_curvature(at, err));
     find_gap(at);
     find_error(at);
     explain_sampling(at);
     explain_bound(at);
-    if (!at->plan->oracle.sample)
-        at->plan->base.gradients = (double)pn_objective_data(at->objective)->n * (double)at->plan->base.iterations;
-    return PN_OK;
-}
-
-pn_status bfw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                       const pn_arg *own, pn_err *err)
-{
-    problem at = { .objective = objective,
-                   .set = pn_objective_set(objective),
-                   .bounds = pn_objective_bounds(objective),
-                   .common = common,
-                   .own = own };
-    pn_status status;
-
-    PN_TRY(fw_check_set("block_frank_wolfe", at.set, err));
-    PN_TRY(pn_new_zeroed(&at.plan, 1, err, "%s: out of memory", owner));
-    pn_plan_begin(&at.plan->base, objective, request);
-    status = fill(&at, err);
-    if (status != PN_OK) {
-        pn_plan_free(&at.plan->base);
-        return status;
-    }
-    *out = &at.plan->base;
+    if (!plan->oracle.sample)
+        plan->base.gradients = (double)pn_objective_data(at->objective)->n * (double)plan->base.iterations;
     return PN_OK;
 }

@@ -86,8 +86,9 @@ static pn_status support_step(fw_state *self, pn_trace_row *row, pn_err *err)
     }
     PN_TRY(set->ops->support(set, self->away, self->point, &across, err));
     if (plan->request.kind == PN_NONPRIVATE) {
-        row->gap = along + across;
-        if (isnan(row->gap)) /* only here: whether a private run ends must not depend on the data */
+        if (!plan_of(self)->noise.scheme) /* the vertex of a batch's gradient bounds nothing */
+            row->gap = along + across;
+        if (isnan(along + across)) /* only here: whether a private run ends must not depend on the data */
             return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
     }
     move(self, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
@@ -112,23 +113,19 @@ static void fw_current(const pn_state *state, double *theta)
     memcpy(theta, self->theta, pn_objective_set(state->plan->objective)->dim * sizeof(double));
 }
 
+#define FW_RUN                                                                                                         \
+    .reveals = PN_REVEALS_PAID, .is_private = true, .passes = true, .plan_size = sizeof(fw_plan),                      \
+    .destroy_plan = fw_plan_destroy, .state = sizeof(fw_state), .rooms = fw_rooms, .begin = fw_begin,                  \
+    .query = fw_query, .update = fw_update, .current = fw_current
+
 const pn_solver_ops pn_solver_frank_wolfe = {
     .name = "frank_wolfe",
     .doc =
         "Frank-Wolfe over a constraint set; private over a polytope, by a private choice of the vertex at every step.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 4 with step 2/(t+2); Jaggi (2013)",
     .params = fw_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .passes = true,
-    .plan = fw_plan_new,
-    .destroy_plan = fw_plan_destroy,
-    .state = sizeof(fw_state),
-    .rooms = fw_rooms,
-    .begin = fw_begin,
-    .query = fw_query,
-    .update = fw_update,
-    .current = fw_current,
+    .fill = fw_fill,
+    FW_RUN,
 };
 
 const pn_solver_ops pn_solver_frank_wolfe_convex = {
@@ -138,15 +135,6 @@ const pn_solver_ops pn_solver_frank_wolfe_convex = {
         "gradient plus Gaussian noise.  What the noise costs follows the Gaussian width of the set.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 5 with L^2 in the noise and step 2/(t+2); Jaggi (2013)",
     .params = fw_convex_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .passes = true,
-    .plan = fw_convex_plan_new,
-    .destroy_plan = fw_plan_destroy,
-    .state = sizeof(fw_state),
-    .rooms = fw_rooms,
-    .begin = fw_begin,
-    .query = fw_query,
-    .update = fw_update,
-    .current = fw_current,
+    .fill = fw_convex_fill,
+    FW_RUN,
 };

@@ -25,7 +25,7 @@ extern const char *const fw_steps[];
 
 extern const pn_param fw_params[], fw_convex_params[];
 enum { FW_SELECTION = 0, FW_STEP };
-enum { FW_CONVEX_STEP = 0 };
+enum { FW_CONVEX_STEP = 0, FW_CONVEX_BATCH };
 
 /* What the predictions are computed from, public all of it. */
 typedef struct fw_problem {
@@ -44,10 +44,9 @@ typedef struct fw_problem {
 pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err);
 /** *out[dim] = the `start` option, by default the set's centre; the caller frees it. */
 pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err);
-/** A plan with its head filled in, or a reason why this objective cannot have one: no set, an unbounded one,
- *  no start. */
-pn_status fw_plan_open(fw_plan **out, fw_problem *at, pn_objective *objective, const pn_request *request,
-                       const pn_arg *start, const pn_arg *step, pn_err *err);
+/** The problem and the start of a plan, or a reason why this objective cannot have one: no set, an unbounded one,
+ *  no memory for a start. */
+pn_status fw_read(fw_problem *at, fw_plan *plan, const pn_arg *start, const pn_arg *step, pn_err *err);
 /** Steps are 2/(t+1), which the theory is about. */
 bool fw_is_standard(const fw_problem *at);
 /** The line of the slope bound or the clip, and that of the curvature. */
@@ -55,8 +54,8 @@ void fw_explain_gradient(pn_plan *plan, const fw_problem *at);
 void fw_explain_curvature(pn_plan *plan, const fw_problem *at);
 /** Why there is no bound on the excess risk, or NULL. */
 const char *fw_no_bound(const fw_problem *at);
-/** The end of making a plan, as well as it went so far: it is the caller's now, or freed. */
-pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_status status, pn_err *err);
+/** The steps' sizes, last. */
+pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err);
 /** Iterations, lines and bound of a run without privacy. */
 void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *common);
 /** The T in 1 .. 1e7 that minimises 2 Gamma/T + a sqrt(T): (4 Gamma/a)^(2/3); `fallback` when a or Gamma is 0. */
@@ -65,10 +64,8 @@ size_t fw_best_steps(double gamma, double a, size_t fallback);
 #define FW_DEFAULT_STEPS 100
 #define FW_MAX_STEPS     10000000.0
 
-pn_status fw_convex_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                             const pn_arg *own, pn_err *err);
-pn_status fw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err);
+pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
+pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 void fw_plan_destroy(pn_plan *plan);
 
 #endif

@@ -48,15 +48,13 @@ const char *fw_no_bound(const fw_problem *at)
 void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *common)
 {
     plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : FW_DEFAULT_STEPS;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
     pn_plan_add(&plan->base, "records n", at->n, "public");
     pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations,
                 common[PN_OPT_ITERATIONS].given ? "as given" : "the default");
     if (!at->bounds->certified)
         return;
     fw_explain_curvature(&plan->base, at);
-    if (fw_no_bound(at))
+    if (fw_no_bound(at) || plan->noise.scheme)
         return;
     plan->base.bound = 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
     pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
@@ -67,7 +65,7 @@ bool fw_is_standard(const fw_problem *at)
     return !at->step || (at->step->text && at->step->count == 0);
 }
 
-static pn_status choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
+pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
 {
     const pn_arg *step = at->step;
     pn_schedule *of = &plan->step;
@@ -85,19 +83,6 @@ static pn_status choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
         pn_schedule_explain(of, &plan->base, "step mu");
     else
         pn_plan_add(&plan->base, "step mu", of->eta, step->text ? "1/(T + 2)" : "as given");
-    return PN_OK;
-}
-
-pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_status status, pn_err *err)
-{
-    if (status == PN_OK)
-        status = choose_step(plan, at, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    plan->base.gradients = at->n * (double)plan->base.iterations;
-    *out = &plan->base;
     return PN_OK;
 }
 
@@ -125,34 +110,21 @@ pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err)
     return PN_OK;
 }
 
-pn_status fw_plan_open(fw_plan **out, fw_problem *at, pn_objective *objective, const pn_request *request,
-                       const pn_arg *start, const pn_arg *step, pn_err *err)
+pn_status fw_read(fw_problem *at, fw_plan *plan, const pn_arg *start, const pn_arg *step, pn_err *err)
 {
-    const char *solver = request->solver->name;
-    pn_set *set = pn_objective_set(objective);
-    pn_status status = fw_check_set(solver, set, err);
-    fw_plan *plan;
+    pn_plan *base = &plan->base;
+    const pn_bounds *bounds = pn_objective_bounds(base->objective);
 
-    if (status != PN_OK)
-        return status;
-    PN_TRY(pn_new_zeroed(&plan, 1, err, "solve.%s: out of memory", solver));
-    pn_plan_begin(&plan->base, objective, request);
-    *at = (fw_problem){ .objective = objective,
-                        .set = set,
-                        .bounds = pn_objective_bounds(objective),
-                        .request = &plan->base.request,
-                        .n = (double)pn_objective_data(objective)->n,
-                        .gamma = pn_objective_bounds(objective)->curvature,
+    *at = (fw_problem){ .objective = base->objective,
+                        .set = pn_objective_set(base->objective),
+                        .bounds = bounds,
+                        .request = &base->request,
+                        .n = (double)pn_objective_data(base->objective)->n,
+                        .gamma = isfinite(bounds->curvature) ? bounds->curvature : 0.0,
+                        .bounded = isfinite(bounds->curvature),
                         .step = step };
-    at->bounded = isfinite(at->gamma);
-    at->gamma = at->bounded ? at->gamma : 0.0;
-    status = fw_first_point(&plan->start, "solve.frank_wolfe", set, start, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = plan;
-    return PN_OK;
+    PN_TRY(fw_check_set(base->name, at->set, err));
+    return fw_first_point(&plan->start, base->owner, at->set, start, err);
 }
 
 size_t fw_best_steps(double gamma, double a, size_t fallback)

@@ -10,47 +10,44 @@
 #include <string.h>
 
 #include "geometry/width/width.h"
+#include "oracle/gradient_batch.h"
 #include "solvers/engine/work.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
 const pn_param fw_convex_params[] = {
     FW_STEP_PARAM,
+    PN_BATCH_PARAMS,
     PN_PARAM_END,
 };
 
 static size_t choose_steps(const fw_plan *plan, const fw_problem *at, const pn_width *width, const pn_arg *given)
 {
-    size_t most = pn_gradient_steps_max(at->objective), best;
-    double one = plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(at->request)) * width->high;
+    size_t most = pn_planned_steps_max(at->objective, &plan->noise), best = 0;
 
     if (given->given)
         return given->count;
-    best = at->bounded ? fw_best_steps(at->gamma, one, FW_DEFAULT_STEPS) : FW_DEFAULT_STEPS;
-    return best < most ? best : most;
-}
+    for (int round = 0; round < (plan->noise.scheme ? 2 : 1); round++) { /* of batches the noise follows the steps */
+        double one = pn_gradient_noise_unit(&plan->noise, &plan->base, best) * width->high;
 
-static void explain_width(pn_plan *plan, const pn_width *width)
-{
-    if (width->draws)
-        pn_plan_add(plan, "width G of C", width->value, "in [%.6g, %.6g] with confidence %g, %zu draws", width->low,
-                    width->high, width->confidence, width->draws);
-    else
-        pn_plan_add(plan, "width G of C", width->value, "E max over C of <b, v>, %s", pn_width_methods[width->method]);
+        best = at->bounded ? fw_best_steps(at->gamma, one, FW_DEFAULT_STEPS) : FW_DEFAULT_STEPS;
+        best = best < most ? best : most;
+    }
+    return best;
 }
 
 static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *width)
 {
     double from_steps = 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
-    double from_noise = plan->noise.sigma * width->high;
-    const char *none = fw_no_bound(at);
+    double from_noise = pn_gradient_noise_deviation(&plan->noise) * width->high;
+    const char *none = plan->noise.scheme ? PN_BATCH_NO_BOUND : fw_no_bound(at);
 
     if (at->bounded && fw_is_standard(at))
         pn_plan_add(&plan->base, "risk from steps", from_steps, "2 Gamma / (T + 2)");
-    pn_plan_add(&plan->base, "risk from noise", from_noise, "sigma G");
-    plan->base.bound = none ? NAN : from_steps + from_noise;
-    if (none)
-        pn_plan_add_text(&plan->base, "excess risk bound", "none", "%s", none);
-    else
+    pn_plan_add(&plan->base, "risk from noise", from_noise,
+                plan->noise.scheme ? "sigma G, and as much of the draw's" : "sigma G");
+    if (plan->noise.scheme && !fw_no_bound(at)) /* what it would be of all records: to compare by */
+        plan->base.predicted = from_steps + from_noise;
+    if (pn_plan_bounds(&plan->base, from_steps + from_noise, none))
         pn_plan_add(&plan->base, "excess risk bound", plan->base.bound,
                     "expected, over the noise; sum of the two; Theorem 5.6, corrected");
 }
@@ -66,7 +63,7 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     pn_plan_add(&plan->base, "Lipschitz L", plan->noise.lipschitz, "max l2 norm of a record's gradient, %s",
                 at->bounds->source == PN_BOUND_CLIPPED ? "by clipping" : "certified");
     fw_explain_curvature(&plan->base, at);
-    explain_width(&plan->base, &width);
+    pn_plan_explain_width(&plan->base, "width G of C", "C", &width);
     pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations, "%s",
                 common[PN_OPT_ITERATIONS].given ? "as given"
                 : at->bounded                   ? "(4 Gamma / (sigma G at T = 1))^(2/3), minimises the risk bound"
@@ -77,20 +74,19 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     return status;
 }
 
-pn_status fw_convex_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                             const pn_arg *own, pn_err *err)
+pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    fw_plan *plan = NULL;
+    fw_plan *plan = (fw_plan *)base;
     fw_problem at;
-    pn_status status;
 
-    PN_TRY(fw_plan_open(&plan, &at, objective, request, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
-    plan->base.proven = true;
-    plan->base.bound = NAN;
-    status = pn_gradient_noise_read(&plan->noise, "solve.frank_wolfe_convex", objective, request, err);
-    if (status == PN_OK && request->kind == PN_NONPRIVATE)
+    PN_TRY(fw_read(&at, plan, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
+    PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at.objective, &base->request, err));
+    PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[FW_CONVEX_BATCH], err));
+    if (base->request.kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);
-    else if (status == PN_OK)
-        status = plan_private(plan, &at, common, err);
-    return fw_plan_close(out, plan, &at, status, err);
+        PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
+    } else {
+        PN_TRY(plan_private(plan, &at, common, err));
+    }
+    return fw_choose_step(plan, &at, err);
 }

@@ -281,9 +281,7 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
     if (at->bounded && fw_is_standard(at))
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
-    if (fw_no_bound(at))
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s", fw_no_bound(at));
-    else
+    if (pn_plan_bounds(plan, made->bound, fw_no_bound(at)))
         pn_plan_add(plan, "excess risk bound", made->bound, "expected, over the noise; sum of the two");
 }
 
@@ -312,7 +310,6 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
                        "solve.frank_wolfe: the budget is too small for %zu steps; use fewer iterations", made.steps);
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
-    plan->base.bound = fw_no_bound(at) ? NAN : made.bound;
     vertex->selection.law = made.law;
     vertex->selection.epsilon = made.epsilon;
     if (!paper)
@@ -346,20 +343,19 @@ static pn_status measure_scores(fw_plan *plan, fw_problem *at, pn_err *err)
     return PN_OK;
 }
 
-pn_status fw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err)
+pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    fw_plan *plan = NULL;
+    fw_plan *plan = (fw_plan *)base;
     fw_problem at;
-    pn_status status = fw_plan_open(&plan, &at, objective, request, &common[PN_OPT_START], &own[FW_STEP], err);
 
-    if (status != PN_OK)
-        return status;
-    if (request->kind == PN_NONPRIVATE) {
+    PN_TRY(fw_read(&at, plan, &common[PN_OPT_START], &own[FW_STEP], err));
+    if (base->request.kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);
-    } else if ((status = measure_scores(plan, &at, err)) == PN_OK) {
-        explain_problem(&plan->base, &at);
-        status = plan_private(plan, &at, common, own, err);
+    } else {
+        PN_TRY(measure_scores(plan, &at, err));
+        explain_problem(base, &at);
+        PN_TRY(plan_private(plan, &at, common, own, err));
     }
-    return fw_plan_close(out, plan, &at, status, err);
+    base->gradients = at.n * (double)base->iterations;
+    return fw_choose_step(plan, &at, err);
 }

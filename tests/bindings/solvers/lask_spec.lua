@@ -88,11 +88,19 @@ describe("an oracle", function()
     refused("oracle: objective", pn.oracle, { ledger = ledger })
     refused("unknown option 'foo'", pn.oracle, { objective = obj, ledger = ledger, foo = 1 })
     refused("oracle: a batch has 1 to 500 records, got 501", pn.oracle, { objective = obj, ledger = ledger, batch = 501 })
-    refused("oracle: scheme of a batch must be", pn.oracle,
+    refused("oracle: batch.scheme must be \"fixed\", \"poisson\" or \"shuffled\", got \"x\"", pn.oracle,
       { objective = obj, ledger = ledger, batch = { scheme = "x", size = 3 } })
     refused("oracle: a batch needs size=", pn.oracle, { objective = obj, ledger = ledger, batch = { scheme = "fixed" } })
-    refused("oracle: a batch is {scheme=, size=} or {scheme=, rate=}; it has", pn.oracle,
+    refused("oracle: unknown option 'batch.sice'; batch takes scheme, size, rate", pn.oracle,
       { objective = obj, ledger = ledger, batch = { sice = 3 } })
+    refused("oracle: a batch needs size=, a number of records, or rate=, above 0 and at most 1, not both", pn.oracle,
+      { objective = obj, ledger = ledger, batch = { size = 3, rate = 0.1 } })
+    refused("oracle: batch.rate must be a number above 0, at most 1, got 2", pn.oracle,
+      { objective = obj, ledger = ledger, batch = { rate = 2 } })
+    for _, batch in ipairs { "ten", {} } do
+      refused("oracle: batch must be a number or a table of options, as batch={scheme=, size=, rate=}, got", pn.oracle,
+        { objective = obj, ledger = ledger, batch = batch })
+    end
   end)
 
   it("refuses points, directions and batches that cannot be, for nothing", function()

@@ -45,9 +45,13 @@ local function run(name, at, budget)
 end
 
 describe("a step that fails after its noise was drawn", function()
-  for _, name in ipairs {"mirror_descent", "frank_wolfe_convex", "accelerated_mirror_descent", "gradient_descent", "sgd"} do
-    it("goes on with the same noise and without a second charge: " .. name, function()
-      local budget = {rho = 0.5, iterations = steps}
+  for _, case in ipairs {
+    {"mirror_descent"}, {"frank_wolfe_convex"}, {"accelerated_mirror_descent"}, {"gradient_descent"}, {"sgd"},
+    {"mirror_descent", 20}, {"frank_wolfe_convex", 20}, {"accelerated_mirror_descent", 20}, {"gradient_descent", 20}, {"sgd", 20},
+  } do
+    local name, batch = case[1], case[2]
+    it("goes on with the same noise and without a second charge: " .. name .. (batch and ", of batches" or ""), function()
+      local budget = {rho = 0.5, iterations = steps, batch = batch}
       local smooth, whole = run(name, nil, budget)
       local failed = 0
       for at = 1, steps, 4 do

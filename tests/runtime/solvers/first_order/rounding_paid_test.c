@@ -181,16 +181,16 @@ static void sums_of_sgd_pay(void)
         world of = world_of(1000, false);
         pn_arg own[OWN] = { { 0 } };
         pn_plan *plan;
-        const sgd_plan *details;
+        const pn_batch_release_options *batches;
         double L = pn_objective_bounds(of.objective)->lipschitz[PN_L2];
 
         own[SGD_BATCH] = (pn_arg){ .given = true, .count = 50 };
         own[SGD_STEP] = (pn_arg){ .given = true, .real = 0.1 };
         own[SGD_SAMPLING] = (pn_arg){ .given = true, .text = way ? "poisson" : "fixed" };
         plan = plan_of("sgd", &of, way ? PN_ZERO_OUT : PN_REPLACE_ONE, own);
-        details = (const sgd_plan *)plan;
-        CHECK(details && details->gradient.batches.contribution >= L * (1.0 + 2.0 * UNIT));
-        CHECK(details && details->gradient.batches.error >= pn_objective_batch_error(of.objective, way ? 1000 : 50, L));
+        batches = plan ? &plan->questions[0].batches : NULL;
+        CHECK(batches && batches->contribution >= L * (1.0 + 2.0 * UNIT));
+        CHECK(batches && batches->error >= pn_objective_batch_error(of.objective, way ? 1000 : 50, L));
         pn_plan_free(plan);
         world_free(&of);
     }
