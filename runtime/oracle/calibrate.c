@@ -63,16 +63,21 @@ static pn_status event_at(void *self, double z, pn_event **event, size_t *times,
     return event_of(of->askings, of->count, event, times, err);
 }
 
+pn_run_budget pn_request_budget(const pn_request *request, const char *owner, const char *accountant)
+{
+    return (pn_run_budget){ .owner = owner,
+                            .accountant = accountant,
+                            .epsilon = request->epsilon,
+                            .delta = request->delta,
+                            .rho = request->kind == PN_RHO ? request->rho : NAN };
+}
+
 pn_status pn_askings_calibrate(const pn_asking *askings, size_t count, const pn_request *request, const char *owner,
                                const char *accountant, double *z, double *reached, pn_err *err)
 {
     several of = { askings, count };
     pn_program program = { event_at, &of };
-    pn_run_budget budget = { .owner = owner,
-                             .accountant = accountant,
-                             .epsilon = request->epsilon,
-                             .delta = request->delta,
-                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    pn_run_budget budget = pn_request_budget(request, owner, accountant);
     double found = NAN;
 
     PN_TRY(pn_calibrate_run(&found, reached, &budget, &program, err));

@@ -38,6 +38,39 @@ void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *req
     plan->bound = NAN;
 }
 
+pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
+                       const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    pn_plan *plan;
+    pn_status status;
+
+    if (solver->plan)
+        return solver->plan(out, objective, request, common, own, err);
+    plan = pn_calloc(1, solver->planned);
+    PN_TRY(pn_made(plan, err, "solve.%s: out of memory", solver->name));
+    pn_plan_begin(plan, objective, request);
+    status = solver->fill(plan, common, own, err);
+    if (status == PN_OK)
+        *out = plan;
+    else
+        pn_plan_free(plan);
+    return status;
+}
+
+pn_status pn_plan_start(double **start, const char *owner, const pn_objective *objective, const pn_arg *given,
+                        pn_err *err)
+{
+    const pn_set *set = pn_objective_set(objective);
+    size_t p = pn_objective_dim(objective);
+
+    PN_TRY(pn_new_zeroed(start, p, err, "%s: out of memory for %zu coordinates", owner, p));
+    if (given && given->given)
+        memcpy(*start, given->vector.data, p * sizeof(double));
+    else if (set)
+        set->ops->center(set, *start);
+    return PN_OK;
+}
+
 void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out)
 {
     size_t first = plan->later ? plan->later : plan->lines.count;
@@ -313,7 +346,7 @@ pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *o
     if (why)
         return pn_without_records_plan(out, solver, objective, &request, common, own, why, err);
     if ((status = check_drawable(owner, solver, objective, &request, err)) != PN_OK ||
-        (status = solver->plan(&plan, objective, &request, common, own, err)) != PN_OK)
+        (status = pn_plan_make(&plan, solver, objective, &request, common, own, err)) != PN_OK)
         return status;
     plan->request.task = NULL;
     certify(plan);

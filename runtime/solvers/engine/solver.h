@@ -82,6 +82,9 @@ struct pn_solver_ops {
      * (allocated by the solver, pn_plan embedded first) */
     pn_status (*plan)(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);
+    /* Or, in place of `plan`: fill in a plan of so many bytes, zeroed, pn_plan first, which has been begun. */
+    size_t planned;
+    pn_status (*fill)(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
     /* NULL, or: lines on choices that were not made, with their noise.  They take longer than the plan, so they wait
      * until it is shown: for plans that called pn_plan_later. */
     void (*what_if)(const pn_plan *plan, pn_plan_lines *out);
@@ -122,6 +125,15 @@ extern const pn_param pn_solver_common[];
  */
 pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, pn_ledger *ledger,
                      pn_arg *common, pn_arg *own, pn_task *task, pn_err *err);
+
+/** The solver's own plan, by `plan` or `fill`.  Errors: its; PN_ENOMEM. */
+pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
+                       const pn_arg *common, const pn_arg *own, pn_err *err);
+
+/** For plans: *start[p], owned: the point that is given, else (NULL, too) the centre of the set, else 0.
+ *  Errors: PN_ENOMEM. */
+pn_status pn_plan_start(double **start, const char *owner, const pn_objective *objective, const pn_arg *given,
+                        pn_err *err);
 
 /**
  * For plans: the width of a bounded set to 1% of sqrt(G^2 + r^2), r the smaller of its l2 radius and half its diameter,

@@ -151,7 +151,7 @@ pn_status pn_without_records_plan(pn_plan **out, const pn_solver_ops *solver, pn
     PN_TRY(open_stand_in(&self, objective, request, err));
     memcpy(shared, common, sizeof shared);
     shared[PN_OPT_CALIBRATION].text = "tight"; /* an article's noise for a sensitivity of 0 is none, too */
-    status = solver->plan(&plan, self->stand_in, &exact, shared, own, err);
+    status = pn_plan_make(&plan, solver, self->stand_in, &exact, shared, own, err);
     if (status != PN_OK) {
         pn_without_records_free(self);
         return status;

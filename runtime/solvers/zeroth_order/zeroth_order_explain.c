@@ -74,8 +74,8 @@ static void explain_sizes(zo_work *at)
         pn_plan_add(&plan->base, "batch B2", (double)choice->others, "%s; differences", as_given(at, ZO_BATCH, rule));
     }
     pn_plan_add(&plan->base, "records used", used, "each once a pass, in %s; %zu pass%s",
-                is_naive(at) ? "one round" : "one leaf of one epoch's sums", plan->passes,
-                plan->passes > 1 ? "es" : "");
+                is_naive(at) ? "one round" : "one leaf of one epoch's sums", at->question->slices.passes,
+                at->question->slices.passes > 1 ? "es" : "");
     pn_plan_add(&plan->base, "step eta", choice->step, "%s",
                 as_given(at, ZO_STEP, at->practical ? "D/(G sqrt(T)), G with noise and slope" : "D/(G sqrt(T))"));
     pn_plan_add(&plan->base, "loss values", plan->base.gradients,
@@ -96,27 +96,29 @@ static void explain_noise(zo_work *at)
     static const char *const norms[] = { "sqrt(d) L", "d L", "d L" };
     zo_plan *plan = at->plan;
     const zo_choice *choice = &plan->choice;
-    const char *norm = plan->smoothing.level > 0.0 && plan->smoothing.directions == PN_DIRECTIONS_IID
+    const char *norm = at->question->smoothing.level > 0.0 && at->question->smoothing.directions == PN_DIRECTIONS_IID
                            ? "sqrt(d) L level"
-                           : norms[plan->smoothing.directions];
+                           : norms[at->question->smoothing.directions];
     bool replace = plan->base.request.neighbours == PN_REPLACE_ONE;
+    double first, others;
     char method[160];
 
-    pn_plan_add_text(&plan->base, "directions", pn_directions_names[plan->smoothing.directions],
+    pn_plan_add_text(&plan->base, "directions", pn_directions_names[at->question->smoothing.directions],
                      "of a record's differences, independent of the data");
     if (!at->is_private)
         return;
-    pn_plan_add(&plan->base, "sensitivity s1", at->first_sensitivity, "%s%s/%s, enforced", replace ? "2 " : "", norm,
+    pn_smoothed_sensitivities(at->question, &first, &others);
+    pn_plan_add(&plan->base, "sensitivity s1", first, "%s%s/%s, enforced", replace ? "2 " : "", norm,
                 is_naive(at) ? "B" : "B1");
-    if (at->other_sensitivity > 0.0)
-        pn_plan_add(&plan->base, "sensitivity s2", at->other_sensitivity, "%s%s min(2 D/mu, 2)/B2, enforced",
-                    replace ? "2 " : "", norm);
-    pn_prefix_design_describe(plan->design, method, sizeof method);
-    pn_plan_add(&plan->base, "noise sigma", choice->sigma, "s %.6g/sqrt(2 rho); %s", pn_prefix_gain(plan->design),
-                is_naive(at) ? "fresh in every round" : method);
+    if (others > 0.0)
+        pn_plan_add(&plan->base, "sensitivity s2", others, "%s%s min(2 D/mu, 2)/B2, enforced", replace ? "2 " : "",
+                    norm);
+    pn_prefix_design_describe(at->question->design, method, sizeof method);
+    pn_plan_add(&plan->base, "noise sigma", choice->sigma, "s %.6g/sqrt(2 rho); %s",
+                pn_prefix_gain(at->question->design), is_naive(at) ? "fresh in every round" : method);
     pn_plan_add(&plan->base, "noise of a round", choice->noise, "sqrt(d) times that of a coordinate, rms over rounds");
-    if (plan->passes > 1)
-        pn_plan_add(&plan->base, "passes", (double)plan->passes, "each is charged when it begins");
+    if (at->question->slices.passes > 1)
+        pn_plan_add(&plan->base, "passes", (double)at->question->slices.passes, "each is charged when it begins");
 }
 
 /* ---- bounds ---- */
@@ -129,7 +131,7 @@ const char *zo_no_bound(const zo_work *at)
         return "L is what is enforced, not what holds of the loss";
     if (!at->gap_known)
         return "nothing bounds the gap; give gap=";
-    if (at->plan->passes > 1)
+    if (at->question->slices.passes > 1)
         return "records of a second pass are not fresh";
     if (!isfinite(at->regulariser_slope))
         return "the slope of the regulariser is not bounded";
@@ -252,7 +254,7 @@ static void explain_output(zo_work *at)
     zo_plan *plan = at->plan;
 
     pn_plan_add_text(&plan->base, "output", names[plan->output], "%s", words[plan->output]);
-    if (at->is_private && plan->smoothing.strict)
+    if (at->is_private && at->question->smoothing.strict)
         pn_plan_warn(&plan->base, "strict=true: whether the run ends early depends on records and is not paid for");
 }
 
