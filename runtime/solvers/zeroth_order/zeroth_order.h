@@ -53,6 +53,12 @@ typedef struct zo_choice {
     double bound;           /* BOUND on the expected norm of the smoothed gradient averaged over an epoch's points */
 } zo_choice;
 
+/* Neither 0 nor NaN. */
+static inline bool zo_is_given(double number)
+{
+    return number > 0.0;
+}
+
 /* The noise N_t of prefixes, in units of sigma^2 and of one coordinate. */
 typedef struct zo_noise {
     double gain;   /* sigma rho / sensitivity of a leaf */

@@ -205,42 +205,25 @@ static void explain_complexity(zo_work *at)
                      with <= without ? "at most" : "above", sqrt(at->problem.dim) * eps);
 }
 
-static bool same(zo_method a, zo_method b)
-{
-    return a.oracle == b.oracle && a.directions == b.directions && (a.oracle == ZO_NAIVE || a.sum == b.sum);
-}
-
-/* As wide as the names of lines are. */
-static const char *short_name(zo_method method)
-{
-    static const char *const names[][ZO_SUM_COUNT] = {
-        [PN_DIRECTIONS_ORTHOGONAL] = { "VR orth tree", "VR orth honaker", "VR orth sqrt", "VR orth blt" },
-        [PN_DIRECTIONS_IID] = { "VR iid tree", "VR iid honaker", "VR iid sqrt", "VR iid blt" },
-    };
-
-    if (method.oracle == ZO_NAIVE)
-        return method.directions == PN_DIRECTIONS_ONE ? "naive one" : "naive orth";
-    return names[method.directions][method.sum];
-}
-
-/* Whether a method is the one that runs; with other sizes where bounds are trivial. */
-static const char *standing(const zo_work *at, bool chosen)
-{
-    if (!chosen)
-        return "least bound";
-    return at->practical ? "* runs, with the sizes above; least bound" : "* runs: least bound";
-}
-
-/* Every method with the sizes that make its bound least. */
+/* Every method with the sizes that make its bound least; where bounds are trivial the one that runs has others. */
 static void explain_methods(zo_work *at)
 {
+    static const char *const names[ZO_METHODS] = { "VR orth tree", "VR orth honaker", "VR orth sqrt", "VR orth blt",
+                                                   "VR iid tree",  "VR iid honaker",  "VR iid sqrt",  "VR iid blt",
+                                                   "naive one",    "naive orth" }; /* as wide as those of lines are */
+    const zo_method *runs = &at->plan->choice.method;
+
     for (int i = 0; i < ZO_METHODS; i++) {
         const zo_choice *best = &at->best[i];
-        bool chosen = same(zo_methods[i], at->plan->choice.method);
+        const zo_method *of = &zo_methods[i];
+        bool chosen = of->oracle == runs->oracle && of->directions == runs->directions && of->sum == runs->sum;
 
         if (at->found[i])
-            pn_plan_add(&at->plan->base, short_name(zo_methods[i]), best->bound, "%s at K=%zu T=%zu B1=%zu B2=%zu%s",
-                        standing(at, chosen), best->epochs, best->rounds, best->first, best->others,
+            pn_plan_add(&at->plan->base, names[i], best->bound, "%sleast bound at K=%zu T=%zu B1=%zu B2=%zu%s",
+                        !chosen         ? ""
+                        : at->practical ? "* runs, with the sizes above; "
+                                        : "* runs: ",
+                        best->epochs, best->rounds, best->first, best->others,
                         at->allowed[i] || chosen ? "" : "; only where asked for");
     }
 }

@@ -110,11 +110,9 @@ static bool search_article(const zo_work *at, zo_choice *best)
 static void search_all(zo_work *at)
 {
     for (int i = 0; i < ZO_METHODS; i++) {
-        at->allowed[i] = admits(at, zo_methods[i]);
         at->found[i] = at->paper && at->allowed[i] ? search_article(at, &at->best[i])
                                                    : zo_search(&at->problem, zo_methods[i], &at->fixed, &at->best[i]);
-        if (at->found[i] && too_slow(at, &at->best[i]))
-            at->allowed[i] = false;
+        at->allowed[i] = at->allowed[i] && !(at->found[i] && too_slow(at, &at->best[i]));
     }
 }
 
@@ -156,7 +154,7 @@ static void read_target(zo_work *at)
     if (!zo_given(at, ZO_TARGET))
         return;
     for (int i = 0; i < ZO_METHODS; i++) {
-        if (admits(at, zo_methods[i]))
+        if (at->allowed[i])
             least = fmin(least, zo_records_for(&at->problem, zo_methods[i], at->own[ZO_TARGET].real));
     }
     at->problem.records = fmin(least, n);
@@ -173,9 +171,11 @@ static pn_status choose(zo_work *at, pn_err *err)
     bool any = false;
 
     read_fixed(at);
+    for (int i = 0; i < ZO_METHODS; i++) {
+        at->allowed[i] = admits(at, zo_methods[i]);
+        any = any || at->allowed[i];
+    }
     read_target(at);
-    for (int i = 0; i < ZO_METHODS; i++)
-        any = any || admits(at, zo_methods[i]);
     if (!any)
         return pn_fail(err, PN_EINVAL,
                        "%s: no method fits directions, oracle, first_batch, level and prefix together; "
