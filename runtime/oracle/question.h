@@ -127,9 +127,9 @@ pn_status pn_question_set_horizon(pn_question *self, size_t steps, pn_err *err);
 pn_status pn_question_design(pn_question *self, const pn_request *request, pn_err *err);
 /** The same with noise of that multiplier, in what a whole stream moves for leaves of its sensitivity. */
 pn_status pn_question_design_at(pn_question *self, double multiplier, pn_err *err);
-/** Of a point, whose sensitivity, bound and dim are known: sigma, or the scale of Laplace noise for a pure epsilon, with
- *  which it costs the whole request, and its event.  Errors: PN_EBUDGET, beginning with `owner`, with the least budget
- *  that pays. */
+/** Of a point, whose sensitivity, bound and dim are known: sigma, or the scale of Laplace noise for a pure epsilon,
+ *  with which it costs the whole request, and its event.  Errors: PN_EBUDGET, beginning with `owner`, with the least
+ *  budget that pays. */
 pn_status pn_point_noise(pn_question *self, const pn_request *request, const char *owner, pn_err *err);
 /** Of smoothed, when its smoothing, reach, slices (but for their design) and prefix are known: what a record moves the
  *  first leaf of a stream and every other one in l2; 0 where there is no other. */

@@ -83,18 +83,24 @@ end
 local clipped = { "logistic, clipped rows of norm 1", problems[1][2] }
 local strong = { "logistic and strong l2", { data = dense, loss = pn.loss.logistic(), reg = pn.reg.l2(0.1) } }
 local simplex = { "logistic over simplex", { data = dense, loss = pn.loss.logistic(), set = pn.set.simplex { dim = 6 } } }
-local box = { "logistic over a box", { data = dense, loss = pn.loss.logistic(), set = pn.set.box { lower = { -1, -1, -1, -1, -1, -1 }, upper = { 1, 1, 1, 1, 1, 1 } } } }
-local net = { "logistic, elastic net", { data = sparse, loss = pn.loss.logistic(), reg = pn.reg.elastic_net { l1 = 0.01, l2 = 0.1 } } }
+local box = { "logistic over a box", { data = dense,
+  loss = pn.loss.logistic(), set = pn.set.box { lower = { -1, -1, -1, -1, -1, -1 }, upper = { 1, 1, 1, 1, 1, 1 } } } }
+local net = { "logistic, elastic net", { data = sparse,
+  loss = pn.loss.logistic(), reg = pn.reg.elastic_net { l1 = 0.01, l2 = 0.1 } } }
 local strong_ball = { "logistic and l2 over l2", { data = dense, loss = pn.loss.logistic(), reg = pn.reg.l2(0.1), set = l2(6) } }
 local raw = { "huber, unbounded rows",
   { data = pn.data.synthetic.lasso { n = 40, p = 3, seed = 9 }, loss = pn.loss.huber { delta = 0.5 } } }
-local strong_l1 = { "logistic and strong l2 over l1", { data = dense, loss = pn.loss.logistic(), reg = pn.reg.l2(0.1), set = l1(6) } }
+local strong_l1 = { "logistic and strong l2 over l1", { data = dense,
+  loss = pn.loss.logistic(), reg = pn.reg.l2(0.1), set = l1(6) } }
 local ways = {
   zeroth_order = {
     over = { clipped, problems[5], problems[9], raw },
-    { oracle = "naive" }, { oracle = "variance_reduced" }, { directions = "iid" }, { directions = "one" }, { directions = "iid", level = 2 },
-    { level = 0.5 }, { passes = 3, epochs = 2, oracle = "variance_reduced" }, { passes = 3 }, { output = "random" }, { output = "best" },
-    { target = 0.5 }, { stationarity = 0.2 }, { epochs = 3, rounds = 8 }, { rounds = 1 }, { rounds = 8, oracle = "variance_reduced" },
+    { oracle = "naive" }, { oracle = "variance_reduced" }, { directions = "iid" }, { directions = "one" },
+    { directions = "iid", level = 2 },
+    { level = 0.5 }, { passes = 3, epochs = 2, oracle = "variance_reduced" }, { passes = 3 }, { output = "random" },
+    { output = "best" },
+    { target = 0.5 }, { stationarity = 0.2 }, { epochs = 3, rounds = 8 }, { rounds = 1 },
+    { rounds = 8, oracle = "variance_reduced" },
     { batch = 4, first_batch = 16, rounds = 8 }, { batch = 3 }, { first_batch = 50 }, { epochs = 1000 }, { smoothing = 0.3 },
     { radius = 0.01 }, { smoothing = 0.1, radius = 0.02, step = 0.5 }, { step = 0.1 }, { smoothing = 1e-300 }, { radius = 1e300 },
     { gap = 0.7 }, { gap = 0.7, lipschitz = 3 }, { lipschitz = 0.1 }, { lipschitz = 1e-300 }, { distance = 4 }, { iterations = 5 },
@@ -116,13 +122,15 @@ local ways = {
     over = { clipped, problems[3], problems[4], problems[7], problems[10], strong, simplex, box, strong_l1, raw },
     { lambda = 0.02 }, { lambda = 0 }, { lambda = 1e-9 }, { split = 0.9 }, { tolerance = 1e-3 }, { tolerance = 1e-30 },
     { approximate = false }, { calibration = "paper" }, { calibration = "paper", unproven = true }, { accountant = "rdp" },
-    { accountant = "pld" }, { iterations = 3 }, { start = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 }, lambda = 0.1 }, { neighbours = "add_remove" },
+    { accountant = "pld" }, { iterations = 3 }, { start = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 }, lambda = 0.1 },
+    { neighbours = "add_remove" },
   },
   output_perturbation = {
     over = { clipped, problems[5], problems[6], strong, net, box, strong_ball, strong_l1, problems[7], problems[11], raw },
     { method = "exact" }, { method = "exact", tolerance = 1e-3 }, { method = "exact", tolerance = 1e-30 }, { method = "sgd" },
     { method = "sgd", passes = 3, batch = 20, seed = 5 }, { method = "sgd", batch = 401 }, { method = "sgd", step = 0.5 },
-    { iterations = 7 }, { step = 0.1 }, { step = 100 }, { step = 5 }, { batch = 5 }, { method = "exact", step = 1 }, { method = "sgd", iterations = 3 },
+    { iterations = 7 }, { step = 0.1 }, { step = 100 }, { step = 5 }, { batch = 5 }, { method = "exact", step = 1 },
+    { method = "sgd", iterations = 3 },
     { method = "exact", iterations = 3 }, { tolerance = 0.1 }, { calibration = "paper" }, { neighbours = "add_remove" },
     { start = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 } }, { method = "sgd", passes = 1000000, batch = 1 }, { step = 1e290 },
   },
@@ -131,9 +139,11 @@ local ways = {
     { form = "printed" }, { calibration = "paper" }, { calibration = "paper", c = 20 }, { c = 3 }, { preset = "theory" },
     { preset = "theory", step = 0.001 }, { preset = "theory", step = 10 }, { preset = "theory", step = { 0.1, 0.1 } },
     { epochs = 2 }, { epochs = 2, iterations = 2 }, { iterations = 3 }, { inner = 9 }, { batch = 7 }, { batch = 401 },
-    { step = 0.3 }, { step = { 0.5, 0.25 }, epochs = 2 }, { step = { 0.5, 0.25 } }, { anchor_share = 0.5 }, { tail = 0 }, { tail = 1.5 },
+    { step = 0.3 }, { step = { 0.5, 0.25 }, epochs = 2 }, { step = { 0.5, 0.25 } }, { anchor_share = 0.5 }, { tail = 0 },
+    { tail = 1.5 },
     { restart = "average" }, { restart = "last" }, { reach = 1 }, { reach = 0 }, { accountant = "rdp" }, { accountant = "pld" },
-    { strong_convexity = 0.3 }, { epochs = 2000000 }, { inner = 1e13 }, { neighbours = "add_remove" }, { form = "printed", neighbours = "zero_out" },
+    { strong_convexity = 0.3 }, { epochs = 2000000 }, { inner = 1e13 }, { neighbours = "add_remove" },
+    { form = "printed", neighbours = "zero_out" },
   },
 }
 ways.svrg_pp = ways.svrg

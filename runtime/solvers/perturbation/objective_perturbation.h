@@ -76,8 +76,8 @@ void op_begin(const op_problem *at, double weight, op_choice *made);
 pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err);
 /** Everything that follows from s = sensitivity/sigma.  Errors: as op_tolerance. */
 pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err);
-/** theta[p]: the minimum of the sum, the quadratic term and <linear, theta>, to the certificate.  How many gradients that
- *  takes depends on the records: only runs that may show numbers of them count and report it.
+/** theta[p]: the minimum of the sum, the quadratic term and <linear, theta>, to the certificate.  How many gradients
+ *  that takes depends on the records: only runs that may show numbers of them count and report it.
  *  Errors: as pn_perturbed_minimum. */
 pn_status op_minimise(const op_problem *at, const op_choice *made, const char *label, const double *linear,
                       double *theta, pn_oracle *ask, pn_err *err);
