@@ -86,16 +86,21 @@ static pn_status gaussian_noise(const pn_run_budget *budget, const pn_request *r
     return pn_allowance_noise(&allowance, allowance.total, program, z, err);
 }
 
+pn_run_budget pn_request_budget(const pn_request *request, const char *owner, const char *accountant)
+{
+    return (pn_run_budget){ .owner = owner,
+                            .accountant = accountant,
+                            .epsilon = request->epsilon,
+                            .delta = request->delta,
+                            .rho = request->kind == PN_RHO ? request->rho : NAN };
+}
+
 pn_status pn_askings_calibrate(const pn_asking *askings, size_t count, const pn_request *request, const char *owner,
                                const char *accountant, double *z, double *reached, pn_err *err)
 {
     several of = { askings, count };
     pn_program program = { event_at, &of };
-    pn_run_budget budget = { .owner = owner,
-                             .accountant = accountant ? accountant : "rdp",
-                             .epsilon = request->epsilon,
-                             .delta = request->delta,
-                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    pn_run_budget budget = pn_request_budget(request, owner, accountant ? accountant : "rdp");
     double found = NAN;
 
     PN_TRY(!accountant && all_gaussian(askings, count) ? gaussian_noise(&budget, request, &program, &found, err)

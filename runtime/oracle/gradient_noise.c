@@ -28,12 +28,7 @@ pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, co
         return pn_fail(err, PN_EUNSUPPORTED, "%s: a black box has no gradients; zeroth-order solvers take it", owner);
     if (request->kind == PN_NONPRIVATE)
         return PN_OK;
-    if (request->neighbours == PN_ADD_REMOVE)
-        return pn_fail(
-            err, PN_EUNSUPPORTED,
-            "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use \"replace_one\" or "
-            "\"zero_out\"",
-            owner);
+    PN_TRY(pn_request_need_n(request, owner, err));
     error = pn_objective_gradient_error(objective);
     if (!isfinite(noise->lipschitz) || !isfinite(error))
         return pn_fail(err, PN_EPRIVACY,
@@ -250,10 +245,7 @@ pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_
         (request->kind != PN_EPSILON_DELTA || request->delta == 0.0))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
                        plan->owner);
-    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
-                       plan->owner);
-    return PN_OK;
+    return pn_request_need_delta(request, plan->owner, err);
 }
 
 static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, bool paper, pn_err *err)

@@ -1,10 +1,34 @@
-/* plan.c -- the lines, settings and warnings of a plan.
+/* plan.c -- the lines, settings and warnings of a plan, and what requests have in common.
  * Depends on: plan.h.  Used by: every file of oracle/ and solvers/ that plans. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "oracle/plan.h"
+
+/* ---- what is asked for ---- */
+
+bool pn_request_is_lesson(const pn_request *request)
+{
+    return request->ledger && pn_ledger_budget(request->ledger)->teaching;
+}
+
+pn_status pn_request_need_n(const pn_request *request, const char *owner, pn_err *err)
+{
+    if (request->kind == PN_NONPRIVATE || request->neighbours != PN_ADD_REMOVE)
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use \"replace_one\" "
+                   "or \"zero_out\"",
+                   owner);
+}
+
+pn_status pn_request_need_delta(const pn_request *request, const char *owner, pn_err *err)
+{
+    if (request->kind != PN_EPSILON_DELTA || request->delta > 0.0)
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say", owner);
+}
 
 /* ---- lines ---- */
 

@@ -111,6 +111,13 @@ struct pn_plan {
     char warnings[PN_PLAN_WARNINGS][256]; /* empty strings where there is none */
 };
 
+/** Whether what pays is a ledger of lessons, which takes simulated noise and what no real budget pays for. */
+bool pn_request_is_lesson(const pn_request *request);
+/** PN_EUNSUPPORTED for add_remove, of what divides by n. */
+pn_status pn_request_need_n(const pn_request *request, const char *owner, pn_err *err);
+/** PN_EUNSUPPORTED for a pure epsilon, of what draws Gaussian noise. */
+pn_status pn_request_need_delta(const pn_request *request, const char *owner, pn_err *err);
+
 /** What every plan begins with: whose it is, for what, proven until something says otherwise, and no bound yet. */
 void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *request);
 /** Add a line; `formula` as printf. */

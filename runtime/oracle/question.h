@@ -18,6 +18,7 @@
 #include "objective/passes/objective.h"
 #include "oracle/gradient_noise.h"
 #include "oracle/model_noise.h"
+#include "privacy/accounting/calibrate_program.h"
 #include "privacy/event/event.h"
 #include "privacy/mechanism/batch_release.h"
 #include "privacy/mechanism/mechanism.h"
@@ -127,6 +128,16 @@ pn_status pn_question_set_horizon(pn_question *self, size_t steps, pn_err *err);
 pn_status pn_question_design(pn_question *self, const pn_request *request, pn_err *err);
 /** The same with noise of that multiplier, in what a whole stream moves for leaves of its sensitivity. */
 pn_status pn_question_design_at(pn_question *self, double multiplier, pn_err *err);
+/** Of a point, whose sensitivity, bound and dim are known: sigma, or the scale of Laplace noise for a pure epsilon,
+ *  with which it costs the whole request, and its event.  Errors: PN_EBUDGET, beginning with `owner`, with the least
+ *  budget that pays. */
+pn_status pn_point_noise(pn_question *self, const pn_request *request, const char *owner, pn_err *err);
+/** Of smoothed, when its smoothing, reach, slices (but for their design) and prefix are known: what a record moves the
+ *  first leaf of a stream and every other one in l2; 0 where there is no other. */
+void pn_smoothed_sensitivities(const pn_question *self, double *first, double *others);
+/** Of smoothed, certified: the noise with which its passes cost the request, and the event of one; leaves the design in
+ *  slices, too.  Errors: PN_EBUDGET, beginning with `owner`; as pn_prefix_design_new. */
+pn_status pn_smoothed_design(pn_question *self, const pn_request *request, const char *owner, pn_err *err);
 /** Contributions by which a neighbour's sum differs: one where a coin decides about a record. */
 double pn_question_moved(const pn_question *self);
 /** Standard deviation of the noise on each number of an answer (for scale 1; of a running sum the last); of a choice
@@ -160,6 +171,8 @@ typedef struct pn_asking {
     bool priced; /* it has its noise already */
 } pn_asking;
 
+/** What is asked for, for pn_calibrate_run. */
+pn_run_budget pn_request_budget(const pn_request *request, const char *owner, const char *accountant);
 /** The noise of those that have none: one multiplier *z (may be NULL) for all, with which the run costs what is asked
  *  for: *reached (may be NULL), by `accountant`: "rdp", or "pld"; NULL: the exact curve where all are Gaussian about
  *  all records, else "rdp".  Errors: as pn_calibrate_run, whose messages begin with `owner`. */

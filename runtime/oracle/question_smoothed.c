@@ -4,10 +4,13 @@
  * over m; the object that hands out the records prices the sums (continual/single_pass.h).
  * Depends on: question.h, draw.h, continual/single_pass.h, objective/measures/smoothed.h.
  * Used by: draw.c, solvers/zeroth_order. */
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mutant.h"
 #include "oracle/draw.h"
+#include "privacy/accounting/accountant.h"
 
 enum { NOISE = 0, POINTS, PICKS, STREAMS };
 
@@ -121,12 +124,147 @@ size_t pn_smoothed_pick(pn_smoothed_draw *self, size_t count)
     return (size_t)pn_rng_below(self->streams[PICKS], count);
 }
 
+/* ---- what a record moves ---- */
+
+static double gradient_norm(const pn_question *self)
+{
+    return pn_smoothed_norm(&self->smoothing, self->dim);
+}
+
+static double difference_norm(const pn_question *self)
+{
+    return pn_smoothed_difference_norm(&self->smoothing, self->dim, self->reach);
+}
+
+/* Of the mean over `batch` records whose terms have norm `norm`, as computed.  Replacing one moves it by two terms;
+ * under zero_out a record that is out adds nothing while the divisor stays, and that is one term.
+ * Both data sets round. */
+static double leaf_sensitivity(const pn_question *self, double norm, size_t batch)
+{
+    double rounding = 2.0 * pn_smoothed_error(&self->smoothing, self->dim, batch, norm);
+    double terms = pn_question_moved(self) * (PN_MUTANT("leaf_sensitivity_half") ? 0.5 : 1.0);
+
+    return (terms * norm / (double)batch + rounding) * (1.0 + 0x1p-50);
+}
+
+/* On every entry of a leaf. */
+static double entry_bound(const pn_question *self, double norm, size_t batch)
+{
+    return (norm + pn_smoothed_error(&self->smoothing, self->dim, batch, norm)) * (1.0 + 0x1p-50);
+}
+
+void pn_smoothed_sensitivities(const pn_question *self, double *first, double *others)
+{
+    const pn_single_pass_options *how = &self->slices;
+
+    *first = leaf_sensitivity(self, gradient_norm(self), how->first);
+    *others = how->leaves > 1 ? leaf_sensitivity(self, difference_norm(self), how->others) : 0.0;
+}
+
+/* ---- noise ---- */
+
+static bool affordable(const pn_request *request, pn_event *event, size_t charges)
+{
+    if (request->kind == PN_RHO)
+        return (double)charges * event->ops->zcdp(event) <= request->rho;
+    return pn_event_epsilon(event, charges, request->delta, NULL) <= request->epsilon;
+}
+
+/* Equal parts of rho, a little less than all of it: tails and rounding want their share of every charge. */
+static pn_status design_by_rho(pn_question *self, const pn_request *request, double rho, const char *owner, pn_err *err)
+{
+    size_t passes = self->slices.passes;
+    pn_request each = { .kind = PN_RHO, .rho = rho / (double)passes };
+    double least = 1e-3 * each.rho;
+
+    for (double less = 1e-9; each.rho > least; less = fmin(4.0 * less, 0.05)) {
+        each.rho *= 1.0 - less;
+        PN_TRY(pn_question_design(self, &each, err));
+        if (affordable(request, self->event, passes))
+            return PN_OK;
+    }
+    return pn_fail(err, PN_EBUDGET, "%s: the budget is too small for %zu passes; use fewer", owner, passes);
+}
+
+/* By the exact curve of one stream where it is the whole price; by rho where the budget is split between passes or was
+ * begun by others. */
+static pn_status design_by_budget(pn_question *self, const pn_request *request, const char *owner, pn_err *err)
+{
+    pn_status status;
+
+    if (self->exact)
+        return pn_question_design(self, NULL, err);
+    if (pn_request_is_renyi(request))
+        status =
+            design_by_rho(self, request, pn_zcdp_rho(request->epsilon, pn_ideal_delta(request->delta)), owner, err);
+    else if (self->slices.passes > 1)
+        status = design_by_rho(self, request, pn_gradient_noise_rho(request), owner, err);
+    else
+        status = pn_question_design(self, request, err);
+    if (status != PN_EBUDGET || request->kind == PN_RHO)
+        return status;
+    /* At epsilon of 50 and more the tails of drawn noise need half of delta, which only Renyi prices give them. */
+    return design_by_rho(self, request, pn_zcdp_rho(request->epsilon, 0.499 * request->delta), owner, err);
+}
+
+/* Leaf by leaf where noise follows it. */
+static pn_status need_sensitivities(pn_question *self, double **all, const char *owner, pn_err *err)
+{
+    size_t horizon = self->prefix.horizon;
+    double first, others;
+
+    if (self->prefix.scale != PN_PREFIX_BY_NODE)
+        return PN_OK;
+    PN_TRY(pn_new(all, horizon, err, "%s: out of memory for %zu rounds", owner, horizon));
+    pn_smoothed_sensitivities(self, &first, &others);
+    for (size_t t = 0; t < horizon; t++)
+        (*all)[t] = t == 0 ? first : others;
+    self->prefix.sensitivities = *all;
+    self->prefix.sensitivity = 0.0;
+    return PN_OK;
+}
+
+pn_status pn_smoothed_design(pn_question *self, const pn_request *request, const char *owner, pn_err *err)
+{
+    double *all = NULL;
+    pn_status status = need_sensitivities(self, &all, owner, err);
+
+    if (self->exact) {
+        self->prefix.noiseless = true;
+        self->prefix.bound = 0.0;
+        if (!isfinite(self->prefix.sensitivity)) /* nothing is clipped */
+            self->prefix.sensitivity = 1.0;
+    }
+    if (status == PN_OK)
+        status = design_by_budget(self, request, owner, err);
+    pn_free(all);
+    if (status != PN_OK)
+        return status;
+    self->prefix = *pn_prefix_options_of(self->design); /* whose vectors stay */
+    self->slices.design = self->design;
+    return PN_OK;
+}
+
 /* ---- the row ---- */
 
 static pn_status certify(pn_question *self, pn_err *err)
 {
-    return pn_fail(err, PN_EUNSUPPORTED, "%s: its records are shared out to a whole run, which a plan does",
-                   self->ops->name);
+    const pn_single_pass_options *how = &self->slices;
+    pn_prefix_options *prefix = &self->prefix;
+    double first, others;
+
+    if (how->leaves == 0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: its records are shared out to a whole run, which a plan does",
+                       self->ops->name);
+    self->dim = pn_objective_dim(self->objective);
+    pn_smoothed_sensitivities(self, &first, &others);
+    prefix->dim = self->dim;
+    prefix->horizon = how->leaves;
+    prefix->neighbours = self->neighbours;
+    prefix->sensitivity = fmax(first, others);
+    prefix->bound = fmax(entry_bound(self, gradient_norm(self), how->first),
+                         how->leaves > 1 ? entry_bound(self, difference_norm(self), how->others) : 0.0);
+    return PN_OK;
 }
 
 const pn_question_ops pn_question_smoothed = {

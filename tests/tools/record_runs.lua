@@ -1,6 +1,7 @@
 -- record_runs.lua -- plans, prices and seeded runs of every solver on small problems, to the last bit: what a change that is meant
 -- to change nothing must not change.
 --   penumbra tests/tools/record_runs.lua >before.txt, then with the new build >after.txt, on one machine; diff says the rest.
+-- With the name of a solver as argument: that one's only.
 -- Depends on: penumbra.  Run by hand.
 local pn = require "penumbra"
 
@@ -66,7 +67,7 @@ end
 
 local solvers = {}
 for name, solver in pairs(pn.solve) do
-  if type(solver) == "table" then solvers[#solvers + 1] = name end
+  if type(solver) == "table" and (not arg[1] or arg[1] == name) then solvers[#solvers + 1] = name end
 end
 table.sort(solvers)
 for _, name in ipairs(solvers) do
@@ -85,6 +86,121 @@ for _, name in ipairs { "gradient_descent", "mirror_descent", "accelerated_mirro
         print(("== %s of batches, %s, budget %d"):format(name, problem[1], k))
         budget.batch = batch
         record(name, problem, budget)
+      end
+    end
+  end
+end
+
+-- Options that take another way through a solver, each with some problems.
+local clipped = { "logistic, clipped rows of norm 1", problems[1][2] }
+local strong = { "logistic and strong l2", { data = dense, loss = pn.loss.logistic(), reg = pn.reg.l2(0.1) } }
+local simplex = { "logistic over simplex", { data = dense, loss = pn.loss.logistic(), set = pn.set.simplex { dim = 6 } } }
+local box = { "logistic over a box", { data = dense,
+  loss = pn.loss.logistic(), set = pn.set.box { lower = { -1, -1, -1, -1, -1, -1 }, upper = { 1, 1, 1, 1, 1, 1 } } } }
+local net = { "logistic, elastic net", { data = sparse,
+  loss = pn.loss.logistic(), reg = pn.reg.elastic_net { l1 = 0.01, l2 = 0.1 } } }
+local strong_ball = { "logistic and l2 over l2", { data = dense, loss = pn.loss.logistic(), reg = pn.reg.l2(0.1), set = l2(6) } }
+local raw = { "huber, unbounded rows",
+  { data = pn.data.synthetic.lasso { n = 40, p = 3, seed = 9 }, loss = pn.loss.huber { delta = 0.5 } } }
+local strong_l1 = { "logistic and strong l2 over l1", { data = dense,
+  loss = pn.loss.logistic(), reg = pn.reg.l2(0.1), set = l1(6) } }
+local ways = {
+  zeroth_order = {
+    over = { clipped, problems[5], problems[9], raw },
+    { oracle = "naive" }, { oracle = "variance_reduced" }, { directions = "iid" }, { directions = "one" },
+    { directions = "iid", level = 2 },
+    { level = 0.5 }, { passes = 3, epochs = 2, oracle = "variance_reduced" }, { passes = 3 }, { output = "random" },
+    { output = "best" },
+    { target = 0.5 }, { stationarity = 0.2 }, { epochs = 3, rounds = 8 }, { rounds = 1 },
+    { rounds = 8, oracle = "variance_reduced" },
+    { batch = 4, first_batch = 16, rounds = 8 }, { batch = 3 }, { first_batch = 50 }, { epochs = 1000 }, { smoothing = 0.3 },
+    { radius = 0.01 }, { smoothing = 0.1, radius = 0.02, step = 0.5 }, { step = 0.1 }, { smoothing = 1e-300 }, { radius = 1e300 },
+    { gap = 0.7 }, { gap = 0.7, lipschitz = 3 }, { lipschitz = 0.1 }, { lipschitz = 1e-300 }, { distance = 4 }, { iterations = 5 },
+    { iterations = 1e6 }, { group = 4, oracle = "variance_reduced" }, { strict = true }, { calibration = "paper" },
+    { calibration = "paper", directions = "orthogonal" }, { calibration = "paper", oracle = "naive" },
+    { calibration = "paper", rounds = 4 }, { start = { 1, 1, 1, 1, 1, 1 } }, { prefix = { factorization = "sqrt" }, rounds = 8 },
+    { prefix = { factorization = "blt" }, rounds = 9 }, { prefix = { factorization = "blt", fit = "optimal" }, rounds = 9 },
+    { prefix = { factorization = "binary" }, rounds = 8 }, { prefix = { estimator = "plain" }, rounds = 8 },
+    { prefix = { estimator = "honaker", scale = "node" }, rounds = 8 }, { prefix = { estimator = "full" } },
+    { prefix = { keep_root = true }, rounds = 8 }, { prefix = { memory = "regenerate" }, rounds = 8 },
+    { prefix = { factorization = "banded", bands = 3 }, rounds = 8 }, { prefix = { buffers = 2 }, rounds = 8 },
+  },
+  zeroth_order_naive = {
+    over = { clipped, problems[5] },
+    { directions = "orthogonal" }, { directions = "iid" }, { batch = 4 }, { batch = 4, rounds = 4, epochs = 5 }, { passes = 2 },
+    { output = "best" }, { target = 0.3 }, { calibration = "paper" }, { iterations = 7 }, { smoothing = 0.2 }, { strict = true },
+  },
+  objective_perturbation = {
+    over = { clipped, problems[3], problems[4], problems[7], problems[10], strong, simplex, box, strong_l1, raw },
+    { lambda = 0.02 }, { lambda = 0 }, { lambda = 1e-9 }, { split = 0.9 }, { tolerance = 1e-3 }, { tolerance = 1e-30 },
+    { approximate = false }, { calibration = "paper" }, { calibration = "paper", unproven = true }, { accountant = "rdp" },
+    { accountant = "pld" }, { iterations = 3 }, { start = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 }, lambda = 0.1 },
+    { neighbours = "add_remove" },
+  },
+  output_perturbation = {
+    over = { clipped, problems[5], problems[6], strong, net, box, strong_ball, strong_l1, problems[7], problems[11], raw },
+    { method = "exact" }, { method = "exact", tolerance = 1e-3 }, { method = "exact", tolerance = 1e-30 }, { method = "sgd" },
+    { method = "sgd", passes = 3, batch = 20, seed = 5 }, { method = "sgd", batch = 401 }, { method = "sgd", step = 0.5 },
+    { iterations = 7 }, { step = 0.1 }, { step = 100 }, { step = 5 }, { batch = 5 }, { method = "exact", step = 1 },
+    { method = "sgd", iterations = 3 },
+    { method = "exact", iterations = 3 }, { tolerance = 0.1 }, { calibration = "paper" }, { neighbours = "add_remove" },
+    { start = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 } }, { method = "sgd", passes = 1000000, batch = 1 }, { step = 1e290 },
+  },
+  svrg = {
+    over = { clipped, problems[5], problems[6], strong, net, strong_ball, problems[7] },
+    { form = "printed" }, { calibration = "paper" }, { calibration = "paper", c = 20 }, { c = 3 }, { preset = "theory" },
+    { preset = "theory", step = 0.001 }, { preset = "theory", step = 10 }, { preset = "theory", step = { 0.1, 0.1 } },
+    { epochs = 2 }, { epochs = 2, iterations = 2 }, { iterations = 3 }, { inner = 9 }, { batch = 7 }, { batch = 401 },
+    { step = 0.3 }, { step = { 0.5, 0.25 }, epochs = 2 }, { step = { 0.5, 0.25 } }, { anchor_share = 0.5 }, { tail = 0 },
+    { tail = 1.5 },
+    { restart = "average" }, { restart = "last" }, { reach = 1 }, { reach = 0 }, { accountant = "rdp" }, { accountant = "pld" },
+    { strong_convexity = 0.3 }, { epochs = 2000000 }, { inner = 1e13 }, { neighbours = "add_remove" },
+    { form = "printed", neighbours = "zero_out" },
+  },
+}
+ways.svrg_pp = ways.svrg
+local function together(budget, way)
+  local options = {}
+  for key, value in pairs(budget) do options[key] = value end
+  for key, value in pairs(way) do options[key] = value end
+  if way.passes == 1000000 and budget.privacy == false then options.passes = 3 end -- which would take an hour
+  if way.calibration == "paper" and budget.privacy == false then options.calibration = nil end
+  if budget.iterations and (way.epochs or way.method) then options.iterations = way.iterations end
+  return options
+end
+
+local function ledgers()
+  local plain = pn.ledger { epsilon = 3, delta = 1e-6 }
+  local begun = pn.ledger { epsilon = 3, delta = 1e-6 }
+  begun:spend(pn.event.laplace { scale = 2, sensitivity = 1 }, "before")
+  local gaussian = pn.ledger { epsilon = 3, delta = 1e-6 }
+  gaussian:spend(pn.event.gaussian { sigma = 5, sensitivity = 1 }, "before")
+  return { { "fresh", plain }, { "begun", begun }, { "begun by Gaussian noise", gaussian },
+    { "of rho", pn.ledger { rho = 0.2 } }, { "of lessons", pn.ledger { epsilon = 3, delta = 1e-6, teaching = true } },
+    { "pure", pn.ledger { epsilon = 3 } } }
+end
+
+for _, name in ipairs(solvers) do
+  local function show(way)
+    local words = {}
+    for key, value in pairs(way) do words[#words + 1] = ("%s=%s"):format(key, type(value) == "table" and "list" or value) end
+    table.sort(words)
+    return table.concat(words, " ")
+  end
+  for _, problem in ipairs(ways[name] and ways[name].over or {}) do
+    for w, way in ipairs(ways[name]) do
+      for k, budget in ipairs { budgets[1], budgets[2], budgets[3], budgets[5], { epsilon = 1e-4, delta = 1e-300 },
+        { epsilon = 80, delta = 1e-6 } } do
+        if k < 3 or (w + k) % 3 == 0 then
+          print(("== %s, %s, way %d (%s), budget %d"):format(name, problem[1], w, show(way), k))
+          record(name, problem, together(budget, way))
+        end
+      end
+    end
+    for _, way in ipairs { {}, { approximate = false }, { passes = 2 }, { accountant = "rdp" }, { method = "exact" } } do
+      for _, ledger in ipairs(ledgers()) do
+        print(("== %s, %s, %s, ledger %s"):format(name, problem[1], show(way), ledger[1]))
+        record(name, problem, together({ ledger = ledger[2] }, way))
       end
     end
   end

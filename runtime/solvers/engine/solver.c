@@ -38,6 +38,20 @@ void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *req
     plan->bound = NAN;
 }
 
+pn_status pn_plan_start(double **start, const char *owner, const pn_objective *objective, const pn_arg *given,
+                        pn_err *err)
+{
+    const pn_set *set = pn_objective_set(objective);
+    size_t p = pn_objective_dim(objective);
+
+    PN_TRY(pn_new_zeroed(start, p, err, "%s: out of memory for %zu coordinates", owner, p));
+    if (given && given->given)
+        memcpy(*start, given->vector.data, p * sizeof(double));
+    else if (set)
+        set->ops->center(set, *start);
+    return PN_OK;
+}
+
 void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out)
 {
     size_t first = plan->later ? plan->later : plan->lines.count;

@@ -125,6 +125,15 @@ extern const pn_param pn_solver_common[];
 pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, pn_ledger *ledger,
                      pn_arg *common, pn_arg *own, pn_task *task, pn_err *err);
 
+/** The solver's own plan, by `plan` or `fill`.  Errors: its; PN_ENOMEM. */
+pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
+                       const pn_arg *common, const pn_arg *own, pn_err *err);
+
+/** For plans: *start[p], owned: the point that is given, else (NULL, too) the centre of the set, else 0.
+ *  Errors: PN_ENOMEM. */
+pn_status pn_plan_start(double **start, const char *owner, const pn_objective *objective, const pn_arg *given,
+                        pn_err *err);
+
 /**
  * For plans: the width of a bounded set to 1% of sqrt(G^2 + r^2), r the smaller of its l2 radius and half its diameter,
  * at confidence 0.99.  Bounds take its upper end.  *out is untouched on failure.
@@ -132,10 +141,6 @@ pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *o
 pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err);
 /** Its line, `name`, of the set that is called `of`. */
 void pn_plan_explain_width(pn_plan *plan, const char *name, const char *of, const pn_width *width);
-
-/** A plan of the solver as it is, unchecked.  Errors: those of its `plan` or `fill`; PN_ENOMEM. */
-pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
-                       const pn_arg *common, const pn_arg *own, pn_err *err);
 
 /** All lines in their order; those of what_if are made by this call. */
 void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out);

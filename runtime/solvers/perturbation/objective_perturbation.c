@@ -1,6 +1,6 @@
 /* objective_perturbation.c -- minimise the sum of the losses plus a quadratic term and a random linear one, once, and
  * mask what the minimum is short of exact with a little noise on the answer.
- * Depends on: objective_perturbation.h, perturbed_minimum.h, oracle.  Used by: solvers.c's table.
+ * Depends on: objective_perturbation.h, oracle.  Used by: solvers.c's table.
  * Source: Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019), approximate
  * minima; constants as derived in mirror-descent.md section 3 (the articles' hold for other neighbours or not at
  * all). */
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "solvers/perturbation/objective_perturbation.h"
-#include "minimise/perturbed_minimum.h"
 
 typedef struct op_state {
     pn_state base;                    /* first */
@@ -43,31 +42,16 @@ static pn_status op_first(pn_state *state, pn_oracle *ask, pn_err *err)
     return PN_OK;
 }
 
-/* How many gradients and steps the minimum took depends on the records, so only runs without privacy count and report
- * them. */
+/* What a failure says may hold numbers of the records. */
 static pn_status minimise(op_state *self, pn_oracle *ask, pn_err *err)
 {
-    uint64_t gradients = 0;
     const op_plan *plan = plan_of(self);
-    bool open = pn_ask_shows(ask);
-    const pn_perturbed_problem problem = { .owner = "solve.objective_perturbation",
-                                           .label = "objective perturbation",
-                                           .objective = plan->base.objective,
-                                           .linear = self->linear,
-                                           .center = plan->start,
-                                           .weight = plan->weight,
-                                           .strong_convexity = plan->noise.strong_convexity,
-                                           .smoothness = plan->smoothness,
-                                           .tolerance = plan->tolerance,
-                                           .residual = plan->residual,
-                                           .most_steps = plan->most_steps,
-                                           .quiet = !open };
-    pn_status status = pn_perturbed_minimum(&problem, self->minimum, &gradients, pn_ask_task(ask), err);
+    pn_status status =
+        op_minimise(&plan->problem, &plan->choice, "objective perturbation", self->linear, self->minimum, ask, err);
 
-    pn_ask_count(ask, open ? gradients : 0);
-    if (!open && status != PN_OK && !pn_is_stop(status) && status != PN_ENOMEM) /* what it says may hold numbers */
-        return pn_fail(err, status, "solve.objective_perturbation: the minimum was not found; nothing is released");
-    return status;
+    if (pn_ask_shows(ask) || status == PN_OK || pn_is_stop(status) || status == PN_ENOMEM)
+        return status;
+    return pn_fail(err, status, "%s: the minimum was not found; nothing is released", plan->base.owner);
 }
 
 /* A run that was interrupted and goes on keeps what it paid for: the same linear term. */
@@ -116,7 +100,8 @@ const pn_solver_ops pn_solver_objective_perturbation = {
     .params = op_params,
     .reveals = PN_REVEALS_FAILURE,
     .is_private = true,
-    .plan = op_plan_new,
+    .plan_size = sizeof(op_plan),
+    .fill = op_fill,
     .destroy_plan = op_plan_destroy,
     .state = sizeof(op_state),
     .rooms = op_rooms,

@@ -6,21 +6,10 @@
 #include "privacy/mechanism/perturbation.h"
 #include "solvers/engine/solver.h"
 
-typedef struct op_plan {
-    pn_plan base;                  /* first */
-    pn_perturbation_options noise; /* sigma 0 when non-private */
-    double weight;                 /* Lam of the quadratic term that is added */
-    double smoothness;             /* of the sum with it */
-    double tolerance;              /* of the computed certificate: gap or residual over a set, gradient norm on R^p */
-    bool residual;                 /* the certificate over a set is the residual of a step */
-    double most_steps;             /* of accelerated gradients, in the worst case */
-    double *start;                 /* [p] */
-} op_plan;
-
 /* What the numbers below are computed from. */
 typedef struct op_problem {
     const char *owner; /* what messages start with */
-    const pn_objective *objective;
+    pn_objective *objective;
     const pn_set *set; /* or NULL */
     const pn_bounds *bounds;
     const pn_request *request;
@@ -49,20 +38,37 @@ typedef struct op_choice {
     double strong; /* with the regulariser's */
     double jacobian;
     double s;
-    double tau, computed; /* certified excess; the certificate as computed */
-    double most_steps;
-    pn_perturbation_options noise;
+    double tau; /* certified excess */
+    /* the certificate as computed: over a set the gap, or the residual of a step, on R^p the gradient's norm */
+    double computed;
+    double most_steps;             /* of accelerated gradients, in the worst case */
+    pn_perturbation_options noise; /* sigma 0 when non-private */
 } op_choice;
 
+typedef struct op_plan {
+    pn_plan base; /* first */
+    op_problem problem;
+    op_choice choice;
+    double *start; /* [p] */
+} op_plan;
+
 /** Read the problem; regulariser, beta and reach are public.  Errors: PN_ENOMEM; what the regulariser fails with. */
-pn_status op_read(op_problem *at, const char *owner, const pn_objective *objective, const pn_request *request,
+pn_status op_read(op_problem *at, const char *owner, pn_objective *objective, const pn_request *request,
                   const double *start, pn_err *err);
+/** PN_EPRIVACY, with the solver to use instead, for a set (NULL: none) that calls functions of a user's. */
+pn_status op_need_own_set(const char *owner, const pn_set *set, const char *instead, pn_err *err);
+/** PN_EUNSUPPORTED for a set (NULL: none) without the projection and support function that certificates take. */
+pn_status op_need_certificate(const char *owner, const pn_set *set, pn_err *err);
+/** PN_EPRIVACY where nothing bounds a record's gradient. */
+pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err);
+/** The certified labels; the whole line where nothing bounds them. */
+pn_interval op_labels(const pn_objective *objective);
 /** Of private runs: the set must be one whose answers a certificate can rest on.
  *  Errors: PN_EPRIVACY, PN_EUNSUPPORTED. */
 pn_status op_check_set(const op_problem *at, pn_err *err);
 /** Check the assumptions and measure.  Errors: PN_EUNSUPPORTED and PN_EPRIVACY with the assumption that fails;
  *  PN_EINVAL; PN_ENOMEM. */
-pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
+pn_status op_gather(op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
 /** A choice with Lam = weight and the Jacobian that follows. */
 void op_begin(const op_problem *at, double weight, op_choice *made);
 /** Tolerance, offset, bound and worst case for made->noise.sigma.  Errors: PN_EINVAL for a tolerance below what
@@ -70,12 +76,16 @@ void op_begin(const op_problem *at, double weight, op_choice *made);
 pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err);
 /** Everything that follows from s = sensitivity/sigma.  Errors: as op_tolerance. */
 pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err);
+/** theta[p]: the minimum of the sum, the quadratic term and <linear, theta>, to the certificate.  How many gradients
+ *  that takes depends on the records: only runs that may show numbers of them count and report it.
+ *  Errors: as pn_perturbed_minimum. */
+pn_status op_minimise(const op_problem *at, const op_choice *made, const char *label, const double *linear,
+                      double *theta, pn_oracle *ask, pn_err *err);
 
 extern const pn_param op_params[];
 enum { OP_LAMBDA = 0, OP_SPLIT, OP_TOLERANCE, OP_APPROXIMATE, OP_UNPROVEN, OP_ACCOUNTANT };
 
-pn_status op_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err);
+pn_status op_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
 void op_plan_destroy(pn_plan *plan);
 
 #endif

@@ -1,5 +1,5 @@
 /* objective_perturbation_plan.c -- noise, quadratic term, tolerance and predicted risk of objective perturbation.
- * Depends on: objective_perturbation.h, privacy, geometry.  Used by: objective_perturbation.c.
+ * Depends on: objective_perturbation.h, oracle, privacy, geometry.  Used by: objective_perturbation.c.
  * Source: mirror-descent.md section 3, beside each number.
  *
  * Everything is in sums over records: Lam is n times the zeta of the mean form.  Of the total mu^2-like cost the
@@ -51,13 +51,13 @@ typedef struct search {
 static pn_status both_events(void *self, double x, pn_event **event, size_t *count, pn_err *err)
 {
     search *by = self;
-    pn_status status = op_follow(by->at, 1.0 / x, by->made, err);
 
     *count = 1;
-    if (status == PN_OK)
-        status = pn_perturbation_event(event, &by->made->noise, err);
-    by->failed = status != PN_OK;
-    return status;
+    by->failed = true;
+    PN_TRY(op_follow(by->at, 1.0 / x, by->made, err));
+    PN_TRY(pn_perturbation_event(event, &by->made->noise, err));
+    by->failed = false;
+    return PN_OK;
 }
 
 /* An s that the objective alone could have: no less than what both together can. */
@@ -74,12 +74,7 @@ static double most_s(const op_problem *at, double jacobian)
 /* The largest s that the budget covers, priced by `accountant`. */
 static pn_status calibrate(const op_problem *at, const char *accountant, op_choice *made, pn_err *err)
 {
-    const pn_request *request = at->request;
-    pn_run_budget budget = { .owner = owner,
-                             .accountant = accountant,
-                             .epsilon = request->epsilon,
-                             .delta = request->delta,
-                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    pn_run_budget budget = pn_request_budget(at->request, owner, accountant);
     search by = { at, made, false };
     pn_program program = { both_events, &by };
     double x = NAN;
@@ -241,7 +236,6 @@ static void explain_risk(pn_plan *plan, const op_problem *at, const op_choice *m
 {
     double answer;
 
-    plan->bound = NAN;
     if (!at->set) {
         pn_plan_add_text(plan, "excess risk bound", "none", "without a set nothing bounds the distance to the minimum");
         return;
@@ -264,26 +258,11 @@ static void explain_risk(pn_plan *plan, const op_problem *at, const op_choice *m
 /* The Gaussian width of the set, from above. */
 static pn_status measure_width(const op_problem *at, double *width, pn_err *err)
 {
-    pn_width found;
-    pn_status status;
+    pn_width found = { .high = NAN };
 
-    *width = NAN;
-    if (!at->set)
-        return PN_OK;
-    status = pn_plan_width(&found, at->set, at->request->task, err);
-    *width = status == PN_OK ? found.high : NAN;
-    return status;
-}
-
-static void adopt(op_plan *plan, const op_problem *at, const op_choice *made)
-{
-    plan->base.iterations = 1;
-    plan->noise = made->noise;
-    plan->weight = made->weight;
-    plan->smoothness = at->n * (at->beta + at->bounds->reg.smoothness) + made->weight;
-    plan->tolerance = made->computed;
-    plan->residual = at->set && !at->by_gap;
-    plan->most_steps = made->most_steps;
+    PN_TRY(at->set ? pn_plan_width(&found, at->set, at->request->task, err) : PN_OK);
+    *width = found.high;
+    return PN_OK;
 }
 
 /* The article's constants: zeta = 2 lambda_max/(n epsilon), b ~ N(0, 2 L^2 ln(1/delta)/(n epsilon)^2). */
@@ -313,7 +292,6 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
                         const char **rule, pn_err *err)
 {
     bool given = own[OP_LAMBDA].given;
-    pn_status status = PN_OK;
 
     if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0) {
         *rule = "max(2 beta/(n epsilon) - strong convexity, 0), the article's";
@@ -327,9 +305,8 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
     if (!(made->strong > 0.0))
         return pn_fail(err, PN_EINVAL, "%s: lambda must be positive, since the regulariser is not strongly convex",
                        owner);
-    if (!own[OP_SPLIT].given)
-        status = choose_split(at, width, made, err);
-    return status == PN_OK ? calibrate(at, at->whole ? "pld" : "rdp", made, err) : status;
+    PN_TRY(own[OP_SPLIT].given ? PN_OK : choose_split(at, width, made, err));
+    return calibrate(at, at->whole ? "pld" : "rdp", made, err);
 }
 
 /* The run's price by its loss distribution is its whole (epsilon, delta),
@@ -346,47 +323,48 @@ static pn_status choose_accountant(op_problem *at, const pn_arg *accountant, boo
     return PN_OK;
 }
 
-static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+static void explain(op_plan *plan, const char *rule, double width, bool paper)
 {
-    pn_question *minimum;
-    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
-    double width = NAN;
-    const char *rule = NULL;
-    op_choice made;
-    pn_status status = choose_accountant(at, &own[OP_ACCOUNTANT], paper, err);
+    pn_plan *base = &plan->base;
 
-    if (status == PN_OK)
-        status = measure_width(at, &width, err);
-    if (!own[OP_APPROXIMATE].flag && at->request->ledger && !pn_ledger_budget(at->request->ledger)->teaching)
+    explain_problem(base, &plan->problem);
+    explain_choice(base, &plan->problem, &plan->choice, rule, paper);
+    explain_risk(base, &plan->problem, &plan->choice, width);
+    if (paper)
+        pn_plan_warn(base, "the article's (epsilon, delta) claim is false for replaced records; the cost above is what "
+                           "is proven");
+    if (base->worthless)
+        pn_plan_warn(base, "approximate=false: exact up to rounding only, which has no guarantee; teaching ledgers and "
+                           "seeded noise only");
+}
+
+static pn_status plan_private(op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    op_problem *at = &plan->problem;
+    op_choice *made = &plan->choice;
+    pn_question *minimum;
+    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0, exact = !own[OP_APPROXIMATE].flag;
+    double width;
+    const char *rule;
+
+    PN_TRY(choose_accountant(at, &own[OP_ACCOUNTANT], paper, err));
+    PN_TRY(measure_width(at, &width, err));
+    if (exact && at->request->ledger && !pn_request_is_lesson(at->request))
         return pn_fail(err, PN_EPRIVACY,
                        "%s: approximate=false is exact up to rounding only, which no real budget can pay for", owner);
-    if (status == PN_OK)
-        status = choose(at, common, own, width, &made, &rule, err);
-    if (status != PN_OK)
-        return status;
-    if (!own[OP_APPROXIMATE].flag)
-        made.noise.sigma_out = 0.0;
+    PN_TRY(choose(at, common, own, width, made, &rule, err));
+    if (exact)
+        made->noise.sigma_out = 0.0;
     if (at->whole) {
-        made.noise.delta = at->request->delta;
+        made->noise.delta = at->request->delta;
         plan->base.accountant = "pld";
     }
-    adopt(plan, at, &made);
-    plan->base.proven = !paper && own[OP_APPROXIMATE].flag;
-    plan->base.worthless = !own[OP_APPROXIMATE].flag;
-    explain_problem(&plan->base, at);
-    explain_choice(&plan->base, at, &made, rule, paper);
-    explain_risk(&plan->base, at, &made, width);
-    if (paper)
-        pn_plan_warn(&plan->base,
-                     "the article's (epsilon, delta) claim is false for replaced records; the cost above is what is "
-                     "proven");
-    if (!own[OP_APPROXIMATE].flag)
-        pn_plan_warn(&plan->base,
-                     "approximate=false: exact up to rounding only, which has no guarantee; teaching ledgers and "
-                     "seeded noise only");
+    plan->base.proven = !paper && !exact;
+    plan->base.worthless = exact;
+    explain(plan, rule, width, paper);
     PN_TRY(pn_plan_ask(&minimum, &plan->base, &pn_question_minimum, err));
-    minimum->dim = plan->noise.dim;
-    minimum->perturbation = plan->noise;
+    minimum->dim = made->noise.dim;
+    minimum->perturbation = made->noise;
     PN_TRY(pn_question_price(minimum, err));
     plan->base.event = pn_event_keep(minimum->event);
     return PN_OK;
@@ -394,13 +372,14 @@ static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *commo
 
 /* The slope of the mean at the start stands for L where nothing bounds the records' slopes: it bounds how far the
  * minimum is. */
-static pn_status measure_slope(op_problem *at, pn_objective *objective, pn_err *err)
+static pn_status measure_slope(op_problem *at, pn_err *err)
 {
     size_t p = (size_t)at->p;
-    double *g = pn_alloc(p, sizeof(double));
-    pn_status status = g ? pn_objective_losses(objective, NULL, at->start, NULL, g, NULL, err)
-                         : pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    double *g;
+    pn_status status;
 
+    PN_TRY(pn_new(&g, p, err, "%s: out of memory", owner));
+    status = pn_objective_losses(at->objective, NULL, at->start, NULL, g, NULL, err);
     if (status == PN_OK)
         at->lipschitz = fmax(pn_lp_norm(PN_L2, p, g) * (1.0 + 1e-9), 0x1p-500);
     pn_free(g);
@@ -408,11 +387,10 @@ static pn_status measure_slope(op_problem *at, pn_objective *objective, pn_err *
 }
 
 /* The minimum with lambda as given and no noise. */
-static pn_status plan_nonprivate(op_plan *plan, op_problem *at, const pn_arg *own, pn_err *err)
+static pn_status plan_nonprivate(op_plan *plan, const pn_arg *own, pn_err *err)
 {
+    op_problem *at = &plan->problem;
     double weight = own[OP_LAMBDA].given ? own[OP_LAMBDA].real * at->n : 0.0;
-    pn_status status = PN_OK;
-    op_choice made;
 
     if (plan->base.request.without_records && !own[OP_LAMBDA].given && !(at->regular > 0.0))
         weight = at->n; /* the minimum must exist, and any will do */
@@ -420,63 +398,27 @@ static pn_status plan_nonprivate(op_plan *plan, op_problem *at, const pn_arg *ow
         return pn_fail(err, PN_EINVAL,
                        "%s: without noise give lambda > 0, or a strongly convex regulariser: the minimum must exist",
                        owner);
-    op_begin(at, weight, &made);
-    made.noise = (pn_perturbation_options){ .strong_convexity = made.strong };
-    if (!isfinite(at->lipschitz))
-        status = measure_slope(at, plan->base.objective, err);
-    if (status == PN_OK)
-        status = op_tolerance(at, &made, err);
-    if (status != PN_OK)
-        return status;
-    adopt(plan, at, &made);
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    op_begin(at, weight, &plan->choice);
+    PN_TRY(isfinite(at->lipschitz) ? PN_OK : measure_slope(at, err));
+    PN_TRY(op_tolerance(at, &plan->choice, err));
     pn_plan_add(&plan->base, "records n", at->n, "public");
     pn_plan_add(&plan->base, "lambda = Lam/n", weight / at->n, "as given");
-    pn_plan_add(&plan->base, "tolerance tau", made.tau, "certified excess of the sum");
+    pn_plan_add(&plan->base, "tolerance tau", plan->choice.tau, "certified excess of the sum");
     return PN_OK;
 }
 
-static pn_status copy_start(op_plan *plan, const pn_arg *start, pn_err *err)
+pn_status op_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(plan->base.objective);
-    size_t p = pn_objective_dim(plan->base.objective);
+    op_plan *plan = (op_plan *)base;
 
-    PN_TRY(pn_new_zeroed(&plan->start, p, err, "%s: out of memory", owner));
-    if (start->given)
-        memcpy(plan->start, start->vector.data, p * sizeof(double));
-    else if (set)
-        set->ops->center(set, plan->start);
-    return PN_OK;
-}
-
-pn_status op_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err)
-{
-    op_plan *plan;
-    op_problem at;
-    pn_status status;
-
-    PN_TRY(pn_new_zeroed(&plan, 1, err, "%s: out of memory", owner));
-    pn_plan_begin(&plan->base, objective, request);
-    status = copy_start(plan, &common[PN_OPT_START], err);
-    if (status == PN_OK)
-        status = op_gather(&at, plan, common, own, err);
-    if (status == PN_OK)
-        status = request->kind == PN_NONPRIVATE ? plan_nonprivate(plan, &at, own, err)
-                                                : plan_private(plan, &at, common, own, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
-    return PN_OK;
+    base->iterations = 1;
+    PN_TRY(pn_plan_start(&plan->start, owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(op_gather(plan, common, own, err));
+    return base->request.kind == PN_NONPRIVATE ? plan_nonprivate(plan, own, err) : plan_private(plan, common, own, err);
 }
 
 void op_plan_destroy(pn_plan *plan)
 {
-    op_plan *self = (op_plan *)plan;
-
-    pn_free(self->start);
-    pn_free(self);
+    pn_free(((op_plan *)plan)->start);
+    pn_free(plan);
 }

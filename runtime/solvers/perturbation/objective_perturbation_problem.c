@@ -1,14 +1,14 @@
 /* objective_perturbation_problem.c -- the assumptions of objective perturbation, checked, and the numbers that follow
  * from a choice of the quadratic term and the noise: how far the minimum can be, what rounding hides, tolerance,
  * worst case.
- * Depends on: objective_perturbation.h, geometry, objective.  Used by: objective_perturbation_plan.c.
+ * Depends on: objective_perturbation.h, geometry, objective.  Used by: objective_perturbation*.c,
+ * output_perturbation*.c.
  * Source: mirror-descent.md section 3, beside each number. */
 #include <math.h>
 
 #include "core/alloc.h"
+#include "minimise/perturbed_minimum.h"
 #include "solvers/perturbation/objective_perturbation.h"
-
-static const char owner[] = "solve.objective_perturbation";
 
 #define MOST_SPLIT 0.999 /* by default the answer's noise costs a twentieth of a per cent of s */
 
@@ -20,33 +20,58 @@ static pn_status check_loss(const op_problem *at, pn_err *err)
 
     if (loss->margins != 1)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: needs a loss of one linear predictor <x, theta>, whose Hessian has rank one; %s %s", owner,
-                       loss->name, loss->margins ? "has one predictor for each class" : "is a black box");
+                       "%s: needs a loss of one linear predictor <x, theta>, whose Hessian has rank one; %s %s",
+                       at->owner, loss->name, loss->margins ? "has one predictor for each class" : "is a black box");
     if (!at->bounds->loss.convex)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: the loss %s is not known to be convex%s%s", owner, loss->name,
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: the loss %s is not known to be convex%s%s", at->owner, loss->name,
                        at->bounds->loss.missing[0] ? ": " : "", at->bounds->loss.missing);
     if (!at->bounds->loss.smooth || !isfinite(at->bounds->loss.curvature.high))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the slope of the loss %s jumps, so that a record may move the minimum without moving the "
                        "linear term; use a smooth loss, e.g. logistic or a smoothed hinge",
-                       owner, loss->name);
+                       at->owner, loss->name);
     if (!isfinite(at->beta))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the curvature of one record's loss is not bounded; bound the records, e.g. "
                        "data:clip_rows(\"l2\", 1)",
-                       owner);
+                       at->owner);
     return PN_OK;
+}
+
+pn_status op_need_own_set(const char *owner, const pn_set *set, const char *instead, pn_err *err)
+{
+    if (!set || !set->ops->single_thread)
+        return PN_OK;
+    return pn_fail(err, PN_EPRIVACY,
+                   "%s: the set %s calls functions of yours, which would see points that are not private yet; use %s, "
+                   "whose set sees what was released only, or a set of pn.set's own",
+                   owner, set->ops->name, instead);
+}
+
+pn_status op_need_certificate(const char *owner, const pn_set *set, pn_err *err)
+{
+    if (!set || (set->ops->project && set->ops->support))
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: the set %s has no %s of its own, which the certificate of the minimum needs", owner,
+                   set->ops->name, set->ops->project ? "support function" : "projection");
+}
+
+pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err)
+{
+    if (isfinite(lipschitz))
+        return PN_OK;
+    return pn_fail(err, PN_EPRIVACY,
+                   "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, e.g. "
+                   "data:clip_rows(\"l2\", 1)",
+                   owner);
 }
 
 /* Of private runs: the set is asked about points and gradients that are as private as the data, and the offset rests on
  * its answers. */
 pn_status op_check_set(const op_problem *at, pn_err *err)
 {
-    if (at->set && at->set->ops->single_thread)
-        return pn_fail(err, PN_EPRIVACY,
-                       "%s: the set %s calls functions of yours, which would see points that are not private yet; use "
-                       "mirror_descent, whose set sees what was released only, or a set of pn.set's own",
-                       at->owner, at->set->ops->name);
+    PN_TRY(op_need_own_set(at->owner, at->set, "mirror_descent", err));
     if (at->set && !isfinite(pn_set_shortfall(at->set)))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the support function of the set %s is iterative and no certificate can rest on it; use "
@@ -58,39 +83,25 @@ pn_status op_check_set(const op_problem *at, pn_err *err)
 static pn_status check_rest(const op_problem *at, const pn_arg *common, pn_err *err)
 {
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
-    pn_status status;
 
     if (common[PN_OPT_ITERATIONS].given)
-        return pn_fail(err, PN_EINVAL, "%s: it ends at its certificate; leave iterations out", owner);
+        return pn_fail(err, PN_EINVAL, "%s: it ends at its certificate; leave iterations out", at->owner);
     if (reg && (!at->bounds->reg.convex || !isfinite(at->bounds->reg.smoothness)))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: the regulariser %s must be convex and without kinks%s%s", owner,
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: the regulariser %s must be convex and without kinks%s%s", at->owner,
                        reg->row->name, at->bounds->reg.missing[0] ? ": " : "", at->bounds->reg.missing);
     if (at->set && !isfinite(at->reach))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: needs a bounded set or none, %s is unbounded; intersect it with a ball", owner,
+                       "%s: needs a bounded set or none, %s is unbounded; intersect it with a ball", at->owner,
                        at->set->ops->name);
-    if (at->set && !(at->set->ops->project && at->set->ops->support))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the set %s has no %s of its own, which the certificate of the minimum needs", owner,
-                       at->set->ops->name, at->set->ops->project ? "support function" : "projection");
+    PN_TRY(op_need_certificate(at->owner, at->set, err));
     if (at->request->kind == PN_NONPRIVATE)
         return PN_OK;
-    if ((status = op_check_set(at, err)) != PN_OK)
-        return status;
-    if (at->request->neighbours == PN_ADD_REMOVE)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use "
-                       "\"replace_one\" or \"zero_out\"",
-                       owner);
+    PN_TRY(op_check_set(at, err));
+    PN_TRY(pn_request_need_n(at->request, at->owner, err));
     if (at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise has no pure epsilon; give delta, e.g. %.1g", owner,
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise has no pure epsilon; give delta, e.g. %.1g", at->owner,
                        1.0 / (at->n * at->n));
-    if (!isfinite(at->lipschitz))
-        return pn_fail(err, PN_EPRIVACY,
-                       "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, e.g. "
-                       "data:clip_rows(\"l2\", 1)",
-                       owner);
-    return PN_OK;
+    return op_need_slope(at->owner, at->lipschitz, err);
 }
 
 /* ---- what is known of the problem ---- */
@@ -114,11 +125,20 @@ static pn_status measure_pull(op_problem *at, pn_err *err)
 
     if (!reg)
         return PN_OK;
-    PN_TRY(pn_new_zeroed(&g, p, err, "%s: out of memory", owner));
+    PN_TRY(pn_new_zeroed(&g, p, err, "%s: out of memory", at->owner));
     status = reg->ops->evaluate(reg, p, at->start, NULL, g, err);
     at->pull = at->n * norm2(g, at->p) * (1.0 + 1e-9);
     pn_free(g);
     return status;
+}
+
+pn_interval op_labels(const pn_objective *objective)
+{
+    const pn_record_bounds *records = &pn_objective_data(objective)->bounds;
+
+    if (!(isfinite(records->label_low) && isfinite(records->label_high)))
+        return (pn_interval){ -INFINITY, INFINITY };
+    return (pn_interval){ records->label_low, records->label_high };
 }
 
 /* The losses at the start cannot fall by more than this, whatever the records. */
@@ -126,16 +146,14 @@ static pn_status measure_fall(op_problem *at, pn_err *err)
 {
     const pn_record_bounds *records = &pn_objective_data(at->objective)->bounds;
     double margin = records->norm[PN_L2] * norm2(at->start, at->p), low = at->bounds->loss.value.low;
-    pn_interval labels = { records->label_low, records->label_high };
     pn_loss_bounds there;
     pn_status status;
 
     at->fall = INFINITY;
     if (pn_objective_clip(at->objective) > 0.0 || !isfinite(low) || !isfinite(margin))
         return PN_OK; /* a clipped loss falls otherwise than the loss */
-    if (!(isfinite(labels.low) && isfinite(labels.high)))
-        labels = (pn_interval){ -INFINITY, INFINITY };
-    status = pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin }, labels, &there, err);
+    status = pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin },
+                             op_labels(at->objective), &there, err);
     if (status == PN_ENOMEM || pn_is_stop(status))
         return status;
     if (status == PN_OK && isfinite(there.value.high))
@@ -151,7 +169,7 @@ static double reach_of(const pn_set *set, const double *start, double p)
     return fmin(set->ops->diameter(set, PN_L2), set->ops->radius(set, PN_L2) + norm2(start, p)) * (1.0 + 1e-12);
 }
 
-static void describe(op_problem *at, const char *name, const pn_objective *objective, const pn_request *request,
+static void describe(op_problem *at, const char *name, pn_objective *objective, const pn_request *request,
                      const double *start)
 {
     const pn_bounds *bounds = pn_objective_bounds(objective);
@@ -210,16 +228,14 @@ static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
 {
     pn_loss *loss = pn_objective_loss(at->objective);
     const pn_record_bounds *records = &pn_objective_data(at->objective)->bounds;
-    pn_interval margin = at->bounds->margin, labels = { records->label_low, records->label_high };
+    pn_interval margin = at->bounds->margin;
     double slope = at->bounds->slope, error;
 
     if (!is_typed(at))
         return PN_OK;
-    if (!(isfinite(labels.low) && isfinite(labels.high)))
-        labels = (pn_interval){ -INFINITY, INFINITY };
     margin.low = fmax(margin.low - 0x1p-10 * fabs(margin.low), -FAR);
     margin.high = fmin(margin.high + 0x1p-10 * fabs(margin.high), FAR);
-    PN_TRY(pn_loss_rounding(loss, margin, labels, 0x1p-46 * slope, &error, err));
+    PN_TRY(pn_loss_rounding(loss, margin, op_labels(at->objective), 0x1p-46 * slope, &error, err));
     if (!(error <= MOST_ROUNDING * slope))
         return too_rough(at, "loss", loss->name, error, "use a loss of pn.loss", err);
     at->rough = at->n * error * records->norm[PN_L2] * (1.0 + 1e-12);
@@ -230,15 +246,12 @@ static pn_status measure_regulariser_rounding(op_problem *at, pn_err *err)
 {
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
     double radius = at->set ? at->set->ops->radius(at->set, PN_LINF) * (1.0 + 0x1p-10) : INFINITY, error = INFINITY;
-    pn_status status = PN_OK;
 
-    if (!reg || reg->row != reg->ops)
+    if (at->request->kind == PN_NONPRIVATE || !reg || reg->row != reg->ops)
         return PN_OK;
     if (at->set)
-        status = pn_regulariser_rounding(reg, (pn_interval){ -radius, radius }, 0x1p-50 * at->lipschitz / sqrt(at->p),
-                                         &error, err);
-    if (status != PN_OK)
-        return status;
+        PN_TRY(pn_regulariser_rounding(reg, (pn_interval){ -radius, radius }, 0x1p-50 * at->lipschitz / sqrt(at->p),
+                                       &error, err));
     if (!(sqrt(at->p) * error <= MOST_ROUNDING * at->lipschitz))
         return too_rough(at, "regulariser", reg->row->name, error,
                          at->set ? "use one of pn.reg" : "give set=, or use one of pn.reg", err);
@@ -246,40 +259,29 @@ static pn_status measure_regulariser_rounding(op_problem *at, pn_err *err)
     return PN_OK;
 }
 
-static pn_status measure_rounding(op_problem *at, pn_err *err)
-{
-    pn_status status = measure_loss_rounding(at, err);
-
-    return status == PN_OK && at->request->kind != PN_NONPRIVATE ? measure_regulariser_rounding(at, err) : status;
-}
-
-static pn_status measure(op_problem *at, pn_err *err)
-{
-    pn_status status = measure_pull(at, err);
-
-    return status == PN_OK ? measure_fall(at, err) : status;
-}
-
-pn_status op_read(op_problem *at, const char *name, const pn_objective *objective, const pn_request *request,
+pn_status op_read(op_problem *at, const char *name, pn_objective *objective, const pn_request *request,
                   const double *start, pn_err *err)
 {
     describe(at, name, objective, request, start);
-    return measure(at, err);
+    PN_TRY(measure_pull(at, err));
+    return measure_fall(at, err);
 }
 
-pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+pn_status op_gather(op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    pn_status status;
+    op_problem *at = &plan->problem;
 
-    describe(at, owner, plan->base.objective, &plan->base.request, plan->start);
+    describe(at, plan->base.owner, plan->base.objective, &plan->base.request, plan->start);
     if (own[OP_SPLIT].given)
         at->split = own[OP_SPLIT].real;
     if (own[OP_TOLERANCE].given)
         at->tau = own[OP_TOLERANCE].real;
-    if ((status = check_loss(at, err)) != PN_OK || (status = check_rest(at, common, err)) != PN_OK ||
-        (status = measure_rounding(at, err)) != PN_OK)
-        return status;
-    return measure(at, err);
+    PN_TRY(check_loss(at, err));
+    PN_TRY(check_rest(at, common, err));
+    PN_TRY(measure_loss_rounding(at, err));
+    PN_TRY(measure_regulariser_rounding(at, err));
+    PN_TRY(measure_pull(at, err));
+    return measure_fall(at, err);
 }
 
 /* ---- the numbers of one choice ---- */
@@ -413,7 +415,6 @@ pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
 pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err)
 {
     double lattice, ratio = s * sqrt(1.0 / at->split - 1.0);
-    pn_status status;
 
     made->s = s;
     made->noise = (pn_perturbation_options){ .dim = (size_t)at->p,
@@ -422,8 +423,7 @@ pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err
                                              .jacobian = made->jacobian,
                                              .strong_convexity = made->strong,
                                              .neighbours = at->request->neighbours };
-    if ((status = op_tolerance(at, made, err)) != PN_OK)
-        return status;
+    PN_TRY(op_tolerance(at, made, err));
     lattice = sqrt(at->p) * ldexp(made->noise.sigma, -40) / (2.0 * made->strong);
     made->noise.sigma_out = fmax(2.0 * (made->noise.offset + lattice) / ratio, made->noise.bound * 0x1p-20);
     return PN_OK;
@@ -433,4 +433,29 @@ void op_begin(const op_problem *at, double weight, op_choice *made)
 {
     *made = (op_choice){ .weight = weight, .strong = (weight + at->regular) * (1.0 - 1e-12) };
     made->jacobian = log1p(at->beta / made->strong) * (1.0 + 1e-12);
+}
+
+/* ---- the minimum ---- */
+
+pn_status op_minimise(const op_problem *at, const op_choice *made, const char *label, const double *linear,
+                      double *theta, pn_oracle *ask, pn_err *err)
+{
+    bool open = pn_ask_shows(ask);
+    uint64_t gradients = 0;
+    const pn_perturbed_problem problem = { .owner = at->owner,
+                                           .label = label,
+                                           .objective = at->objective,
+                                           .linear = linear,
+                                           .center = at->start,
+                                           .weight = made->weight,
+                                           .strong_convexity = made->strong,
+                                           .smoothness = smoothness_of_sum(at, made),
+                                           .tolerance = made->computed,
+                                           .residual = at->set && !at->by_gap,
+                                           .most_steps = made->most_steps,
+                                           .quiet = !open };
+    pn_status status = pn_perturbed_minimum(&problem, theta, &gradients, pn_ask_task(ask), err);
+
+    pn_ask_count(ask, open ? gradients : 0);
+    return status;
 }

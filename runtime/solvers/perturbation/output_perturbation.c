@@ -1,6 +1,6 @@
 /* output_perturbation.c -- gradient steps, or the minimum itself, on the records as they are, and noise once on where
  * they end.  Nothing of the way there leaves: a run that is interrupted has its start and has spent nothing.
- * Depends on: output_perturbation.h, perturbed_minimum.h, oracle.  Used by: solvers.c's table.
+ * Depends on: output_perturbation.h, oracle.  Used by: solvers.c's table.
  * Source: Chaudhuri, Monteleoni, Sarwate (2011); Zhang, Zheng, Mou, Wang (2017); Wu et al. (2017); constants as derived
  * in output_perturbation_bound.c. */
 #include <math.h>
@@ -10,7 +10,6 @@
 #include "minimise/descent.h"
 #include "solvers/engine/first_order.h"
 #include "solvers/perturbation/output_perturbation.h"
-#include "minimise/perturbed_minimum.h"
 
 static const char owner[] = "solve.output_perturbation";
 
@@ -71,15 +70,14 @@ static pn_status take_gradient(output_state *self, const pn_batch *batch, double
     const output_plan *plan = plan_of(self);
     const pn_regulariser *reg = pn_objective_regulariser(plan->base.objective);
     double extra = 0.0;
-    pn_status status =
-        pn_objective_losses(plan->base.objective, batch, self->x, batch ? NULL : value, self->gradient, task, err);
 
-    if (status == PN_OK && reg)
-        status = reg->ops->evaluate(reg, dim_of(self), self->x, value ? &extra : NULL,
-                                    plan->prox ? NULL : self->gradient, err);
+    PN_TRY(pn_objective_losses(plan->base.objective, batch, self->x, batch ? NULL : value, self->gradient, task, err));
+    if (reg)
+        PN_TRY(reg->ops->evaluate(reg, dim_of(self), self->x, value ? &extra : NULL, plan->prox ? NULL : self->gradient,
+                                  err));
     if (value)
         *value += extra;
-    return status;
+    return PN_OK;
 }
 
 static pn_status one_step(output_state *self, double *value, pn_task *task, pn_err *err)
@@ -92,20 +90,16 @@ static pn_status one_step(output_state *self, double *value, pn_task *task, pn_e
                              .denominator = (double)s->batch };
     double eta = output_step_size(s, (double)self->counted + 1.0);
     size_t p = dim_of(self);
-    pn_status status = take_gradient(self, plan->order ? &batch : NULL, value, task, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(take_gradient(self, plan->order ? &batch : NULL, value, task, err));
     if (PN_MUTANT("output_steps"))
         eta *= 2.0;
     for (size_t j = 0; j < p; j++)
         self->next[j] = self->x[j] - eta * self->gradient[j];
     if (plan->prox)
-        status = pn_prox_apply(plan->prox, self->next, p, eta, err);
+        PN_TRY(pn_prox_apply(plan->prox, self->next, p, eta, err));
     else if (set)
-        status = pn_set_project(set, self->next, p, err);
-    if (status != PN_OK)
-        return status;
+        PN_TRY(pn_set_project(set, self->next, p, err));
     memcpy(self->x, self->next, p * sizeof(double));
     self->counted++;
     return PN_OK;
@@ -114,74 +108,43 @@ static pn_status one_step(output_state *self, double *value, pn_task *task, pn_e
 /* A pass that was stopped goes on where it was. */
 static pn_status one_pass(output_state *self, double *value, pn_oracle *ask, pn_err *err)
 {
-    pn_task *task = pn_ask_task(ask);
     const output_schedule *s = &plan_of(self)->schedule;
-    pn_status status = PN_OK;
 
-    while (status == PN_OK && self->done < s->batches) {
-        status = pn_look_for_cancel(task, owner, err);
-        if (status == PN_OK)
-            status = one_step(self, value, task, err);
-        if (status == PN_OK) {
-            self->done++;
-            pn_ask_count(ask, s->batch);
-        }
+    for (; self->done < s->batches; self->done++) {
+        PN_TRY(pn_look_for_cancel(pn_ask_task(ask), owner, err));
+        PN_TRY(one_step(self, value, pn_ask_task(ask), err));
+        pn_ask_count(ask, s->batch);
     }
-    return status;
+    return PN_OK;
 }
 
-/* How many gradients the minimum takes depends on the records, so only runs that may show it count them. */
 static pn_status minimise(output_state *self, pn_oracle *ask, pn_err *err)
 {
-    bool open = pn_ask_shows(ask);
     const output_plan *plan = plan_of(self);
-    uint64_t gradients = 0;
-    pn_perturbed_problem problem = { .owner = owner,
-                                     .label = "output perturbation",
-                                     .objective = plan->base.objective,
-                                     .linear = self->next,
-                                     .center = plan->start,
-                                     .strong_convexity = plan->certificate.strong,
-                                     .smoothness =
-                                         plan->minimum.n * (plan->minimum.beta + plan->minimum.bounds->reg.smoothness),
-                                     .tolerance = plan->certificate.computed,
-                                     .residual = plan->minimum.set && !plan->minimum.by_gap,
-                                     .most_steps = plan->certificate.most_steps,
-                                     .quiet = !open };
-    pn_status status;
 
     if (self->done)
         return PN_OK;
     memset(self->next, 0, dim_of(self) * sizeof(double)); /* no linear term */
-    status = pn_perturbed_minimum(&problem, self->x, &gradients, pn_ask_task(ask), err);
-    pn_ask_count(ask, open ? gradients : 0);
-    self->done = status == PN_OK;
-    return status;
+    PN_TRY(op_minimise(&plan->minimum, &plan->certificate, "output perturbation", self->next, self->x, ask, err));
+    self->done = 1;
+    return PN_OK;
 }
 
 /* ---- failures ---- */
 
-/* What a failure inside a private run says may hold numbers of the records. */
-static pn_status hush(const output_state *self, pn_status status, pn_err *err)
-{
-    if (status == PN_OK || pn_is_stop(status) || status == PN_ENOMEM)
-        return status;
-    return pn_fail(err, status, "%s: %s; nothing is released", owner,
-                   plan_of(self)->method == OUTPUT_EXACT ? "the minimum was not found to the tolerance"
-                                                         : "a step could not be made");
-}
-
-/* A minimum that is missed says something about the records, which costs what the release would have. */
+/* Of a private run it says nothing more, since that may hold numbers of the records.  A minimum that is missed says
+ * something about them by itself, which costs what the release would have. */
 static pn_status compute(output_state *self, pn_oracle *ask, double *value, pn_err *err)
 {
     bool exact = plan_of(self)->method == OUTPUT_EXACT;
     pn_status status = exact ? minimise(self, ask, err) : one_pass(self, pn_ask_shows(ask) ? value : NULL, ask, err);
 
-    if (!is_private(self) || status == PN_OK)
+    if (!is_private(self) || status == PN_OK || pn_is_stop(status) || status == PN_ENOMEM)
         return status;
     if (exact && status == PN_ENUMERIC)
         PN_TRY(pn_ask_forfeit(ask, err));
-    return hush(self, status, err);
+    return pn_fail(err, status, "%s: %s; nothing is released", owner,
+                   exact ? "the minimum was not found to the tolerance" : "a step could not be made");
 }
 
 static bool is_last(const output_state *self)
@@ -234,7 +197,8 @@ const pn_solver_ops pn_solver_output_perturbation = {
     .params = output_params,
     .reveals = PN_REVEALS_FAILURE,
     .is_private = true,
-    .plan = output_plan_new,
+    .plan_size = sizeof(output_plan),
+    .fill = output_fill,
     .destroy_plan = output_plan_destroy,
     .state = sizeof(output_state),
     .rooms = output_rooms,

@@ -55,11 +55,9 @@ typedef struct output_plan {
     output_schedule schedule;
     op_problem minimum; /* of the exact method */
     op_choice certificate;
-    pn_gradient_noise noise; /* of the answer: sensitivity, bound and sigma; without privacy all 0 */
-    bool laplace;            /* then sigma is the scale */
-    pn_prox *prox;           /* owned; NULL: none */
-    double *start;           /* [p] owned */
-    size_t *order;           /* [passes x batch] of sgd, owned */
+    pn_prox *prox; /* owned; NULL: none */
+    double *start; /* [p] owned */
+    size_t *order; /* [n] of sgd, owned */
 } output_plan;
 
 /* Everything while a plan is made. */
@@ -67,6 +65,7 @@ typedef struct output_draft {
     output_plan *plan;
     output_problem at;
     output_bounds bounds;
+    const pn_question *point; /* the answer with its noise; NULL without privacy */
     double unit;      /* standard deviation of an entry of the noise for sensitivity 1, nearly; 0 without privacy */
     double distance;  /* D: bound on ||minimum - start||; +inf */
     double assumed;   /* what predictions take it to be */
@@ -109,8 +108,7 @@ enum {
     OUTPUT_OPT_TOLERANCE
 };
 
-pn_status output_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                          const pn_arg *own, pn_err *err);
+pn_status output_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
 void output_plan_destroy(pn_plan *plan);
 
 #endif

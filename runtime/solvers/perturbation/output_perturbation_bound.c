@@ -82,10 +82,10 @@ static bool exact_prox(const pn_prox *prox)
 /* r = norm + (mu'/2)||x||^2 for those of the table that have kinks: E norm(z) <= sigma norm(1, ..., 1) for noise z. */
 static pn_status measure_kink(output_problem *at, const pn_regulariser *reg, pn_err *err)
 {
-    double *ones = pn_alloc((size_t)at->p, sizeof(double)), value = 0.0;
+    double *ones, value = 0.0;
     pn_status status;
 
-    PN_TRY(pn_made(ones, err, "%s: out of memory", owner));
+    PN_TRY(pn_new(&ones, (size_t)at->p, err, "%s: out of memory", owner));
     for (size_t j = 0; (double)j < at->p; j++)
         ones[j] = 1.0;
     status = reg->ops->evaluate(reg, (size_t)at->p, ones, &value, NULL, err);
@@ -98,7 +98,6 @@ static pn_status read_regulariser(output_problem *at, output_plan *plan, pn_err 
 {
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
     const pn_regulariser_bounds *bounds = &at->bounds->reg;
-    pn_status status;
 
     if (!reg)
         return PN_OK;
@@ -115,14 +114,14 @@ static pn_status read_regulariser(output_problem *at, output_plan *plan, pn_err 
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the regulariser %s has kinks; it is taken without a constraint set, or a set without it",
                        owner, reg->row->name);
-    status = pn_regulariser_prox(reg, &plan->prox, err);
-    if (status == PN_OK && (!plan->prox || !exact_prox(plan->prox)) && at->request->kind != PN_NONPRIVATE)
+    PN_TRY(pn_regulariser_prox(reg, &plan->prox, err));
+    if ((!plan->prox || !exact_prox(plan->prox)) && at->request->kind != PN_NONPRIVATE)
         return pn_fail(
             err, PN_EUNSUPPORTED,
             "%s: the error of the proximal operator of %s is not known; use l1, elastic_net or disjoint groups", owner,
             reg->row->name);
     at->prox = plan->prox;
-    return status == PN_OK ? measure_kink(at, reg, err) : status;
+    return measure_kink(at, reg, err);
 }
 
 /* Of private runs: functions of a user's would see points that are not private yet, and the noise rests on the set's
@@ -133,21 +132,9 @@ static pn_status check_private(const output_problem *at, pn_err *err)
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
     pn_node root;
 
-    if (at->request->neighbours == PN_ADD_REMOVE)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use "
-                       "\"replace_one\" or \"zero_out\"",
-                       owner);
-    if (!isfinite(at->lipschitz))
-        return pn_fail(err, PN_EPRIVACY,
-                       "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, e.g. "
-                       "data:clip_rows(\"l2\", 1)",
-                       owner);
-    if (at->set && at->set->ops->single_thread)
-        return pn_fail(err, PN_EPRIVACY,
-                       "%s: the set %s calls functions of yours, which would see points that are not private yet; use "
-                       "gradient_descent, whose set sees what was released only, or a set of pn.set's own",
-                       owner, at->set->ops->name);
+    PN_TRY(pn_request_need_n(at->request, owner, err));
+    PN_TRY(op_need_slope(owner, at->lipschitz, err));
+    PN_TRY(op_need_own_set(owner, at->set, "gradient_descent", err));
     if (loss->row == loss->ops && loss->margins == 1)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: how far rounding takes the slope of a typed loss is not known; use a loss of pn.loss, or "
@@ -179,21 +166,16 @@ static pn_status measure_pull(output_problem *at, pn_err *err)
 /* The loss's curvature over margins larger by 2^-10, where points a rounding outside of the set can be. */
 static pn_status measure_bend(output_problem *at, pn_err *err)
 {
-    const pn_record_bounds *records = &pn_objective_data(at->objective)->bounds;
     double margin = at->bounds->margin.high * (1.0 + 0x1p-10);
-    pn_interval labels = { records->label_low, records->label_high };
     pn_loss_bounds there;
-    pn_status status;
 
     at->bend = at->bounds->loss.curvature.high;
     if (!isfinite(margin))
         return PN_OK;
-    if (!(isfinite(labels.low) && isfinite(labels.high)))
-        labels = (pn_interval){ -INFINITY, INFINITY };
-    status = pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin }, labels, &there, err);
-    if (status == PN_OK)
-        at->bend = fmax(there.curvature.high, 0.0);
-    return status;
+    PN_TRY(pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin }, op_labels(at->objective),
+                           &there, err));
+    at->bend = fmax(there.curvature.high, 0.0);
+    return PN_OK;
 }
 
 static double distance_over(const pn_set *set, const double *start, size_t p)
@@ -208,7 +190,6 @@ pn_status output_read(output_problem *at, output_plan *plan, pn_err *err)
 {
     pn_objective *objective = plan->base.objective;
     const pn_bounds *bounds = pn_objective_bounds(objective);
-    pn_status status;
 
     *at = (output_problem){ .objective = objective,
                             .set = pn_objective_set(objective),
@@ -224,10 +205,10 @@ pn_status output_read(output_problem *at, output_plan *plan, pn_err *err)
     if (at->set && strcmp(at->set->ops->name, "free") == 0)
         at->set = NULL;
     at->away = distance_over(at->set, at->start, (size_t)at->p);
-    if ((status = check_loss(at, err)) != PN_OK ||
-        (at->request->kind != PN_NONPRIVATE && (status = check_private(at, err)) != PN_OK) ||
-        (status = read_regulariser(at, plan, err)) != PN_OK || (status = measure_pull(at, err)) != PN_OK)
-        return status;
+    PN_TRY(check_loss(at, err));
+    PN_TRY(at->request->kind == PN_NONPRIVATE ? PN_OK : check_private(at, err));
+    PN_TRY(read_regulariser(at, plan, err));
+    PN_TRY(measure_pull(at, err));
     at->strong = (at->strong_smooth + at->strong_prox) * (1.0 - 1e-12);
     return measure_bend(at, err);
 }
@@ -321,17 +302,6 @@ static void add_up(const output_problem *at, const output_schedule *schedule, ro
     bounds->sensitivity = (bounds->exact + rest) * outward;
 }
 
-/* Rounding is bounded for points up to twice as far from the start as exact steps reach, which then has to hold. */
-static rounding first_rounding(const output_problem *at, const output_schedule *schedule, double from, double reach,
-                               output_bounds *bounds)
-{
-    bounds->reach = 2.0 * reach;
-    bounds->size = (from + bounds->reach) * SLACK;
-    if (at->set)
-        bounds->size = fmin(bounds->size, at->set->ops->radius(at->set, PN_L2) * SLACK);
-    return rounding_of(at, schedule, bounds->reach, bounds->size);
-}
-
 static pn_status check_rounding(const output_problem *at, rounding round, const output_bounds *bounds, pn_err *err)
 {
     double record = pn_objective_data(at->objective)->bounds.norm[PN_L2], margin = at->bounds->margin.high;
@@ -350,29 +320,29 @@ static pn_status check_rounding(const output_problem *at, rounding round, const 
     return PN_OK;
 }
 
-static pn_status measure(const output_problem *at, const output_schedule *schedule, output_bounds *bounds, pn_err *err)
+/* Rounding is bounded for points up to twice as far from the start as exact steps reach, which then has to hold. */
+pn_status output_measure(const output_problem *at, const output_schedule *schedule, output_bounds *bounds, pn_err *err)
 {
-    const rounding none = { 0.0, 0.0 };
-    double from = pn_lp_norm(PN_L2, (size_t)at->p, at->start), first = reach_with(at, schedule, none), last;
-    rounding round = first_rounding(at, schedule, from, first, bounds);
+    double from = pn_lp_norm(PN_L2, (size_t)at->p, at->start), steps = steps_of(schedule), last;
+    rounding round = { 0.0, 0.0 };
 
+    if (steps > MOST_STEPS)
+        return pn_fail(err, PN_EINVAL, "%s: %.3g steps are more than the %.0e whose rounding is added up", owner, steps,
+                       MOST_STEPS);
+    bounds->reach = 2.0 * reach_with(at, schedule, round);
+    bounds->size = (from + bounds->reach) * SLACK;
+    if (at->set)
+        bounds->size = fmin(bounds->size, at->set->ops->radius(at->set, PN_L2) * SLACK);
+    round = rounding_of(at, schedule, bounds->reach, bounds->size);
     PN_TRY(check_rounding(at, round, bounds, err));
     last = reach_with(at, schedule, round);
     if (!(last <= bounds->reach))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: %.3g steps of %.3g so far from the origin drown in rounding", owner,
-                       steps_of(schedule), schedule->step);
+                       steps, schedule->step);
     bounds->reach = last;
     bounds->entry = (from + last) * SLACK;
     if (at->set)
         bounds->entry = fmin(bounds->entry, at->set->ops->radius(at->set, PN_LINF) * SLACK + round.fixed);
     add_up(at, schedule, round, bounds);
     return PN_OK;
-}
-
-pn_status output_measure(const output_problem *at, const output_schedule *schedule, output_bounds *bounds, pn_err *err)
-{
-    if (steps_of(schedule) > MOST_STEPS)
-        return pn_fail(err, PN_EINVAL, "%s: %.3g steps are more than the %.0e whose rounding is added up", owner,
-                       steps_of(schedule), MOST_STEPS);
-    return measure(at, schedule, bounds, err);
 }

@@ -6,8 +6,6 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "oracle/question.h"
-#include "privacy/accounting/calibrate.h"
-#include "random/noise.h"
 #include "solvers/perturbation/output_perturbation.h"
 
 static const char owner[] = "solve.output_perturbation";
@@ -60,64 +58,25 @@ static pn_status check_options(const output_plan *plan, const pn_arg *common, co
 
 /* ---- noise ---- */
 
-/* Of pure epsilon, a coordinate: rounding takes 2^-40 of it, and the scale below has to settle beside that. */
-#define LEAST_PURE 0x1p-30
-
-/* l1 sensitivity sqrt(p) Delta: the scale at which it is epsilon, rounding to the lattice of that scale included. */
-static double laplace_scale(const pn_gradient_noise *noise, double epsilon)
-{
-    double l1 = sqrt((double)noise->dim) * noise->sensitivity * (1.0 + 0x1p-50);
-    double left = epsilon * (1.0 - 1e-12) - 4.0 * (double)noise->dim * PN_LAPLACE_ETA, scale = l1 / left;
-
-    for (int i = 0; i < 8; i++)
-        scale = pn_lattice_l1(l1, scale, noise->dim, noise->bound, 1) / left;
-    return scale * (1.0 + 1e-12);
-}
-
-/* Rounding moves values by a part of the noise's scale, which bounds what noise can hide. */
-static pn_status too_small(const output_plan *plan, pn_err *err)
-{
-    const pn_request *request = &plan->base.request;
-    double least =
-        plan->laplace ? (double)plan->noise.dim * LEAST_PURE : pn_gradient_noise_least(&plan->noise, request);
-    bool rho = request->kind == PN_RHO;
-
-    if (!isfinite(least))
-        return pn_fail(err, PN_EBUDGET, "%s: no %s pays for the release%s", owner, rho ? "rho" : "epsilon",
-                       rho ? "" : " at a delta this small; give a larger one, 1/n^2 say");
-    return pn_fail(err, PN_EBUDGET,
-                   "%s: the budget is too small for the release: %s is %.4g, and the least is about %.4g", owner,
-                   rho ? "rho" : "epsilon", rho ? request->rho : request->epsilon, least);
-}
-
 static pn_status attach_noise(output_draft *of, pn_err *err)
 {
-    output_plan *plan = of->plan;
-    const pn_request *request = &plan->base.request;
-    pn_gradient_noise *noise = &plan->noise;
+    pn_plan *plan = &of->plan->base;
     pn_question *point;
 
-    *noise = (pn_gradient_noise){ .lipschitz = of->at.lipschitz,
-                                  .sensitivity = of->bounds.sensitivity,
-                                  .bound = of->bounds.entry,
-                                  .dim = (size_t)of->at.p,
-                                  .neighbours = request->neighbours };
+    PN_TRY(pn_plan_ask(&point, plan, &pn_question_point, err));
+    point->dim = (size_t)of->at.p;
+    point->noise = (pn_gradient_noise){ .lipschitz = of->at.lipschitz,
+                                        .sensitivity = of->bounds.sensitivity,
+                                        .bound = of->bounds.entry,
+                                        .dim = point->dim,
+                                        .neighbours = plan->request.neighbours };
     if (PN_MUTANT("output_sensitivity"))
-        noise->sensitivity /= 2.0;
-    plan->laplace = request->kind == PN_EPSILON_DELTA && request->delta == 0.0;
-    if (plan->laplace && request->epsilon < (double)noise->dim * LEAST_PURE)
-        return too_small(plan, err);
-    noise->sigma = plan->laplace ? laplace_scale(noise, request->epsilon) : pn_gradient_noise_tight(noise, request, 1);
-    if (!(noise->sigma >= 0x1p-900 && noise->sigma <= 0x1p900))
-        return too_small(plan, err);
-    PN_TRY(pn_plan_ask(&point, &plan->base, &pn_question_point, err));
-    point->noise = *noise;
-    point->dim = noise->dim;
-    point->laplace = plan->laplace;
-    PN_TRY(pn_question_price(point, err));
-    plan->base.event = pn_event_keep(point->event);
-    plan->base.charges = 1;
-    plan->base.sigma = noise->sigma;
+        point->noise.sensitivity /= 2.0;
+    PN_TRY(pn_point_noise(point, &plan->request, owner, err));
+    plan->event = pn_event_keep(point->event);
+    plan->charges = 1;
+    plan->sigma = point->noise.sigma;
+    of->point = point;
     return PN_OK;
 }
 
@@ -195,19 +154,18 @@ static const char *sensitivity_rule(const output_draft *of)
 
 static void explain_noise(const output_draft *of)
 {
-    const output_plan *plan = of->plan;
-    pn_plan *base = &of->plan->base;
-    bool rho = base->request.kind == PN_RHO;
+    pn_plan *plan = &of->plan->base;
+    const pn_gradient_noise *noise = &of->point->noise;
 
-    pn_plan_add(base, "exact sensitivity", of->bounds.exact, "%s", sensitivity_rule(of));
-    pn_plan_add(base, "sensitivity Delta", plan->noise.sensitivity,
-                "l2, of the point as computed: %.3g is for rounding", plan->noise.sensitivity - of->bounds.exact);
-    if (plan->laplace)
-        pn_plan_add(base, "noise scale", plan->noise.sigma,
+    pn_plan_add(plan, "exact sensitivity", of->bounds.exact, "%s", sensitivity_rule(of));
+    pn_plan_add(plan, "sensitivity Delta", noise->sensitivity, "l2, of the point as computed: %.3g is for rounding",
+                noise->sensitivity - of->bounds.exact);
+    if (of->point->laplace)
+        pn_plan_add(plan, "noise scale", noise->sigma,
                     "Laplace, per coordinate: sqrt(p) Delta/epsilon, on the lattice");
     else
-        pn_plan_add(base, "noise sigma", plan->noise.sigma, "per coordinate, once: Delta %s, on the lattice",
-                    rho ? "/ sqrt(2 rho)" : "/ mu(epsilon, delta)");
+        pn_plan_add(plan, "noise sigma", noise->sigma, "per coordinate, once: Delta %s, on the lattice",
+                    plan->request.kind == PN_RHO ? "/ sqrt(2 rho)" : "/ mu(epsilon, delta)");
 }
 
 /* ---- risk, for people ---- */
@@ -234,12 +192,11 @@ static void explain_risk(output_draft *of)
 {
     const output_problem *at = &of->at;
     pn_plan *plan = &of->plan->base;
-    double sigma = of->plan->noise.sigma * (of->plan->laplace ? sqrt(2.0) : 1.0), slope,
-           noise = output_noise_risk(at, sigma);
-    const char *none;
+    double sigma = plan->sigma * (of->point && of->point->laplace ? sqrt(2.0) : 1.0);
+    double noise = output_noise_risk(at, sigma);
+    double slope = at->lipschitz + (at->smooth > at->loss_smooth ? at->bounds->reg.gradient * sqrt(at->p) : 0.0);
+    const char *none = no_bound(of, slope);
 
-    slope = at->lipschitz + (at->smooth > at->loss_smooth ? at->bounds->reg.gradient * sqrt(at->p) : 0.0);
-    none = no_bound(of, slope);
     if (of->plan->method != OUTPUT_EXACT)
         pn_plan_add(plan, "distance D", of->assumed, "to the minimum: %s",
                     of->assumed < of->distance ? "assumed, 3 G/L of the loss; for predictions only"
@@ -266,75 +223,37 @@ static void explain_risk(output_draft *of)
 static pn_status measure(output_draft *of, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     output_plan *plan = of->plan;
-    pn_status status = output_choose(of, common, own, err);
-
-    if (status != PN_OK || plan->method == OUTPUT_EXACT)
-        return status;
-    of->bias = output_expected_risk(&of->at, &plan->schedule, of->assumed);
-    of->proven = output_step_risk(&of->at, &plan->schedule, of->distance);
-    return plan->base.request.kind == PN_NONPRIVATE ? PN_OK
-                                                    : output_measure(&of->at, &plan->schedule, &of->bounds, err);
-}
-
-static pn_status fill(output_draft *of, const pn_arg *common, const pn_arg *own, pn_err *err)
-{
-    output_plan *plan = of->plan;
     const output_schedule *s = &plan->schedule;
-    bool is_private = plan->base.request.kind != PN_NONPRIVATE;
-    pn_status status = check_options(plan, common, own, err);
 
-    if (status == PN_OK)
-        status = output_read(&of->at, plan, err);
-    if (status != PN_OK)
-        return status;
-    output_measure_distance(of);
-    if ((status = measure(of, common, own, err)) != PN_OK || (is_private && (status = attach_noise(of, err)) != PN_OK))
-        return status;
+    PN_TRY(output_choose(of, common, own, err));
     plan->base.iterations = s->passes;
-    if (plan->method != OUTPUT_EXACT)
-        plan->base.gradients = (double)s->passes * (double)s->batches * (double)s->batch;
-    explain_problem(of);
-    explain_steps(of, own[OUTPUT_OPT_STEP].given);
-    if (plan->base.gradients > 0.0)
-        pn_plan_add(&plan->base, "gradients", plan->base.gradients, "of single records; none of them leaves by itself");
-    if (is_private)
-        explain_noise(of);
-    explain_risk(of);
-    return PN_OK;
+    if (plan->method == OUTPUT_EXACT)
+        return PN_OK;
+    plan->base.gradients = (double)s->passes * (double)s->batches * (double)s->batch;
+    of->bias = output_expected_risk(&of->at, s, of->assumed);
+    of->proven = output_step_risk(&of->at, s, of->distance);
+    return plan->base.request.kind == PN_NONPRIVATE ? PN_OK : output_measure(&of->at, s, &of->bounds, err);
 }
 
-static pn_status copy_start(output_plan *plan, const pn_arg *start, pn_err *err)
+pn_status output_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(plan->base.objective);
-    size_t p = pn_objective_dim(plan->base.objective);
-
-    PN_TRY(pn_new_zeroed(&plan->start, p, err, "%s: out of memory for %zu coordinates", owner, p));
-    if (start->given)
-        memcpy(plan->start, start->vector.data, p * sizeof(double));
-    else if (set)
-        set->ops->center(set, plan->start);
-    return PN_OK;
-}
-
-pn_status output_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                          const pn_arg *own, pn_err *err)
-{
-    output_plan *plan = pn_calloc(1, sizeof *plan);
+    output_plan *plan = (output_plan *)base;
     output_draft of = { .plan = plan };
-    pn_status status;
 
-    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
-    pn_plan_begin(&plan->base, objective, request);
     plan->method = (output_method)own[OUTPUT_OPT_METHOD].count;
-    status = copy_start(plan, &common[PN_OPT_START], err);
-    if (status == PN_OK)
-        status = fill(&of, common, own, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    plan->minimum.request = NULL; /* lived with this call */
-    *out = &plan->base;
+    PN_TRY(pn_plan_start(&plan->start, owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(check_options(plan, common, own, err));
+    PN_TRY(output_read(&of.at, plan, err));
+    output_measure_distance(&of);
+    PN_TRY(measure(&of, common, own, err));
+    PN_TRY(base->request.kind == PN_NONPRIVATE ? PN_OK : attach_noise(&of, err));
+    explain_problem(&of);
+    explain_steps(&of, own[OUTPUT_OPT_STEP].given);
+    if (base->gradients > 0.0)
+        pn_plan_add(base, "gradients", base->gradients, "of single records; none of them leaves by itself");
+    if (of.point)
+        explain_noise(&of);
+    explain_risk(&of);
     return PN_OK;
 }
 

@@ -119,7 +119,8 @@ static double longest_step(const output_problem *at)
 static size_t best_steps(const output_draft *of, const output_schedule *from, double most)
 {
     output_schedule s = *from;
-    double best = INFINITY, found = 1.0;
+    double best = INFINITY;
+    size_t found = 1;
 
     for (double T = 1.0; T <= most; T = floor(fmax(T + 1.0, T * 1.05))) {
         double risk;
@@ -128,10 +129,10 @@ static size_t best_steps(const output_draft *of, const output_schedule *from, do
         risk = predict(of, &s);
         if (risk < best) {
             best = risk;
-            found = T;
+            found = s.passes;
         }
     }
-    return (size_t)found;
+    return found;
 }
 
 static pn_status choose_gd(output_draft *of, const pn_arg *common, const pn_arg *own, pn_err *err)
@@ -187,7 +188,6 @@ static pn_status choose_sgd(output_draft *of, const pn_arg *own, pn_err *err)
     output_plan *plan = of->plan;
     output_schedule *s = &plan->schedule;
     size_t n = (size_t)of->at.n, batch = own[OUTPUT_OPT_BATCH].count;
-    pn_status status;
 
     if (own[OUTPUT_OPT_BATCH].given && batch > n)
         return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the %zu records", owner, batch, n);
@@ -202,8 +202,8 @@ static pn_status choose_sgd(output_draft *of, const pn_arg *own, pn_err *err)
         s->step = step_of_passes(of, (double)s->passes * (double)s->batches);
     }
     of->rule = own[OUTPUT_OPT_PASSES].given ? "as given" : "the default";
-    status = check_step(of, s->step, own[OUTPUT_OPT_STEP].given, err);
-    return status == PN_OK ? draw_order(plan, n, own[OUTPUT_OPT_SEED].count, err) : status;
+    PN_TRY(check_step(of, s->step, own[OUTPUT_OPT_STEP].given, err));
+    return draw_order(plan, n, own[OUTPUT_OPT_SEED].count, err);
 }
 
 /* ---- the exact minimum ---- */
@@ -228,11 +228,7 @@ static pn_status check_exact(const output_draft *of, pn_err *err)
     if (at->set && !isfinite(at->away))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: method=\"exact\" needs a bounded set or none, %s is unbounded", owner,
                        at->set->ops->name);
-    if (at->set && !(at->set->ops->project && at->set->ops->support))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the set %s has no %s of its own, which the certificate of the minimum needs", owner,
-                       at->set->ops->name, at->set->ops->project ? "support function" : "projection");
-    return PN_OK;
+    return op_need_certificate(owner, at->set, err);
 }
 
 /* Minima of neighbours are at most k G/(n mu) apart: the sum of F_r is n mu-strongly convex, and the gradient of the
@@ -242,26 +238,22 @@ static pn_status choose_exact(output_draft *of, const pn_arg *own, pn_err *err)
     output_plan *plan = of->plan;
     const output_problem *at = &of->at;
     op_problem *minimum = &plan->minimum;
-    pn_status status = check_exact(of, err);
 
-    if (status == PN_OK)
-        status = op_read(minimum, owner, at->objective, at->request, plan->start, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_exact(of, err));
+    PN_TRY(op_read(minimum, owner, at->objective, at->request, plan->start, err));
     if (!isfinite(minimum->lipschitz))
         minimum->lipschitz = 1.0; /* without privacy: the scale of a certificate only */
     op_begin(minimum, 0.0, &plan->certificate);
     if (own[OUTPUT_OPT_TOLERANCE].given)
         minimum->tau = 0.5 * plan->certificate.strong * own[OUTPUT_OPT_TOLERANCE].real * own[OUTPUT_OPT_TOLERANCE].real;
-    if (at->request->kind != PN_NONPRIVATE && (status = op_check_set(minimum, err)) != PN_OK)
-        return status;
-    status = op_tolerance(minimum, &plan->certificate, err);
+    PN_TRY(at->request->kind == PN_NONPRIVATE ? PN_OK : op_check_set(minimum, err));
+    PN_TRY(op_tolerance(minimum, &plan->certificate, err));
     of->bounds.exact = at->records * at->lipschitz / minimum->regular * (1.0 + 1e-12);
     of->bounds.sensitivity = (of->bounds.exact + 2.0 * plan->certificate.noise.offset) * (1.0 + 1e-12);
     of->bounds.entry = plan->certificate.noise.bound;
     of->bias = of->proven = plan->certificate.tau / at->n;
     plan->schedule = (output_schedule){ .passes = 1, .batches = 1, .batch = (size_t)at->n };
-    return status;
+    return PN_OK;
 }
 
 /* ---- all ---- */

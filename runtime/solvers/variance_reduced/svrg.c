@@ -152,20 +152,6 @@ static void catch_up(svrg_state *self, bool last)
     self->apart = svrg_lazy_within(self->lazy, SVRG_FAR) ? 0.0 : INFINITY;
 }
 
-static void end_epoch(svrg_state *self)
-{
-    memcpy(self->answer, self->average, dim_of(self) * sizeof(double));
-    self->stage = SNAPSHOT;
-}
-
-/* What is left of an epoch that has gone out of bounds: the last answer stands. */
-static void give_up(svrg_state *self)
-{
-    self->base.finished = true;
-    self->base.stopped = "diverged";
-    self->stage = SNAPSHOT;
-}
-
 static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     svrg_state *self = (svrg_state *)state;
@@ -181,15 +167,17 @@ static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)
     else
         PN_TRY(move(self, err));
     self->inner++;
-    if (!(self->apart <= SVRG_FAR)) {
-        give_up(self);
-        return PN_OK;
-    }
-    state->more = self->inner < steps;
+    state->finished = !(self->apart <= SVRG_FAR); /* out of bounds: the last answer stands */
+    state->more = !state->finished && self->inner < steps;
     if (state->more)
         return PN_OK;
+    self->stage = SNAPSHOT;
+    if (state->finished) {
+        state->stopped = "diverged";
+        return PN_OK;
+    }
     row->step_size = pn_schedule_at(&plan_of(self)->step, state->step + 1);
-    end_epoch(self);
+    memcpy(self->answer, self->average, dim_of(self) * sizeof(double));
     return PN_OK;
 }
 
@@ -214,7 +202,8 @@ const pn_solver_ops pn_solver_svrg = {
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .by_records = true,
-    .plan = svrg_plan_new,
+    .plan_size = sizeof(svrg_plan),
+    .fill = svrg_fill,
     .what_if = svrg_what_if,
     .destroy_plan = svrg_plan_destroy,
     .state = sizeof(svrg_state),
@@ -236,7 +225,8 @@ const pn_solver_ops pn_solver_svrg_pp = {
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .by_records = true,
-    .plan = svrg_pp_plan_new,
+    .plan_size = sizeof(svrg_plan),
+    .fill = svrg_fill,
     .what_if = svrg_what_if,
     .destroy_plan = svrg_plan_destroy,
     .state = sizeof(svrg_state),

@@ -105,30 +105,24 @@ double svrg_bound(const svrg_plan *plan);
 double svrg_moved(const svrg_plan *plan);
 
 /**
- * Noise, events and price for plan->shape, by the request; sets anchor.sigma, inner, base.event,
+ * What plan->shape asks; of a private request with noise, events and price, too: sets anchor.sigma, inner, base.event,
  * charges, proven.
- *   share   of the budget that the anchors get; 0: noise of plan->inflation times what they would need alone.
- *           paper  the article's sigma with constant c.
+ *   paper  the article's sigma with constant c.
  * Errors: PN_EBUDGET when no noise fits, with the least epsilon that would do; PN_EUNSUPPORTED for relations and
  * requests without a price; PN_ENOMEM.
  */
-pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err);
-/** What a run without privacy asks. */
-pn_status svrg_ask_exactly(svrg_plan *plan, pn_err *err);
+pn_status svrg_noise(svrg_plan *plan, bool paper, double c, pn_err *err);
 typedef struct svrg_noises {
-    double anchor, inner; /* sigma of v, and as plan->inner */
+    double anchor, inner; /* sigma of v, 0 without noise of its own; as plan->inner */
     double reached;       /* what the run costs with them */
 } svrg_noises;
 
 /** The noise that another shape would take, as `accountant` ("pld" or "rdp") prices it.  Errors: as svrg_noise. */
-pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, const char *accountant,
-                        svrg_noises *out, pn_err *err);
+pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, const char *accountant, svrg_noises *out,
+                        pn_err *err);
 
 /* Of svrg_plan.c. */
-pn_status svrg_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                        const pn_arg *own, pn_err *err);
-pn_status svrg_pp_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                           const pn_arg *own, pn_err *err);
+pn_status svrg_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
 void svrg_plan_destroy(pn_plan *plan);
 
 #endif

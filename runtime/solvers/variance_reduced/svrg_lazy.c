@@ -44,6 +44,7 @@ struct svrg_lazy {
     const pn_dataset *data;
     size_t a;
     double eta;
+    pn_prox_net net;
     double threshold, shrink; /* eta l1; s */
     size_t step, flushed;     /* steps of this epoch; all coordinates have made so many */
     size_t window;            /* no coordinate misses more */
@@ -109,29 +110,23 @@ static void fill_table(svrg_lazy *self, double decay)
 static pn_status read_intervals(svrg_lazy *self, const pn_prox *clip, pn_err *err)
 {
     size_t p = self->data->p;
-    pn_status status;
 
     self->low = pn_alloc(p, 2 * sizeof *self->low);
-    PN_TRY(pn_made(self->low, err, "solve.%s: out of memory", self->plan->base.solver->name));
+    PN_TRY(pn_made(self->low, err, "%s: out of memory", self->plan->base.owner));
     self->high = self->low + p;
     for (size_t j = 0; j < p; j++) {
         self->low[j] = -FAR;
         self->high[j] = FAR;
     }
-    status = pn_prox_apply(clip, self->low, p, 1.0, err);
-    return status == PN_OK ? pn_prox_apply(clip, self->high, p, 1.0, err) : status;
+    PN_TRY(pn_prox_apply(clip, self->low, p, 1.0, err));
+    return pn_prox_apply(clip, self->high, p, 1.0, err);
 }
 
-pn_status svrg_lazy_new(svrg_lazy **out, const svrg_plan *plan, pn_err *err)
+static pn_status fill(svrg_lazy *self, const svrg_plan *plan, pn_err *err)
 {
-    svrg_lazy *self = pn_calloc(1, sizeof *self);
     size_t most = svrg_epoch_steps(&plan->shape, plan->shape.epochs);
-    pn_status status = PN_OK;
-    pn_prox_net net;
 
-    *out = NULL;
-    PN_TRY(pn_made(self, err, "solve.%s: out of memory", plan->base.solver->name));
-    (void)as_net(plan, &net);
+    (void)as_net(plan, &self->net);
     self->plan = plan;
     self->data = pn_objective_data(plan->base.objective);
     self->a = (size_t)plan->tail;
@@ -140,17 +135,23 @@ pn_status svrg_lazy_new(svrg_lazy **out, const svrg_plan *plan, pn_err *err)
     self->at = pn_calloc(self->data->p, sizeof *self->at);
     self->table = pn_alloc(self->window + 1, sizeof *self->table);
     self->differences = pn_alloc(plan->shape.batch, sizeof *self->differences);
-    if (!self->at || !self->table || !self->differences)
-        status = pn_fail(err, PN_ENOMEM, "solve.%s: out of memory for %zu coordinates", plan->base.solver->name,
-                         self->data->p);
-    if (status == PN_OK && net.clip)
-        status = read_intervals(self, net.clip, err);
-    if (status != PN_OK) {
+    PN_TRY(pn_made(self->at && self->table && self->differences, err, "%s: out of memory for %zu coordinates",
+                   plan->base.owner, self->data->p));
+    return self->net.clip ? read_intervals(self, self->net.clip, err) : PN_OK;
+}
+
+pn_status svrg_lazy_new(svrg_lazy **out, const svrg_plan *plan, pn_err *err)
+{
+    svrg_lazy *self;
+    pn_status status;
+
+    PN_TRY(pn_new_zeroed(&self, 1, err, "%s: out of memory", plan->base.owner));
+    status = fill(self, plan, err);
+    if (status == PN_OK)
+        *out = self;
+    else
         svrg_lazy_free(self);
-        return status;
-    }
-    *out = self;
-    return PN_OK;
+    return status;
 }
 
 void svrg_lazy_free(svrg_lazy *self)
@@ -167,13 +168,10 @@ void svrg_lazy_free(svrg_lazy *self)
 /* What steps of that size share. */
 static void set_eta(svrg_lazy *self, double eta)
 {
-    pn_prox_net net;
-
-    (void)as_net(self->plan, &net);
     self->eta = eta;
-    self->threshold = eta * net.l1;
-    self->shrink = 1.0 / (1.0 + eta * net.l2);
-    fill_table(self, eta * net.l2);
+    self->threshold = eta * self->net.l1;
+    self->shrink = 1.0 / (1.0 + eta * self->net.l2);
+    fill_table(self, eta * self->net.l2);
 }
 
 void svrg_lazy_begin(svrg_lazy *self, const double *v, double eta)
@@ -379,17 +377,14 @@ static void flush(svrg_lazy *self, double *x)
 pn_status svrg_lazy_step(svrg_lazy *self, const pn_batch *batch, const double *factors, double *x, pn_err *err)
 {
     const double share = 1.0 / (double)self->plan->shape.batch;
-    pn_status status = PN_OK;
 
     for (size_t r = 0; r < batch->count; r++)
         ask_for(self, batch->rows[r], x);
-    for (size_t r = 0; r < batch->count && status == PN_OK; r++) {
+    for (size_t r = 0; r < batch->count; r++) {
         make_up_row(self, batch->rows[r], x);
-        status = pn_objective_record_difference(self->plan->base.objective, batch->rows[r], x, factors,
-                                                &self->differences[r], err);
+        PN_TRY(pn_objective_record_difference(self->plan->base.objective, batch->rows[r], x, factors,
+                                              &self->differences[r], err));
     }
-    if (status != PN_OK)
-        return status;
     self->step++;
     for (size_t r = 0; r < batch->count; r++)
         add_row(self, batch->rows[r], self->differences[r]);

@@ -9,7 +9,6 @@
  * and M releases of batch differences with noise z times their sensitivity, z from what is left, by the curve of both
  * together.  Printed: M releases of both under one noise. */
 #include <math.h>
-#include <stdio.h>
 
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/calibrate_program.h"
@@ -44,30 +43,23 @@ static pn_status certify_difference(const svrg_plan *plan, size_t batch, pn_ques
     return PN_OK;
 }
 
-pn_status svrg_ask_exactly(svrg_plan *plan, pn_err *err)
-{
-    pn_question *difference;
-
-    PN_TRY(pn_plan_ask(&difference, &plan->base, &pn_question_difference, err));
-    return certify_difference(plan, plan->shape.batch, difference, err);
-}
-
 /* ---- what the budget allows ---- */
 
 /* sigma of T anchors. */
-static double anchor_noise(const svrg_plan *plan, size_t epochs, double share)
+static double anchor_noise(const svrg_plan *plan, size_t epochs)
 {
-    pn_request part = pn_request_part(&plan->base.request, share == 0.0 ? 1.0 : share);
+    pn_request part = pn_request_part(&plan->base.request, plan->share > 0.0 ? plan->share : 1.0);
     double sigma = pn_gradient_noise_tight(&plan->anchor, &part, epochs);
 
-    return share == 0.0 ? plan->inflation * sigma : sigma;
+    return plan->share > 0.0 ? sigma : plan->inflation * sigma;
 }
 
-static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, const char *owner, double share, pn_err *err)
+static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, pn_err *err)
 {
     const pn_request *request = &plan->base.request;
     const pn_gradient_noise *of = &plan->anchor;
-    double part = share > 0.0 ? share : 1.0;
+    const char *owner = plan->base.owner;
+    double part = plan->share > 0.0 ? plan->share : 1.0;
     pn_gaussian_releases want = { .epsilon = request->epsilon,
                                   .delta = request->delta * part,
                                   .rho = request->kind == PN_RHO ? request->rho : NAN,
@@ -110,27 +102,22 @@ static pn_status certify_both(const svrg_plan *plan, const svrg_shape *shape, do
     return pn_question_price(gradient, err);
 }
 
-pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, const char *accountant,
-                        svrg_noises *out, pn_err *err)
+pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, const char *accountant, svrg_noises *out,
+                        pn_err *err)
 {
     pn_question gradient, difference;
     pn_asking asked[2] = { { .question = &gradient }, { .question = &difference } };
     size_t count;
-    char owner[64];
-    pn_status status = PN_OK;
+    pn_status status;
 
-    (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
+    *out = (svrg_noises){ plan->printed ? 0.0 : anchor_noise(plan, shape->epochs), NAN, NAN };
+    if (isnan(out->anchor))
+        return too_small(plan, shape, err);
     pn_plan_question(&gradient, &plan->base, &pn_question_gradient);
     pn_plan_question(&difference, &plan->base, &pn_question_difference);
-    *out = (svrg_noises){ NAN, NAN, NAN };
-    if (!plan->printed) {
-        out->anchor = anchor_noise(plan, shape->epochs, share);
-        if (isnan(out->anchor))
-            return too_small(plan, shape, owner, share, err);
-    }
     status = certify_both(plan, shape, out->anchor, asked, &count, err);
     if (status == PN_OK)
-        status = pn_askings_calibrate(asked + 2 - count, count, &plan->base.request, owner, accountant, NULL,
+        status = pn_askings_calibrate(asked + 2 - count, count, &plan->base.request, plan->base.owner, accountant, NULL,
                                       &out->reached, err);
     out->inner = difference.batches.sigma;
     pn_question_clear(&gradient);
@@ -142,54 +129,35 @@ pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double s
 
 static pn_status refuse(const svrg_plan *plan, pn_err *err)
 {
-    const char *name = plan->base.solver->name;
     const pn_request *request = &plan->base.request;
 
-    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
-                       name);
+    PN_TRY(pn_request_need_delta(request, plan->base.owner, err));
     if (plan->whole_price && request->kind == PN_RHO)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", name);
-    if (request->neighbours == PN_ADD_REMOVE)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use "
-                       "\"replace_one\" or \"zero_out\"",
-                       name);
+                       "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", plan->base.owner);
     if (plan->printed && request->neighbours != PN_REPLACE_ONE)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.%s: form=\"printed\" and calibration=\"paper\" put one noise on a batch of a fixed size "
-                       "and all records, which is priced for neighbours=\"replace_one\" only, got \"%s\"; use "
+                       "%s: form=\"printed\" and calibration=\"paper\" put one noise on a batch of a fixed size and "
+                       "all records, which is priced for neighbours=\"replace_one\" only, got \"%s\"; use "
                        "form=\"anchored\"",
-                       name, pn_neighbours_names[request->neighbours]);
+                       plan->base.owner, pn_neighbours_names[request->neighbours]);
     return PN_OK;
 }
 
 /* The article's sigma of the mean, with its unstated constant as c. */
-static pn_status paper_noise(svrg_plan *plan, double c, pn_err *err)
+static pn_status paper_noise(const svrg_plan *plan, double c, svrg_noises *out, pn_err *err)
 {
     const pn_request *request = &plan->base.request;
-    double n = plan->problem.n, G = plan->problem.lipschitz, b = (double)plan->shape.batch;
-    double steps = plan->shape.doubling ? ldexp((double)plan->shape.inner, (int)plan->shape.epochs)
-                                        : (double)plan->shape.epochs * (double)plan->shape.inner;
-    double tail = plan->shape.doubling ? 2.0 : 1.0;
+    const svrg_shape *shape = &plan->shape;
+    double n = plan->problem.n, G = plan->problem.lipschitz, b = (double)shape->batch;
+    double steps = shape->doubling ? ldexp((double)shape->inner, (int)shape->epochs)
+                                   : (double)shape->epochs * (double)shape->inner;
+    double tail = shape->doubling ? 2.0 : 1.0;
 
     if (request->kind != PN_EPSILON_DELTA)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       plan->base.solver->name);
-    plan->inner = b * G * sqrt(c * steps * log(tail / request->delta)) / (n * request->epsilon);
-    return PN_OK;
-}
-
-static pn_status tight_noise(svrg_plan *plan, double share, double *reached, pn_err *err)
-{
-    svrg_noises noise;
-
-    PN_TRY(svrg_noise_of(plan, &plan->shape, share, plan->whole_price ? "pld" : "rdp", &noise, err));
-    plan->anchor.sigma = plan->printed ? 0.0 : noise.anchor;
-    plan->inner = noise.inner;
-    *reached = noise.reached;
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
+                       plan->base.owner);
+    out->inner = b * G * sqrt(c * steps * log(tail / request->delta)) / (n * request->epsilon);
     return PN_OK;
 }
 
@@ -217,22 +185,34 @@ static pn_status ask_private(svrg_plan *plan, double reached, pn_err *err)
     return pn_askings_event(asked + 2 - count, count, &base->event, err);
 }
 
-pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err)
+static pn_status ask_exactly(svrg_plan *plan, pn_err *err)
 {
-    pn_status status = refuse(plan, err);
-    double reached = NAN;
+    pn_question *difference;
 
+    plan->base.samples = true;
+    PN_TRY(pn_plan_ask(&difference, &plan->base, &pn_question_difference, err));
+    return certify_difference(plan, plan->shape.batch, difference, err);
+}
+
+pn_status svrg_noise(svrg_plan *plan, bool paper, double c, pn_err *err)
+{
+    svrg_noises noise = { 0.0, NAN, NAN };
+
+    if (plan->base.request.kind == PN_NONPRIVATE)
+        return ask_exactly(plan, err);
+    PN_TRY(refuse(plan, err));
     plan->whole_price = plan->whole_price && !paper;
-    if (status == PN_OK)
-        status = paper ? paper_noise(plan, c, err) : tight_noise(plan, share, &reached, err);
-    if (status == PN_OK)
-        status = ask_private(plan, reached, err);
-    if (status == PN_OK && paper) {
-        pn_plan_add(&plan->base, "article's sigma", svrg_sigma(plan, &plan->shape, plan->inner),
-                    plan->shape.doubling ? "G sqrt(c m 2^T ln(2/delta)) / (n epsilon), c = %g; its claim is asymptotic"
-                                         : "G sqrt(c T m ln(1/delta)) / (n epsilon), c = %g; its claim is asymptotic",
-                    c);
-        pn_plan_paper_price(&plan->base);
-    }
-    return status;
+    PN_TRY(paper ? paper_noise(plan, c, &noise, err)
+                 : svrg_noise_of(plan, &plan->shape, plan->whole_price ? "pld" : "rdp", &noise, err));
+    plan->anchor.sigma = noise.anchor;
+    plan->inner = noise.inner;
+    PN_TRY(ask_private(plan, noise.reached, err));
+    if (!paper)
+        return PN_OK;
+    pn_plan_add(&plan->base, "article's sigma", svrg_sigma(plan, &plan->shape, plan->inner),
+                plan->shape.doubling ? "G sqrt(c m 2^T ln(2/delta)) / (n epsilon), c = %g; its claim is asymptotic"
+                                     : "G sqrt(c T m ln(1/delta)) / (n epsilon), c = %g; its claim is asymptotic",
+                c);
+    pn_plan_paper_price(&plan->base);
+    return PN_OK;
 }

@@ -1,7 +1,6 @@
 /* svrg_plan.c -- epochs, steps, batches and predicted risk of SVRG and SVRG++.
  * Depends on: svrg.h, svrg_shape.c.  Used by: svrg.c.  Spec: variance-reduced.md sections 3, 4 and 10. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -48,18 +47,18 @@ const pn_param svrg_params[] = {
 
 static pn_status check_shape(const svrg_plan *plan, const svrg_shape *shape, pn_err *err)
 {
-    const char *name = plan->base.solver->name;
+    const char *owner = plan->base.owner;
     size_t n = pn_objective_data(plan->base.objective)->n;
 
     if (n < 2)
-        return pn_fail(err, PN_EINVAL, "solve.%s: needs at least two records, got %zu", name, n);
+        return pn_fail(err, PN_EINVAL, "%s: needs at least two records, got %zu", owner, n);
     if (shape->batch > n)
-        return pn_fail(err, PN_EINVAL, "solve.%s: batch = %zu is larger than the %zu records", name, shape->batch, n);
+        return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the %zu records", owner, shape->batch, n);
     if (shape->epochs > 1000000 || (shape->doubling && shape->epochs > 40))
-        return pn_fail(err, PN_EINVAL, "solve.%s: epochs = %zu; at most %d make sense", name, shape->epochs,
+        return pn_fail(err, PN_EINVAL, "%s: epochs = %zu; at most %d make sense", owner, shape->epochs,
                        shape->doubling ? 40 : 1000000);
     if (svrg_all_steps(shape) > 1e12)
-        return pn_fail(err, PN_EINVAL, "solve.%s: %.3g inner steps in all; at most 1e12 can be counted", name,
+        return pn_fail(err, PN_EINVAL, "%s: %.3g inner steps in all; at most 1e12 can be counted", owner,
                        svrg_all_steps(shape));
     return PN_OK;
 }
@@ -74,7 +73,7 @@ static pn_status check_step(const svrg_plan *plan, pn_err *err)
     if (step > 0.0 && isfinite(step))
         return PN_OK;
     return pn_fail(err, PN_EINVAL,
-                   "solve.%s: no step size follows for a loss without curvature; give step=", plan->base.solver->name);
+                   "%s: no step size follows for a loss without curvature; give step=", plan->base.owner);
 }
 
 /* A size for each epoch, once their number is known and in bounds. */
@@ -91,8 +90,8 @@ static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_ar
     const pn_arg *steps = &common[PN_OPT_ITERATIONS];
 
     if (steps->given && own[SVRG_EPOCHS].given)
-        return pn_fail(err, PN_EINVAL, "solve.%s: give either epochs or iterations, which are the same, not both",
-                       plan->base.solver->name);
+        return pn_fail(err, PN_EINVAL, "%s: give either epochs or iterations, which are the same, not both",
+                       plan->base.owner);
     *shape = (svrg_shape){ .doubling = shape->doubling,
                            .epochs = own[SVRG_EPOCHS].given ? own[SVRG_EPOCHS].count
                                      : steps->given         ? steps->count
@@ -116,9 +115,7 @@ static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_ar
 static void explain_counts(svrg_plan *plan)
 {
     const pn_request *request = &plan->base.request;
-    pn_run_budget budget = { .epsilon = request->epsilon,
-                             .delta = request->delta,
-                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    pn_run_budget budget = pn_request_budget(request, plan->base.owner, NULL);
     svrg_shape valid = plan->shape, single = plan->shape;
     double n = plan->problem.n;
 
@@ -202,7 +199,7 @@ void svrg_what_if(const pn_plan *base, pn_plan_lines *out)
     svrg_noises here, there;
     pn_err err; /* a shape that the budget does not pay for has no line */
 
-    if (svrg_noise_of(plan, &plan->shape, plan->share, "rdp", &here, &err) != PN_OK)
+    if (svrg_noise_of(plan, &plan->shape, "rdp", &here, &err) != PN_OK)
         return;
 
     for (int i = 0; i < 5; i++) {
@@ -215,7 +212,7 @@ void svrg_what_if(const pn_plan *base, pn_plan_lines *out)
         if (other.batch < 1 || other.inner < 1 || (i == 4 && other.doubling) ||
             check_shape(plan, &other, NULL) != PN_OK)
             continue;
-        if (svrg_noise_of(plan, &other, plan->share, "rdp", &there, &err) != PN_OK)
+        if (svrg_noise_of(plan, &other, "rdp", &there, &err) != PN_OK)
             return;
         inner = plan->inner * (there.inner / here.inner);
         pn_lines_add(out, names[i], svrg_sigma(plan, &other, inner), "",
@@ -253,7 +250,7 @@ static void explain_risk(svrg_plan *plan)
 
 static pn_status check_theory(const svrg_plan *plan, const pn_arg *own, pn_err *err)
 {
-    const char *name = plan->base.solver->name;
+    const char *owner = plan->base.owner;
     double L = plan->problem.smoothness, limit = 1.0 / (24.0 * L);
 
     if (own[SVRG_PRESET].count != 1 || plan->shape.doubling)
@@ -261,14 +258,13 @@ static pn_status check_theory(const svrg_plan *plan, const pn_arg *own, pn_err *
     if (!(plan->problem.strong_convexity > 0.0))
         return pn_fail(
             err, PN_EINVAL,
-            "solve.%s: preset=\"theory\" needs strong convexity: add reg.l2(lambda), give strong_convexity=, or use "
+            "%s: preset=\"theory\" needs strong convexity: add reg.l2(lambda), give strong_convexity=, or use "
             "svrg_pp",
-            name);
+            owner);
     if (pn_arg_lists(&own[SVRG_STEP]))
-        return pn_fail(err, PN_EINVAL, "solve.%s: preset=\"theory\" is about steps of one size; give step one number",
-                       name);
+        return pn_fail(err, PN_EINVAL, "%s: preset=\"theory\" is about steps of one size; give step one number", owner);
     if (own[SVRG_STEP].given && own[SVRG_STEP].real >= limit)
-        return pn_fail(err, PN_EINVAL, "solve.%s: preset=\"theory\" needs step < 1/(24 L) = %g, got %g", name, limit,
+        return pn_fail(err, PN_EINVAL, "%s: preset=\"theory\" needs step < 1/(24 L) = %g, got %g", owner, limit,
                        own[SVRG_STEP].real);
     return PN_OK;
 }
@@ -289,13 +285,11 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
 {
     bool paper = common[PN_OPT_CALIBRATION].count == 1;
 
-    if (plan->base.request.kind == PN_NONPRIVATE) {
-        plan->base.samples = true;
-        return svrg_ask_exactly(plan, err);
-    }
     plan->share = own[SVRG_ANCHOR].real;
     plan->whole_price = prices_whole(plan, &own[SVRG_ACCOUNTANT]);
-    PN_TRY(svrg_noise(plan, plan->share, paper, own[SVRG_C].real, err));
+    PN_TRY(svrg_noise(plan, paper, own[SVRG_C].real, err));
+    if (plan->base.request.kind == PN_NONPRIVATE)
+        return PN_OK;
     plan->base.sigma = svrg_sigma(plan, &plan->shape, plan->inner);
     explain_noise(plan);
     if (!paper && !plan->step.each)
@@ -314,8 +308,7 @@ static pn_status read_manner(svrg_plan *plan, const pn_arg *own, pn_err *err)
      * before they have gone more than twice as far as they should.  At a half noise is halved, at next to no bias. */
     plan->reach = theory || plan->printed || !single || p < 20 ? 1.0 : 0.5;
     if (own[SVRG_REACH].given && !(own[SVRG_REACH].real > 0.0))
-        return pn_fail(err, PN_EINVAL, "solve.%s: reach must be in (0, 1], got %g", plan->base.solver->name,
-                       own[SVRG_REACH].real);
+        return pn_fail(err, PN_EINVAL, "%s: reach must be in (0, 1], got %g", plan->base.owner, own[SVRG_REACH].real);
     if (own[SVRG_REACH].given)
         plan->reach = own[SVRG_REACH].real;
     return PN_OK;
@@ -329,76 +322,45 @@ static bool goes_on(const svrg_plan *plan, const pn_arg *own)
                                     (plan->limited || !(plan->problem.strong_convexity > 0.0)));
 }
 
-static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+/* What is known of the problem, and what forbids the options. */
+static pn_status read_problem(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    char owner[64];
-    pn_status status;
+    const char *owner = plan->base.owner;
+    pn_first_order *problem = &plan->problem;
 
-    (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
-    plan->printed = own[SVRG_FORM].count == 1 || common[PN_OPT_CALIBRATION].count == 1;
     PN_TRY(read_manner(plan, own, err));
-    status = pn_gradient_noise_read(&plan->anchor, owner, plan->base.objective, &plan->base.request, err);
-    if (status == PN_OK)
-        status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &common[PN_OPT_START],
-                                     &own[SVRG_PROX], &own[SVRG_STRONG_CONVEXITY], err);
-    if (status == PN_OK)
-        status = pn_first_order_need_smooth(&plan->problem, owner, err);
-    if (status == PN_OK)
-        status = pn_first_order_gap(&plan->problem, plan->problem.strong_convexity, &plan->first_gap, err);
-    if (status == PN_OK)
-        status = pn_paper_c_check(owner, common, &own[SVRG_C], err);
-    if (status == PN_OK)
-        status = check_theory(plan, own, err);
-    if (status == PN_OK)
-        status = choose_shape(plan, common, own, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_gradient_noise_read(&plan->anchor, owner, plan->base.objective, &plan->base.request, err));
+    PN_TRY(pn_first_order_read(problem, owner, plan->base.objective, &common[PN_OPT_START], &own[SVRG_PROX],
+                               &own[SVRG_STRONG_CONVEXITY], err));
+    PN_TRY(pn_first_order_need_smooth(problem, owner, err));
+    PN_TRY(pn_first_order_gap(problem, problem->strong_convexity, &plan->first_gap, err));
+    PN_TRY(pn_paper_c_check(owner, common, &own[SVRG_C], err));
+    return check_theory(plan, own, err);
+}
+
+pn_status svrg_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    svrg_plan *plan = (svrg_plan *)base;
+    bool given = own[SVRG_EPOCHS].given || common[PN_OPT_ITERATIONS].given;
+
+    plan->shape.doubling = strcmp(base->name, "svrg_pp") == 0;
+    plan->printed = own[SVRG_FORM].count == 1 || common[PN_OPT_CALIBRATION].count == 1;
+    PN_TRY(read_problem(plan, common, own, err));
+    PN_TRY(choose_shape(plan, common, own, err));
     plan->goes_on = goes_on(plan, own);
-    pn_plan_set(&plan->base, common[PN_OPT_ITERATIONS].given ? "iterations" : "epochs", (double)plan->shape.epochs,
-                true);
-    pn_plan_set(&plan->base, "inner", (double)plan->shape.inner, true);
-    pn_plan_set(&plan->base, "batch", (double)plan->shape.batch, true);
+    pn_plan_set(base, common[PN_OPT_ITERATIONS].given ? "iterations" : "epochs", (double)plan->shape.epochs, true);
+    pn_plan_set(base, "inner", (double)plan->shape.inner, true);
+    pn_plan_set(base, "batch", (double)plan->shape.batch, true);
     if (!plan->step.each)
-        pn_plan_set(&plan->base, "step", plan->shape.step, false);
-    plan->base.gradients = svrg_gradients(&plan->shape, plan->problem.n);
-    pn_first_order_explain(&plan->problem, &plan->base);
-    explain_shape(plan, own, own[SVRG_EPOCHS].given || common[PN_OPT_ITERATIONS].given ? "as given" : plan->why_epochs);
+        pn_plan_set(base, "step", plan->shape.step, false);
+    base->gradients = svrg_gradients(&plan->shape, plan->problem.n);
+    pn_first_order_explain(&plan->problem, base);
+    explain_shape(plan, own, given ? "as given" : plan->why_epochs);
     explain_laziness(plan);
-    pn_first_order_check_step(&plan->base, plan->shape.step, 1.0 / plan->problem.smoothness, "1/L");
-    status = fill_noise(plan, common, own, err);
-    if (status == PN_OK)
-        explain_risk(plan);
-    return status;
-}
-
-static pn_status plan_new(pn_plan **out, const char *name, bool doubling, pn_objective *objective,
-                          const pn_request *request, const pn_arg *common, const pn_arg *own, pn_err *err)
-{
-    svrg_plan *plan;
-    pn_status status;
-
-    PN_TRY(pn_new_zeroed(&plan, 1, err, "solve.%s: out of memory", name));
-    pn_plan_begin(&plan->base, objective, request);
-    plan->shape.doubling = doubling;
-    status = fill(plan, common, own, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
+    pn_first_order_check_step(base, plan->shape.step, 1.0 / plan->problem.smoothness, "1/L");
+    PN_TRY(fill_noise(plan, common, own, err));
+    explain_risk(plan);
     return PN_OK;
-}
-
-pn_status svrg_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                        const pn_arg *own, pn_err *err)
-{
-    return plan_new(out, "svrg", false, objective, request, common, own, err);
-}
-
-pn_status svrg_pp_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                           const pn_arg *own, pn_err *err)
-{
-    return plan_new(out, "svrg_pp", true, objective, request, common, own, err);
 }
 
 void svrg_plan_destroy(pn_plan *plan)

@@ -173,57 +173,65 @@ static void convex_shape(svrg_plan *plan, svrg_shape *shape)
     plan->why_inner = "eta times all steps is half of what gradient_descent takes";
 }
 
-/* Strongly convex: the cheapest of a grid of epochs, steps and noise of snapshots that is predicted within 10 % of the
- * least risk. */
+/* A shape of the grid of epochs, steps and noise of snapshots, what it is predicted to reach, and its gradients. */
+typedef struct candidate {
+    svrg_shape shape;
+    double inflation, risk, cost;
+} candidate;
+
+#define CANDIDATES (7 * 8 * 3)
+
+/* anchor: noise of one snapshot that takes the whole budget, of rho.  What is not 0 in `given` is kept. */
+static candidate candidate_at(const svrg_plan *plan, const svrg_shape *given, size_t i, double anchor, double rho)
+{
+    static const double inflations[] = { 1.1, 1.2, 1.4 }, lengths[] = { 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0 };
+    candidate at = { .shape = *given, .inflation = inflations[i % 3] };
+
+    if (given->epochs == 0)
+        at.shape.epochs = 2 + i / 3 % 7;
+    if (given->inner == 0)
+        at.shape.inner = whole(lengths[i / 21] * (plan->problem.smoothness / plan->problem.strong_convexity), 1.0, 1e9);
+    if (given->batch == 0)
+        at.shape.batch = whole(0.5 * svrg_batch_rule(plan, &at.shape), 1.0, plan->problem.n);
+    at.risk = svrg_predict(plan, &at.shape, at.inflation * anchor * sqrt((double)at.shape.epochs),
+                           svrg_guess_inner(plan, &at.shape, at.inflation, rho));
+    at.cost = svrg_gradients(&at.shape, plan->problem.n);
+    return at;
+}
+
+/* Strongly convex: the cheapest that is predicted within 10 % of the least risk. */
 static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
 {
     bool chosen = shape->step > 0.0;
-    static const double inflations[] = { 1.1, 1.2, 1.4 }, lengths[] = { 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0 };
-    double condition = plan->problem.smoothness / plan->problem.strong_convexity, n = plan->problem.n;
-    double s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1), least = INFINITY, cheapest = INFINITY;
+    double anchor = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1), least = INFINITY;
     double rho = pn_gradient_noise_rho(&plan->base.request);
-    svrg_shape best = *shape;
+    candidate all[CANDIDATES];
+    const candidate *best = NULL;
 
-    if (shape->step == 0.0)
+    if (!chosen)
         shape->step = 0.25 / plan->problem.smoothness;
-    best = *shape;
-    best.epochs = shape->epochs ? shape->epochs : 3;
-    best.inner = shape->inner ? shape->inner : whole(4.0 * condition, 1.0, 1e9);
-    plan->inflation = 1.1;
     plan->batch_factor = 0.5;
     plan->why_step = "1/(4 L)";
     plan->why_epochs = plan->why_inner =
         "with T, m and the snapshots' noise: cheapest within 10 % of the least predicted risk";
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < 7 * 8 * 3; i++) {
-            svrg_shape at = *shape;
-            double inflation = inflations[i % 3], risk, cost;
-
-            at.epochs = shape->epochs ? shape->epochs : 2 + i / 3 % 7;
-            at.inner = shape->inner ? shape->inner : whole(lengths[i / 21] * condition, 1.0, 1e9);
-            at.batch = shape->batch ? shape->batch : whole(0.5 * svrg_batch_rule(plan, &at), 1.0, n);
-            risk = svrg_predict(plan, &at, inflation * s * sqrt((double)at.epochs),
-                                svrg_guess_inner(plan, &at, inflation, rho));
-            cost = svrg_gradients(&at, n);
-            if (pass == 0) {
-                least = fmin(least, risk);
-            } else if (risk <= 1.1 * least && cost < cheapest && risk < plan->first_gap) {
-                cheapest = cost;
-                best = at;
-                plan->inflation = inflation;
-            }
-        }
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        all[i] = candidate_at(plan, shape, i, anchor, rho);
+        least = fmin(least, all[i].risk);
     }
-    if (isinf(cheapest)) { /* noise would undo what strong convexity gives: stop as early as without it */
-        convex_shape(plan, shape);
-        plan->limited = true;
-        if (chosen) /* a step that is too long, say: of which another warning tells */
-            return;
+    for (const candidate *at = all; at < all + CANDIDATES; at++) {
+        if (at->risk <= 1.1 * least && at->risk < plan->first_gap && (!best || at->cost < best->cost))
+            best = at;
+    }
+    if (best) {
+        *shape = best->shape;
+        plan->inflation = best->inflation;
+        return;
+    }
+    convex_shape(plan, shape); /* noise would undo what strong convexity gives: stop as early as without it */
+    plan->limited = true;
+    if (!chosen) /* else the step may be too long, of which another warning tells */
         pn_plan_warn(&plan->base,
                      "strong convexity is too weak for this budget and this many records: planned as without it");
-    } else {
-        *shape = best;
-    }
 }
 
 double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape)

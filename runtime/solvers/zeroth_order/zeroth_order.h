@@ -53,6 +53,12 @@ typedef struct zo_choice {
     double bound;           /* BOUND on the expected norm of the smoothed gradient averaged over an epoch's points */
 } zo_choice;
 
+/* Neither 0 nor NaN. */
+static inline bool zo_is_given(double number)
+{
+    return number > 0.0;
+}
+
 /* The noise N_t of prefixes, in units of sigma^2 and of one coordinate. */
 typedef struct zo_noise {
     double gain;   /* sigma rho / sensitivity of a leaf */
@@ -100,12 +106,9 @@ typedef enum zo_output { ZO_RANDOM = 0, ZO_BEST, ZO_LAST } zo_output;
 
 typedef struct zo_plan {
     pn_plan base; /* first */
-    size_t dim, passes;
+    size_t dim;
     zo_choice choice;
     zo_output output;
-    pn_smoothing smoothing;
-    pn_prefix_design *design; /* of one epoch's prefix sums; naive: of one release */
-    pn_single_pass_options slices;
     double *start; /* [dim] owned */
 } zo_plan;
 
@@ -138,7 +141,8 @@ extern const pn_param zo_params[], zo_naive_params[];
 /* A plan in the making. */
 typedef struct zo_work {
     zo_plan *plan;
-    const char *owner; /* "solve.zeroth_order" */
+    pn_question *question; /* the plan's; each of its streams is an epoch's prefix sums, naive: one release */
+    const char *owner;     /* "solve.zeroth_order" */
     const pn_arg *common, *own;
     bool naive, is_private, paper;
     zo_problem problem; /* of one pass */
@@ -149,11 +153,10 @@ typedef struct zo_work {
     bool slope_guessed, slope_holds; /* nothing bounds the loss; L is certified or declared of the loss itself */
     double regulariser_slope;        /* Lipschitz constant of r; +inf */
     double distance;                 /* from the start to where it may end */
-    bool distance_given, gap_known;
+    bool gap_known;
     zo_choice best[ZO_METHODS]; /* of each method, where found */
     bool found[ZO_METHODS], allowed[ZO_METHODS];
-    bool practical;                              /* no method has a bound below L */
-    double first_sensitivity, other_sensitivity; /* s1, s2: of leaves, as computed */
+    bool practical; /* no method has a bound below L */
 } zo_work;
 
 bool zo_given(const zo_work *at, int option);
@@ -162,18 +165,13 @@ bool zo_given(const zo_work *at, int option);
 pn_status zo_read_problem(zo_work *at, pn_err *err);
 /** Why the plan's bound is not proved; NULL where it is. */
 const char *zo_no_bound(const zo_work *at);
-/* Of each zo_sum, the row of pn_prefix_table. */
-extern const char *const zo_sum_factorizations[];
-/** Sensitivities, the design, the plan's event, charges and sigma, and what the noise makes of step, error and bound.
- *  Errors: those of pn_prefix_design_new; PN_EUNSUPPORTED for a budget without delta. */
+/** Sensitivities and design of the question, which knows its smoothing and slices; the plan's event, charges and sigma,
+ *  and what the noise makes of step, error and bound.  Errors: PN_EBUDGET; those of pn_prefix_design_new. */
 pn_status zo_make_design(zo_work *at, pn_err *err);
 /** The lines, warnings and settings. */
 void zo_explain(zo_work *at);
 
-pn_status zo_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err);
-pn_status zo_naive_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                            const pn_arg *own, pn_err *err);
+pn_status zo_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
 void zo_plan_destroy(pn_plan *plan);
 
 #endif

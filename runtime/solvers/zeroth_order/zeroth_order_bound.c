@@ -198,40 +198,6 @@ bool zo_sum_noise(zo_sum sum, bool root, size_t rounds, zo_noise *noise)
 
 /* ---- bounds ---- */
 
-static pn_smoothing smoothing_of(const zo_problem *problem, const zo_choice *choice)
-{
-    return (pn_smoothing){ .directions = choice->method.directions,
-                           .radius = choice->smoothing,
-                           .lipschitz = problem->lipschitz };
-}
-
-static void evaluate_chain(const zo_problem *problem, const zo_noise *noise, zo_choice *choice)
-{
-    pn_smoothing how = smoothing_of(problem, choice);
-    size_t dim = (size_t)problem->dim;
-    double first, others;
-
-    first = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
-    others =
-        pn_smoothed_sensitivity(&how, dim, choice->others, pn_smoothed_difference_norm(&how, dim, 2.0 * choice->ball));
-    choice->sensitivity = choice->rounds > 1 ? fmax(first, others) : first;
-    choice->sigma = choice->sensitivity * noise->gain / problem->rho;
-    choice->noise = choice->sigma * sqrt(problem->dim * noise->spread);
-    zo_set_errors(problem, &how, noise, choice);
-}
-
-static void evaluate_naive(const zo_problem *problem, zo_choice *choice)
-{
-    pn_smoothing how = smoothing_of(problem, choice);
-    size_t dim = (size_t)problem->dim;
-
-    choice->others = choice->first;
-    choice->sensitivity = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
-    choice->sigma = choice->sensitivity / problem->rho;
-    choice->noise = choice->sigma * sqrt(problem->dim);
-    zo_set_errors(problem, &how, NULL, choice);
-}
-
 /* What differences add to the mean square of errors, of their past and of the mean over t: sums of (t - 1), (t - 2) and
  * ((T + 1 - t)/T)^2 over t = 2 .. T, the first two divided by T. */
 static void set_chain_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise,
@@ -279,27 +245,40 @@ void zo_finish(const zo_problem *problem, zo_choice *choice)
     choice->bound = gap / (ball * rounds * (double)choice->epochs) + regret + choice->past + choice->drift;
 }
 
+/* A naive estimate is a sum of one leaf, which is never a difference. */
 void zo_evaluate_sum(const zo_problem *problem, const zo_noise *noise, zo_choice *choice)
 {
-    if (choice->method.oracle == ZO_NAIVE)
-        evaluate_naive(problem, choice);
-    else
-        evaluate_chain(problem, noise, choice);
+    static const zo_noise fresh = { .gain = 1.0, .spread = 1.0 };
+    bool naive = choice->method.oracle == ZO_NAIVE;
+    const zo_noise *by = naive ? &fresh : noise;
+    pn_smoothing how = { .directions = choice->method.directions,
+                         .radius = choice->smoothing,
+                         .lipschitz = problem->lipschitz };
+    size_t dim = (size_t)problem->dim;
+
+    choice->others = naive ? choice->first : choice->others;
+    choice->sensitivity = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
+    if (!naive && choice->rounds > 1)
+        choice->sensitivity = fmax(choice->sensitivity,
+                                   pn_smoothed_sensitivity(&how, dim, choice->others,
+                                                           pn_smoothed_difference_norm(&how, dim, 2.0 * choice->ball)));
+    choice->sigma = choice->sensitivity * by->gain / problem->rho;
+    choice->noise = choice->sigma * sqrt(problem->dim * by->spread);
+    zo_set_errors(problem, &how, by, choice);
     zo_finish(problem, choice);
 }
 
-/* The article keeps the root; without it a plain tree of 2^k leaves has less noise. */
-static bool keeps_root(zo_sum sum)
+/* As the article keeps it; without it a plain tree of 2^k leaves has less noise. */
+static bool noise_of(zo_sum sum, size_t rounds, zo_noise *noise)
 {
-    return sum == ZO_TREE;
+    return zo_sum_noise(sum, sum == ZO_TREE, rounds, noise);
 }
 
 void zo_evaluate(const zo_problem *problem, zo_choice *choice)
 {
     zo_noise noise = { 0 };
 
-    if (choice->method.oracle != ZO_NAIVE &&
-        !zo_sum_noise(choice->method.sum, keeps_root(choice->method.sum), choice->rounds, &noise))
+    if (choice->method.oracle != ZO_NAIVE && !noise_of(choice->method.sum, choice->rounds, &noise))
         noise = (zo_noise){ .gain = INFINITY, .spread = 1.0, .past = 1.0, .drift = 1.0 };
     zo_evaluate_sum(problem, &noise, choice);
 }
@@ -323,24 +302,19 @@ typedef struct search {
     bool found;
 } search;
 
-static bool given(double number)
-{
-    return number > 0.0; /* not 0, not NaN */
-}
-
 /* Smoothing and ball that together reach `radius`: points of an epoch are within D (T + 1)/2 of their mean. */
 static bool share_radius(search *of)
 {
     double half = ((double)of->at.rounds + 1.0) / 2.0, radius = of->problem->radius;
     double mu = of->fixed->smoothing, ball = of->fixed->ball;
 
-    if (!given(mu))
-        mu = given(ball) ? radius - ball * half : radius / 2.0;
-    if (!given(ball))
+    if (!zo_is_given(mu))
+        mu = zo_is_given(ball) ? radius - ball * half : radius / 2.0;
+    if (!zo_is_given(ball))
         ball = (radius - mu) / half;
     of->at.smoothing = mu;
     of->at.ball = ball;
-    return given(mu) && given(ball);
+    return zo_is_given(mu) && zo_is_given(ball);
 }
 
 static void try_batches(search *of, size_t first, size_t others)
@@ -394,9 +368,9 @@ static bool read_noise(search *of, size_t rounds)
     while (rounds >> (k + 1) != 0)
         k++;
     if (rounds != (size_t)1 << k)
-        return zo_sum_noise(sum, keeps_root(sum), rounds, &of->noise);
+        return noise_of(sum, rounds, &of->noise);
     if (!all->known[k]) {
-        all->has[k] = zo_sum_noise(sum, keeps_root(sum), rounds, &all->noise[k]);
+        all->has[k] = noise_of(sum, rounds, &all->noise[k]);
         all->known[k] = true;
     }
     of->noise = all->noise[k];

@@ -74,8 +74,8 @@ static void explain_sizes(zo_work *at)
         pn_plan_add(&plan->base, "batch B2", (double)choice->others, "%s; differences", as_given(at, ZO_BATCH, rule));
     }
     pn_plan_add(&plan->base, "records used", used, "each once a pass, in %s; %zu pass%s",
-                is_naive(at) ? "one round" : "one leaf of one epoch's sums", plan->passes,
-                plan->passes > 1 ? "es" : "");
+                is_naive(at) ? "one round" : "one leaf of one epoch's sums", at->question->slices.passes,
+                at->question->slices.passes > 1 ? "es" : "");
     pn_plan_add(&plan->base, "step eta", choice->step, "%s",
                 as_given(at, ZO_STEP, at->practical ? "D/(G sqrt(T)), G with noise and slope" : "D/(G sqrt(T))"));
     pn_plan_add(&plan->base, "loss values", plan->base.gradients,
@@ -96,27 +96,29 @@ static void explain_noise(zo_work *at)
     static const char *const norms[] = { "sqrt(d) L", "d L", "d L" };
     zo_plan *plan = at->plan;
     const zo_choice *choice = &plan->choice;
-    const char *norm = plan->smoothing.level > 0.0 && plan->smoothing.directions == PN_DIRECTIONS_IID
+    const char *norm = at->question->smoothing.level > 0.0 && at->question->smoothing.directions == PN_DIRECTIONS_IID
                            ? "sqrt(d) L level"
-                           : norms[plan->smoothing.directions];
+                           : norms[at->question->smoothing.directions];
     bool replace = plan->base.request.neighbours == PN_REPLACE_ONE;
+    double first, others;
     char method[160];
 
-    pn_plan_add_text(&plan->base, "directions", pn_directions_names[plan->smoothing.directions],
+    pn_plan_add_text(&plan->base, "directions", pn_directions_names[at->question->smoothing.directions],
                      "of a record's differences, independent of the data");
     if (!at->is_private)
         return;
-    pn_plan_add(&plan->base, "sensitivity s1", at->first_sensitivity, "%s%s/%s, enforced", replace ? "2 " : "", norm,
+    pn_smoothed_sensitivities(at->question, &first, &others);
+    pn_plan_add(&plan->base, "sensitivity s1", first, "%s%s/%s, enforced", replace ? "2 " : "", norm,
                 is_naive(at) ? "B" : "B1");
-    if (at->other_sensitivity > 0.0)
-        pn_plan_add(&plan->base, "sensitivity s2", at->other_sensitivity, "%s%s min(2 D/mu, 2)/B2, enforced",
-                    replace ? "2 " : "", norm);
-    pn_prefix_design_describe(plan->design, method, sizeof method);
-    pn_plan_add(&plan->base, "noise sigma", choice->sigma, "s %.6g/sqrt(2 rho); %s", pn_prefix_gain(plan->design),
-                is_naive(at) ? "fresh in every round" : method);
+    if (others > 0.0)
+        pn_plan_add(&plan->base, "sensitivity s2", others, "%s%s min(2 D/mu, 2)/B2, enforced", replace ? "2 " : "",
+                    norm);
+    pn_prefix_design_describe(at->question->design, method, sizeof method);
+    pn_plan_add(&plan->base, "noise sigma", choice->sigma, "s %.6g/sqrt(2 rho); %s",
+                pn_prefix_gain(at->question->design), is_naive(at) ? "fresh in every round" : method);
     pn_plan_add(&plan->base, "noise of a round", choice->noise, "sqrt(d) times that of a coordinate, rms over rounds");
-    if (plan->passes > 1)
-        pn_plan_add(&plan->base, "passes", (double)plan->passes, "each is charged when it begins");
+    if (at->question->slices.passes > 1)
+        pn_plan_add(&plan->base, "passes", (double)at->question->slices.passes, "each is charged when it begins");
 }
 
 /* ---- bounds ---- */
@@ -129,7 +131,7 @@ const char *zo_no_bound(const zo_work *at)
         return "L is what is enforced, not what holds of the loss";
     if (!at->gap_known)
         return "nothing bounds the gap; give gap=";
-    if (at->plan->passes > 1)
+    if (at->question->slices.passes > 1)
         return "records of a second pass are not fresh";
     if (!isfinite(at->regulariser_slope))
         return "the slope of the regulariser is not bounded";
@@ -203,42 +205,25 @@ static void explain_complexity(zo_work *at)
                      with <= without ? "at most" : "above", sqrt(at->problem.dim) * eps);
 }
 
-static bool same(zo_method a, zo_method b)
-{
-    return a.oracle == b.oracle && a.directions == b.directions && (a.oracle == ZO_NAIVE || a.sum == b.sum);
-}
-
-/* As wide as the names of lines are. */
-static const char *short_name(zo_method method)
-{
-    static const char *const names[][ZO_SUM_COUNT] = {
-        [PN_DIRECTIONS_ORTHOGONAL] = { "VR orth tree", "VR orth honaker", "VR orth sqrt", "VR orth blt" },
-        [PN_DIRECTIONS_IID] = { "VR iid tree", "VR iid honaker", "VR iid sqrt", "VR iid blt" },
-    };
-
-    if (method.oracle == ZO_NAIVE)
-        return method.directions == PN_DIRECTIONS_ONE ? "naive one" : "naive orth";
-    return names[method.directions][method.sum];
-}
-
-/* Whether a method is the one that runs; with other sizes where bounds are trivial. */
-static const char *standing(const zo_work *at, bool chosen)
-{
-    if (!chosen)
-        return "least bound";
-    return at->practical ? "* runs, with the sizes above; least bound" : "* runs: least bound";
-}
-
-/* Every method with the sizes that make its bound least. */
+/* Every method with the sizes that make its bound least; where bounds are trivial the one that runs has others. */
 static void explain_methods(zo_work *at)
 {
+    static const char *const names[ZO_METHODS] = { "VR orth tree", "VR orth honaker", "VR orth sqrt", "VR orth blt",
+                                                   "VR iid tree",  "VR iid honaker",  "VR iid sqrt",  "VR iid blt",
+                                                   "naive one",    "naive orth" }; /* as wide as those of lines are */
+    const zo_method *runs = &at->plan->choice.method;
+
     for (int i = 0; i < ZO_METHODS; i++) {
         const zo_choice *best = &at->best[i];
-        bool chosen = same(zo_methods[i], at->plan->choice.method);
+        const zo_method *of = &zo_methods[i];
+        bool chosen = of->oracle == runs->oracle && of->directions == runs->directions && of->sum == runs->sum;
 
         if (at->found[i])
-            pn_plan_add(&at->plan->base, short_name(zo_methods[i]), best->bound, "%s at K=%zu T=%zu B1=%zu B2=%zu%s",
-                        standing(at, chosen), best->epochs, best->rounds, best->first, best->others,
+            pn_plan_add(&at->plan->base, names[i], best->bound, "%sleast bound at K=%zu T=%zu B1=%zu B2=%zu%s",
+                        !chosen         ? ""
+                        : at->practical ? "* runs, with the sizes above; "
+                                        : "* runs: ",
+                        best->epochs, best->rounds, best->first, best->others,
                         at->allowed[i] || chosen ? "" : "; only where asked for");
     }
 }
@@ -252,7 +237,7 @@ static void explain_output(zo_work *at)
     zo_plan *plan = at->plan;
 
     pn_plan_add_text(&plan->base, "output", names[plan->output], "%s", words[plan->output]);
-    if (at->is_private && plan->smoothing.strict)
+    if (at->is_private && at->question->smoothing.strict)
         pn_plan_warn(&plan->base, "strict=true: whether the run ends early depends on records and is not paid for");
 }
 

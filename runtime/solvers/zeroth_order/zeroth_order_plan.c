@@ -77,7 +77,7 @@ static bool too_slow(const zo_work *at, const zo_choice *choice)
     if (choice->method.oracle == ZO_NAIVE || choice->method.sum != ZO_SQRT || at->prefix.factorization)
         return false;
     return 8.0 * T * d > MOST_NOISE_BYTES ||
-           T * T / 2.0 * d * (double)choice->epochs * (double)at->plan->passes > MOST_NOISE_WORK;
+           T * T / 2.0 * d * (double)choice->epochs * (double)at->question->slices.passes > MOST_NOISE_WORK;
 }
 
 /* The article's parameters, of which the number of rounds alone is free. */
@@ -110,11 +110,9 @@ static bool search_article(const zo_work *at, zo_choice *best)
 static void search_all(zo_work *at)
 {
     for (int i = 0; i < ZO_METHODS; i++) {
-        at->allowed[i] = admits(at, zo_methods[i]);
         at->found[i] = at->paper && at->allowed[i] ? search_article(at, &at->best[i])
                                                    : zo_search(&at->problem, zo_methods[i], &at->fixed, &at->best[i]);
-        if (at->found[i] && too_slow(at, &at->best[i]))
-            at->allowed[i] = false;
+        at->allowed[i] = at->allowed[i] && !(at->found[i] && too_slow(at, &at->best[i]));
     }
 }
 
@@ -156,7 +154,7 @@ static void read_target(zo_work *at)
     if (!zo_given(at, ZO_TARGET))
         return;
     for (int i = 0; i < ZO_METHODS; i++) {
-        if (admits(at, zo_methods[i]))
+        if (at->allowed[i])
             least = fmin(least, zo_records_for(&at->problem, zo_methods[i], at->own[ZO_TARGET].real));
     }
     at->problem.records = fmin(least, n);
@@ -173,9 +171,11 @@ static pn_status choose(zo_work *at, pn_err *err)
     bool any = false;
 
     read_fixed(at);
+    for (int i = 0; i < ZO_METHODS; i++) {
+        at->allowed[i] = admits(at, zo_methods[i]);
+        any = any || at->allowed[i];
+    }
     read_target(at);
-    for (int i = 0; i < ZO_METHODS; i++)
-        any = any || admits(at, zo_methods[i]);
     if (!any)
         return pn_fail(err, PN_EINVAL,
                        "%s: no method fits directions, oracle, first_batch, level and prefix together; "
@@ -196,39 +196,36 @@ static pn_status choose(zo_work *at, pn_err *err)
 
 /* ---- the plan ---- */
 
-static pn_status set_slices(zo_work *at, pn_err *err)
+static void set_slices(zo_work *at)
 {
-    zo_plan *plan = at->plan;
-    const zo_choice *choice = &plan->choice;
+    const zo_choice *choice = &at->plan->choice;
     bool naive = choice->method.oracle == ZO_NAIVE;
-    size_t rounds = choice->epochs * choice->rounds, asked = at->common[PN_OPT_ITERATIONS].count;
-    pn_question *question;
-    pn_status status;
+    pn_single_pass_options *slices = &at->question->slices;
 
-    plan->slices = (pn_single_pass_options){ .design = plan->design,
-                                             .n = pn_objective_data(plan->base.objective)->n,
-                                             .passes = plan->passes,
-                                             .first = choice->first,
-                                             .others = naive ? choice->first : choice->others,
-                                             .leaves = naive ? 1 : choice->rounds,
-                                             .epochs = naive ? rounds : choice->epochs };
-    PN_TRY(pn_plan_ask(&question, &plan->base, &pn_question_smoothed, err));
-    question->exact = !at->is_private;
-    question->dim = plan->dim;
-    question->smoothing = plan->smoothing;
-    question->slices = plan->slices;
-    question->reach = 2.0 * choice->ball;
-    question->event = plan->base.event ? pn_event_keep(plan->base.event) : NULL;
-    status = pn_size_product(&plan->base.iterations, at->owner, "passes x rounds", plan->passes, rounds, err);
-    if (status != PN_OK || !at->common[PN_OPT_ITERATIONS].given)
-        return status;
-    if (asked > plan->base.iterations)
+    slices->n = pn_objective_data(at->plan->base.objective)->n;
+    slices->first = choice->first;
+    slices->others = naive ? choice->first : choice->others;
+    slices->leaves = naive ? 1 : choice->rounds;
+    slices->epochs = naive ? choice->epochs * choice->rounds : choice->epochs;
+    at->question->smoothing.directions = choice->method.directions;
+    at->question->smoothing.radius = choice->smoothing;
+}
+
+static pn_status set_iterations(zo_work *at, pn_err *err)
+{
+    pn_plan *plan = &at->plan->base;
+    size_t rounds = at->plan->choice.epochs * at->plan->choice.rounds, asked = at->common[PN_OPT_ITERATIONS].count;
+
+    PN_TRY(pn_size_product(&plan->iterations, at->owner, "passes x rounds", at->question->slices.passes, rounds, err));
+    if (!at->common[PN_OPT_ITERATIONS].given)
+        return PN_OK;
+    if (asked > plan->iterations)
         return pn_fail(err, PN_EINVAL,
                        "%s: iterations = %zu is more than the %zu rounds for which there are records; use smaller "
                        "batches or more passes",
-                       at->owner, asked, plan->base.iterations);
-    plan->base.iterations = asked;
-    plan->base.charges = (asked + rounds - 1) / rounds;
+                       at->owner, asked, plan->iterations);
+    plan->iterations = asked;
+    plan->charges = (asked + rounds - 1) / rounds;
     return PN_OK;
 }
 
@@ -236,7 +233,7 @@ static pn_status set_slices(zo_work *at, pn_err *err)
 static double values_of_run(const zo_plan *plan)
 {
     const zo_choice *choice = &plan->choice;
-    bool naive = choice->method.oracle == ZO_NAIVE, one = plan->smoothing.directions == PN_DIRECTIONS_ONE;
+    bool naive = choice->method.oracle == ZO_NAIVE, one = choice->method.directions == PN_DIRECTIONS_ONE;
     double directions = one ? 1.0 : (double)plan->dim, T = (double)choice->rounds;
     double epochs = floor((double)plan->base.iterations / T), rest = (double)plan->base.iterations - epochs * T;
     double first = 2.0 * directions * (double)choice->first;
@@ -260,75 +257,45 @@ static pn_status check_radii(const zo_work *at, pn_err *err)
     return PN_OK;
 }
 
-static pn_status fill(zo_work *at, pn_err *err)
+static pn_status make(zo_work *at, pn_err *err)
 {
     zo_plan *plan = at->plan;
-    pn_status status = zo_read_problem(at, err);
 
-    if (status == PN_OK)
-        status = choose(at, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_plan_ask(&at->question, &plan->base, &pn_question_smoothed, err));
+    PN_TRY(zo_read_problem(at, err));
+    PN_TRY(choose(at, err));
     plan->output = (zo_output)at->own[ZO_OUTPUT].count;
     if (!at->own[ZO_OUTPUT].given && (at->practical || zo_no_bound(at)))
         plan->output = ZO_LAST; /* there is no bound to keep, and a random epoch does four times worse */
-    plan->smoothing.directions = plan->choice.method.directions;
-    plan->smoothing.radius = plan->choice.smoothing;
-    status = check_radii(at, err);
-    if (status == PN_OK)
-        status = zo_make_design(at, err);
-    if (status == PN_OK)
-        status = set_slices(at, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_radii(at, err));
+    set_slices(at);
+    PN_TRY(zo_make_design(at, err));
+    PN_TRY(set_iterations(at, err));
     plan->base.gradients = values_of_run(plan);
     zo_explain(at);
     return PN_OK;
 }
 
-static pn_status new_plan(pn_plan **out, bool naive, pn_objective *objective, const pn_request *request,
-                          const pn_arg *common, const pn_arg *own, pn_err *err)
+pn_status zo_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    zo_plan *plan = pn_calloc(1, sizeof *plan);
-    zo_work at = { .plan = plan,
-                   .owner = naive ? "solve.zeroth_order_naive" : "solve.zeroth_order",
+    bool naive = plan->solver->params == zo_naive_params;
+    zo_work at = { .plan = (zo_plan *)plan,
+                   .owner = plan->owner,
                    .common = common,
                    .own = own,
                    .naive = naive,
-                   .is_private = request->kind != PN_NONPRIVATE,
+                   .is_private = plan->request.kind != PN_NONPRIVATE,
                    .paper = !naive && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
-    pn_status status;
 
-    PN_TRY(pn_made(plan, err, "%s: out of memory", at.owner));
-    pn_plan_begin(&plan->base, objective, request);
-    plan->base.samples = !at.is_private;
-    plan->dim = pn_objective_dim(objective);
-    status = fill(&at, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
-    return PN_OK;
-}
-
-pn_status zo_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err)
-{
-    return new_plan(out, false, objective, request, common, own, err);
-}
-
-pn_status zo_naive_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                            const pn_arg *own, pn_err *err)
-{
-    return new_plan(out, true, objective, request, common, own, err);
+    plan->samples = !at.is_private;
+    at.plan->dim = pn_objective_dim(plan->objective);
+    return make(&at, err);
 }
 
 void zo_plan_destroy(pn_plan *plan)
 {
     zo_plan *self = (zo_plan *)plan;
 
-    pn_prefix_design_free(self->design);
     pn_free(self->start);
     pn_free(self);
 }

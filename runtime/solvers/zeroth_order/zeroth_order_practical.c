@@ -38,14 +38,9 @@
 #define NAIVE_REACH 1.0 /* path of an epoch, in distances */
 #define NAIVE_SHARE 0.2
 
-static bool given(double number)
-{
-    return number > 0.0; /* not 0, not NaN */
-}
-
 static double at_most(double number, double share, double radius)
 {
-    return given(radius) ? fmin(number, share * radius) : number;
+    return zo_is_given(radius) ? fmin(number, share * radius) : number;
 }
 
 /* B1/B2: a first leaf that moves as far for a record as the others do. */
@@ -61,16 +56,13 @@ static void choose_radii(const zo_problem *problem, double distance, const zo_ch
     double rounds = (double)at->rounds, radius = problem->radius, reach;
     bool naive = at->method.oracle == ZO_NAIVE;
 
-    if (naive) {
-        at->smoothing = at_most(NAIVE_BALL * distance, NAIVE_SHARE, radius);
-        reach = at_most(NAIVE_REACH * distance, 2.0 * (1.0 - NAIVE_SHARE) * rounds / (rounds + 1.0), radius);
-    } else {
-        at->smoothing = given(keep->smoothing) ? keep->smoothing : at_most(CHAIN_BALL * distance, CHAIN_SHARE, radius);
-        reach = CHAIN_REACH * at->smoothing;
-    }
-    if (given(keep->smoothing))
-        at->smoothing = keep->smoothing;
-    at->ball = given(keep->ball) ? keep->ball : reach / rounds;
+    at->smoothing = keep->smoothing;
+    if (!zo_is_given(at->smoothing))
+        at->smoothing =
+            at_most((naive ? NAIVE_BALL : CHAIN_BALL) * distance, naive ? NAIVE_SHARE : CHAIN_SHARE, radius);
+    reach = naive ? at_most(NAIVE_REACH * distance, 2.0 * (1.0 - NAIVE_SHARE) * rounds / (rounds + 1.0), radius)
+                  : CHAIN_REACH * at->smoothing;
+    at->ball = zo_is_given(keep->ball) ? keep->ball : reach / rounds;
 }
 
 static double records_of(const zo_choice *at, double first, double others)
@@ -138,8 +130,8 @@ bool zo_practical(const zo_problem *problem, zo_method method, double distance, 
         at.rounds /= 2;
     }
     zo_evaluate(problem, &at);
-    at.step =
-        given(keep->step) ? keep->step : at.ball / sqrt((double)at.rounds * (slope * slope + at.noise * at.noise));
+    at.step = zo_is_given(keep->step) ? keep->step
+                                      : at.ball / sqrt((double)at.rounds * (slope * slope + at.noise * at.noise));
     zo_evaluate(problem, &at);
     *choice = at;
     return at.bound < INFINITY;

@@ -91,16 +91,13 @@ static pn_status check_problem(const zo_work *at, pn_err *err)
                        "%s: neighbours=\"add_remove\" makes n secret, and batches are cut from all n records; use "
                        "\"replace_one\" or \"zero_out\"",
                        at->owner);
-    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
-                       at->owner);
-    return PN_OK;
+    return pn_request_need_delta(request, at->owner, err);
 }
 
 static pn_status read_lipschitz(zo_work *at, pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(at->plan->base.objective);
-    pn_smoothing *how = &at->plan->smoothing;
+    pn_smoothing *how = &at->question->smoothing;
     double known = bounds->lipschitz[PN_L2];
     bool about_values = bounds->source == PN_BOUND_DECLARED || bounds->loss.continuous;
 
@@ -129,17 +126,6 @@ static pn_status read_lipschitz(zo_work *at, pn_err *err)
     return PN_OK;
 }
 
-static pn_status read_start(zo_work *at, pn_err *err)
-{
-    const pn_arg *start = &at->common[PN_OPT_START];
-    zo_plan *plan = at->plan;
-
-    PN_TRY(pn_new_zeroed(&plan->start, plan->dim, err, "%s: out of memory for %zu coordinates", at->owner, plan->dim));
-    if (start->given)
-        memcpy(plan->start, start->vector.data, plan->dim * sizeof(double));
-    return PN_OK;
-}
-
 /* What is known of F(x0) - inf F. */
 static pn_status read_gap(zo_work *at, pn_err *err)
 {
@@ -152,20 +138,16 @@ static pn_status read_gap(zo_work *at, pn_err *err)
                              .start = plan->start,
                              .diameter = INFINITY };
     double known = INFINITY;
-    pn_status status = PN_OK;
 
-    at->distance_given = zo_given(at, ZO_DISTANCE);
     at->distance =
-        at->distance_given ? at->own[ZO_DISTANCE].real : fmax(1.0, pn_lp_norm(PN_L2, plan->dim, plan->start));
+        zo_given(at, ZO_DISTANCE) ? at->own[ZO_DISTANCE].real : fmax(1.0, pn_lp_norm(PN_L2, plan->dim, plan->start));
     at->gap_known = true;
     if (zo_given(at, ZO_GAP)) {
         at->problem.gap = at->own[ZO_GAP].real;
         return PN_OK;
     }
     if (pn_objective_loss(objective)->margins > 0)
-        status = pn_first_order_gap(&first, 0.0, &known, err);
-    if (status != PN_OK)
-        return status;
+        PN_TRY(pn_first_order_gap(&first, 0.0, &known, err));
     at->gap_known = isfinite(known) && known >= 0.0;
     at->problem.gap = at->gap_known ? known : at->problem.lipschitz * at->distance;
     return PN_OK;
@@ -173,7 +155,7 @@ static pn_status read_gap(zo_work *at, pn_err *err)
 
 static pn_status read_smoothing(zo_work *at, pn_err *err)
 {
-    pn_smoothing *how = &at->plan->smoothing;
+    pn_smoothing *how = &at->question->smoothing;
 
     how->group = at->own[ZO_GROUP].count;
     how->level = zo_given(at, ZO_LEVEL) ? at->own[ZO_LEVEL].real : 0.0;
@@ -195,7 +177,7 @@ static double article_rho(const zo_work *at)
 {
     if (!at->is_private)
         return INFINITY;
-    return sqrt(2.0 * pn_gradient_noise_rho(&at->plan->base.request) / (double)at->plan->passes);
+    return sqrt(2.0 * pn_gradient_noise_rho(&at->plan->base.request) / (double)at->question->slices.passes);
 }
 
 /* Subgradients of r, entry by entry. */
@@ -211,39 +193,33 @@ static double regulariser_slope(const zo_work *at)
 static pn_status read_prefix(zo_work *at, pn_err *err)
 {
     const pn_arg *args = at->own + ZO_PREFIX;
-    pn_status status = pn_prefix_read_options(&at->prefix, at->owner, args, err);
-    const char *implied = status == PN_OK ? pn_prefix_implied(&at->prefix) : NULL;
+    const char *implied;
 
+    PN_TRY(pn_prefix_read_options(&at->prefix, at->owner, args, err));
     for (size_t i = 0; pn_prefix_params[i].name; i++)
         at->prefix_given = at->prefix_given || args[i].given;
-    if (status == PN_OK && at->prefix.estimator_given && at->prefix.estimator == PN_PREFIX_FULL)
+    if (at->prefix.estimator_given && at->prefix.estimator == PN_PREFIX_FULL)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: prefix.estimator=\"full\" uses noise that comes later, and a round cannot wait for it; use "
                        "\"honaker\"",
                        at->owner);
-    if (implied && strcmp(implied, "binary") != 0) /* a binary tree has two estimators to choose from */
-        at->prefix.factorization = at->prefix.factorization ? at->prefix.factorization : implied;
-    return status;
+    implied = pn_prefix_implied(&at->prefix);
+    if (!at->prefix.factorization && implied && strcmp(implied, "binary") != 0) /* which has two estimators */
+        at->prefix.factorization = implied;
+    return PN_OK;
 }
 
 pn_status zo_read_problem(zo_work *at, pn_err *err)
 {
     zo_plan *plan = at->plan;
-    pn_status status = check_problem(at, err);
 
-    plan->passes = at->own[ZO_PASSES].count;
-    if (status == PN_OK)
-        status = read_lipschitz(at, err);
-    if (status == PN_OK)
-        status = read_start(at, err);
-    if (status == PN_OK)
-        status = read_gap(at, err);
-    if (status == PN_OK)
-        status = read_smoothing(at, err);
-    if (status == PN_OK && !at->naive)
-        status = read_prefix(at, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_problem(at, err));
+    at->question->slices.passes = at->own[ZO_PASSES].count;
+    PN_TRY(read_lipschitz(at, err));
+    PN_TRY(pn_plan_start(&plan->start, at->owner, plan->base.objective, &at->common[PN_OPT_START], err));
+    PN_TRY(read_gap(at, err));
+    PN_TRY(read_smoothing(at, err));
+    PN_TRY(at->naive ? PN_OK : read_prefix(at, err));
     at->regulariser_slope = regulariser_slope(at);
     at->problem.records = (double)pn_objective_data(plan->base.objective)->n;
     at->problem.dim = (double)plan->dim;

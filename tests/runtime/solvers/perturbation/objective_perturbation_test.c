@@ -297,21 +297,21 @@ static void test_certificate(double offset, double tau)
                   4.0,
                   pn_objective_bounds(objective)->lipschitz[PN_L2],
                   pn_objective_bounds(objective)->loss.curvature.high,
-                  made->noise.sigma,
-                  made->weight,
-                  made->smoothness,
-                  made->noise.strong_convexity,
+                  made->choice.noise.sigma,
+                  made->choice.weight,
+                  made->problem.n * made->problem.beta + made->choice.weight,
+                  made->choice.strong,
                   2.0 * offset };
-    size = tau > 0.0 ? sqrt(2.0 * tau * at.strong) : made->noise.offset * at.strong;
-    CHECK(made->residual);
-    CHECK_CLOSE((size - made->tolerance) / hidden(objective, &at, size), 1.0,
+    size = tau > 0.0 ? sqrt(2.0 * tau * at.strong) : made->choice.noise.offset * at.strong;
+    CHECK(made->problem.set && !made->problem.by_gap);
+    CHECK_CLOSE((size - made->choice.computed) / hidden(objective, &at, size), 1.0,
                 1e-4 + (tau > 0.0 ? 0x1p-51 * size / hidden(objective, &at, size) : 0.0));
     CHECK(tau > 0.0 || size >= 4.0 * hidden(objective, &at, 0.0) * (1.0 - 1e-8));
     CHECK(tau > 0.0 || size >= 0x1p-40 * 1000.0 * at.slope * (1.0 - 1e-8));
-    near = made->tolerance * made->tolerance * at.strong / (64.0 * at.smooth * at.smooth);
+    near = made->choice.computed * made->choice.computed * at.strong / (64.0 * at.smooth * at.smooth);
     size = 1000.0 * at.slope + 13.01 * 2.0 * at.sigma;
     steps = 10.0 + sqrt(at.smooth / at.strong) * log(size * size / (at.strong * near));
-    CHECK_CLOSE(made->most_steps, steps, 1e-6 * steps);
+    CHECK_CLOSE(made->choice.most_steps, steps, 1e-6 * steps);
     pn_plan_free(plan);
     pn_objective_free(objective);
     pn_dataset_free(data);

@@ -147,7 +147,7 @@ static double share_moved(const setting *of, size_t where, bool at_a_point)
 
         run(&box, of, out[k], &plan, &objective, &data);
         details = (const zo_plan *)plan;
-        mu = pn_prefix_design_mu(details->design);
+        mu = pn_prefix_design_mu(details->base.questions[0].design);
         for (size_t t = 0; k == 1 && t < plan->iterations; t++) {
             bool begins = of->naive || t % ROUNDS == 0;
             double square = 0.0;
@@ -159,7 +159,8 @@ static double share_moved(const setting *of, size_t where, bool at_a_point)
             }
             leaves += sqrt(square) > 1e-6 * details->choice.sensitivity;
             CHECK(sqrt(square) <= details->choice.sensitivity * (1.0 + 1e-9));
-            most = fmax(most, sqrt(square) * pn_prefix_gain(details->design) / details->choice.sigma / mu);
+            most = fmax(most,
+                        sqrt(square) * pn_prefix_gain(details->base.questions[0].design) / details->choice.sigma / mu);
         }
         CHECK(k == 0 || leaves <= PASSES); /* a record is in one leaf of a pass, or in none */
         CHECK(plan->charges == PASSES && PASSES * mu * mu / 2.0 <= 0.5);
