@@ -107,24 +107,26 @@ pn_status pn_release_score(pn_mechanism **out, const pn_terms *terms, double wei
     return pn_mechanism_from_args(out, "gaussian", args, terms->neighbours, err);
 }
 
-/* Of a mechanism that is made for its event only. */
-static pn_status event_of(pn_event **out, pn_status status, pn_mechanism *mechanism)
+/* Keeps the event of a mechanism that was made for nothing else. */
+static pn_status take_event(pn_event **out, pn_mechanism *mechanism)
 {
-    *out = status == PN_OK ? pn_event_keep(mechanism->event) : NULL;
+    *out = pn_event_keep(mechanism->event);
     pn_mechanism_free(mechanism);
-    return status;
+    return PN_OK;
 }
 
 pn_status pn_release_feature_event(pn_event **out, const pn_terms *terms, double sensitivity, pn_err *err)
 {
     pn_mechanism *mechanism = NULL;
 
-    return event_of(out, pn_release_feature(&mechanism, terms, sensitivity, err), mechanism);
+    PN_TRY(pn_release_feature(&mechanism, terms, sensitivity, err));
+    return take_event(out, mechanism);
 }
 
 pn_status pn_release_score_event(pn_event **out, const pn_terms *terms, double weight, pn_err *err)
 {
     pn_mechanism *mechanism = NULL;
 
-    return event_of(out, pn_release_score(&mechanism, terms, weight, err), mechanism);
+    PN_TRY(pn_release_score(&mechanism, terms, weight, err));
+    return take_event(out, mechanism);
 }

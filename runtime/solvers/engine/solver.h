@@ -103,7 +103,8 @@ struct pn_solver_ops {
 
     void (*current)(const pn_state *state, double *theta /* [p] */); /* the answer if the run ended now; paid */
     /* Of a run that goes on where it was, because a checkpoint says so: what it may still charge to the
-     * context's ledger, *out NULL for nothing.  *resumed false: it begins, and may charge all of the plan.  NULL: every run begins. */
+     * context's ledger, *out NULL for nothing.  *resumed false: it begins, and may charge all of the plan.
+     * NULL: every run begins. */
     pn_status (*left)(const pn_plan *plan, const pn_step_context *context, bool *resumed, pn_event **out, pn_err *err);
     /* Which releases a run makes depends on what it has released: it proves the plan's (epsilon, delta) however it
      * ends, and charges a ledger, which is a filter, for no more than what ran. */
