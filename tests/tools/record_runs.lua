@@ -155,9 +155,12 @@ end
 local targets = { bent = bent, large = large, cosine = cosine, huber = huber, sloped = sloped,
   over = pn.objective { data = dense, loss = pn.loss.sigmoid(), set = l2(6) },
   softmax = pn.objective { data = classes, loss = pn.loss.softmax { classes = 3 }, reg = pn.reg.l2(0.1) },
+  saddle = pn.objective { data = pn.data.from(pn.mat.zeros(400, 6), pn.vec.zeros(400) + 1):clip_rows("l2", 1),
+    loss = pn.loss.sigmoid(), reg = pn.reg.separable(function(w) return 0.2 * pn.cos(w) end) },
   wide = pn.objective { data = pn.data.from(pn.mat.zeros(100, 60), pn.vec.zeros(100) + 1):clip_rows("l2", 1),
     loss = pn.loss.sigmoid() },
   raw = pn.objective { data = pn.data.synthetic.logistic { n = 50, p = 6, seed = 1 }, loss = pn.loss.logistic() } }
+local claims = { saddle = { gap = 1, smoothness = 0.3, hessian_lipschitz = 0.2, tolerance = { gradient = 0.1, hessian = 0.1 } } }
 local names = {}
 for name in pairs(targets) do names[#names + 1] = name end
 table.sort(names)
@@ -166,9 +169,12 @@ for _, solver in ipairs { "newton", "second_order", "trust_region" } do
     for _, name in ipairs(names) do
       for j, price in ipairs(prices) do
         -- all options on one problem, and the problems with a few options
-        if name == "bent" or (name == "sloped" and solver == "newton") or k <= 2 or (j == 1 and k % 7 == 0) then
+        local whole = name == "bent" or (name == "saddle" and solver ~= "newton" and j > 1) or (name == "sloped" and
+          solver == "newton")
+        if whole or k <= 2 or (j == 1 and k % 7 == 0) then
           local options = { iterations = name ~= "bent" and solver ~= "newton" and 12 or nil }
           for key, value in pairs(price) do options[key] = value end
+          for key, value in pairs(solver ~= "newton" and claims[name] or {}) do options[key] = value end
           for key, value in pairs(given) do options[key] = value end
           if options.ledger then options.ledger = ledger_of(k % 2 == 0) end
           if name == "wide" or name == "softmax" or name == "large" then options.start = nil end
