@@ -213,6 +213,61 @@ pn_status pn_model_hessian_event(const pn_model *self, double z, pn_event **out,
     return pn_batch_release_price(out, NULL, &options, err);
 }
 
+/* ---- a run of many releases ---- */
+
+pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t count, pn_err *err)
+{
+    pn_event *all[PN_MODEL_PARTS] = { NULL };
+    size_t kinds = 0;
+    pn_status status = PN_OK;
+
+    for (size_t k = 0; k < count && status == PN_OK; k++) {
+        const pn_model_part *part = &parts[k];
+        pn_event *one = NULL;
+
+        if (part->times == 0)
+            continue;
+        status = (part->hessian ? pn_model_hessian_event : pn_model_gradient_event)(part->model, part->z, &one, err);
+        if (status == PN_OK)
+            status = pn_event_repeated(&all[kinds++], one, part->times, err);
+        pn_event_free(one);
+    }
+    if (status == PN_OK)
+        status = pn_event_compose(out, all, kinds, err);
+    for (size_t k = 0; k < kinds; k++)
+        pn_event_free(all[k]);
+    return status;
+}
+
+pn_status pn_model_allowance(pn_allowance *out, const pn_plan *plan, pn_unit unit, bool paper,
+                             const pn_program *program, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    pn_run_budget budget = {
+        .owner = plan->owner, .epsilon = request->epsilon, .delta = request->delta, .rho = request->rho
+    };
+
+    return pn_allowance_open(out, &budget, unit, paper && unit == PN_UNIT_RHO, unit == PN_UNIT_RENYI ? program : NULL,
+                             err);
+}
+
+pn_status pn_model_run_noise(double *z, const pn_model *self, const pn_plan *plan, const pn_arg *common,
+                             const pn_program *program, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 && sees_all(self);
+    pn_unit unit = paper || request->kind == PN_RHO                  ? PN_UNIT_RHO
+                   : !sees_all(self) || pn_request_is_renyi(request) ? PN_UNIT_RENYI
+                                                                     : PN_UNIT_GAUSSIAN;
+    pn_allowance allowance;
+
+    *z = 0.0;
+    if (!self->is_private)
+        return PN_OK;
+    PN_TRY(pn_model_allowance(&allowance, plan, unit, paper, program, err));
+    return pn_allowance_noise(&allowance, allowance.total, program, z, err);
+}
+
 /* ---- the plan's lines ---- */
 
 static void explain_bounds(const pn_model *self, pn_plan *plan)

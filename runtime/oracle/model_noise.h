@@ -10,6 +10,7 @@
 
 #include "objective/passes/second_order.h"
 #include "oracle/plan.h"
+#include "privacy/accounting/allowance.h"
 #include "privacy/mechanism/batch_release.h"
 
 /* Public: fixed before the data are looked at.  Noise multipliers z are in units of a query's sensitivity: sigma = z
@@ -56,6 +57,29 @@ pn_batch_release_options pn_model_hessian_options(const pn_model *self, double z
  *  included.  Errors: as pn_batch_release_price. */
 pn_status pn_model_gradient_event(const pn_model *self, double z, pn_event **out, pn_err *err);
 pn_status pn_model_hessian_event(const pn_model *self, double z, pn_event **out, pn_err *err);
+
+/* ---- a run of many releases ---- */
+
+/* One kind of release, at a multiplier of its own. */
+typedef struct pn_model_part {
+    const pn_model *model;
+    bool hessian; /* else a gradient */
+    double z;
+    size_t times; /* 0: none */
+} pn_model_part;
+/** Up to PN_MODEL_PARTS of them as one event.  Errors: as pn_batch_release_price. */
+#define PN_MODEL_PARTS 4
+pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t count, pn_err *err);
+/** All that the plan was asked to cost, in that unit; program and errors as pn_allowance_open has them, `paper` only
+ *  with the unit rho. */
+pn_status pn_model_allowance(pn_allowance *out, const pn_plan *plan, pn_unit unit, bool paper,
+                             const pn_program *program, pn_err *err);
+/** *z: the multiplier with which the program costs what the plan was asked to; 0 without privacy.  Counted exactly for
+ *  Gaussian noise on all records, by Renyi divergence for batches and beside what a ledger has of others.
+ *  Errors: as pn_allowance_open and pn_allowance_noise. */
+pn_status pn_model_run_noise(double *z, const pn_model *self, const pn_plan *plan, const pn_arg *common,
+                             const pn_program *program, pn_err *err);
+
 /** Lines: B_g, B_H, M, D_g, D_H, and the noise at multiplier z (0: none), with where they come from. */
 void pn_model_explain(const pn_model *self, double z, pn_plan *plan);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "oracle/question.h"
 #include "privacy/event/gaussian.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/second_order/newton.h"
@@ -55,16 +54,10 @@ const pn_param nw_params[] = {
 
 typedef struct nw_problem {
     nw_plan *plan;
-    const pn_request *request;
     const pn_arg *common, *own;
     nw_slopes slopes;
     double row; /* R; +inf */
 } nw_problem;
-
-static bool is_private(const nw_problem *at)
-{
-    return at->request->kind != PN_NONPRIVATE;
-}
 
 /* ---- slopes ---- */
 
@@ -82,12 +75,9 @@ static pn_status add_slopes(const pn_first_order *problem, pn_interval near, pn_
     pn_loss *loss = pn_objective_loss(problem->objective);
     double reach = pn_interval_magnitude(bounds->margin) + pn_interval_magnitude(near), apart;
     pn_loss_bounds here, anywhere;
-    pn_status status = pn_loss_certify(loss, near, labels, &here, err);
 
-    if (status == PN_OK)
-        status = pn_loss_certify(loss, bounds->margin, labels, &anywhere, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_loss_certify(loss, near, labels, &here, err));
+    PN_TRY(pn_loss_certify(loss, bounds->margin, labels, &anywhere, err));
     apart = known_max(known_max(0.0, anywhere.slope.high - here.slope.low), here.slope.high - anywhere.slope.low);
     if (loss->margins > 1)
         apart = anywhere.slope_norm[PN_L2] + here.slope_norm[PN_L2];
@@ -104,17 +94,16 @@ static pn_status all_slopes(const pn_first_order *problem, pn_interval near, nw_
     bool known = isfinite(records->label_low) && isfinite(records->label_high);
     pn_interval range =
         known ? (pn_interval){ records->label_low, records->label_high } : (pn_interval){ -INFINITY, INFINITY };
-    pn_status status = PN_OK;
 
     if (labels->kind != PN_LABELS_VALUES)
         return add_slopes(problem, near, range, out, err);
-    for (size_t k = 0; k < labels->count && status == PN_OK; k++) {
+    for (size_t k = 0; k < labels->count; k++) {
         double value = labels->values[k];
 
         if (value >= range.low && value <= range.high)
-            status = add_slopes(problem, near, (pn_interval){ value, value }, out, err);
+            PN_TRY(add_slopes(problem, near, (pn_interval){ value, value }, out, err));
     }
-    return status;
+    return PN_OK;
 }
 
 pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *err)
@@ -201,55 +190,21 @@ static shares shares_of(const nw_problem *at)
                      steps > 1.0 ? (1.0 - hessian) * (1.0 - start) / (steps - 1.0) : 0.0 };
 }
 
-/* The whole run at a multiplier z, which is split by the shares, as one event: a pn_program. */
+/* The whole run at a multiplier z, which is split by the shares: a pn_program. */
 static pn_status run_event(void *self, double z, pn_event **event, size_t *count, pn_err *err)
 {
-    const nw_problem *at = self;
-    const nw_plan *plan = at->plan;
-    shares of = shares_of(at);
-    pn_event *one[4] = { NULL }, *all[4] = { NULL };
-    size_t times[4] = { 1, 1, plan->matrices - 1, plan->base.iterations - 1 }, kinds = 0;
-    pn_status status = PN_OK;
+    const nw_plan *plan = ((nw_problem *)self)->plan;
+    shares of = shares_of(self);
+    double hessian_z = z / sqrt(of.hessian);
+    const pn_model_part parts[PN_MODEL_PARTS] = {
+        { &plan->first, false, z / sqrt(of.first), 1 },
+        { &plan->first, true, hessian_z, 1 },
+        { &plan->again, true, hessian_z, plan->matrices - 1 },
+        { &plan->later, false, z / sqrt(of.later), plan->base.iterations - 1 },
+    };
 
     *count = 1;
-    for (size_t k = 0; k < 4 && status == PN_OK; k++) {
-        bool hessian = k == 1 || k == 2;
-        const pn_model *model = k < 2 ? &plan->first : hessian ? &plan->again : &plan->later;
-        double share = k == 0 ? of.first : hessian ? of.hessian : of.later;
-
-        if (times[k] == 0)
-            continue;
-        status = (hessian ? pn_model_hessian_event : pn_model_gradient_event)(model, z / sqrt(share), &one[kinds], err);
-        if (status == PN_OK)
-            status = pn_event_repeated(&all[kinds], one[kinds], times[k], err);
-        kinds++;
-    }
-    if (status == PN_OK)
-        status = pn_event_compose(event, all, kinds, err);
-    for (size_t k = 0; k < 4; k++) {
-        pn_event_free(one[k]);
-        pn_event_free(all[k]);
-    }
-    return status;
-}
-
-static pn_status find_noise(nw_problem *at, double *z, pn_err *err)
-{
-    const pn_request *request = at->request;
-    bool paper = at->common[PN_OPT_CALIBRATION].count == 1;
-    pn_unit unit = paper || request->kind == PN_RHO ? PN_UNIT_RHO
-                   : pn_request_is_renyi(request)   ? PN_UNIT_RENYI
-                                                    : PN_UNIT_GAUSSIAN;
-    pn_run_budget budget = { .owner = owner,
-                             .epsilon = request->epsilon,
-                             .delta = request->delta,
-                             .rho = request->kind == PN_RHO ? request->rho : NAN };
-    pn_program program = { run_event, at };
-    pn_allowance allowance;
-    pn_status status =
-        pn_allowance_open(&allowance, &budget, unit, paper, unit == PN_UNIT_RENYI ? &program : NULL, err);
-
-    return status == PN_OK ? pn_allowance_noise(&allowance, allowance.total, &program, z, err) : status;
+    return pn_model_run_event(event, parts, PN_MODEL_PARTS, err);
 }
 
 /* E ||noise of a Hessian||, nearly, is sqrt(2 d) or 2 sqrt(d) deviations. */
@@ -274,12 +229,13 @@ static pn_status ask_later(nw_plan *plan, pn_err *err)
 static pn_status attach_noise(nw_problem *at, pn_err *err)
 {
     nw_plan *plan = at->plan;
+    const pn_program program = { run_event, at };
     shares of = shares_of(at);
     double z;
 
-    if (!is_private(at))
+    if (!plan->model.is_private)
         return PN_OK;
-    PN_TRY(find_noise(at, &z, err));
+    PN_TRY(pn_model_run_noise(&z, &plan->model, &plan->base, at->common, &program, err));
     plan->first_z = z / sqrt(of.first);
     plan->hessian_z = z / sqrt(of.hessian);
     plan->later_z = of.later > 0.0 ? z / sqrt(of.later) : 0.0;
@@ -290,9 +246,8 @@ static pn_status attach_noise(nw_problem *at, pn_err *err)
 
 /* ---- the plan ---- */
 
-static pn_status check_problem(const nw_problem *at, pn_err *err)
+static pn_status check_problem(pn_objective *objective, pn_err *err)
 {
-    pn_objective *objective = at->plan->base.objective;
     const pn_bounds *bounds = pn_objective_bounds(objective);
     const pn_loss *loss = pn_objective_loss(objective);
 
@@ -320,29 +275,23 @@ static pn_status check_problem(const nw_problem *at, pn_err *err)
     return PN_OK;
 }
 
-static pn_status check_request(const nw_problem *at, pn_err *err)
+static pn_status check_steps(const nw_plan *plan, pn_err *err)
 {
-    const pn_request *request = at->request;
-    size_t steps = at->plan->base.iterations;
+    size_t steps = plan->base.iterations;
 
-    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say", owner);
-    if (at->common[PN_OPT_CALIBRATION].count == 1 && request->kind != PN_EPSILON_DELTA)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       owner);
     if (steps > STEPS_MOST)
         return pn_fail(err, PN_EINVAL, "%s: iterations must be at most %d, got %zu", owner, STEPS_MOST, steps);
-    if (at->plan->matrices > steps)
+    if (plan->matrices > steps)
         return pn_fail(err, PN_EINVAL, "%s: hessians must be at most the number of steps, %zu, got %zu", owner, steps,
-                       at->plan->matrices);
+                       plan->matrices);
     return PN_OK;
 }
 
 /* r: the norm of the noise on one gradient with all of the budget, as a part of what a record's gradient can be. */
-static double noise_part(const nw_problem *at)
+static double noise_part(const nw_plan *plan)
 {
-    const pn_request *request = at->request;
-    const pn_model *model = &at->plan->model;
+    const pn_request *request = &plan->base.request;
+    const pn_model *model = &plan->model;
     double mu = request->kind == PN_RHO ? sqrt(2.0 * request->rho) : pn_gaussian_mu(request->epsilon, request->delta);
 
     return model->gradient_sensitivity * sqrt((double)model->dim) / (mu * model->lipschitz);
@@ -355,8 +304,8 @@ static void choose_steps(nw_problem *at)
     size_t half;
 
     plan->base.iterations = PLAIN_STEPS;
-    if (is_private(at)) {
-        plan->noise_part = noise_part(at);
+    if (plan->model.is_private) {
+        plan->noise_part = noise_part(plan);
         plan->base.iterations = (size_t)rint(fmin(fmax(STEPS * sqrt(NOISE / plan->noise_part), STEPS), STEPS_LARGE));
     }
     if (steps->given)
@@ -371,53 +320,44 @@ static void choose_steps(nw_problem *at)
 static pn_status fill(nw_problem *at, pn_err *err)
 {
     nw_plan *plan = at->plan;
-    pn_status status = check_problem(at, err);
+    pn_objective *objective = plan->base.objective;
 
-    if (status == PN_OK)
-        status = pn_model_read(&plan->model, owner, plan->base.objective, at->request, 0,
-                               at->own[NW_HESSIAN_NOISE].count == 0, false, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(check_problem(objective, err));
+    PN_TRY(pn_model_read(&plan->model, owner, objective, &plan->base.request, 0, at->own[NW_HESSIAN_NOISE].count == 0,
+                         false, err));
     choose_steps(at);
-    status = check_request(at, err);
-    if (status == PN_OK)
-        status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START], NULL, NULL,
-                                     err);
-    if (status == PN_OK)
-        status = nw_read_slopes(&plan->problem, &at->slopes, err);
-    if (status != PN_OK)
-        return status;
-    at->row = pn_objective_data(plan->base.objective)->bounds.norm[PN_L2];
-    if (is_private(at))
+    PN_TRY(pn_gradient_noise_check(&plan->base, at->common, err));
+    PN_TRY(check_steps(plan, err));
+    PN_TRY(pn_first_order_read(&plan->problem, owner, objective, &at->common[PN_OPT_START], NULL, NULL, err));
+    PN_TRY(nw_read_slopes(&plan->problem, &at->slopes, err));
+    at->row = pn_objective_data(objective)->bounds.norm[PN_L2];
+    if (plan->model.is_private)
         choose_gradients(at);
-    status = attach_noise(at, err);
-    if (status == PN_OK)
-        nw_explain(plan, at->common, start_share(at), at->own[NW_HESSIAN_SHARE].real, at->slopes.start * at->row);
-    return status;
+    PN_TRY(attach_noise(at, err));
+    nw_explain(plan, at->common, start_share(at), at->own[NW_HESSIAN_SHARE].real, at->slopes.start * at->row);
+    return PN_OK;
 }
 
 pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err)
 {
-    nw_plan *plan = pn_calloc(1, sizeof *plan);
-    nw_problem at = { .plan = plan, .request = request, .common = common, .own = own };
+    nw_plan *plan;
+    nw_problem at = { .common = common, .own = own };
     pn_status status;
 
-    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
+    PN_TRY(pn_new_zeroed(&plan, 1, err, "%s: out of memory", owner));
     pn_plan_begin(&plan->base, objective, request);
+    at.plan = plan;
     status = fill(&at, err);
-    if (status != PN_OK) {
+    if (status == PN_OK)
+        *out = &plan->base;
+    else
         pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
-    return PN_OK;
+    return status;
 }
 
 void nw_plan_destroy(pn_plan *plan)
 {
-    nw_plan *self = (nw_plan *)plan;
-
-    pn_first_order_clear(&self->problem);
-    pn_free(self);
+    pn_first_order_clear(&((nw_plan *)plan)->problem);
+    pn_free(plan);
 }

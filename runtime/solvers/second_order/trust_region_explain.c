@@ -52,23 +52,23 @@ static void explain_noise(tr_problem *at)
     tr_plan *plan = at->plan;
     const pn_model *model = &plan->model;
     pn_plan *base = &plan->base;
-    tr_errors of = tr_errors_of(at, base->iterations, plan->gradient_z);
+    const tr_errors *of = &plan->error;
 
     base->gradients =
         (double)base->iterations * (model->batch < model->n ? 2.0 * (double)model->batch : (double)model->n);
     pn_plan_add(base, "gradients", base->gradients, "%s",
                 model->batch < model->n ? "2 T m, at most: each query has its own batch of m" : "T n, at most");
-    if (at->plan->model.is_private) {
+    if (model->is_private) {
         pn_plan_add(base, "multiplier z", plan->gradient_z, "noise of a query in units of what a record moves it");
         if (plan->hessian_z > plan->gradient_z)
             pn_plan_add(base, "Hessian's z", plan->hessian_z,
                         "hess_noise_factor times it: the run costs less than it was given");
     }
-    if (at->plan->model.is_private || model->batch < model->n) {
-        explain_error(at, "gradient off by", "n for gradients", of.gradient, tr_gradient_limit(&plan->of),
-                      of.gradient_sampling);
-        explain_error(at, "Hessian off by", "n for Hessians", of.hessian, tr_hessian_limit(&plan->of),
-                      of.hessian_sampling);
+    if (model->is_private || model->batch < model->n) {
+        explain_error(at, "gradient off by", "n for gradients", of->gradient, tr_gradient_limit(&plan->of),
+                      of->gradient_sampling);
+        explain_error(at, "Hessian off by", "n for Hessians", of->hessian, tr_hessian_limit(&plan->of),
+                      of->hessian_sampling);
         pn_plan_add(base, "reachable a", at->reachable, "the least tolerance for which both are as small as asked for");
     }
     pn_plan_add_text(base, "excess risk bound", "none",

@@ -342,10 +342,10 @@ static void test_iterations_follow_the_released_value(void)
     CHECK_CLOSE((double)state.iterations, expected, 2.0 + 0.002 * expected);
     CHECK(state.stage == SO_OPEN && state.valued);
     CHECK(so_first_phase(&state, NULL) == PN_OK && state.stage == SO_GRADIENT);
-    CHECK(state.phases[0].noise.iterations == state.iterations);
-    CHECK_CLOSE((double)state.iterations * whole(&state.phases[0].noise), 0.9e6, 0.9e6 * 1e-4);
+    CHECK(state.phase.noise.iterations == state.iterations);
+    CHECK_CLOSE((double)state.iterations * state.phase.noise.whole, 0.9e6, 0.9e6 * 1e-4);
     CHECK_CLOSE(pn_ledger_spent(ledger), own->value_cost, 1e-6);
-    so_clear_phase(&state.phases[0]);
+    pn_model_close(state.phase.release);
     pn_oracle_close(state.ask);
     pn_rng_free(rng);
     pn_ledger_free(ledger);
