@@ -6,7 +6,7 @@
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023), Faster differentially private convex optimization via
  * second-order methods; the majorant, damping, differences, gains and shares of the budget are ours.
  * Files: newton_plan.c (steps, shares, noise), newton_explain.c (the plan's lines), newton.c (private steps),
- * newton_exact.c (steps without privacy), newton_step.c (the quadratic of a step, its damping, gains).
+ * newton_exact.c (steps without privacy).
  *
  * With l the loss of <x, w>, ||x|| <= R, and w0 the start:
  *   at w0        a record's gradient is l'(<x, w0>) x, at most s0 R; s0 = 1/2 for the logistic loss at 0,
@@ -17,7 +17,7 @@
 #ifndef PN_SOLVERS_NEWTON_H
 #define PN_SOLVERS_NEWTON_H
 
-#include "privacy/accounting/allowance.h"
+#include "minimise/raised_quadratic.h"
 #include "solvers/engine/first_order.h"
 #include "oracle/model_release.h"
 
@@ -65,38 +65,6 @@ pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
                       const pn_arg *own, pn_err *err);
 void nw_plan_destroy(pn_plan *plan);
 
-/* ---- the quadratic of a step, all of it public or released (newton_step.c) ---- */
-
-typedef struct nw_quadratic {
-    size_t dim;
-    double *found;   /* [dim] eigenvalues, rising */
-    double *values;  /* [dim] raised to the least one */
-    double *vectors; /* [dim * dim], one in each row */
-    double *part;    /* [dim] */
-} nw_quadratic;
-
-pn_status nw_quadratic_init(nw_quadratic *self, size_t dim, pn_err *err);
-void nw_quadratic_clear(nw_quadratic *self); /* of zeros allowed */
-/** A = the packed matrix with eigenvalues below `least` > 0 raised to it.  Errors: those of pn_eigen_symmetric. */
-pn_status nw_quadratic_set(nw_quadratic *self, const double *packed, double least, pn_err *err);
-/** y[dim] = A x. */
-void nw_quadratic_times(nw_quadratic *self, const double *x, double *y);
-/** The same with eigenvalues as they were found, but for half of the least one: what x is predicted to change of the
- *  gradient. */
-void nw_quadratic_predict(nw_quadratic *self, const double *x, double *y);
-/** The d >= 0 with which steps of the quadratic + d ||v - w0||^2/2 are expected to come to the least value, b[dim]
- *  being the gradient at w0 with noise of that variance on each coordinate;
- *  +inf where w0 itself is expected to be no worse. */
-double nw_quadratic_damping(nw_quadratic *self, const double *b, double variance);
-/**
- * next[dim] = argmin of <g, v - w> + <v - w, A (v - w)>/2 over the set (NULL: R^dim).
- * Errors: of the set's projection; PN_EUNSUPPORTED for a set without one; PN_ENOMEM; PN_ECANCELLED.
- */
-pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const double *w, const double *g, double *next,
-                                pn_task *task, pn_err *err);
-/** x[dim] is drawn toward the origin until the set's radii hold for it, but for a little; NULL: left as it is. */
-void nw_keep_within(const pn_set *set, double *x, size_t dim);
-
 /** The part of what a release differs from what was predicted that is believed,
  *  with *variance that of the prediction, and of the result on
  *  return.  seen: mean square of the difference over `count` numbers; noise: variance of the release. */
@@ -108,7 +76,7 @@ typedef struct nw_state {
     pn_state base;           /* first */
     pn_model_release *first; /* of gradient and majorant at the start */
     pn_model_release *again; /* of later matrices; NULL where there are none */
-    nw_quadratic quadratic;
+    pn_raised quadratic;
     double *w, *next;        /* [dim] the current point; what a step leaves unfinished when it fails */
     double *g;               /* [dim] of the mean loss at w, as known from releases */
     double *at_start;        /* [dim] as released there */

@@ -31,7 +31,7 @@ static pn_status take_exact(nw_state *self, double *value, pn_err *err)
     if (isnan(*value))
         return pn_objective_undefined(model->objective, owner, err);
     pn_axpy(model->dim, 1.0, self->regular, self->g);
-    return nw_quadratic_set(&self->quadratic, self->whole, 0.0, err);
+    return pn_raised_set(&self->quadratic, self->whole, 0.0, err);
 }
 
 /* From w along `along`, whose slope is `slope` < 0: w moves unless no step is found. */
@@ -63,7 +63,7 @@ static pn_status go(nw_state *self, int halvings, double here, double *slope, do
 {
     size_t dim = nw_plan_of(self)->model.dim;
     pn_status status =
-        nw_quadratic_minimise(&self->quadratic, nw_set_of(self), self->w, self->g, self->next, self->task, err);
+        pn_raised_minimise(&self->quadratic, nw_set_of(self), self->w, self->g, self->next, self->task, err);
 
     *step = 0.0;
     if (status != PN_OK)
@@ -85,7 +85,7 @@ static pn_status go_by_majorant(nw_state *self, double here, double *slope, doub
     nw_spread(self, self->fresh, self->whole);
     status = nw_take_regular(self, NULL, true, err);
     if (status == PN_OK)
-        status = nw_quadratic_set(&self->quadratic, self->whole, 0.0, err);
+        status = pn_raised_set(&self->quadratic, self->whole, 0.0, err);
     return status == PN_OK ? go(self, MANY, here, slope, step, err) : status;
 }
 

@@ -31,7 +31,7 @@ enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
 #define MATRICES_MOST 5 /* of those by default, one in two steps */
 #define PLAIN_STEPS   100
 #define STEPS_MOST    10000
-#define SLACK         1e-9 /* on slopes, for the rounding of their evaluation, and on radii: nw_keep_within */
+#define SLACK         1e-9 /* on slopes, for the rounding of their evaluation, and on radii: newton.c, keep_within */
 
 /* In the order of the NW_ constants. */
 const pn_param nw_params[] = {
