@@ -80,6 +80,20 @@ pn_status pn_model_allowance(pn_allowance *out, const pn_plan *plan, pn_unit uni
 pn_status pn_model_run_noise(double *z, const pn_model *self, const pn_plan *plan, const pn_arg *common,
                              const pn_program *program, pn_err *err);
 
+/* ---- slopes that are known beforehand (model_slopes.c) ---- */
+
+/* A record's slopes, over all admissible labels and margins. */
+typedef struct pn_slopes {
+    double start;  /* |l'| at the start, at most, l2 norm of several margins' slopes; +inf */
+    double change; /* |l'(z) - l'(z0)|, at most, likewise; +inf */
+} pn_slopes;
+/** From public numbers, for start[dim].  Errors: PN_ENOMEM. */
+pn_status pn_slopes_read(pn_slopes *out, pn_objective *objective, const double *start, pn_err *err);
+/** What a neighbour moves, of slopes up to `slope`, in place of B_g, in what is computed by so many passes over all
+ *  records.  A pass rounds as the model says; the difference of two means, of norm slope R at most, is rounded once
+ *  more, in each of two neighbours. */
+double pn_model_moved(const pn_model *self, double slope, double passes);
+
 /** Lines: B_g, B_H, M, D_g, D_H, and the noise at multiplier z (0: none), with where they come from. */
 void pn_model_explain(const pn_model *self, double z, pn_plan *plan);
 

@@ -5,7 +5,7 @@
  * Depends on: first_order.h, model_release.h, privacy/accounting/allowance.h.
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023), Faster differentially private convex optimization via
  * second-order methods; the majorant, damping, differences, gains and shares of the budget are ours.
- * Files: newton_plan.c (steps, shares, noise), newton_explain.c (the plan's lines), newton.c (private steps),
+ * Files: newton_plan.c (steps, shares, noise, the plan's lines), newton.c (private steps),
  * newton_exact.c (steps without privacy).
  *
  * With l the loss of <x, w>, ||x|| <= R, and w0 the start:
@@ -47,17 +47,6 @@ static inline size_t nw_matrices_due(const nw_plan *plan, size_t step)
 /** To which eigenvalues of a released matrix are raised whose noise has that variance on the diagonal: `damping` times
  *  the expected operator norm of the noise, or r's strong convexity. */
 double nw_least(const nw_plan *plan, const pn_model *model, double variance);
-/** Lines of a finished plan.  slope: |l'| at the start times R, at most. */
-void nw_explain(nw_plan *plan, const pn_arg *common, double start_share, double hessian_share, double slope);
-
-/* A record's slopes, over all admissible labels and margins. */
-typedef struct nw_slopes {
-    double start;  /* |l'| at the start, at most, l2 norm of several margins' slopes; +inf */
-    double change; /* |l'(z) - l'(z0)|, at most, likewise; +inf */
-} nw_slopes;
-/** From public numbers.  Errors: PN_ENOMEM. */
-pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *err);
-
 enum { NW_HESSIANS = 0, NW_HESSIAN_SHARE, NW_START_SHARE, NW_DAMPING, NW_GRADIENTS, NW_HESSIAN_NOISE };
 extern const pn_param nw_params[];
 

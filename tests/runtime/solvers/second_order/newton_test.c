@@ -17,7 +17,6 @@ typedef struct fixture {
     pn_loss *loss;
     pn_objective *objective;
     double start[2];
-    pn_first_order problem;
 } fixture;
 
 static void open_fixture(fixture *f, const char *name, pn_arg *args, const double *y, pn_interval labels, double first)
@@ -35,7 +34,6 @@ static void open_fixture(fixture *f, const char *name, pn_arg *args, const doubl
     parts.loss = f->loss;
     CHECK(pn_objective_new(&f->objective, &parts, NULL) == PN_OK);
     f->start[0] = first;
-    f->problem = (pn_first_order){ .objective = f->objective, .n = 3.0, .p = 2, .start = f->start };
 }
 
 static void close_fixture(fixture *f)
@@ -47,7 +45,7 @@ static void close_fixture(fixture *f)
 }
 
 /* Slopes at the start and changes of slopes, against what losses really do at many margins. */
-static void within(const fixture *f, const nw_slopes *slopes, double label)
+static void within(const fixture *f, const pn_slopes *slopes, double label)
 {
     double reach = fabs(f->start[0]), y[1] = { label }, z0[1], z1[1], s0[1], s1[1];
 
@@ -67,16 +65,16 @@ static void slopes_of_a_logistic_loss(void)
 {
     const double y[] = { 1.0, -1.0, 1.0 };
     fixture f;
-    nw_slopes slopes;
+    pn_slopes slopes;
 
     open_fixture(&f, "logistic", NULL, y, (pn_interval){ -1.0, 1.0 }, 0.0);
-    CHECK(nw_read_slopes(&f.problem, &slopes, NULL) == PN_OK);
+    CHECK(pn_slopes_read(&slopes, f.objective, f.start, NULL) == PN_OK);
     CHECK_CLOSE(slopes.start, 0.5, 1e-8);
     CHECK_CLOSE(slopes.change, 0.5, 1e-8);
     within(&f, &slopes, 1.0);
     within(&f, &slopes, -1.0);
     f.start[0] = 2.0; /* slopes from s(-2) to s(2) in size, so up to s(2) to go */
-    CHECK(nw_read_slopes(&f.problem, &slopes, NULL) == PN_OK);
+    CHECK(pn_slopes_read(&slopes, f.objective, f.start, NULL) == PN_OK);
     CHECK_CLOSE(slopes.start, 1.0 / (1.0 + exp(-2.0)), 1e-8);
     CHECK_CLOSE(slopes.change, 1.0 / (1.0 + exp(-2.0)), 1e-8);
     within(&f, &slopes, 1.0);
@@ -88,10 +86,10 @@ static void slopes_of_a_smooth_hinge(void)
     const double y[] = { 1.0, -1.0, 1.0 };
     pn_arg args[] = { { .given = true, .real = 0.5 }, { 0 } };
     fixture f;
-    nw_slopes slopes;
+    pn_slopes slopes;
 
     open_fixture(&f, "smooth_hinge", args, y, (pn_interval){ -1.0, 1.0 }, 0.0);
-    CHECK(nw_read_slopes(&f.problem, &slopes, NULL) == PN_OK);
+    CHECK(pn_slopes_read(&slopes, f.objective, f.start, NULL) == PN_OK);
     CHECK_CLOSE(slopes.start, 1.0, 1e-8); /* at 0 the loss is a straight line */
     CHECK_CLOSE(slopes.change, 1.0, 1e-8);
     within(&f, &slopes, 1.0);
@@ -103,10 +101,10 @@ static void slopes_of_a_huber_loss(void)
     const double y[] = { 0.1, -0.3, 0.2 };
     pn_arg args[] = { { .given = true, .real = 0.4 }, { 0 } };
     fixture f;
-    nw_slopes slopes;
+    pn_slopes slopes;
 
     open_fixture(&f, "huber", args, y, (pn_interval){ -0.3, 0.3 }, 0.0);
-    CHECK(nw_read_slopes(&f.problem, &slopes, NULL) == PN_OK);
+    CHECK(pn_slopes_read(&slopes, f.objective, f.start, NULL) == PN_OK);
     CHECK_CLOSE(slopes.start, 0.3, 1e-8);  /* |y| <= 0.3 */
     CHECK_CLOSE(slopes.change, 0.7, 1e-8); /* from 0.3 to -0.4 */
     within(&f, &slopes, 0.3);
@@ -119,15 +117,14 @@ static void nothing_is_known_of_unbounded_rows(void)
     const double y[] = { 1.0, -1.0, 1.0 };
     pn_objective_parts parts = { 0 };
     fixture f;
-    nw_slopes slopes;
+    pn_slopes slopes;
 
     open_fixture(&f, "logistic", NULL, y, (pn_interval){ -1.0, 1.0 }, 0.0);
     pn_objective_free(f.objective);
     parts.data = f.raw;
     parts.loss = f.loss;
     CHECK(pn_objective_new(&f.objective, &parts, NULL) == PN_OK);
-    f.problem.objective = f.objective;
-    CHECK(nw_read_slopes(&f.problem, &slopes, NULL) == PN_OK);
+    CHECK(pn_slopes_read(&slopes, f.objective, f.start, NULL) == PN_OK);
     CHECK(isinf(slopes.change));
     close_fixture(&f);
 }
