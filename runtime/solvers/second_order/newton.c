@@ -78,15 +78,12 @@ pn_status nw_take_regular(nw_state *self, double *value, bool hessian, pn_err *e
 {
     const pn_regulariser *reg = regulariser_of(self);
     size_t dim = nw_plan_of(self)->model.dim;
-    pn_status status;
 
     memset(self->regular, 0, dim * sizeof *self->regular);
     if (!reg)
         return PN_OK;
-    status = reg->ops->evaluate(reg, dim, self->w, value, self->regular, err);
-    if (status == PN_OK && hessian)
-        status = pn_objective_add_regular_hessian(self->base.plan->objective, self->w, self->whole, err);
-    return status;
+    PN_TRY(reg->ops->evaluate(reg, dim, self->w, value, self->regular, err));
+    return hessian ? pn_objective_add_regular_hessian(self->base.plan->objective, self->w, self->whole, err) : PN_OK;
 }
 
 /* `quadratic` for the point w: anew when a matrix was released, or r has another Hessian. */
@@ -95,14 +92,13 @@ static pn_status refresh(nw_state *self, pn_err *err)
     const nw_plan *plan = nw_plan_of(self);
     bool keep = self->current && !regulariser_of(self);
     double least = nw_least(plan, self->matrices > 1 ? &plan->again : &plan->first, self->spread);
-    pn_status status;
 
+    self->current = false;
     memcpy(self->whole, self->packed, plan->model.packed * sizeof *self->whole);
-    status = nw_take_regular(self, NULL, !keep, err);
-    if (status == PN_OK && !keep)
-        status = pn_raised_set(&self->quadratic, self->whole, least, err);
-    self->current = status == PN_OK;
-    return status;
+    PN_TRY(nw_take_regular(self, NULL, !keep, err));
+    PN_TRY(keep ? PN_OK : pn_raised_set(&self->quadratic, self->whole, least, err));
+    self->current = true;
+    return PN_OK;
 }
 
 const pn_set *nw_set_of(const nw_state *self)
@@ -245,21 +241,6 @@ static void correct(nw_state *self)
     self->current = false;
 }
 
-/* What a query brought, once. */
-static void take_in(nw_state *self)
-{
-    if (!self->news)
-        return;
-    self->news = false;
-    if (self->base.step == 0) {
-        take_first(self);
-        return;
-    }
-    take_later(self);
-    if (wants_matrix(self))
-        correct(self);
-}
-
 /* ---- a private step ---- */
 
 #define OUTSIDE 0x1p-31 /* beyond the set's radii, which slopes leave room for (SLACK of newton_plan.c) */
@@ -288,7 +269,6 @@ static pn_status arrive(nw_state *self, pn_err *err)
     size_t dim = plan->model.dim;
     const pn_regulariser *reg = regulariser_of(self);
     double moved = 0.0;
-    pn_status status;
 
     for (size_t j = 0; j < dim; j++) {
         self->along[j] = self->next[j] - self->w[j];
@@ -297,9 +277,7 @@ static pn_status arrive(nw_state *self, pn_err *err)
     pn_raised_predict(&self->quadratic, self->along, self->raw);
     if (reg) {
         memset(self->regular, 0, dim * sizeof *self->regular);
-        status = reg->ops->curve(reg, dim, self->w, self->along, self->regular, err);
-        if (status != PN_OK)
-            return status;
+        PN_TRY(reg->ops->curve(reg, dim, self->w, self->along, self->regular, err));
         pn_axpy(dim, -1.0, self->regular, self->raw);
     }
     pn_axpy(dim, 1.0, self->raw, self->g);
@@ -343,54 +321,50 @@ static pn_status find_next(nw_state *self, double damping, pn_err *err)
     return status;
 }
 
-static pn_status move(nw_state *self, pn_trace_row *row, pn_err *err)
-{
-    size_t dim = nw_plan_of(self)->model.dim;
-    pn_status status = refresh(self, err);
-    double damping;
-
-    if (status != PN_OK)
-        return status;
-    for (size_t j = 0; j < dim; j++)
-        self->along[j] = self->g[j] + self->regular[j];
-    row->gradient_norm = pn_lp_norm(PN_L2, dim, self->along);
-    row->eigenvalue = self->quadratic.found[0];
-    damping = find_damping(self);
-    row->step_size = isinf(damping) ? 0.0 : 1.0;
-    status = find_next(self, damping, err);
-    if (status != PN_OK || pn_has_diverged(&self->base, self->next, dim)) /* the answer stays the point before */
-        return status;
-    keep_within(nw_set_of(self), self->next, dim);
-    return arrive(self, err);
-}
-
 /* ---- the interface ---- */
 
+/* What is released is taken in at once: an update that is tried again finds it done. */
 static pn_status nw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
     nw_state *self = (nw_state *)state;
+    bool due = wants_matrix(self);
     double value = NAN;
 
     if (!nw_plan_of(self)->model.is_private)
         return nw_exact_step(self, ask, row, err);
     PN_TRY(release(self, ask, &value, err));
     row->value = value;
-    self->news = true;
+    row->kind = due ? "newton" : "gradient";
+    if (state->step == 0) {
+        take_first(self);
+        return PN_OK;
+    }
+    take_later(self);
+    if (due)
+        correct(self);
     return PN_OK;
 }
 
 static pn_status nw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     nw_state *self = (nw_state *)state;
-    const nw_plan *plan = nw_plan_of(self);
-    size_t step = state->step;
+    size_t dim = nw_plan_of(self)->model.dim;
+    double damping;
 
-    if (!plan->model.is_private)
+    if (!nw_plan_of(self)->model.is_private)
         return PN_OK;
-    take_in(self);
-    PN_TRY(move(self, row, err));
-    row->kind = step == 0 || nw_matrices_due(plan, step) > nw_matrices_due(plan, step - 1) ? "newton" : "gradient";
-    return PN_OK;
+    PN_TRY(refresh(self, err));
+    for (size_t j = 0; j < dim; j++)
+        self->along[j] = self->g[j] + self->regular[j];
+    row->gradient_norm = pn_lp_norm(PN_L2, dim, self->along);
+    row->eigenvalue = self->quadratic.found[0];
+    damping = find_damping(self);
+    row->step_size = isinf(damping) ? 0.0 : 1.0;
+    PN_TRY(find_next(self, damping, err));
+    if (pn_has_diverged(state, self->next, dim)) /* the answer stays the point before */
+        return PN_OK;
+    keep_within(nw_set_of(self), self->next, dim);
+    return arrive(self, err);
 }
 
 static void nw_current(const pn_state *state, double *theta)

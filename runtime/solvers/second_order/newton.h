@@ -78,7 +78,7 @@ typedef struct nw_state {
     double variance;         /* of g; with differences of its difference from at_start */
     double spread;           /* of the diagonal of `packed` */
     size_t matrices;         /* released */
-    bool begun, news;        /* origin is there; what a query brought waits to be taken in */
+    bool begun;              /* origin is there */
     bool current;            /* `quadratic` is that of `packed`, and of r at w */
     pn_task *task;           /* for the work of updates */
 } nw_state;

@@ -11,7 +11,7 @@
 
 static const double X[] = { 0.6, 0.8, -1.0, 0.0, 0.0, 0.5 };
 
-/* Records in the unit ball under that loss, with the start in the problem. */
+/* Records in the unit ball under that loss, and a start. */
 typedef struct fixture {
     pn_dataset *raw, *data;
     pn_loss *loss;
