@@ -109,6 +109,9 @@ double pn_model_hessian_noise(const pn_model *self, double z, double failure);
  *  Tropp (2012) for matrices. */
 double pn_model_gradient_sampling(const pn_model *self, double failure);
 double pn_model_hessian_sampling(const pn_model *self, double failure);
+/** The n at which a noise that falls like 1/n and a sampling deviation (batches at the same rate) that falls like
+ *  1/sqrt(n), as they are at `records`, come down to limit together: everything else fixed. */
+double pn_records_for(double records, double noise, double sampling, double limit);
 
 /* Rows for the tables of solvers, in the order of `frobenius` and `generic`. */
 extern const char *const pn_hessian_noise_names[]; /* "frobenius", "packed", NULL */

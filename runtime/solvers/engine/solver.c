@@ -38,6 +38,23 @@ void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *req
     plan->bound = NAN;
 }
 
+pn_status pn_plan_make(pn_plan **out, size_t size, pn_objective *objective, const pn_request *request,
+                       pn_status (*fill)(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err),
+                       const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    pn_plan *plan = pn_calloc(1, size);
+    pn_status status;
+
+    PN_TRY(pn_made(plan, err, "solve.%s: out of memory", request->solver->name));
+    pn_plan_begin(plan, objective, request);
+    status = fill(plan, common, own, err);
+    if (status == PN_OK)
+        *out = plan;
+    else
+        pn_plan_free(plan);
+    return status;
+}
+
 void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out)
 {
     size_t first = plan->later ? plan->later : plan->lines.count;

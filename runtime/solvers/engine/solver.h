@@ -32,6 +32,12 @@ pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, 
 /** The objective that was asked for: plan->objective, but for plans without records. */
 pn_objective *pn_plan_objective(const pn_plan *plan);
 
+/** A plan of `size` bytes, pn_plan first, zeroed, begun and filled, for a solver's `plan`; what a fill that fails has
+ *  made is left to destroy_plan.  Errors: PN_ENOMEM; those of fill. */
+pn_status pn_plan_make(pn_plan **out, size_t size, pn_objective *objective, const pn_request *request,
+                       pn_status (*fill)(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err),
+                       const pn_arg *common, const pn_arg *own, pn_err *err);
+
 /* ---- one step ---- */
 
 struct pn_state {

@@ -149,9 +149,12 @@ static pn_status compute(nw_state *self, pn_oracle *ask, double *value, pn_err *
     return PN_OK;
 }
 
+/* Of those that are spread evenly over the steps. */
 static bool wants_matrix(const nw_state *self)
 {
-    return self->matrices < nw_matrices_due(nw_plan_of(self), self->base.step);
+    const nw_plan *plan = nw_plan_of(self);
+
+    return self->matrices < self->base.step * plan->matrices / plan->base.iterations + 1;
 }
 
 /* Of the first step gradient and matrix; of the others a gradient, and a matrix where one is due. */

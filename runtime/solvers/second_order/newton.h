@@ -31,18 +31,12 @@ typedef struct nw_plan {
     pn_model later; /* with what a gradient, or a difference of it from that at the start, can be */
     pn_first_order problem;
     bool differences;
-    size_t matrices; /* that are released: the majorant and Hessians, at steps that nw_matrices_due tells */
+    size_t matrices;                    /* that are released: the majorant, and Hessians spread evenly over the steps */
     double first_z, hessian_z, later_z; /* noise multipliers, one for all matrices; 0 without privacy */
     double damping;                     /* least eigenvalue, in norms of the noise */
     /* norm of the noise of one gradient with all of the budget, as a part of a record's bound: sets T */
     double noise_part;
 } nw_plan;
-
-/** Of `matrices` spread evenly over the steps, how many are released before step number `step` (from 0) is taken. */
-static inline size_t nw_matrices_due(const nw_plan *plan, size_t step)
-{
-    return step * plan->matrices / plan->base.iterations + 1;
-}
 
 /** To which eigenvalues of a released matrix are raised whose noise has that variance on the diagonal: `damping` times
  *  the expected operator norm of the noise, or r's strong convexity. */

@@ -362,18 +362,19 @@ static void explain(nw_problem *at, double slope)
 
 /* ---- the plan ---- */
 
-static pn_status fill(nw_problem *at, pn_err *err)
+static pn_status fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    nw_plan *plan = at->plan;
-    pn_objective *objective = plan->base.objective;
+    nw_plan *plan = (nw_plan *)base;
+    pn_objective *objective = base->objective;
+    nw_problem problem = { .plan = plan, .common = common, .own = own }, *at = &problem;
 
     PN_TRY(check_problem(objective, err));
-    PN_TRY(pn_model_read(&plan->model, owner, objective, &plan->base.request, 0, at->own[NW_HESSIAN_NOISE].count == 0,
-                         false, err));
+    PN_TRY(
+        pn_model_read(&plan->model, owner, objective, &base->request, 0, own[NW_HESSIAN_NOISE].count == 0, false, err));
     choose_steps(at);
-    PN_TRY(pn_gradient_noise_check(&plan->base, at->common, err));
+    PN_TRY(pn_gradient_noise_check(base, common, err));
     PN_TRY(check_steps(plan, err));
-    PN_TRY(pn_first_order_read(&plan->problem, owner, objective, &at->common[PN_OPT_START], NULL, NULL, err));
+    PN_TRY(pn_first_order_read(&plan->problem, owner, objective, &common[PN_OPT_START], NULL, NULL, err));
     PN_TRY(pn_slopes_read(&at->slopes, objective, plan->problem.start, err));
     at->row = pn_objective_data(objective)->bounds.norm[PN_L2];
     if (plan->model.is_private)
@@ -386,19 +387,7 @@ static pn_status fill(nw_problem *at, pn_err *err)
 pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err)
 {
-    nw_plan *plan;
-    nw_problem at = { .common = common, .own = own };
-    pn_status status;
-
-    PN_TRY(pn_new_zeroed(&plan, 1, err, "%s: out of memory", owner));
-    pn_plan_begin(&plan->base, objective, request);
-    at.plan = plan;
-    status = fill(&at, err);
-    if (status == PN_OK)
-        *out = &plan->base;
-    else
-        pn_plan_free(&plan->base);
-    return status;
+    return pn_plan_make(out, sizeof(nw_plan), objective, request, fill, common, own, err);
 }
 
 void nw_plan_destroy(pn_plan *plan)

@@ -42,10 +42,6 @@ size_t so_iterations(const so_constants *of, double gap, size_t cap);
 double so_gradient_limit(const so_constants *of); /* min(c1 eps_g, c2 eps_H^2/M) >= ||e|| */
 double so_hessian_limit(const so_constants *of);  /* c eps_H >= ||E|| */
 double so_failure_each(const so_constants *of, size_t iterations);
-/** The n at which a noise that falls like 1/n and a sampling deviation (batches at the same rate) that falls like
- *  1/sqrt(n), as they are at `records`, come down to limit together: everything else fixed. */
-double so_records_for(double records, double noise, double sampling, double limit);
-
 /* What the tests of line searches see. */
 typedef struct so_search_error {
     double records, batch; /* n, m */

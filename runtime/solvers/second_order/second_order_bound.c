@@ -146,17 +146,6 @@ double so_failure_each(const so_constants *of, size_t iterations)
     return of->failure / (2.0 * (double)iterations);
 }
 
-/* noise x^2 + sampling x = limit with x = sqrt(records/n). */
-double so_records_for(double records, double noise, double sampling, double limit)
-{
-    double x;
-
-    if (noise <= 0.0 && sampling <= 0.0)
-        return 1.0;
-    x = 2.0 * limit / (sampling + sqrt(sampling * sampling + 4.0 * noise * limit)); /* no cancellation */
-    return ceil(records / (x * x));
-}
-
 /* Noise and sampling of the tests of one search per unit of step and of the direction's length, whatever step is
  * tested.  AboveThreshold with thresholds of 2 D/epsilon: 8 D (ln tests + ln(2/beta))/epsilon with probability >=
  * 1 - beta, beta = zeta/T.  Hoeffding, for differences in +- lipschitz a unit, all tests of all searches. */
@@ -170,7 +159,7 @@ static double search_records(const so_constants *of, const so_search_error *at, 
         noise = 8.0 / at->epsilon * sensitivity * (log(count) + log(2.0 * T / of->failure));
     if (tests > 0 && at->batch < at->records)
         sampling = at->lipschitz * sqrt(2.0 * log(2.0 / (of->failure / (count * T))) / at->batch);
-    return so_records_for(at->records, noise, sampling, limit);
+    return pn_records_for(at->records, noise, sampling, limit);
 }
 
 double so_gradient_search_records(const so_constants *of, const so_search_error *at)

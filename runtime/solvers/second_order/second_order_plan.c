@@ -204,8 +204,8 @@ static so_needs check(const so_plan *plan, const so_noise *noise)
                               .epsilon = noise->search_epsilon,
                               .iterations = noise->iterations,
                               .slope = plan->slope };
-    so_needs needs = { .gradient = so_records_for(n, gradient, drawn, so_gradient_limit(of)),
-                       .hessian = so_records_for(n, hessian, drawn_hessian, so_hessian_limit(of)),
+    so_needs needs = { .gradient = pn_records_for(n, gradient, drawn, so_gradient_limit(of)),
+                       .hessian = pn_records_for(n, hessian, drawn_hessian, so_hessian_limit(of)),
                        .gradient_error = gradient + drawn,
                        .hessian_error = hessian + drawn_hessian };
 
@@ -280,22 +280,24 @@ static pn_status attach_event(so_plan *plan, pn_err *err)
         plan->base.owner, plan->base.iterations, draws, plan->base.request.delta);
 }
 
-static pn_status fill(so_work *at, pn_err *err)
+static pn_status fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    so_plan *plan = at->plan;
+    so_plan *plan = (so_plan *)base;
+    so_work work = { .plan = plan, .common = common, .own = own }, *at = &work;
     bool is_private;
 
+    at->paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     PN_TRY(so_read_problem(at, err));
     is_private = plan->model.is_private;
     PN_TRY(so_choose_tolerance(at, err));
     PN_TRY(so_set_noise(at, err));
     if (is_private && at->needs.most > (double)plan->model.n)
         PN_TRY(so_find_reachable(at, err));
-    plan->base.iterations = most_iterations(at);
-    plan->base.charges = 1;
-    plan->base.worthless = is_private && plan->eigen == SO_MATRIX_FREE;
-    plan->base.samples = !is_private && !so_is_exact(plan);
-    plan->base.sigma = plan->first.z * plan->model.gradient_sensitivity;
+    base->iterations = most_iterations(at);
+    base->charges = 1;
+    base->worthless = is_private && plan->eigen == SO_MATRIX_FREE;
+    base->samples = !is_private && !so_is_exact(plan);
+    base->sigma = plan->first.z * plan->model.gradient_sensitivity;
     if (is_private)
         PN_TRY(attach_event(plan, err));
     so_explain(at);
@@ -305,19 +307,7 @@ static pn_status fill(so_work *at, pn_err *err)
 pn_status so_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err)
 {
-    so_plan *plan;
-    so_work at = { .common = common, .own = own, .paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
-    pn_status status;
-
-    PN_TRY(pn_new_zeroed(&plan, 1, err, "solve.second_order: out of memory"));
-    pn_plan_begin(&plan->base, objective, request);
-    at.plan = plan;
-    status = fill(&at, err);
-    if (status == PN_OK)
-        *out = &plan->base;
-    else
-        pn_plan_free(&plan->base);
-    return status;
+    return pn_plan_make(out, sizeof(so_plan), objective, request, fill, common, own, err);
 }
 
 void so_plan_destroy(pn_plan *plan)

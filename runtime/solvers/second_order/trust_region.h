@@ -69,31 +69,6 @@ typedef struct tr_plan {
     double lowest; /* public: no eigenvalue of f's Hessian is below */
 } tr_plan;
 
-/* A problem while its plan is made. */
-typedef struct tr_problem {
-    tr_plan *plan;
-    const pn_arg *common, *own;
-    size_t cap;         /* of T */
-    double reachable;   /* the least a for which the theorem's conditions hold; 0 without noise and batches */
-    bool hessian_binds; /* and which of the two it is that asks for it */
-} tr_problem;
-
-/** Lines, warnings and settings (trust_region_explain.c). */
-void tr_explain(tr_problem *at);
-
-enum {
-    TR_TOLERANCE_GRADIENT = 0,
-    TR_RADIUS,
-    TR_BATCH,
-    TR_SMOOTHNESS,
-    TR_HESSIAN_LIPSCHITZ,
-    TR_GAP,
-    TR_FLOOR,
-    TR_HESSIAN_NOISE,
-    TR_HESSIAN_BOUND,
-    TR_HESS_NOISE_FACTOR,
-    TR_FAILURE
-};
 extern const pn_param tr_params[];
 
 pn_status tr_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,

@@ -12,7 +12,20 @@ static const char owner[] = "solve.trust_region";
 
 #define MOST 100000 /* steps, by default */
 
-/* In the order of the TR_ constants. */
+enum {
+    TR_TOLERANCE_GRADIENT = 0,
+    TR_RADIUS,
+    TR_BATCH,
+    TR_SMOOTHNESS,
+    TR_HESSIAN_LIPSCHITZ,
+    TR_GAP,
+    TR_FLOOR,
+    TR_HESSIAN_NOISE,
+    TR_HESSIAN_BOUND,
+    TR_HESS_NOISE_FACTOR,
+    TR_FAILURE
+};
+
 const pn_param tr_params[] = {
     { "tolerance.gradient", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "a: the run ends at a gradient of at most 1.75 a and eigenvalues of at least -2.17 sqrt(M a) if the noise is as "
@@ -36,6 +49,15 @@ const pn_param tr_params[] = {
       "zeta: with this probability at most the noise of some step is larger than the certificate assumes" },
     PN_PARAM_END,
 };
+
+/* A problem while its plan is made. */
+typedef struct tr_problem {
+    tr_plan *plan;
+    const pn_arg *common, *own;
+    size_t cap;         /* of T */
+    double reachable;   /* the least a for which the theorem's conditions hold; 0 without noise and batches */
+    bool hessian_binds; /* and which of the two it is that asks for it */
+} tr_problem;
 
 /* ---- numbers of the derivation at the head of trust_region.h ---- */
 
@@ -311,40 +333,143 @@ static pn_status attach_noise(tr_problem *at, pn_err *err)
     return PN_OK;
 }
 
-/* ---- the plan ---- */
+/* ---- its lines ---- */
 
-static pn_status fill(tr_problem *at, pn_err *err)
+static void explain_problem(tr_problem *at)
 {
     tr_plan *plan = at->plan;
-    pn_objective *objective = plan->base.objective;
-    const pn_arg *own = at->own;
+    const tr_constants *of = &plan->of;
+    pn_plan *base = &plan->base;
 
-    PN_TRY(pn_model_read(&plan->model, owner, objective, &plan->base.request, own[TR_BATCH].count,
+    pn_plan_add(base, "records n", plan->problem.n, "public");
+    pn_model_explain(&plan->model, plan->hessian_z > plan->gradient_z ? 0.0 : plan->gradient_z, base);
+    pn_plan_add(base, "f's M", of->lipschitz, "Lipschitz constant of f's Hessian, r included; %s",
+                at->own[TR_HESSIAN_LIPSCHITZ].given ? "as claimed" : "certified");
+    pn_plan_add(base, "start gap", of->gap, "%s",
+                at->own[TR_GAP].given     ? "as claimed: f(start) - min f at most"
+                : at->own[TR_FLOOR].given ? "bound on f at the start, from public numbers, less the claimed floor"
+                                          : "bound on f(start) - min f, from public numbers");
+    pn_plan_add(base, "tolerance a", of->tolerance, "%s",
+                at->own[TR_TOLERANCE_GRADIENT].given ? "as given"
+                                                     : "the smallest for which the noise is as small as needed");
+    pn_plan_add(base, "end: gradient", 1.75 * of->tolerance, "1.75 a: at most, where the run ends by its own test");
+    pn_plan_add(base, "end: eigenvalue", -13.0 / 6.0 * tr_threshold(of), "-(13/6) sqrt(M a): at least, likewise");
+    pn_plan_add(base, "radius r", of->radius, "%s", at->own[TR_RADIUS].given ? "as given" : "sqrt(a/M)");
+    pn_plan_add(base, "steps T", (double)base->iterations, "%s; fewer where the run's own test ends it",
+                base->iterations < at->cap            ? "6 sqrt(M) gap/a^1.5, at most"
+                : at->common[PN_OPT_ITERATIONS].given ? "as given, at most"
+                                                      : "capped, at most");
+    pn_plan_set(base, "iterations", (double)base->iterations, true);
+    if (plan->model.batch < plan->model.n)
+        pn_plan_set(base, "batch", (double)plan->model.batch, true);
+}
+
+/* How far noise goes, beside what the theorem allows, and which n would bring it there. */
+static void explain_error(tr_problem *at, const char *name, const char *needs, double error, double limit,
+                          double sampling)
+{
+    pn_plan *base = &at->plan->base;
+
+    pn_plan_add(base, name, error, "at most, with probability %g over all steps; asked for: %.4g",
+                1.0 - at->plan->of.failure, limit);
+    pn_plan_add(base, needs, pn_records_for((double)at->plan->model.n, error - sampling, sampling, limit),
+                "records for which it would be that small");
+}
+
+static void explain_noise(tr_problem *at)
+{
+    tr_plan *plan = at->plan;
+    const pn_model *model = &plan->model;
+    pn_plan *base = &plan->base;
+    const tr_errors *of = &plan->error;
+
+    base->gradients =
+        (double)base->iterations * (model->batch < model->n ? 2.0 * (double)model->batch : (double)model->n);
+    pn_plan_add(base, "gradients", base->gradients, "%s",
+                model->batch < model->n ? "2 T m, at most: each query has its own batch of m" : "T n, at most");
+    if (model->is_private) {
+        pn_plan_add(base, "multiplier z", plan->gradient_z, "noise of a query in units of what a record moves it");
+        if (plan->hessian_z > plan->gradient_z)
+            pn_plan_add(base, "Hessian's z", plan->hessian_z,
+                        "hess_noise_factor times it: the run costs less than it was given");
+    }
+    if (model->is_private || model->batch < model->n) {
+        explain_error(at, "gradient off by", "n for gradients", of->gradient, tr_gradient_limit(&plan->of),
+                      of->gradient_sampling);
+        explain_error(at, "Hessian off by", "n for Hessians", of->hessian, tr_hessian_limit(&plan->of),
+                      of->hessian_sampling);
+        pn_plan_add(base, "reachable a", at->reachable, "the least tolerance for which both are as small as asked for");
+    }
+    pn_plan_add_text(base, "excess risk bound", "none",
+                     "what is certified is how near the answer is to a second-order stationary point");
+}
+
+/* Whether a target says nothing: any point passes it. */
+static bool hopeless(const tr_problem *at)
+{
+    const tr_plan *plan = at->plan;
+    const pn_bounds *bounds = pn_objective_bounds(plan->base.objective);
+    double slope = bounds->lipschitz[PN_L2] + bounds->reg.gradient * sqrt((double)plan->model.dim);
+
+    return at->reachable > 0.0 && 1.75 * at->reachable >= slope &&
+           -13.0 / 6.0 * sqrt(plan->of.lipschitz * at->reachable) <= fmax(plan->lowest, -bounds->smoothness);
+}
+
+static void warn(tr_problem *at)
+{
+    tr_plan *plan = at->plan;
+    const tr_constants *of = &plan->of;
+    double a = at->reachable;
+
+    if (hopeless(at))
+        pn_plan_warn(
+            &plan->base,
+            "hopeless: no tolerance below %.3g, which every point meets, is reachable at n = %zu, d = %zu; the noise "
+            "of the %s is what hinders; more records, fewer features or a larger budget would help",
+            a, plan->model.n, plan->model.dim, at->hessian_binds ? "Hessian" : "gradient");
+    else if (of->tolerance < a * 0.998)
+        pn_plan_warn(&plan->base,
+                     "tolerance.gradient = %g is below what this budget can reach with certainty at n = %zu, d = %zu: "
+                     "gradient %.3g, eigenvalue -%.3g (for a = %.3g, %s)",
+                     of->tolerance, plan->model.n, plan->model.dim, 1.75 * a, 13.0 / 6.0 * sqrt(of->lipschitz * a), a,
+                     at->hessian_binds ? "for the Hessian's noise" : "for the gradient's noise");
+    if (at->own[TR_RADIUS].given &&
+        tr_sure_decrease(of, tr_gradient_limit(of), tr_hessian_limit(of)) < tr_decrease(of) * (1.0 - 1e-9))
+        pn_plan_warn(
+            &plan->base,
+            "radius = %g is not sqrt(a/M) = %.4g: the number of steps is not proven to suffice; the certificate is",
+            of->radius, sqrt(of->tolerance / of->lipschitz));
+}
+
+static void explain(tr_problem *at)
+{
+    explain_problem(at);
+    explain_noise(at);
+    warn(at);
+}
+
+/* ---- the plan ---- */
+
+static pn_status fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    tr_plan *plan = (tr_plan *)base;
+    pn_objective *objective = base->objective;
+    tr_problem problem = { .plan = plan, .common = common, .own = own }, *at = &problem;
+
+    PN_TRY(pn_model_read(&plan->model, owner, objective, &base->request, own[TR_BATCH].count,
                          own[TR_HESSIAN_NOISE].count == 0, own[TR_HESSIAN_BOUND].count == 1, err));
     PN_TRY(refuse(at, err));
-    PN_TRY(pn_first_order_read(&plan->problem, owner, objective, &at->common[PN_OPT_START], NULL, NULL, err));
+    PN_TRY(pn_first_order_read(&plan->problem, owner, objective, &common[PN_OPT_START], NULL, NULL, err));
     PN_TRY(read_constants(at, err));
     PN_TRY(attach_noise(at, err));
-    tr_explain(at);
+    explain(at);
     return PN_OK;
 }
 
 pn_status tr_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err)
 {
-    tr_plan *plan;
-    tr_problem at = { .common = common, .own = own };
-    pn_status status;
-
-    PN_TRY(pn_new_zeroed(&plan, 1, err, "%s: out of memory", owner));
-    pn_plan_begin(&plan->base, objective, request);
-    at.plan = plan;
-    status = fill(&at, err);
-    if (status == PN_OK)
-        *out = &plan->base;
-    else
-        pn_plan_free(&plan->base);
-    return status;
+    return pn_plan_make(out, sizeof(tr_plan), objective, request, fill, common, own, err);
 }
 
 void tr_plan_destroy(pn_plan *plan)

@@ -102,11 +102,11 @@ static void published_records(void)
 
     CHECK_CLOSE(z, 152.267, 5e-4);
     /* the published ones are rounded, these are enough */
-    CHECK(so_records_for(n, noise_of_gradient(n, z, 54.0, each), 0.0, so_gradient_limit(&of)) == 854899.0 + 1.0);
-    CHECK(so_records_for(n, noise_of_gradient(n, weak, 54.0, each), 0.0, so_gradient_limit(&of)) == 4212631.0 + 1.0);
-    CHECK(so_records_for(n, noise_of_hessian(sqrt(2.0) * 0.25 / n, z, 54.0, each), 0.0, so_hessian_limit(&of)) ==
+    CHECK(pn_records_for(n, noise_of_gradient(n, z, 54.0, each), 0.0, so_gradient_limit(&of)) == 854899.0 + 1.0);
+    CHECK(pn_records_for(n, noise_of_gradient(n, weak, 54.0, each), 0.0, so_gradient_limit(&of)) == 4212631.0 + 1.0);
+    CHECK(pn_records_for(n, noise_of_hessian(sqrt(2.0) * 0.25 / n, z, 54.0, each), 0.0, so_hessian_limit(&of)) ==
           50067.0 + 1.0);
-    CHECK(so_records_for(n, noise_of_hessian(2.0 * sqrt(54.0) * 0.25 / n, z, 54.0, each), 0.0, so_hessian_limit(&of)) ==
+    CHECK(pn_records_for(n, noise_of_hessian(2.0 * sqrt(54.0) * 0.25 / n, z, 54.0, each), 0.0, so_hessian_limit(&of)) ==
           520313.0);
 }
 
@@ -138,12 +138,12 @@ static void published_search_records(void)
 static void records_meet_the_limit(void)
 {
     double records = 1000.0, noise = 0.3, sampling = 0.2, limit = 0.05;
-    double n = so_records_for(records, noise, sampling, limit), less = n - 1.0;
+    double n = pn_records_for(records, noise, sampling, limit), less = n - 1.0;
 
     CHECK(noise * records / n + sampling * sqrt(records / n) <= limit);
     CHECK(noise * records / less + sampling * sqrt(records / less) > limit);
-    CHECK(so_records_for(records, 0.0, 0.0, limit) == 1.0);
-    CHECK_CLOSE(so_records_for(records, 0.0, sampling, limit), 16000.0, 1.0);
+    CHECK(pn_records_for(records, 0.0, 0.0, limit) == 1.0);
+    CHECK_CLOSE(pn_records_for(records, 0.0, sampling, limit), 16000.0, 1.0);
 }
 
 static void sampling_asks_for_more_records(void)
