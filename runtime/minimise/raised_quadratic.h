@@ -1,6 +1,6 @@
-/* raised_quadratic.h -- a quadratic known by a noisy matrix whose eigenvalues are raised above the noise, how much it is
- * damped, and its least point, over R^d in closed form or over a set by accelerated projected gradients.  All that it
- * sees is public, or has been released.
+/* raised_quadratic.h -- a quadratic known by a noisy matrix whose eigenvalues are raised above the noise: its damping,
+ * and its least point, over R^d in closed form or over a set by accelerated projected gradients.  All that it sees is
+ * public, or has been released.
  * Depends on: geometry, core.  Used by: newton*.c.
  * Source: Nocedal, Wright (2006), section 3.4 for raised eigenvalues; Lee, Sun, Saunders (2014), steps over a set;
  * Stein (1981) for the estimate of what noise costs. */

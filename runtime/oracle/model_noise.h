@@ -70,13 +70,16 @@ typedef struct pn_model_part {
 /** Up to PN_MODEL_PARTS of them as one event.  Errors: as pn_batch_release_price. */
 #define PN_MODEL_PARTS 4
 pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t count, pn_err *err);
-/** All that the plan was asked to cost, in that unit; program and errors as pn_allowance_open has them, `paper` only
- *  with the unit rho. */
-pn_status pn_model_allowance(pn_allowance *out, const pn_plan *plan, pn_unit unit, bool paper,
-                             const pn_program *program, pn_err *err);
-/** *z: the multiplier with which the program costs what the plan was asked to; 0 without privacy.  Counted exactly for
- *  Gaussian noise on all records, by Renyi divergence for batches and beside what a ledger has of others.
- *  Errors: as pn_allowance_open and pn_allowance_noise. */
+typedef struct pn_counting {
+    bool gaussian; /* all releases are Gaussian: on all records they are counted exactly */
+    bool either;   /* on all records in rho or by Renyi divergence, whichever has less noise; else by the latter */
+} pn_counting;
+/** All that the plan was asked to cost; rho where that was asked for, and by the article; by Renyi divergence for batches
+ *  and beside what a ledger has of others.  *z (NULL: not asked for): the multiplier with which the program costs
+ *  that.  Errors: as pn_allowance_open and pn_allowance_noise. */
+pn_status pn_model_allowance(pn_allowance *out, double *z, const pn_model *self, const pn_plan *plan,
+                             const pn_arg *common, pn_counting how, const pn_program *program, pn_err *err);
+/** That multiplier of a run of Gaussian releases; 0 without privacy. */
 pn_status pn_model_run_noise(double *z, const pn_model *self, const pn_plan *plan, const pn_arg *common,
                              const pn_program *program, pn_err *err);
 

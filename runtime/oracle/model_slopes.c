@@ -1,5 +1,5 @@
-/* model_slopes.c -- how much less a neighbour moves of a gradient at a point that is known beforehand, and of what later
- * gradients differ from that one.
+/* model_slopes.c -- how much less a neighbour moves of a gradient at a point that is known beforehand, and of what
+ * later gradients differ from that one.
  * Depends on: model_noise.h, objective.  Used by: newton_plan.c. */
 #include <math.h>
 

@@ -10,6 +10,7 @@
 #include "oracle/least_eigen.h"
 #include "oracle/model_release.h"
 #include "oracle/question.h"
+#include "oracle/start_value.h"
 #include "solvers/engine/solver.h"
 
 /* ---- second_order_bound.c: numbers only ---- */
@@ -89,10 +90,9 @@ typedef struct so_plan {
     size_t first_iterations; /* T_1; 0: ceil(sqrt T) */
     size_t cap;              /* T_max: where a value is released T is at most this, else it is T */
     pn_allowance allowance;  /* nothing spent */
-    double value_cost, value_z, value_sensitivity; /* of releasing f(w0); 0: not released */
-    double value_bound;                            /* public, on the size of the mean loss at w0 */
-    double regular;                                /* r(w0): public */
-    double floor;                                  /* f_low, public or claimed; -inf where unknown */
+    pn_start_value value;    /* f(w0), where it is released */
+    double regular;          /* r(w0): public */
+    double floor;            /* f_low, public or claimed; -inf where unknown */
     /* public bound on f(w0) - f_low, or the claim; +inf where unknown.  T is of it unless a value is released */
     double gap;
     so_noise first; /* of phase 1 (of 1 or 2), as planned: T = cap where a value is released */
@@ -111,10 +111,7 @@ bool so_is_exact(const so_plan *plan);
 typedef struct so_work {
     so_plan *plan;
     const pn_arg *common, *own;
-    bool paper;
     double certified_smoothness, certified_lipschitz; /* +inf where unknown */
-    pn_interval value;                                /* of every record's loss at w0 */
-    bool data_free;                                   /* of width 0 but for rounding */
     so_noise second; /* of phase 2, with what phase 1 leaves at least; of the only phase */
     so_needs needs;  /* at `second` */
     /* the smallest a_g, with a_H = sqrt(M a_g), whose conditions hold; +inf: none; 0: not looked for */

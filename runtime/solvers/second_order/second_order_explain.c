@@ -51,7 +51,8 @@ static void explain_targets(so_work *at)
         pn_plan_add(plan, "threshold eps_H", of->eps_h, "a_H/(1 + c), c = %.3g; for released eigenvalues", of->c);
 }
 
-/* G or M, with the warning about a claim below what is certified, if it is the first one; whether it is such a claim. */
+/* G or M; whether the claim of this one, or of one before it, is less than what is certified: of the first one it is
+ * warned. */
 static bool explain_constant(so_work *at, const char *name, int option, double value, double certified, bool warned)
 {
     pn_plan *plan = &at->plan->base;
@@ -98,12 +99,13 @@ static void explain_gap(so_work *at)
     else
         pn_plan_add(base, "gap", plan->gap, "f(w0) - f_low at most, f_low = %.4g %s; %s", plan->floor,
                     at->own[SO_FLOOR].given ? "as given" : "from the ranges of loss and regulariser",
-                    at->data_free ? "at w0 the loss is the same for all records" : "from the loss's range at w0");
-    if (plan->value_cost > 0.0)
-        pn_plan_add(base, "value at w0", plan->value_z * plan->value_sensitivity,
+                    plan->value.data_free ? "at w0 the loss is the same for all records"
+                                          : "from the loss's range at w0");
+    if (plan->value.cost > 0.0)
+        pn_plan_add(base, "value at w0", plan->value.z * plan->value.sensitivity,
                     "noise (of both signs) with which it is released, for %.3g of the budget; plus a public shift of "
                     "sqrt(2 ln(1/zeta)) times that",
-                    plan->value_cost / plan->allowance.total);
+                    plan->value.cost / plan->allowance.total);
 }
 
 static void explain_iterations(so_work *at)
@@ -111,7 +113,7 @@ static void explain_iterations(so_work *at)
     const so_plan *plan = at->plan;
     const so_constants *of = &plan->of;
     pn_plan *base = &at->plan->base;
-    const char *fewer = plan->value_cost > 0.0 ? "; fewer by the released value" : "";
+    const char *fewer = plan->value.cost > 0.0 ? "; fewer by the released value" : "";
     double wanted = plan->gap / of->decrease;
 
     pn_plan_add(base, "decrease a step", of->decrease, "%s",
@@ -158,9 +160,9 @@ static const char *unit_formula(const so_work *at)
         return "mu^2/2 of Gaussian releases: the exact curve";
     if (plan->allowance.unit == PN_UNIT_RENYI)
         return "Renyi divergence of one order, which prices T iterations best";
-    return plan->base.request.kind == PN_RHO ? "rho of zCDP, as given"
-           : at->paper                       ? "(sqrt(epsilon + ln 1/delta) - sqrt(ln 1/delta))^2 of zCDP"
-                                             : "rho of zCDP, by the optimal conversion";
+    return plan->base.request.kind == PN_RHO           ? "rho of zCDP, as given"
+           : at->common[PN_OPT_CALIBRATION].count == 1 ? "(sqrt(epsilon + ln 1/delta) - sqrt(ln 1/delta))^2 of zCDP"
+                                                       : "rho of zCDP, by the optimal conversion";
 }
 
 static void explain_noise(so_work *at, const char *name, const so_noise *noise, const char *when)
@@ -249,7 +251,7 @@ static void explain_promise(so_work *at)
 {
     const so_plan *plan = at->plan;
     const char *none = no_promise(at);
-    double parts = 1.0 + (at->second.search_epsilon > 0.0 ? 1.0 : 0.0) + (plan->value_cost > 0.0 ? 1.0 : 0.0);
+    double parts = 1.0 + (at->second.search_epsilon > 0.0 ? 1.0 : 0.0) + (plan->value.cost > 0.0 ? 1.0 : 0.0);
     double chance = 1.0 - fmin(1.0, parts * plan->of.failure);
 
     if (none)
@@ -268,7 +270,7 @@ static void hopeless(const so_work *at, char *text, size_t size)
     double noise = pn_model_hessian_noise(model, at->second.z, so_failure_each(&at->plan->of, at->plan->cap));
 
     text[0] = '\0';
-    if (at->plan->model.is_private && noise > model->bounds.record)
+    if (noise > model->bounds.record)
         (void)snprintf(text, size,
                        "; d = %zu is hopeless here: a Hessian's noise has norm up to %.3g, the Hessian at most %.3g",
                        model->dim, noise, model->bounds.record);

@@ -5,36 +5,20 @@
  * sections on the budget and on two phases. */
 #include <math.h>
 
-#include "core/mutant.h"
 #include "solvers/second_order/second_order_run.h"
 
 /* ---- the value at the start, which says how many iterations there can be ---- */
-
-/* The mean loss plus noise of both signs: noise of one sign would leave values that only one of two neighbours can
- * give. */
-static pn_status noisy_value(const so_state *self, double *value, pn_err *err)
-{
-    const so_plan *plan = so_plan_of(self);
-    double exact;
-
-    PN_TRY(pn_objective_losses(plan->base.objective, NULL, self->w, &exact, NULL, pn_ask_task(self->ask), err));
-    exact = exact >= -plan->value_bound ? fmin(exact, plan->value_bound) : -plan->value_bound;
-    PN_TRY(pn_ask_masked(self->ask, &exact, value, err));
-    if (PN_MUTANT("second_order_value_folded"))
-        *value = exact + fabs(*value - exact);
-    return PN_OK;
-}
 
 /* f(w0) is at most what is released plus the shift, with probability >= 1 - zeta. */
 pn_status so_take_value(so_state *self, pn_err *err)
 {
     const so_plan *plan = so_plan_of(self);
-    double value, sigma = plan->value_z * plan->value_sensitivity;
+    double value, sigma = plan->value.z * plan->value.sensitivity;
 
-    if (plan->value_cost > 0.0) {
-        PN_TRY(noisy_value(self, &value, err));
+    if (plan->value.cost > 0.0) {
+        PN_TRY(pn_ask_start_value(self->ask, &plan->value, self->w, &value, err));
         self->valued = true;
-        pn_allowance_take(&self->allowance, plan->value_cost);
+        pn_allowance_take(&self->allowance, plan->value.cost);
         self->records += plan->model.n;
         value += plan->regular + sigma * sqrt(2.0 * log(1.0 / plan->of.failure));
         self->iterations = so_iterations(&plan->of, value - plan->floor, plan->cap);

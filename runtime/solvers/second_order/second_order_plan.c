@@ -3,7 +3,6 @@
  * Depends on: second_order.h, line_search.h, privacy.  Used by: second_order.c.
  * Spec: second-order.md sections 2 to 6. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "oracle/line_search.h"
@@ -70,116 +69,16 @@ pn_status so_noise_of(const so_plan *plan, double share, size_t iterations, so_n
     return status;
 }
 
-static void set_value(const so_plan *plan, double z, pn_question *value)
-{
-    value->dim = 1;
-    value->label = "second_order value";
-    value->noise = (pn_gradient_noise){ .sigma = z * plan->value_sensitivity,
-                                        .sensitivity = plan->value_sensitivity,
-                                        .bound = plan->value_bound,
-                                        .dim = 1,
-                                        .neighbours = plan->model.neighbours };
-}
-
-static pn_status value_release(void *self, double z, pn_event **event, size_t *count, pn_err *err)
-{
-    const so_plan *plan = self;
-    pn_question value = { .ops = &pn_question_point, .neighbours = plan->model.neighbours };
-    pn_status status;
-
-    set_value(plan, z, &value);
-    status = pn_question_price(&value, err);
-    *event = value.event;
-    *count = 1;
-    return status;
-}
-
-/* The value at the start is asked where the plan pays for it. */
-static pn_status ask_value(so_plan *plan, pn_err *err)
-{
-    pn_question *value;
-
-    if (plan->value_cost == 0.0)
-        return PN_OK;
-    PN_TRY(pn_plan_ask(&value, &plan->base, &pn_question_point, err));
-    set_value(plan, plan->value_z, value);
-    return pn_question_price(value, err);
-}
-
 /* ---- the budget ---- */
-
-/* The allowance in a unit, and what T iterations that take all of it have for noise. */
-static pn_status open_in(so_work *at, pn_unit unit, so_noise *noise, pn_err *err)
-{
-    so_plan *plan = at->plan;
-    const pn_program program = { iterations_release, &(iterations_program){ plan, plan->cap } };
-
-    PN_TRY(pn_model_allowance(&plan->allowance, &plan->base, unit, at->paper, &program, err));
-    return noise ? so_noise_of(plan, plan->allowance.total, plan->cap, noise, err) : PN_OK;
-}
-
-/* Of rho and Renyi, where both count the run, whichever has T iterations with less noise. */
-static pn_status open_allowance(so_work *at, pn_err *err)
-{
-    so_plan *plan = at->plan;
-    const pn_request *request = &plan->base.request;
-    bool all = plan->model.batch == plan->model.n;
-    so_noise by_rho, by_renyi;
-    pn_allowance rho;
-
-    if (request->kind == PN_RHO || (at->paper && all))
-        return open_in(at, PN_UNIT_RHO, NULL, err);
-    if (!all)
-        return open_in(at, PN_UNIT_RENYI, NULL, err);
-    if (!searches(plan) && !pn_request_is_renyi(request))
-        return open_in(at, PN_UNIT_GAUSSIAN, NULL, err);
-    PN_TRY(open_in(at, PN_UNIT_RHO, &by_rho, err));
-    rho = plan->allowance;
-    PN_TRY(open_in(at, PN_UNIT_RENYI, &by_renyi, err));
-    if (by_rho.z <= by_renyi.z)
-        plan->allowance = rho;
-    return PN_OK;
-}
 
 static double value_share(const so_work *at)
 {
     const so_plan *plan = at->plan;
-    bool given = at->own[SO_VALUE_SHARE].given;
+    const pn_arg *given = &at->own[SO_VALUE_SHARE];
 
-    if (at->own[SO_GAP].given || at->data_free || !isfinite(plan->floor) || !isfinite(plan->value_bound))
+    if (at->own[SO_GAP].given || plan->value.data_free || !isfinite(plan->floor) || !isfinite(plan->value.bound))
         return 0.0;
-    return given ? at->own[SO_VALUE_SHARE].real : 0.01;
-}
-
-/* What one record moves of the mean loss at w0, as it is computed.  Any order of summing n numbers is off by less than
- * (n + 4) 2^-53 of their
- * sizes.  Of a quadratic loss it may be a form in w0 with sums over records as coefficients: of sizes
- * (|x| |w0| + |y|)^2/2, which is what bounds a record's loss, and with two more sums of p numbers each. */
-static double value_sensitivity(const so_work *at)
-{
-    const so_plan *plan = at->plan;
-    double n = (double)plan->model.n, p = (double)plan->model.dim, size = plan->value_bound;
-    double moved = plan->model.neighbours == PN_REPLACE_ONE ? at->value.high - at->value.low : size;
-
-    return (moved / n + 2.0 * (n + 2.0 * p + 12.0) * 0x1p-53 * size) * (1.0 + 1e-9);
-}
-
-static pn_status pay_for_value(so_work *at, pn_err *err)
-{
-    so_plan *plan = at->plan;
-    const pn_program program = { value_release, plan };
-    pn_event *event;
-    size_t count;
-    double share = value_share(at);
-
-    if (share == 0.0)
-        return PN_OK;
-    plan->value_sensitivity = value_sensitivity(at);
-    PN_TRY(pn_allowance_noise(&plan->allowance, share * plan->allowance.total, &program, &plan->value_z, err));
-    PN_TRY(value_release(plan, plan->value_z, &event, &count, err));
-    plan->value_cost = pn_allowance_cost(&plan->allowance, event, count);
-    pn_event_free(event);
-    return PN_OK;
+    return given->given ? given->real : 0.01;
 }
 
 size_t so_first_iterations(const so_plan *plan, size_t iterations)
@@ -220,14 +119,16 @@ static so_needs check(const so_plan *plan, const so_noise *noise)
 pn_status so_set_noise(so_work *at, pn_err *err)
 {
     so_plan *plan = at->plan;
+    const pn_program program = { iterations_release, &(iterations_program){ plan, plan->cap } };
+    pn_counting how = { .gaussian = !searches(plan), .either = true };
     bool two = plan->phases == 2;
     double left = 0.0, share = two ? plan->first_share : 1.0;
     size_t T = two ? so_first_iterations(plan, plan->cap) : plan->cap;
 
     if (plan->model.is_private) {
-        PN_TRY(open_allowance(at, err));
-        PN_TRY(pay_for_value(at, err));
-        left = plan->allowance.total - plan->value_cost;
+        PN_TRY(pn_model_allowance(&plan->allowance, NULL, &plan->model, &plan->base, at->common, how, &program, err));
+        PN_TRY(pn_start_value_pay(&plan->value, &plan->allowance, value_share(at), err));
+        left = plan->allowance.total - plan->value.cost;
     }
     PN_TRY(so_noise_of(plan, share * left, T, &plan->first, err));
     at->second = plan->first;
@@ -286,7 +187,6 @@ static pn_status fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn
     so_work work = { .plan = plan, .common = common, .own = own }, *at = &work;
     bool is_private;
 
-    at->paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     PN_TRY(so_read_problem(at, err));
     is_private = plan->model.is_private;
     PN_TRY(so_choose_tolerance(at, err));
@@ -301,7 +201,7 @@ static pn_status fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn
     if (is_private)
         PN_TRY(attach_event(plan, err));
     so_explain(at);
-    return ask_value(plan, err);
+    return pn_start_value_ask(&plan->value, base, "second_order value", err);
 }
 
 pn_status so_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,

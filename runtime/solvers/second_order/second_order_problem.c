@@ -215,38 +215,6 @@ static pn_status read_start(so_work *at, pn_err *err)
     return reg ? reg->ops->evaluate(reg, plan->model.dim, plan->start, &plan->regular, NULL, err) : PN_OK;
 }
 
-/* The range of every record's loss at the start, where margins are at most its length times a row's; of all margins
- * where rows are not bounded, and all numbers where nothing is known. */
-static pn_interval value_at_start(const so_plan *plan)
-{
-    pn_objective *objective = plan->base.objective;
-    const pn_record_bounds *records = &pn_objective_data(objective)->bounds;
-    pn_interval known = pn_objective_bounds(objective)->margin, labels = { -INFINITY, INFINITY };
-    double far = pn_lp_norm(PN_L2, plan->model.dim, plan->start) * (1.0 + 1e-9);
-    double margin = far == 0.0 ? 0.0 : far * records->norm[PN_L2];
-    pn_loss_bounds here;
-
-    if (!isfinite(margin))
-        margin = INFINITY;
-    if (isfinite(records->label_high - records->label_low))
-        labels = (pn_interval){ records->label_low, records->label_high };
-    if (known.high > 0.0)
-        margin = fmin(margin, known.high);
-    if (pn_loss_certify(pn_objective_loss(objective), (pn_interval){ -margin, margin }, labels, &here, NULL) != PN_OK)
-        return (pn_interval){ -INFINITY, INFINITY };
-    return here.value;
-}
-
-static void read_value(so_work *at)
-{
-    double size;
-
-    at->value = value_at_start(at->plan);
-    size = pn_interval_magnitude(at->value);
-    at->data_free = isfinite(size) && at->value.high - at->value.low <= 1e-12 * size;
-    at->plan->value_bound = size;
-}
-
 /* A lower bound on f: the least loss, and the least r, which is 0 for those of the table. */
 static void read_floor(so_work *at)
 {
@@ -257,7 +225,7 @@ static void read_floor(so_work *at)
     plan->floor = at->own[SO_FLOOR].real;
     if (!at->own[SO_FLOOR].given)
         plan->floor = reg && !pn_regulariser_in_table(reg) ? -INFINITY : bounds->loss.value.low;
-    plan->gap = at->own[SO_GAP].given ? at->own[SO_GAP].real : at->value.high + plan->regular - plan->floor;
+    plan->gap = at->own[SO_GAP].given ? at->own[SO_GAP].real : plan->value.each.high + plan->regular - plan->floor;
     if (isnan(plan->gap))
         plan->gap = INFINITY;
 }
@@ -267,13 +235,13 @@ static pn_status check_gap(const so_work *at, pn_err *err)
     const so_plan *plan = at->plan;
 
     if (plan->model.is_private && at->own[SO_VALUE_SHARE].given && at->own[SO_VALUE_SHARE].real > 0.0 &&
-        !(isfinite(plan->floor) && isfinite(plan->value_bound)))
+        !(isfinite(plan->floor) && isfinite(plan->value.bound)))
         return pn_fail(err, PN_EINVAL, "%s: value_share= needs %s", at->plan->base.owner,
-                       isfinite(plan->value_bound) ? "floor=: nothing bounds the objective from below"
+                       isfinite(plan->value.bound) ? "floor=: nothing bounds the objective from below"
                                                    : "losses that are bounded at the start; clip the rows");
     if (plan->gap < 0.0)
         return pn_fail(err, PN_EINVAL, "%s: floor = %g is above what the objective is at the start, at most %g",
-                       at->plan->base.owner, plan->floor, at->value.high + plan->regular);
+                       at->plan->base.owner, plan->floor, plan->value.each.high + plan->regular);
     if (isinf(plan->gap) && !at->common[PN_OPT_ITERATIONS].given)
         return pn_fail(err, PN_EINVAL,
                        "%s: nothing bounds the objective %s, so no number of iterations follows; give %sgap= or "
@@ -299,7 +267,7 @@ pn_status so_read_problem(so_work *at, pn_err *err)
     PN_TRY(read_start(at, err));
     if (so_needs_start(plan->eigen, plan->model.dim))
         plan->of.lanczos = 0.1;
-    read_value(at);
+    pn_start_value_read(&plan->value, plan->base.objective, plan->base.request.neighbours, plan->start);
     read_floor(at);
     return check_gap(at, err);
 }
