@@ -326,3 +326,17 @@ void pn_model_explain(const pn_model *self, double z, pn_plan *plan)
                 self->frobenius ? "z D_H on the diagonal, 1/sqrt(2) of it beside: isotropic in Frobenius norm"
                                 : "z D_H on each entry on and above the diagonal");
 }
+
+void pn_model_explain_allowance(const pn_allowance *of, pn_plan *plan, const pn_arg *common)
+{
+    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
+    const char *formula = of->unit == PN_UNIT_GAUSSIAN ? "mu^2/2 of Gaussian releases: the exact curve"
+                          : of->unit == PN_UNIT_RENYI  ? "Renyi divergence of one order, which prices T iterations best"
+                          : plan->request.kind == PN_RHO ? "rho of zCDP, as given"
+                          : paper                        ? "(sqrt(epsilon + ln 1/delta) - sqrt(ln 1/delta))^2 of zCDP"
+                                                         : "rho of zCDP, by the optimal conversion";
+
+    pn_plan_add(plan, "budget", of->total, "%s", formula);
+    if (of->unit == PN_UNIT_RENYI)
+        pn_plan_add(plan, "Renyi order", of->order, "fixed with the plan; what ran is counted at it");
+}

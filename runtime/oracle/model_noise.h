@@ -100,6 +100,9 @@ double pn_model_moved(const pn_model *self, double slope, double passes);
 /** Lines: B_g, B_H, M, D_g, D_H, and the noise at multiplier z (0: none), with where they come from. */
 void pn_model_explain(const pn_model *self, double z, pn_plan *plan);
 
+/** Lines: what the budget is counted in, and how much of that there is. */
+void pn_model_explain_allowance(const pn_allowance *of, pn_plan *plan, const pn_arg *common);
+
 /** With probability >= 1 - failure, failure in (0, 1): ||gradient noise|| <= D_g z (sqrt(d) + sqrt(2
  *  ln(1/failure))). */
 double pn_model_gradient_noise(const pn_model *self, double z, double failure);

@@ -26,11 +26,13 @@ typedef struct so_constants {
     double failure;            /* zeta */
     double lanczos; /* tau/eps_H: by how much an eigenvalue of a released Hessian may be overestimated; 0: in full */
     /* what follows, by so_derive; t1, t2 and tests with line searches only */
-    double eps_g, eps_h;     /* a_g/(1 + c1), a_H/(1 + c + lanczos) */
-    double step_g, t1, t2;   /* line search: gbar_g, and [t1, t2] |lam| / M */
-    double decrease;         /* MIN_DEC, of a line search MIN_DEC_LS */
-    bool by_gradient;        /* that of gradient steps, or of curvature steps */
-    size_t tests_g, tests_h; /* i_max of the two searches */
+    double eps_g, eps_h; /* a_g/(1 + c1), a_H/(1 + c + lanczos) */
+    /* the theorem's, each with probability >= 1 - zeta/(2 T) a release: >= ||e||, >= ||E|| */
+    double gradient_limit, hessian_limit; /* min(c1 eps_g, c2 eps_H^2/M), c eps_H */
+    double step_g, t1, t2;                /* line search: gbar_g, and [t1, t2] |lam| / M */
+    double decrease;                      /* MIN_DEC, of a line search MIN_DEC_LS */
+    bool by_gradient;                     /* that of gradient steps, or of curvature steps */
+    size_t tests_g, tests_h;              /* i_max of the two searches */
 } so_constants;
 
 /** All that follows.  Errors: PN_EINVAL with the condition that fails; those of searches are looked at only with
@@ -39,10 +41,6 @@ pn_status so_derive(so_constants *of, bool line_search, const char *owner, pn_er
 /** Iterations after which `gap` is used up: clamp(ceil(gap / decrease), 1, cap). */
 size_t so_iterations(const so_constants *of, double gap, size_t cap);
 
-/* The conditions of the theorem, each with probability >= 1 - so_failure_each a release. */
-double so_gradient_limit(const so_constants *of); /* min(c1 eps_g, c2 eps_H^2/M) >= ||e|| */
-double so_hessian_limit(const so_constants *of);  /* c eps_H >= ||E|| */
-double so_failure_each(const so_constants *of, size_t iterations);
 /* What the tests of line searches see. */
 typedef struct so_search_error {
     double records, batch; /* n, m */
@@ -63,6 +61,7 @@ typedef struct so_needs {
     double gradient, hessian;
     double search_gradient, search_curvature; /* 0 without line search */
     double most;                              /* the largest of the four */
+    bool enough;                              /* that many are there */
     double gradient_error, hessian_error;     /* with this plan's records, to be compared with the limits */
 } so_needs;
 

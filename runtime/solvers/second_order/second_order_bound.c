@@ -109,6 +109,8 @@ pn_status so_derive(so_constants *of, bool line_search, const char *owner, pn_er
     PN_TRY(check_steps(of, owner, err));
     of->eps_g = of->gradient / (1.0 + of->c1);
     of->eps_h = of->hessian / (1.0 + of->c + of->lanczos);
+    of->gradient_limit = fmin(of->c1 * of->eps_g, of->c2 * of->eps_h * of->eps_h / of->lipschitz);
+    of->hessian_limit = of->c * of->eps_h;
     of->step_g = 2.0 * (1.0 - of->c1 - of->c_g) / of->smoothness;
     if (line_search) {
         curvature_range(of);
@@ -130,21 +132,6 @@ size_t so_iterations(const so_constants *of, double gap, size_t cap)
 }
 
 /* ---- conditions ---- */
-
-double so_gradient_limit(const so_constants *of)
-{
-    return fmin(of->c1 * of->eps_g, of->c2 * of->eps_h * of->eps_h / of->lipschitz);
-}
-
-double so_hessian_limit(const so_constants *of)
-{
-    return of->c * of->eps_h;
-}
-
-double so_failure_each(const so_constants *of, size_t iterations)
-{
-    return of->failure / (2.0 * (double)iterations);
-}
 
 /* Noise and sampling of the tests of one search per unit of step and of the direction's length, whatever step is
  * tested.  AboveThreshold with thresholds of 2 D/epsilon: 8 D (ln tests + ln(2/beta))/epsilon with probability >=

@@ -6,11 +6,6 @@
 
 #include "solvers/second_order/second_order.h"
 
-static bool is_enough(const so_work *at)
-{
-    return at->needs.most <= (double)at->plan->model.n;
-}
-
 /* ---- targets ---- */
 
 static const char *source_of_gradient(const so_work *at)
@@ -51,38 +46,27 @@ static void explain_targets(so_work *at)
         pn_plan_add(plan, "threshold eps_H", of->eps_h, "a_H/(1 + c), c = %.3g; for released eigenvalues", of->c);
 }
 
-/* G or M; whether the claim of this one, or of one before it, is less than what is certified: of the first one it is
- * warned. */
-static bool explain_constant(so_work *at, const char *name, int option, double value, double certified, bool warned)
+/* G or M.  The first of them that is claimed to be less than what is certified is warned of. */
+static void explain_constant(so_work *at, const char *name, int option, double value, double certified)
 {
     pn_plan *plan = &at->plan->base;
-    bool less = at->own[option].given && value < certified * (1.0 - 1e-9);
     char known[48] = "nothing is certified";
+    bool less = at->own[option].given && value < certified * (1.0 - 1e-9);
 
+    if (isfinite(certified))
+        (void)snprintf(known, sizeof known, "%g is certified", certified);
     if (!at->own[option].given)
         pn_plan_add(plan, name, value, "certified, regulariser included");
     else if (isfinite(certified))
         pn_plan_add(plan, name, value, "as claimed; certified is %.6g", certified);
     else
         pn_plan_add(plan, name, value, "as claimed; nothing certifies it");
-    if (isfinite(certified))
-        (void)snprintf(known, sizeof known, "%g is certified", certified);
-    if (less && !warned)
+    if (less && !at->claims)
         pn_plan_warn(plan,
                      "%s = %g is claimed, %s: that steps lower the objective is no longer proven; privacy does not "
                      "rest on it",
                      so_params[option].name, value, known);
-    return less || warned;
-}
-
-static void explain_smoothness(so_work *at)
-{
-    const so_constants *of = &at->plan->of;
-    bool claims =
-        explain_constant(at, "smoothness G of f", SO_SMOOTHNESS, of->smoothness, at->certified_smoothness, false);
-
-    at->claims =
-        explain_constant(at, "change M of f", SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz, claims);
+    at->claims |= less;
 }
 
 /* ---- iterations ---- */
@@ -152,19 +136,6 @@ static void explain_search(so_work *at)
 
 /* ---- the budget ---- */
 
-static const char *unit_formula(const so_work *at)
-{
-    const so_plan *plan = at->plan;
-
-    if (plan->allowance.unit == PN_UNIT_GAUSSIAN)
-        return "mu^2/2 of Gaussian releases: the exact curve";
-    if (plan->allowance.unit == PN_UNIT_RENYI)
-        return "Renyi divergence of one order, which prices T iterations best";
-    return plan->base.request.kind == PN_RHO           ? "rho of zCDP, as given"
-           : at->common[PN_OPT_CALIBRATION].count == 1 ? "(sqrt(epsilon + ln 1/delta) - sqrt(ln 1/delta))^2 of zCDP"
-                                                       : "rho of zCDP, by the optimal conversion";
-}
-
 static void explain_noise(so_work *at, const char *name, const so_noise *noise, const char *when)
 {
     pn_plan *base = &at->plan->base;
@@ -181,9 +152,7 @@ static void explain_budget(so_work *at)
 
     if (!at->plan->model.is_private)
         return;
-    pn_plan_add(base, "budget", plan->allowance.total, "%s", unit_formula(at));
-    if (plan->allowance.unit == PN_UNIT_RENYI)
-        pn_plan_add(base, "Renyi order", plan->allowance.order, "fixed with the plan; what ran is counted at it");
+    pn_model_explain_allowance(&plan->allowance, base, at->common);
     if (plan->phases == 2)
         explain_noise(at, "phase 1 z", &plan->first, "");
     explain_noise(at, plan->phases == 2 ? "phase 2 z" : "multiplier z", last,
@@ -218,18 +187,6 @@ static void explain_tests(so_work *at, const char *name, double records)
         pn_plan_add(&at->plan->base, name, records, "records for which their error takes at most half of a decrease");
 }
 
-static void explain_conditions(so_work *at)
-{
-    const so_constants *of = &at->plan->of;
-    const so_needs *needs = &at->needs;
-
-    explain_condition(at, "gradient error", needs->gradient_error, so_gradient_limit(of), "min(c1 eps_g, c2 eps_H^2/M)",
-                      needs->gradient);
-    explain_condition(at, "Hessian error", needs->hessian_error, so_hessian_limit(of), "c eps_H", needs->hessian);
-    explain_tests(at, "gradient tests", needs->search_gradient);
-    explain_tests(at, "curvature tests", needs->search_curvature);
-}
-
 static const char *no_promise(const so_work *at)
 {
     const so_plan *plan = at->plan;
@@ -239,7 +196,7 @@ static const char *no_promise(const so_work *at)
         return "G or M is claimed, not certified";
     if (pn_objective_clip(plan->base.objective) > 0.0)
         return "clipped gradients are those of another function";
-    if (!is_enough(at))
+    if (!at->needs.enough)
         return at->practical ? "practical tolerances are below what the theorem reaches" : "the records are too few";
     if ((double)plan->cap < ceil(plan->gap / plan->of.decrease))
         return "iterations= ends it before the gap is used up";
@@ -267,7 +224,7 @@ static void explain_promise(so_work *at)
 static void hopeless(const so_work *at, char *text, size_t size)
 {
     const pn_model *model = &at->plan->model;
-    double noise = pn_model_hessian_noise(model, at->second.z, so_failure_each(&at->plan->of, at->plan->cap));
+    double noise = pn_model_hessian_noise(model, at->second.z, at->plan->of.failure / (2.0 * (double)at->plan->cap));
 
     text[0] = '\0';
     if (noise > model->bounds.record)
@@ -307,13 +264,13 @@ static void warn_of_tolerance(so_work *at)
                      most, of->gradient, beyond);
     else if (at->practical && beyond[0])
         pn_plan_warn(&plan->base, "curvature is not seen%s", beyond);
-    else if (!at->practical && isfinite(at->reachable) && !is_enough(at))
+    else if (!at->practical && isfinite(at->reachable) && !at->needs.enough)
         pn_plan_warn(
             &at->plan->base,
             "tolerances (%.3g, %.3g) need n >= %.3g; the smallest that the theorem reaches here are gradient = %.4g, "
             "hessian = %.4g%s",
             of->gradient, of->hessian, at->needs.most, at->reachable, sqrt(M * at->reachable), beyond);
-    else if (!at->practical && !is_enough(at))
+    else if (!at->practical && !at->needs.enough)
         pn_plan_warn(&at->plan->base, "tolerances (%.3g, %.3g) need n >= %.3g; the theorem reaches none here%s",
                      of->gradient, of->hessian, at->needs.most, beyond);
 }
@@ -335,17 +292,24 @@ static void explain_eigen(so_work *at)
 void so_explain(so_work *at)
 {
     so_plan *plan = at->plan;
+    const so_constants *of = &plan->of;
+    const so_needs *needs = &at->needs;
 
     pn_plan_add(&plan->base, "records n", (double)plan->model.n, "public");
     pn_plan_add(&plan->base, "dimension d", (double)plan->model.dim, "of theta");
     explain_targets(at);
-    explain_smoothness(at);
+    explain_constant(at, "smoothness G of f", SO_SMOOTHNESS, of->smoothness, at->certified_smoothness);
+    explain_constant(at, "change M of f", SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
     pn_model_explain(&plan->model, at->second.z, &plan->base);
     explain_gap(at);
     explain_iterations(at);
     explain_search(at);
     explain_budget(at);
-    explain_conditions(at);
+    explain_condition(at, "gradient error", needs->gradient_error, of->gradient_limit, "min(c1 eps_g, c2 eps_H^2/M)",
+                      needs->gradient);
+    explain_condition(at, "Hessian error", needs->hessian_error, of->hessian_limit, "c eps_H", needs->hessian);
+    explain_tests(at, "gradient tests", needs->search_gradient);
+    explain_tests(at, "curvature tests", needs->search_curvature);
     explain_promise(at);
     explain_reachable(at);
     explain_eigen(at);

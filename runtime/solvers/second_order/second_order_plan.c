@@ -92,7 +92,7 @@ static so_needs check(const so_plan *plan, const so_noise *noise)
 {
     const pn_model *model = &plan->model;
     const so_constants *of = &plan->of;
-    double n = (double)model->n, m = (double)model->batch, each = so_failure_each(of, noise->iterations);
+    double n = (double)model->n, m = (double)model->batch, each = of->failure / (2.0 * (double)noise->iterations);
     double gradient = pn_model_gradient_noise(model, noise->z, each);
     double hessian = pn_model_hessian_noise(model, noise->z, each);
     double drawn = pn_model_gradient_sampling(model, each), drawn_hessian = pn_model_hessian_sampling(model, each);
@@ -103,8 +103,8 @@ static so_needs check(const so_plan *plan, const so_noise *noise)
                               .epsilon = noise->search_epsilon,
                               .iterations = noise->iterations,
                               .slope = plan->slope };
-    so_needs needs = { .gradient = pn_records_for(n, gradient, drawn, so_gradient_limit(of)),
-                       .hessian = pn_records_for(n, hessian, drawn_hessian, so_hessian_limit(of)),
+    so_needs needs = { .gradient = pn_records_for(n, gradient, drawn, of->gradient_limit),
+                       .hessian = pn_records_for(n, hessian, drawn_hessian, of->hessian_limit),
                        .gradient_error = gradient + drawn,
                        .hessian_error = hessian + drawn_hessian };
 
@@ -113,6 +113,7 @@ static so_needs check(const so_plan *plan, const so_noise *noise)
         needs.search_curvature = so_curvature_search_records(of, &tests);
     }
     needs.most = fmax(fmax(needs.gradient, needs.hessian), fmax(needs.search_gradient, needs.search_curvature));
+    needs.enough = needs.most <= n;
     return needs;
 }
 
@@ -191,7 +192,7 @@ static pn_status fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn
     is_private = plan->model.is_private;
     PN_TRY(so_choose_tolerance(at, err));
     PN_TRY(so_set_noise(at, err));
-    if (is_private && at->needs.most > (double)plan->model.n)
+    if (is_private && !at->needs.enough)
         PN_TRY(so_find_reachable(at, err));
     base->iterations = most_iterations(at);
     base->charges = 1;

@@ -76,7 +76,7 @@ static pn_status try_tolerance(const so_work *at, double gradient, so_trial *tri
     if (trial->holds && trial->practical)
         PN_TRY(judge_practically(&with, &trial->holds, err));
     else if (trial->holds)
-        trial->holds = with.needs.most <= (double)plan.model.n;
+        trial->holds = with.needs.enough;
     trial->hessian = plan.of.hessian;
     return PN_OK;
 }

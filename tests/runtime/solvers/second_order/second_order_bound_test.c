@@ -98,15 +98,15 @@ static void published_records(void)
 {
     so_constants of = constants(0.06, 1.0, 1.0, false);
     double n = 581012.0, z = multiplier_of(1.0, n, 2.0 * 421.0), weak = multiplier_of(0.2, n, 2.0 * 421.0);
-    double each = so_failure_each(&of, 421);
+    double each = of.failure / (2.0 * 421.0);
 
     CHECK_CLOSE(z, 152.267, 5e-4);
     /* the published ones are rounded, these are enough */
-    CHECK(pn_records_for(n, noise_of_gradient(n, z, 54.0, each), 0.0, so_gradient_limit(&of)) == 854899.0 + 1.0);
-    CHECK(pn_records_for(n, noise_of_gradient(n, weak, 54.0, each), 0.0, so_gradient_limit(&of)) == 4212631.0 + 1.0);
-    CHECK(pn_records_for(n, noise_of_hessian(sqrt(2.0) * 0.25 / n, z, 54.0, each), 0.0, so_hessian_limit(&of)) ==
+    CHECK(pn_records_for(n, noise_of_gradient(n, z, 54.0, each), 0.0, of.gradient_limit) == 854899.0 + 1.0);
+    CHECK(pn_records_for(n, noise_of_gradient(n, weak, 54.0, each), 0.0, of.gradient_limit) == 4212631.0 + 1.0);
+    CHECK(pn_records_for(n, noise_of_hessian(sqrt(2.0) * 0.25 / n, z, 54.0, each), 0.0, of.hessian_limit) ==
           50067.0 + 1.0);
-    CHECK(pn_records_for(n, noise_of_hessian(2.0 * sqrt(54.0) * 0.25 / n, z, 54.0, each), 0.0, so_hessian_limit(&of)) ==
+    CHECK(pn_records_for(n, noise_of_hessian(2.0 * sqrt(54.0) * 0.25 / n, z, 54.0, each), 0.0, of.hessian_limit) ==
           520313.0);
 }
 
@@ -171,7 +171,7 @@ static void decrease_is_really_there(void)
     double decrease = constants(0.06, 0.7, 0.4, false).decrease;
 
     for (double g = of.eps_g; g < 1.0; g *= 1.3) {
-        double e = so_gradient_limit(&of), gamma = 1.0 / of.smoothness;
+        double e = of.gradient_limit, gamma = 1.0 / of.smoothness;
 
         CHECK(gamma * g * (g - e) - of.smoothness * gamma * gamma * g * g / 2.0 >= decrease * (1.0 - 1e-12));
         gamma = of.step_g;
@@ -179,7 +179,7 @@ static void decrease_is_really_there(void)
               of.c_g * gamma * g * g * (1.0 - 1e-12));
     }
     for (double lam = of.eps_h; lam < 2.0; lam *= 1.3) {
-        double M = of.lipschitz, e = so_gradient_limit(&of), E = so_hessian_limit(&of);
+        double M = of.lipschitz, e = of.gradient_limit, E = of.hessian_limit;
 
         for (int i = 0; i < 3; i++) {
             double t = i == 0 ? 2.0 : i == 1 ? of.t1 : of.t2, gamma = t * lam / M;
