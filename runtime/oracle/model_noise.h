@@ -74,9 +74,9 @@ typedef struct pn_counting {
     bool gaussian; /* all releases are Gaussian: on all records they are counted exactly */
     bool either;   /* on all records in rho or by Renyi divergence, whichever has less noise; else by the latter */
 } pn_counting;
-/** All that the plan was asked to cost; rho where that was asked for, and by the article; by Renyi divergence for batches
- *  and beside what a ledger has of others.  *z (NULL: not asked for): the multiplier with which the program costs
- *  that.  Errors: as pn_allowance_open and pn_allowance_noise. */
+/** All that the plan was asked to cost; rho where that was asked for, and by the article; by Renyi divergence for
+ *  batches and beside what a ledger has of others.  *z (NULL: not asked for): the multiplier with which the program
+ *  costs that.  Errors: as pn_allowance_open and pn_allowance_noise. */
 pn_status pn_model_allowance(pn_allowance *out, double *z, const pn_model *self, const pn_plan *plan,
                              const pn_arg *common, pn_counting how, const pn_program *program, pn_err *err);
 /** That multiplier of a run of Gaussian releases; 0 without privacy. */

@@ -1,5 +1,5 @@
-/* start_value.h -- the mean loss at a point that is known beforehand, released once with noise of both signs: noise of one
- * sign would leave values that only one of two neighbours can give.
+/* start_value.h -- the mean loss at a point that is known beforehand, released once with noise of both signs: noise of
+ * one sign would leave values that only one of two neighbours can give.
  * Depends on: oracle.h, privacy/accounting/allowance.h.  Used by: second_order*.c. */
 #ifndef PN_ORACLE_START_VALUE_H
 #define PN_ORACLE_START_VALUE_H

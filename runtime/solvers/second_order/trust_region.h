@@ -69,6 +69,19 @@ typedef struct tr_plan {
     double lowest; /* public: no eigenvalue of f's Hessian is below */
 } tr_plan;
 
+enum {
+    TR_TOLERANCE_GRADIENT = 0,
+    TR_RADIUS,
+    TR_BATCH,
+    TR_SMOOTHNESS,
+    TR_HESSIAN_LIPSCHITZ,
+    TR_GAP,
+    TR_FLOOR,
+    TR_HESSIAN_NOISE,
+    TR_HESSIAN_BOUND,
+    TR_HESS_NOISE_FACTOR,
+    TR_FAILURE
+};
 extern const pn_param tr_params[];
 
 pn_status tr_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,

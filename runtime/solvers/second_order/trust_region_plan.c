@@ -12,20 +12,7 @@ static const char owner[] = "solve.trust_region";
 
 #define MOST 100000 /* steps, by default */
 
-enum {
-    TR_TOLERANCE_GRADIENT = 0,
-    TR_RADIUS,
-    TR_BATCH,
-    TR_SMOOTHNESS,
-    TR_HESSIAN_LIPSCHITZ,
-    TR_GAP,
-    TR_FLOOR,
-    TR_HESSIAN_NOISE,
-    TR_HESSIAN_BOUND,
-    TR_HESS_NOISE_FACTOR,
-    TR_FAILURE
-};
-
+/* In the order of the TR_ constants. */
 const pn_param tr_params[] = {
     { "tolerance.gradient", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "a: the run ends at a gradient of at most 1.75 a and eigenvalues of at least -2.17 sqrt(M a) if the noise is as "
