@@ -13,15 +13,17 @@
 #define FORGET      10.0    /* steps with momentum: at least that many times 1/(1 - beta) */
 #define REACH       0x1p300 /* products of two such numbers are still numbers */
 
-static pn_status choose_start(pn_first_order *out, const char *owner, const pn_arg *start, pn_err *err)
+pn_status pn_first_order_start(double **out, const char *owner, pn_objective *objective, const pn_arg *given,
+                               pn_err *err)
 {
-    const pn_set *set = out->composite.set;
+    const pn_set *set = pn_objective_set(objective);
+    size_t p = pn_objective_dim(objective);
 
-    PN_TRY(pn_new_zeroed(&out->start, out->p, err, "%s: out of memory for %zu coordinates", owner, out->p));
-    if (start && start->given)
-        memcpy(out->start, start->vector.data, out->p * sizeof(double));
+    PN_TRY(pn_new_zeroed(out, p, err, "%s: out of memory for %zu coordinates", owner, p));
+    if (given && given->given)
+        memcpy(*out, given->vector.data, p * sizeof(double));
     else if (set)
-        set->ops->center(set, out->start);
+        set->ops->center(set, *out);
     return PN_OK;
 }
 
@@ -43,7 +45,7 @@ pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objecti
         out->strong_convexity = fmax(out->certified, claimed->real);
     if (out->composite.set)
         out->diameter = out->composite.set->ops->diameter(out->composite.set, PN_L2);
-    return choose_start(out, owner, start, err);
+    return pn_first_order_start(&out->start, owner, objective, start, err);
 }
 
 void pn_first_order_clear(pn_first_order *self)

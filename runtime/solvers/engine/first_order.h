@@ -47,6 +47,9 @@ typedef struct pn_first_order {
 pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objective *objective, const pn_arg *start,
                               const pn_arg *prox, const pn_arg *claimed, pn_err *err);
 void pn_first_order_clear(pn_first_order *self);
+/** *out, owned by the caller: the given point (may be NULL), else the set's centre, else 0.  Errors: PN_ENOMEM. */
+pn_status pn_first_order_start(double **out, const char *owner, pn_objective *objective, const pn_arg *given,
+                               pn_err *err);
 
 /* How long noisy gradients are followed by default: t = eta T.  With s the noise of one release that takes the whole
  * budget, T of them move a coordinate by the deviation t s whatever T is, and the risk by p t s^2/2 at most.

@@ -64,19 +64,14 @@ static pn_status so_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
 /* ---- releases ---- */
 
-static bool shows(const so_state *self)
-{
-    const pn_model *model = &so_plan_of(self)->model;
-
-    return model->batch == model->n && pn_ask_shows(self->ask);
-}
-
 static pn_status take_gradient(so_state *self, pn_err *err)
 {
+    const pn_model *model = &so_plan_of(self)->model;
+    bool shows = model->batch == model->n && pn_ask_shows(self->ask);
     double value = NAN;
 
     PN_TRY(pn_model_gradient(self->phase.release, pn_ask_context(self->ask), "second_order gradient", self->w,
-                             shows(self) ? &value : NULL, self->gradient, &self->records, err));
+                             shows ? &value : NULL, self->gradient, &self->records, err));
     pn_allowance_take(&self->allowance, self->phase.noise.gradient_cost);
     self->value = value;
     self->norm = pn_norm_upper(PN_L2, self->gradient, dim_of(self));

@@ -1,5 +1,4 @@
-/* second_order_plan.c -- a plan of second-order descent: in which unit its budget is counted, its noise,
- * tolerances and iterations.
+/* second_order_plan.c -- a plan of second-order descent: its noise, what the conditions need, its iterations.
  * Depends on: second_order.h, line_search.h, privacy.  Used by: second_order.c.
  * Spec: second-order.md sections 2 to 6. */
 #include <math.h>

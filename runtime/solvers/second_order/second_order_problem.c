@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
-#include "numeric/blas.h"
+#include "solvers/engine/first_order.h"
 #include "solvers/second_order/second_order.h"
 
 static const char *const svts[] = { "slope", "value", NULL };
@@ -199,19 +198,12 @@ static pn_status read_smoothness(so_work *at, pn_err *err)
 
 static pn_status read_start(so_work *at, pn_err *err)
 {
-    const pn_arg *start = &at->common[PN_OPT_START];
     so_plan *plan = at->plan;
     pn_objective *objective = plan->base.objective;
-    const pn_set *set = pn_objective_set(objective);
     const pn_regulariser *reg = pn_objective_regulariser(objective);
 
-    PN_TRY(pn_new_zeroed(&plan->start, plan->model.dim, err, "%s: out of memory for %zu coordinates",
-                         at->plan->base.owner, plan->model.dim));
-    if (start->given)
-        memcpy(plan->start, start->vector.data, plan->model.dim * sizeof(double));
-    else if (set)
-        set->ops->center(set, plan->start);
-    plan->regular = 0.0;
+    PN_TRY(pn_first_order_start(&plan->start, plan->base.owner, objective, &at->common[PN_OPT_START], err));
+    pn_start_value_read(&plan->value, objective, plan->base.request.neighbours, plan->start);
     return reg ? reg->ops->evaluate(reg, plan->model.dim, plan->start, &plan->regular, NULL, err) : PN_OK;
 }
 
@@ -267,7 +259,6 @@ pn_status so_read_problem(so_work *at, pn_err *err)
     PN_TRY(read_start(at, err));
     if (so_needs_start(plan->eigen, plan->model.dim))
         plan->of.lanczos = 0.1;
-    pn_start_value_read(&plan->value, plan->base.objective, plan->base.request.neighbours, plan->start);
     read_floor(at);
     return check_gap(at, err);
 }
