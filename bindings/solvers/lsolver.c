@@ -61,19 +61,6 @@ static void destroy_plan(pn_plan *plan)
     pn_free(self);
 }
 
-static pn_status first_point(pnl_scripted_plan *plan, const pn_arg *start, pn_err *err)
-{
-    const pn_set *set = pn_objective_set(plan->base.objective);
-    size_t dim = pn_objective_dim(plan->base.objective);
-
-    PN_TRY(pn_new_zeroed(&plan->start, dim, err, "%s: out of memory", plan->base.owner));
-    if (start->given)
-        memcpy(plan->start, start->vector.data, dim * sizeof(double));
-    else if (set)
-        set->ops->center(set, plan->start);
-    return PN_OK;
-}
-
 /* As given, as the definition's function says, or its default. */
 static pn_status choose_steps(pnl_scripted_plan *plan, const pn_arg *given, pn_err *err)
 {
@@ -87,18 +74,19 @@ static pn_status choose_steps(pnl_scripted_plan *plan, const pn_arg *given, pn_e
     return PN_OK;
 }
 
-static pn_status fill_plan(pnl_scripted_plan *plan, const pn_arg *common, pn_err *err)
+static pn_status scripted_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    const pnl_scripted *of = (const pnl_scripted *)plan->base.solver;
+    pnl_scripted_plan *plan = (pnl_scripted_plan *)base;
     pnl_job job = { .kind = PNL_JOB_PLAN, .plan = plan };
     pn_status status;
 
+    (void)snprintf(base->owner, sizeof base->owner, "%s", base->name);
+    plan->back = (pnl_callback *)(size_t)own[0].object;
     if (strcmp(common[PN_OPT_CALIBRATION].text, "tight") != 0)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration is \"tight\": there is no article that it follows",
-                       plan->base.owner);
-    PN_TRY(first_point(plan, &common[PN_OPT_START], err));
-    PN_TRY(pn_first_order_time(&plan->time, &plan->noise, plan->base.objective, &plan->base.request,
-                               &common[PN_OPT_START], err));
+                       base->owner);
+    PN_TRY(pn_plan_start(&plan->start, base->owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_first_order_time(&plan->time, &plan->noise, base->objective, &base->request, &common[PN_OPT_START], err));
     PN_TRY(choose_steps(plan, &common[PN_OPT_ITERATIONS], err));
     status = pnl_scripted_call(plan, &job, err);
     if (job.ask) {
@@ -106,35 +94,16 @@ static pn_status fill_plan(pnl_scripted_plan *plan, const pn_arg *common, pn_err
         pnl_ask_free(job.ask);
     }
     PN_TRY(status);
-    plan->base.by_step = of->ops.adaptive;
-    if (of->ops.adaptive)
-        pn_plan_add_text(&plan->base, "may stop early", "yes",
+    base->by_step = base->solver->adaptive;
+    if (base->solver->adaptive)
+        pn_plan_add_text(base, "may stop early", "yes",
                          "charged for what it asked; (epsilon, delta) hold wherever it stops: Feldman, Zrnic (2021)");
-    return pn_plan_calibrate(&plan->base, plan->pld, err);
-}
-
-static pn_status scripted_plan(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                               const pn_arg *own, pn_err *err)
-{
-    pnl_scripted_plan *plan;
-    pn_status status;
-
-    PN_TRY(pn_new_zeroed(&plan, 1, err, "solve: out of memory"));
-    pn_plan_begin(&plan->base, objective, request);
-    (void)snprintf(plan->base.owner, sizeof plan->base.owner, "%s", plan->base.name);
-    plan->back = (pnl_callback *)(size_t)own[0].object;
-    status = fill_plan(plan, common, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
-    return PN_OK;
+    return pn_plan_calibrate(base, plan->pld, err);
 }
 
 bool pnl_is_scripted(const pn_solver_ops *solver)
 {
-    return solver->plan == scripted_plan;
+    return solver->fill == scripted_fill;
 }
 
 /* ---- options ---- */
@@ -395,7 +364,8 @@ static int solver_new(lua_State *L)
     self->ops.params = function_param;
     self->ops.reveals = PN_REVEALS_PAID;
     self->ops.is_private = self->ops.by_questions = true;
-    self->ops.plan = scripted_plan;
+    self->ops.plan_size = sizeof(pnl_scripted_plan);
+    self->ops.fill = scripted_fill;
     self->ops.destroy_plan = destroy_plan;
     pnl_scripted_ops(&self->ops);
     keep_table(L, 2);

@@ -213,6 +213,77 @@ pn_status pn_model_hessian_event(const pn_model *self, double z, pn_event **out,
     return pn_batch_release_price(out, NULL, &options, err);
 }
 
+/* ---- a run of many releases ---- */
+
+pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t count, pn_err *err)
+{
+    pn_event *all[PN_MODEL_PARTS] = { NULL };
+    size_t kinds = 0;
+    pn_status status = PN_OK;
+
+    for (size_t k = 0; k < count && status == PN_OK; k++) {
+        const pn_model_part *part = &parts[k];
+        pn_event *one = NULL;
+
+        if (part->times == 0)
+            continue;
+        status = (part->hessian ? pn_model_hessian_event : pn_model_gradient_event)(part->model, part->z, &one, err);
+        if (status == PN_OK)
+            status = pn_event_repeated(&all[kinds++], one, part->times, err);
+        pn_event_free(one);
+    }
+    if (status == PN_OK)
+        status = pn_event_compose(out, all, kinds, err);
+    for (size_t k = 0; k < kinds; k++)
+        pn_event_free(all[k]);
+    return status;
+}
+
+static pn_status open_in(pn_allowance *out, double *z, const pn_plan *plan, pn_unit unit, bool paper,
+                         const pn_program *program, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    pn_run_budget budget = {
+        .owner = plan->owner, .epsilon = request->epsilon, .delta = request->delta, .rho = request->rho
+    };
+
+    PN_TRY(pn_allowance_open(out, &budget, unit, paper, unit == PN_UNIT_RENYI ? program : NULL, err));
+    return z ? pn_allowance_noise(out, out->total, program, z, err) : PN_OK;
+}
+
+pn_status pn_model_allowance(pn_allowance *out, double *z, const pn_model *self, const pn_plan *plan,
+                             const pn_arg *common, pn_counting how, const pn_program *program, pn_err *err)
+{
+    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 && sees_all(self);
+    pn_allowance renyi;
+    double by_rho, by_renyi;
+
+    if (paper || plan->request.kind == PN_RHO)
+        return open_in(out, z, plan, PN_UNIT_RHO, paper, program, err);
+    if (how.gaussian && sees_all(self) && !pn_request_is_renyi(&plan->request))
+        return open_in(out, z, plan, PN_UNIT_GAUSSIAN, false, program, err);
+    if (!how.either || !sees_all(self))
+        return open_in(out, z, plan, PN_UNIT_RENYI, false, program, err);
+    PN_TRY(open_in(out, &by_rho, plan, PN_UNIT_RHO, false, program, err));
+    PN_TRY(open_in(&renyi, &by_renyi, plan, PN_UNIT_RENYI, false, program, err));
+    if (by_renyi < by_rho)
+        *out = renyi;
+    if (z)
+        *z = fmin(by_rho, by_renyi);
+    return PN_OK;
+}
+
+pn_status pn_model_run_noise(double *z, const pn_model *self, const pn_plan *plan, const pn_arg *common,
+                             const pn_program *program, pn_err *err)
+{
+    pn_allowance allowance;
+
+    *z = 0.0;
+    if (!self->is_private)
+        return PN_OK;
+    return pn_model_allowance(&allowance, z, self, plan, common, (pn_counting){ .gaussian = true }, program, err);
+}
+
 /* ---- the plan's lines ---- */
 
 static void explain_bounds(const pn_model *self, pn_plan *plan)
@@ -254,4 +325,18 @@ void pn_model_explain(const pn_model *self, double z, pn_plan *plan)
     pn_plan_add(plan, "Hessian noise", self->hessian_sensitivity * z,
                 self->frobenius ? "z D_H on the diagonal, 1/sqrt(2) of it beside: isotropic in Frobenius norm"
                                 : "z D_H on each entry on and above the diagonal");
+}
+
+void pn_model_explain_allowance(const pn_allowance *of, pn_plan *plan, const pn_arg *common)
+{
+    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
+    const char *formula = of->unit == PN_UNIT_GAUSSIAN ? "mu^2/2 of Gaussian releases: the exact curve"
+                          : of->unit == PN_UNIT_RENYI  ? "Renyi divergence of one order, which prices T iterations best"
+                          : plan->request.kind == PN_RHO ? "rho of zCDP, as given"
+                          : paper                        ? "(sqrt(epsilon + ln 1/delta) - sqrt(ln 1/delta))^2 of zCDP"
+                                                         : "rho of zCDP, by the optimal conversion";
+
+    pn_plan_add(plan, "budget", of->total, "%s", formula);
+    if (of->unit == PN_UNIT_RENYI)
+        pn_plan_add(plan, "Renyi order", of->order, "fixed with the plan; what ran is counted at it");
 }

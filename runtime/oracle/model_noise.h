@@ -10,6 +10,7 @@
 
 #include "objective/passes/second_order.h"
 #include "oracle/plan.h"
+#include "privacy/accounting/allowance.h"
 #include "privacy/mechanism/batch_release.h"
 
 /* Public: fixed before the data are looked at.  Noise multipliers z are in units of a query's sensitivity: sigma = z
@@ -56,8 +57,51 @@ pn_batch_release_options pn_model_hessian_options(const pn_model *self, double z
  *  included.  Errors: as pn_batch_release_price. */
 pn_status pn_model_gradient_event(const pn_model *self, double z, pn_event **out, pn_err *err);
 pn_status pn_model_hessian_event(const pn_model *self, double z, pn_event **out, pn_err *err);
+
+/* ---- a run of many releases ---- */
+
+/* One kind of release, at a multiplier of its own. */
+typedef struct pn_model_part {
+    const pn_model *model;
+    bool hessian; /* else a gradient */
+    double z;
+    size_t times; /* 0: none */
+} pn_model_part;
+/** Up to PN_MODEL_PARTS of them as one event.  Errors: as pn_batch_release_price. */
+#define PN_MODEL_PARTS 4
+pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t count, pn_err *err);
+typedef struct pn_counting {
+    bool gaussian; /* all releases are Gaussian: on all records they are counted exactly */
+    bool either;   /* on all records in rho or by Renyi divergence, whichever has less noise; else by the latter */
+} pn_counting;
+/** All that the plan was asked to cost; rho where that was asked for, and by the article; by Renyi divergence for
+ *  batches and beside what a ledger has of others.  *z (NULL: not asked for): the multiplier with which the program
+ *  costs that.  Errors: as pn_allowance_open and pn_allowance_noise. */
+pn_status pn_model_allowance(pn_allowance *out, double *z, const pn_model *self, const pn_plan *plan,
+                             const pn_arg *common, pn_counting how, const pn_program *program, pn_err *err);
+/** That multiplier of a run of Gaussian releases; 0 without privacy. */
+pn_status pn_model_run_noise(double *z, const pn_model *self, const pn_plan *plan, const pn_arg *common,
+                             const pn_program *program, pn_err *err);
+
+/* ---- slopes that are known beforehand (model_slopes.c) ---- */
+
+/* A record's slopes, over all admissible labels and margins. */
+typedef struct pn_slopes {
+    double start;  /* |l'| at the start, at most, l2 norm of several margins' slopes; +inf */
+    double change; /* |l'(z) - l'(z0)|, at most, likewise; +inf */
+} pn_slopes;
+/** From public numbers, for start[dim].  Errors: PN_ENOMEM. */
+pn_status pn_slopes_read(pn_slopes *out, pn_objective *objective, const double *start, pn_err *err);
+/** What a neighbour moves, of slopes up to `slope`, in place of B_g, in what is computed by so many passes over all
+ *  records.  A pass rounds as the model says; the difference of two means, of norm slope R at most, is rounded once
+ *  more, in each of two neighbours. */
+double pn_model_moved(const pn_model *self, double slope, double passes);
+
 /** Lines: B_g, B_H, M, D_g, D_H, and the noise at multiplier z (0: none), with where they come from. */
 void pn_model_explain(const pn_model *self, double z, pn_plan *plan);
+
+/** Lines: what the budget is counted in, and how much of that there is. */
+void pn_model_explain_allowance(const pn_allowance *of, pn_plan *plan, const pn_arg *common);
 
 /** With probability >= 1 - failure, failure in (0, 1): ||gradient noise|| <= D_g z (sqrt(d) + sqrt(2
  *  ln(1/failure))). */
@@ -71,6 +115,9 @@ double pn_model_hessian_noise(const pn_model *self, double z, double failure);
  *  Tropp (2012) for matrices. */
 double pn_model_gradient_sampling(const pn_model *self, double failure);
 double pn_model_hessian_sampling(const pn_model *self, double failure);
+/** The n at which a noise that falls like 1/n and a sampling deviation (batches at the same rate) that falls like
+ *  1/sqrt(n), as they are at `records`, come down to limit together: everything else fixed. */
+double pn_records_for(double records, double noise, double sampling, double limit);
 
 /* Rows for the tables of solvers, in the order of `frobenius` and `generic`. */
 extern const char *const pn_hessian_noise_names[]; /* "frobenius", "packed", NULL */

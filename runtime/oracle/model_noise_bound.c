@@ -90,3 +90,16 @@ double pn_model_hessian_sampling(const pn_model *self, double failure)
     best = fmin(best, bernstein(of.m, d, w, failure));
     return fmin(best, of.u / of.m * bernstein(of.u, d, w, failure)); /* the complement deviates by m/u as much */
 }
+
+/* ---- records ---- */
+
+/* noise x^2 + sampling x = limit with x = sqrt(records/n). */
+double pn_records_for(double records, double noise, double sampling, double limit)
+{
+    double x;
+
+    if (noise <= 0.0 && sampling <= 0.0)
+        return 1.0;
+    x = 2.0 * limit / (sampling + sqrt(sampling * sampling + 4.0 * noise * limit)); /* no cancellation */
+    return ceil(records / (x * x));
+}

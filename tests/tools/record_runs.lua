@@ -206,6 +206,114 @@ for _, name in ipairs(solvers) do
   end
 end
 
+-- ---- the options of second-order solvers, with traces and certificates, some in teaching ledgers ----
+
+local bent = pn.objective { data = dense, loss = pn.loss.sigmoid(), reg = pn.reg.nonconvex(0.01) }
+local many = pn.data.synthetic.logistic { n = 20000, p = 5, seed = 6 }:clip_rows("l2", 1)
+local large = pn.objective { data = many, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(1e-3) }
+local sloped = pn.objective { data = real, loss = pn.loss.squared(), clip = 1, reg = pn.reg.l2(0.05) }
+local away = { 0.3, -0.2, 0.1, 0, 0.4, -0.1 }
+local cosine = pn.objective { data = dense, loss = pn.loss.logistic(),
+  reg = pn.reg.separable(function(w) return 0.1 * pn.cos(w) end) }
+local huber = pn.objective { data = real, loss = pn.loss.huber { delta = 0.5 }, set = l2(6) }
+local searching = { line_search = true }
+local variations = {
+  second_order = {
+    {}, searching, { line_search = true, svt = "value", beta_g = 0.4, beta_h = 0.6, b0 = 4, c_g = 0.4, c_h = 0.3 },
+    { line_search = true, b0 = 1 }, { batch = 50 }, { batch = 50, line_search = true }, { phases = 2 },
+    { phases = 2, first_share = 0.5, first_iterations = 3, line_search = true }, { use_filter = true },
+    { phases = 2, use_filter = true, batch = 100 }, { eigen = "lanczos" }, { eigen = "dense" }, { eigen = "matrix_free" },
+    { eigen = "matrix_free", batch = 30 }, { smoothness = 0.1 }, { smoothness = 3, hessian_lipschitz = 0.05 }, { gap = 0.4 },
+    { floor = -0.5 }, { floor = 5 }, { start = away }, { start = away, value_share = 0.2 }, { start = away, value_share = 0 },
+    { gap = 1, floor = 0 }, { gap = 1, value_share = 0.1 }, { value_share = 1 }, { hessian_bound = "generic" },
+    { hessian_noise = "packed" }, { failure = 0.01, c = 0.05, c1 = 0.2, c2 = 0.05 }, { c = 0.3 }, { c1 = 0.5 },
+    { tolerance = { gradient = 0.3, hessian = 0.4 } }, { tolerance = { hessian = 0.3 } }, { tolerance = { gradient = 0.02 } },
+    { tolerance = { hessian = 1e300 } }, { iterations = 3 }, { phases = 3 }, { b0 = 10 }, { first_share = 0.5 },
+    { batch = 1e6 }, { calibration = "paper" }, { line_search = true, c_h = 0.7 }, { line_search = true, beta_h = 0.1 },
+  },
+  trust_region = {
+    {}, { tolerance = { gradient = 0.1 } }, { tolerance = { gradient = 0.1 }, radius = 0.2 }, { radius = 0.5 }, { batch = 40 },
+    { smoothness = 0.3 }, { hessian_lipschitz = 0.05 }, { hessian_lipschitz = 3 }, { gap = 0.2 }, { floor = -0.5 },
+    { floor = 5 }, { gap = 1, floor = 1 }, { hessian_noise = "packed" }, { hessian_bound = "generic" },
+    { hess_noise_factor = 2 }, { hess_noise_factor = 0.5 }, { failure = 0.01 }, { start = away }, { iterations = 4 },
+    { calibration = "paper" }, { batch = 1e6 }, { tolerance = { gradient = 0.3 }, batch = 100, iterations = 5 },
+  },
+  newton = {
+    {}, { hessians = 2 }, { hessians = 12 }, { hessians = 3, iterations = 2 }, { hessian_share = 0.4 }, { start_share = 0.3 },
+    { damping = 2 }, { gradients = "full" }, { gradients = "differences" }, { hessian_noise = "packed" }, { start = away },
+    { iterations = 1 }, { iterations = 1, start_share = 0.3 }, { iterations = 7, hessians = 7 }, { iterations = 20000 },
+    { calibration = "paper" },
+  },
+}
+local prices = { { epsilon = 2, delta = 1e-6 }, { rho = 5, neighbours = "zero_out" }, { privacy = false },
+  { epsilon = 300, delta = 1e-3 }, { ledger = true } }
+
+local function ledger_of(rho)
+  return rho and pn.ledger { rho = 3, teaching = true } or pn.ledger { epsilon = 3, delta = 1e-6, teaching = true }
+end
+
+local function show_fit(fit)
+  print(("  %s, %s: %s"):format(fit.stopped, tostring(fit.privacy), bits(fit.theta)))
+  for name, value in pairs { "status", "gradient_norm", "eigenvalue", "probability", "released_gradient_norm",
+    "released_eigenvalue", "gradient_error", "hessian_error", "gradient_target", "eigenvalue_target" } do
+    local of = fit.certificate and fit.certificate[value]
+    print(("    %d %s %s"):format(name, value, type(of) == "number" and ("%a"):format(of) or tostring(of)))
+  end
+  for k, row in ipairs(fit.trace) do
+    if k > 40 then break end
+    print(("    %s %a %a %a %a %d"):format(row.kind, row.value or 0, row.step_size or 0, row.gradient_norm or 0,
+      row.eigenvalue or 0, row.gradients or 0))
+  end
+end
+
+local function vary(solver, objective, options)
+  local plan = try(pn.solve[solver].plan, objective, options)
+  if not plan then return end
+  print(plan)
+  if plan.event then print("  " .. tostring(plan.event)) end
+  if plan.iterations > 20000 then return end
+  local ledger = options.ledger or (plan.event and options.privacy ~= false and ledger_of(options.rho)) or nil
+  local fit = try(plan.run, plan, { rng = pn.rng.seeded(11) })
+  if fit then show_fit(fit) end
+  fit = ledger and not options.ledger and try(plan.run, plan, { rng = pn.rng.seeded(12), ledger = ledger })
+  if fit then show_fit(fit) end
+  if fit then print(("  spent %a"):format(ledger.spent)) end
+end
+
+local targets = { bent = bent, large = large, cosine = cosine, huber = huber, sloped = sloped,
+  over = pn.objective { data = dense, loss = pn.loss.sigmoid(), set = l2(6) },
+  softmax = pn.objective { data = classes, loss = pn.loss.softmax { classes = 3 }, reg = pn.reg.l2(0.1) },
+  saddle = pn.objective { data = pn.data.from(pn.mat.zeros(400, 6), pn.vec.zeros(400) + 1):clip_rows("l2", 1),
+    loss = pn.loss.sigmoid(), reg = pn.reg.separable(function(w) return 0.2 * pn.cos(w) end) },
+  wide = pn.objective { data = pn.data.from(pn.mat.zeros(100, 60), pn.vec.zeros(100) + 1):clip_rows("l2", 1),
+    loss = pn.loss.sigmoid() },
+  raw = pn.objective { data = pn.data.synthetic.logistic { n = 50, p = 6, seed = 1 }, loss = pn.loss.logistic() } }
+local claims = { saddle = { gap = 1, smoothness = 0.3, hessian_lipschitz = 0.2, tolerance = { gradient = 0.1, hessian = 0.1 } } }
+local names = {}
+for name in pairs(targets) do names[#names + 1] = name end
+table.sort(names)
+for _, solver in ipairs { "newton", "second_order", "trust_region" } do
+  for k, given in ipairs(variations[solver]) do
+    for _, name in ipairs(names) do
+      for j, price in ipairs(prices) do
+        -- all options on one problem, and the problems with a few options
+        local whole = name == "bent" or (name == "saddle" and solver ~= "newton" and j > 1) or (name == "sloped" and
+          solver == "newton")
+        if whole or k <= 2 or (j == 1 and k % 7 == 0) then
+          local options = { iterations = name ~= "bent" and solver ~= "newton" and 12 or nil }
+          for key, value in pairs(price) do options[key] = value end
+          for key, value in pairs(solver ~= "newton" and claims[name] or {}) do options[key] = value end
+          for key, value in pairs(given) do options[key] = value end
+          if options.ledger then options.ledger = ledger_of(k % 2 == 0) end
+          if name == "wide" or name == "softmax" or name == "large" then options.start = nil end
+          print(("== %s of %s, options %d, price %d"):format(solver, name, k, j))
+          vary(solver, targets[name], options)
+        end
+      end
+    end
+  end
+end
+
 local gaussian = pn.event.gaussian { sigma = 3, sensitivity = 1 }
 local events = {
   gaussian, pn.event.laplace { scale = 2, sensitivity = 1 },

@@ -243,7 +243,7 @@ static pn_status fed_left(const pn_plan *plan, const pn_step_context *context, b
     return status;
 }
 
-static const pn_solver_ops solver_row = {
+const pn_solver_ops fed_solver = {
     .name = "federated_frank_wolfe",
     .doc = "Frank-Wolfe over parties that hold different columns of the same records: in each round a party chooses "
            "one of its columns privately, and sends that column, shortened and with noise, once.",
@@ -252,7 +252,8 @@ static const pn_solver_ops solver_row = {
     .reveals = PN_REVEALS_PROCESSES,
     .is_private = true,
     .remote = true,
-    .plan = fed_plan_new,
+    .plan_size = sizeof(fed_plan),
+    .fill = fed_fill,
     .destroy_plan = fed_plan_destroy,
     .state = sizeof(fed_state),
     .rooms = fed_rooms,
@@ -267,5 +268,5 @@ static const pn_solver_ops solver_row = {
 
 pn_status pn_federated_open(pn_err *err)
 {
-    return pn_solver_add(&solver_row, err);
+    return pn_solver_add(&fed_solver, err);
 }

@@ -44,8 +44,9 @@ typedef struct fed_plan {
     double uplink_floats, downlink_floats;
 } fed_plan;
 
-pn_status fed_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                       const pn_arg *own, pn_err *err);
+extern const pn_solver_ops fed_solver;
+
+pn_status fed_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 void fed_plan_destroy(pn_plan *plan);
 /** 2 (h0 + C/p) / (p T + 2) + e/p (Theorem 1, e not shrinking). */
 double fed_bound(double h0, double curvature, double p, double steps, double e);

@@ -439,49 +439,30 @@ static pn_status read_problem(fed_work *at, pn_err *err)
     return status;
 }
 
-static pn_status fill(fed_work *at, pn_err *err)
+pn_status fed_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    fed_plan *plan = at->plan;
-    pn_status status = read_problem(at, err);
+    fed_plan *plan = (fed_plan *)base;
+    fed_work *at = &(fed_work){ .plan = plan,
+                                .objective = base->objective,
+                                .common = common,
+                                .own = own,
+                                .is_private = base->request.kind != PN_NONPRIVATE };
 
-    if (status == PN_OK)
-        status = open_sketch(at, err);
-    if (status != PN_OK)
-        return status;
+    plan->transport = pn_transport_keep((pn_transport *)own[FED_TRANSPORT].object);
+    plan->party_epsilon = plan->party_rho = NAN;
+    PN_TRY(read_problem(at, err));
+    PN_TRY(open_sketch(at, err));
     count_choices(at);
     share_budget(at);
     measure_objective(at);
     fed_choose_rounds(at);
     for (size_t k = 0; k < plan->parties; k++)
-        plan->terms[k].iterations = plan->base.iterations;
-    plan->base.charges = 1;
-    plan->base.gradients = at->n * (double)plan->base.iterations;
+        plan->terms[k].iterations = base->iterations;
+    base->charges = 1;
+    base->gradients = at->n * (double)base->iterations;
     PN_TRY(fed_set_noise(at, err));
     fed_predict_traffic(at);
     fed_explain(at);
-    return PN_OK;
-}
-
-pn_status fed_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                       const pn_arg *own, pn_err *err)
-{
-    fed_plan *plan = pn_calloc(1, sizeof *plan);
-    fed_work at = {
-        .plan = plan, .objective = objective, .common = common, .own = own, .is_private = request->kind != PN_NONPRIVATE
-    };
-    pn_status status;
-
-    PN_TRY(pn_made(plan, err, "%s: out of memory", FED_OWNER));
-    pn_plan_begin(&plan->base, objective, request);
-    plan->transport = pn_transport_keep((pn_transport *)own[FED_TRANSPORT].object);
-    plan->party_epsilon = plan->party_rho = NAN;
-    status = fill(&at, err);
-    if (status != PN_OK) {
-        pn_event_free(plan->base.event);
-        fed_plan_destroy(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
     return PN_OK;
 }
 

@@ -176,7 +176,7 @@ static bool is_hurried(pn_objective *objective, const pn_request *request, const
 }
 
 /* Of several refusals the first is told: it is that of the solver which suits best. */
-static pn_status auto_plan(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+static pn_status auto_pick(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                            const pn_arg *own, pn_err *err)
 {
     facts of = read_facts(objective, request);
@@ -210,6 +210,5 @@ const pn_solver_ops pn_solver_auto = {
     .params = auto_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
-    .picks = true,
-    .plan = auto_plan,
+    .pick = auto_pick,
 };

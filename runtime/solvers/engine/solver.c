@@ -309,8 +309,6 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
     pn_plan *plan;
     pn_status status;
 
-    if (solver->plan)
-        return solver->plan(out, objective, request, common, own, err);
     PN_TRY(pn_made(plan = pn_calloc(1, solver->plan_size), err, "solve.%s: out of memory", solver->name));
     pn_plan_begin(plan, objective, request);
     status = solver->fill(plan, common, own, err);
@@ -338,8 +336,8 @@ pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *o
         (status = check_start(owner, &common[PN_OPT_START], objective, err)) != PN_OK ||
         (status = read_request(owner, solver, common, &request, err)) != PN_OK)
         return status;
-    if (solver->picks)
-        return pn_plan_make(out, solver, objective, &request, common, own, err);
+    if (solver->pick)
+        return solver->pick(out, objective, &request, common, own, err);
     if ((status = check_private(owner, solver, objective, &request, err)) != PN_OK)
         return status;
     why = request.kind != PN_NONPRIVATE ? pn_without_records_why(solver, objective) : NULL;

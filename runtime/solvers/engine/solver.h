@@ -73,17 +73,16 @@ struct pn_solver_ops {
     bool clips_values; /* it bounds what a record does by itself: no certified gradient is asked for */
     bool remote;       /* it reads no record of the objective: these may be with others (pn_dataset, `absent`) */
     bool by_questions; /* each question of its plan is certified by itself: no gradient has to be */
-    bool picks;        /* its plans are those of another solver, which checks what is asked: a row without a run */
     /* it picks records in every step, also in batches of all: they have to be here (pn_dataset, `partial`) */
     bool by_records;
     bool passes; /* every step takes a gradient of all records: where a Gram matrix makes that cheaper, form it */
 
-    /* args: first the common table's values, then its own.  Fills out->...
-     * (allocated by the solver, pn_plan embedded first).  Or NULL, and: the engine makes plan_size bytes of zeros that
-     * begin with a pn_plan, begun, for `fill`; after its failure it destroys them */
+    /* Its plan: the engine makes plan_size bytes of zeros that begin with a pn_plan, begun, for `fill`, and destroys
+     * them after its failure.  common: the values of the common table; own: of its own. */
     size_t plan_size;
     pn_status (*fill)(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
-    pn_status (*plan)(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+    /* Of a row without a run, in place of fill: the plan of another solver, which checks what is asked; else NULL. */
+    pn_status (*pick)(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);
     /* NULL, or: lines on choices that were not made, with their noise.  They take longer than the plan, so they wait
      * until it is shown: for plans that called pn_plan_later. */
@@ -126,7 +125,7 @@ extern const pn_param pn_solver_common[];
 pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, pn_ledger *ledger,
                      pn_arg *common, pn_arg *own, pn_task *task, pn_err *err);
 
-/** The solver's own plan, by `plan` or `fill`.  Errors: its; PN_ENOMEM. */
+/** The solver's own plan, by its `fill`.  Errors: its; PN_ENOMEM. */
 pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
                        const pn_arg *common, const pn_arg *own, pn_err *err);
 

@@ -5,8 +5,8 @@
  * Depends on: first_order.h, model_release.h, privacy/accounting/allowance.h.
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023), Faster differentially private convex optimization via
  * second-order methods; the majorant, damping, differences, gains and shares of the budget are ours.
- * Files: newton_plan.c (steps, shares, noise), newton_explain.c (the plan's lines), newton.c (private steps),
- * newton_exact.c (steps without privacy), newton_step.c (the quadratic of a step, its damping, gains).
+ * Files: newton_plan.c (steps, shares, noise, the plan's lines), newton.c (private steps),
+ * newton_exact.c (steps without privacy).
  *
  * With l the loss of <x, w>, ||x|| <= R, and w0 the start:
  *   at w0        a record's gradient is l'(<x, w0>) x, at most s0 R; s0 = 1/2 for the logistic loss at 0,
@@ -17,7 +17,7 @@
 #ifndef PN_SOLVERS_NEWTON_H
 #define PN_SOLVERS_NEWTON_H
 
-#include "privacy/accounting/allowance.h"
+#include "minimise/raised_quadratic.h"
 #include "solvers/engine/first_order.h"
 #include "oracle/model_release.h"
 
@@ -31,71 +31,21 @@ typedef struct nw_plan {
     pn_model later; /* with what a gradient, or a difference of it from that at the start, can be */
     pn_first_order problem;
     bool differences;
-    size_t matrices; /* that are released: the majorant and Hessians, at steps that nw_matrices_due tells */
+    size_t matrices;                    /* that are released: the majorant, and Hessians spread evenly over the steps */
     double first_z, hessian_z, later_z; /* noise multipliers, one for all matrices; 0 without privacy */
     double damping;                     /* least eigenvalue, in norms of the noise */
     /* norm of the noise of one gradient with all of the budget, as a part of a record's bound: sets T */
     double noise_part;
 } nw_plan;
 
-/** Of `matrices` spread evenly over the steps, how many are released before step number `step` (from 0) is taken. */
-static inline size_t nw_matrices_due(const nw_plan *plan, size_t step)
-{
-    return step * plan->matrices / plan->base.iterations + 1;
-}
-
 /** To which eigenvalues of a released matrix are raised whose noise has that variance on the diagonal: `damping` times
  *  the expected operator norm of the noise, or r's strong convexity. */
 double nw_least(const nw_plan *plan, const pn_model *model, double variance);
-/** Lines of a finished plan.  slope: |l'| at the start times R, at most. */
-void nw_explain(nw_plan *plan, const pn_arg *common, double start_share, double hessian_share, double slope);
-
-/* A record's slopes, over all admissible labels and margins. */
-typedef struct nw_slopes {
-    double start;  /* |l'| at the start, at most, l2 norm of several margins' slopes; +inf */
-    double change; /* |l'(z) - l'(z0)|, at most, likewise; +inf */
-} nw_slopes;
-/** From public numbers.  Errors: PN_ENOMEM. */
-pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *err);
-
 enum { NW_HESSIANS = 0, NW_HESSIAN_SHARE, NW_START_SHARE, NW_DAMPING, NW_GRADIENTS, NW_HESSIAN_NOISE };
 extern const pn_param nw_params[];
 
-pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err);
+pn_status nw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 void nw_plan_destroy(pn_plan *plan);
-
-/* ---- the quadratic of a step, all of it public or released (newton_step.c) ---- */
-
-typedef struct nw_quadratic {
-    size_t dim;
-    double *found;   /* [dim] eigenvalues, rising */
-    double *values;  /* [dim] raised to the least one */
-    double *vectors; /* [dim * dim], one in each row */
-    double *part;    /* [dim] */
-} nw_quadratic;
-
-pn_status nw_quadratic_init(nw_quadratic *self, size_t dim, pn_err *err);
-void nw_quadratic_clear(nw_quadratic *self); /* of zeros allowed */
-/** A = the packed matrix with eigenvalues below `least` > 0 raised to it.  Errors: those of pn_eigen_symmetric. */
-pn_status nw_quadratic_set(nw_quadratic *self, const double *packed, double least, pn_err *err);
-/** y[dim] = A x. */
-void nw_quadratic_times(nw_quadratic *self, const double *x, double *y);
-/** The same with eigenvalues as they were found, but for half of the least one: what x is predicted to change of the
- *  gradient. */
-void nw_quadratic_predict(nw_quadratic *self, const double *x, double *y);
-/** The d >= 0 with which steps of the quadratic + d ||v - w0||^2/2 are expected to come to the least value, b[dim]
- *  being the gradient at w0 with noise of that variance on each coordinate;
- *  +inf where w0 itself is expected to be no worse. */
-double nw_quadratic_damping(nw_quadratic *self, const double *b, double variance);
-/**
- * next[dim] = argmin of <g, v - w> + <v - w, A (v - w)>/2 over the set (NULL: R^dim).
- * Errors: of the set's projection; PN_EUNSUPPORTED for a set without one; PN_ENOMEM; PN_ECANCELLED.
- */
-pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const double *w, const double *g, double *next,
-                                pn_task *task, pn_err *err);
-/** x[dim] is drawn toward the origin until the set's radii hold for it, but for a little; NULL: left as it is. */
-void nw_keep_within(const pn_set *set, double *x, size_t dim);
 
 /** The part of what a release differs from what was predicted that is believed,
  *  with *variance that of the prediction, and of the result on
@@ -108,7 +58,7 @@ typedef struct nw_state {
     pn_state base;           /* first */
     pn_model_release *first; /* of gradient and majorant at the start */
     pn_model_release *again; /* of later matrices; NULL where there are none */
-    nw_quadratic quadratic;
+    pn_raised quadratic;
     double *w, *next;        /* [dim] the current point; what a step leaves unfinished when it fails */
     double *g;               /* [dim] of the mean loss at w, as known from releases */
     double *at_start;        /* [dim] as released there */
@@ -121,7 +71,7 @@ typedef struct nw_state {
     double variance;         /* of g; with differences of its difference from at_start */
     double spread;           /* of the diagonal of `packed` */
     size_t matrices;         /* released */
-    bool begun, news;        /* origin is there; what a query brought waits to be taken in */
+    bool begun;              /* origin is there */
     bool current;            /* `quadratic` is that of `packed`, and of r at w */
     pn_task *task;           /* for the work of updates */
 } nw_state;

@@ -20,18 +20,14 @@ static pn_status take_exact(nw_state *self, double *value, pn_err *err)
 {
     const pn_model *model = &nw_plan_of(self)->model;
     double extra = 0.0;
-    pn_status status =
-        pn_objective_quadratic(model->objective, NULL, self->w, value, self->g, self->whole, self->task, err);
 
-    if (status == PN_OK)
-        status = nw_take_regular(self, &extra, true, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_objective_quadratic(model->objective, NULL, self->w, value, self->g, self->whole, self->task, err));
+    PN_TRY(nw_take_regular(self, &extra, true, err));
     *value += extra;
     if (isnan(*value))
         return pn_objective_undefined(model->objective, owner, err);
     pn_axpy(model->dim, 1.0, self->regular, self->g);
-    return nw_quadratic_set(&self->quadratic, self->whole, 0.0, err);
+    return pn_raised_set(&self->quadratic, self->whole, 0.0, err);
 }
 
 /* From w along `along`, whose slope is `slope` < 0: w moves unless no step is found. */
@@ -42,13 +38,9 @@ static pn_status line_search(nw_state *self, int halvings, double here, double s
 
     *step = 1.0;
     for (int k = 0; k < halvings; k++, *step *= 0.5) {
-        pn_status status;
-
         for (size_t j = 0; j < dim; j++)
             self->next[j] = self->w[j] + *step * self->along[j];
-        status = pn_objective_evaluate(self->base.plan->objective, self->next, &value, NULL, self->task, err);
-        if (status != PN_OK)
-            return status;
+        PN_TRY(pn_objective_evaluate(self->base.plan->objective, self->next, &value, NULL, self->task, err));
         if (value <= here + DECREASE * *step * slope) {
             memcpy(self->w, self->next, dim * sizeof *self->w);
             return PN_OK;
@@ -62,12 +54,9 @@ static pn_status line_search(nw_state *self, int halvings, double here, double s
 static pn_status go(nw_state *self, int halvings, double here, double *slope, double *step, pn_err *err)
 {
     size_t dim = nw_plan_of(self)->model.dim;
-    pn_status status =
-        nw_quadratic_minimise(&self->quadratic, nw_set_of(self), self->w, self->g, self->next, self->task, err);
 
     *step = 0.0;
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_raised_minimise(&self->quadratic, nw_set_of(self), self->w, self->g, self->next, self->task, err));
     for (size_t j = 0; j < dim; j++)
         self->along[j] = self->next[j] - self->w[j];
     *slope = pn_dot(dim, self->g, self->along);
@@ -77,16 +66,11 @@ static pn_status go(nw_state *self, int halvings, double here, double *slope, do
 /* The same by the majorant. */
 static pn_status go_by_majorant(nw_state *self, double here, double *slope, double *step, pn_err *err)
 {
-    pn_status status =
-        pn_objective_majorant(self->base.plan->objective, self->w, NULL, NULL, self->fresh, self->task, err);
-
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_objective_majorant(self->base.plan->objective, self->w, NULL, NULL, self->fresh, self->task, err));
     nw_spread(self, self->fresh, self->whole);
-    status = nw_take_regular(self, NULL, true, err);
-    if (status == PN_OK)
-        status = nw_quadratic_set(&self->quadratic, self->whole, 0.0, err);
-    return status == PN_OK ? go(self, MANY, here, slope, step, err) : status;
+    PN_TRY(nw_take_regular(self, NULL, true, err));
+    PN_TRY(pn_raised_set(&self->quadratic, self->whole, 0.0, err));
+    return go(self, MANY, here, slope, step, err);
 }
 
 pn_status nw_exact_step(nw_state *self, pn_oracle *ask, pn_trace_row *row, pn_err *err)

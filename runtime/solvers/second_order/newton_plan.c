@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "oracle/question.h"
 #include "privacy/event/gaussian.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/second_order/newton.h"
@@ -32,7 +31,6 @@ enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
 #define MATRICES_MOST 5 /* of those by default, one in two steps */
 #define PLAIN_STEPS   100
 #define STEPS_MOST    10000
-#define SLACK         1e-9 /* on slopes, for the rounding of their evaluation, and on radii: nw_keep_within */
 
 /* In the order of the NW_ constants. */
 const pn_param nw_params[] = {
@@ -55,103 +53,12 @@ const pn_param nw_params[] = {
 
 typedef struct nw_problem {
     nw_plan *plan;
-    const pn_request *request;
     const pn_arg *common, *own;
-    nw_slopes slopes;
+    pn_slopes slopes;
     double row; /* R; +inf */
 } nw_problem;
 
-static bool is_private(const nw_problem *at)
-{
-    return at->request->kind != PN_NONPRIVATE;
-}
-
-/* ---- slopes ---- */
-
-static double known_max(double so_far, double found)
-{
-    return isnan(found) ? INFINITY : fmax(so_far, found);
-}
-
-/* What one range of labels adds.  Of several margins the slopes are a vector, of which intervals bound the entries
- * only: norms of both ends stand for the range of a change. */
-static pn_status add_slopes(const pn_first_order *problem, pn_interval near, pn_interval labels, nw_slopes *out,
-                            pn_err *err)
-{
-    const pn_bounds *bounds = pn_objective_bounds(problem->objective);
-    pn_loss *loss = pn_objective_loss(problem->objective);
-    double reach = pn_interval_magnitude(bounds->margin) + pn_interval_magnitude(near), apart;
-    pn_loss_bounds here, anywhere;
-    pn_status status = pn_loss_certify(loss, near, labels, &here, err);
-
-    if (status == PN_OK)
-        status = pn_loss_certify(loss, bounds->margin, labels, &anywhere, err);
-    if (status != PN_OK)
-        return status;
-    apart = known_max(known_max(0.0, anywhere.slope.high - here.slope.low), here.slope.high - anywhere.slope.low);
-    if (loss->margins > 1)
-        apart = anywhere.slope_norm[PN_L2] + here.slope_norm[PN_L2];
-    out->start = known_max(out->start, here.slope_norm[PN_L2]);
-    out->change = known_max(out->change, fmin(apart, anywhere.curvature_norm * reach));
-    return PN_OK;
-}
-
-/* Label by label where there are few, so that a slope is compared with that of the same label. */
-static pn_status all_slopes(const pn_first_order *problem, pn_interval near, nw_slopes *out, pn_err *err)
-{
-    const pn_labels *labels = &pn_objective_loss(problem->objective)->labels;
-    const pn_record_bounds *records = &pn_objective_data(problem->objective)->bounds;
-    bool known = isfinite(records->label_low) && isfinite(records->label_high);
-    pn_interval range =
-        known ? (pn_interval){ records->label_low, records->label_high } : (pn_interval){ -INFINITY, INFINITY };
-    pn_status status = PN_OK;
-
-    if (labels->kind != PN_LABELS_VALUES)
-        return add_slopes(problem, near, range, out, err);
-    for (size_t k = 0; k < labels->count && status == PN_OK; k++) {
-        double value = labels->values[k];
-
-        if (value >= range.low && value <= range.high)
-            status = add_slopes(problem, near, (pn_interval){ value, value }, out, err);
-    }
-    return status;
-}
-
-pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *err)
-{
-    const pn_bounds *bounds = pn_objective_bounds(problem->objective);
-    double row = pn_objective_data(problem->objective)->bounds.norm[PN_L2], length = 0.0, reach;
-    nw_slopes found = { -1.0, -1.0 }; /* nothing seen */
-    pn_status status;
-
-    *out = (nw_slopes){ bounds->loss.slope_norm[PN_L2], INFINITY };
-    for (size_t j = 0; j < problem->p; j++)
-        length = hypot(length, problem->start[j]);
-    if (!isfinite(row))
-        return PN_OK;
-    reach = length * row * (1.0 + SLACK);
-    status = all_slopes(problem, (pn_interval){ -reach, reach }, &found, err);
-    if (status == PN_ENOMEM)
-        return status;
-    if (status != PN_OK || found.start < 0.0) /* what is unknown is no gain */
-        return PN_OK;
-    out->start = fmin(out->start, found.start * (1.0 + SLACK));
-    out->change = found.change * (1.0 + SLACK);
-    return PN_OK;
-}
-
-/* What a neighbour moves, of slopes up to `slope`, in place of B_g, in what is computed by so many passes.  A pass
- * rounds as the model says; the difference of two means, of norm slope R at most, is rounded once more,
- * in each of two neighbours. */
-static double moved(const nw_problem *at, double slope, double passes)
-{
-    const pn_model *model = &at->plan->model;
-    double count = model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0, n = (double)model->n, each = slope * at->row;
-    double rounding =
-        model->gradient_sensitivity - count * model->lipschitz / n + 0x1p-50 * model->gradient_sensitivity;
-
-    return (count * each / n + passes * rounding + (passes - 1.0) * 0x1p-52 * each) * (1.0 + 1e-14);
-}
+/* ---- noise ---- */
 
 /* Sensitivities of the first and of later gradients. */
 static void choose_gradients(nw_problem *at)
@@ -165,8 +72,8 @@ static void choose_gradients(nw_problem *at)
     plan->again = pn_objective_loss(plan->base.objective)->margins == 1 ? plan->first : plan->model;
     plan->again.bare = true;
     plan->later = plan->model;
-    start = known ? fmin(moved(at, at->slopes.start, 1.0), whole) : whole;
-    change = known ? fmin(moved(at, at->slopes.change, 2.0), 2.0 * whole) : 2.0 * whole;
+    start = known ? fmin(pn_model_moved(&plan->model, at->slopes.start, 1.0), whole) : whole;
+    change = known ? fmin(pn_model_moved(&plan->model, at->slopes.change, 2.0), 2.0 * whole) : 2.0 * whole;
     plan->first.gradient_sensitivity = start;
     plan->differences = wanted == GRADIENTS_DIFFERENCES ||
                         (wanted == GRADIENTS_AUTO && start * start + change * change < whole * whole);
@@ -175,8 +82,6 @@ static void choose_gradients(nw_problem *at)
     plan->later.gradient_sensitivity = change;
     plan->later.gradient_bound = 2.0 * plan->model.gradient_bound;
 }
-
-/* ---- noise ---- */
 
 static double start_share(const nw_problem *at)
 {
@@ -201,55 +106,21 @@ static shares shares_of(const nw_problem *at)
                      steps > 1.0 ? (1.0 - hessian) * (1.0 - start) / (steps - 1.0) : 0.0 };
 }
 
-/* The whole run at a multiplier z, which is split by the shares, as one event: a pn_program. */
+/* The whole run at a multiplier z, which is split by the shares: a pn_program. */
 static pn_status run_event(void *self, double z, pn_event **event, size_t *count, pn_err *err)
 {
-    const nw_problem *at = self;
-    const nw_plan *plan = at->plan;
-    shares of = shares_of(at);
-    pn_event *one[4] = { NULL }, *all[4] = { NULL };
-    size_t times[4] = { 1, 1, plan->matrices - 1, plan->base.iterations - 1 }, kinds = 0;
-    pn_status status = PN_OK;
+    const nw_plan *plan = ((nw_problem *)self)->plan;
+    shares of = shares_of(self);
+    double hessian_z = z / sqrt(of.hessian);
+    const pn_model_part parts[PN_MODEL_PARTS] = {
+        { &plan->first, false, z / sqrt(of.first), 1 },
+        { &plan->first, true, hessian_z, 1 },
+        { &plan->again, true, hessian_z, plan->matrices - 1 },
+        { &plan->later, false, z / sqrt(of.later), plan->base.iterations - 1 },
+    };
 
     *count = 1;
-    for (size_t k = 0; k < 4 && status == PN_OK; k++) {
-        bool hessian = k == 1 || k == 2;
-        const pn_model *model = k < 2 ? &plan->first : hessian ? &plan->again : &plan->later;
-        double share = k == 0 ? of.first : hessian ? of.hessian : of.later;
-
-        if (times[k] == 0)
-            continue;
-        status = (hessian ? pn_model_hessian_event : pn_model_gradient_event)(model, z / sqrt(share), &one[kinds], err);
-        if (status == PN_OK)
-            status = pn_event_repeated(&all[kinds], one[kinds], times[k], err);
-        kinds++;
-    }
-    if (status == PN_OK)
-        status = pn_event_compose(event, all, kinds, err);
-    for (size_t k = 0; k < 4; k++) {
-        pn_event_free(one[k]);
-        pn_event_free(all[k]);
-    }
-    return status;
-}
-
-static pn_status find_noise(nw_problem *at, double *z, pn_err *err)
-{
-    const pn_request *request = at->request;
-    bool paper = at->common[PN_OPT_CALIBRATION].count == 1;
-    pn_unit unit = paper || request->kind == PN_RHO ? PN_UNIT_RHO
-                   : pn_request_is_renyi(request)   ? PN_UNIT_RENYI
-                                                    : PN_UNIT_GAUSSIAN;
-    pn_run_budget budget = { .owner = owner,
-                             .epsilon = request->epsilon,
-                             .delta = request->delta,
-                             .rho = request->kind == PN_RHO ? request->rho : NAN };
-    pn_program program = { run_event, at };
-    pn_allowance allowance;
-    pn_status status =
-        pn_allowance_open(&allowance, &budget, unit, paper, unit == PN_UNIT_RENYI ? &program : NULL, err);
-
-    return status == PN_OK ? pn_allowance_noise(&allowance, allowance.total, &program, z, err) : status;
+    return pn_model_run_event(event, parts, PN_MODEL_PARTS, err);
 }
 
 /* E ||noise of a Hessian||, nearly, is sqrt(2 d) or 2 sqrt(d) deviations. */
@@ -274,12 +145,13 @@ static pn_status ask_later(nw_plan *plan, pn_err *err)
 static pn_status attach_noise(nw_problem *at, pn_err *err)
 {
     nw_plan *plan = at->plan;
+    const pn_program program = { run_event, at };
     shares of = shares_of(at);
     double z;
 
-    if (!is_private(at))
+    if (!plan->model.is_private)
         return PN_OK;
-    PN_TRY(find_noise(at, &z, err));
+    PN_TRY(pn_model_run_noise(&z, &plan->model, &plan->base, at->common, &program, err));
     plan->first_z = z / sqrt(of.first);
     plan->hessian_z = z / sqrt(of.hessian);
     plan->later_z = of.later > 0.0 ? z / sqrt(of.later) : 0.0;
@@ -288,11 +160,10 @@ static pn_status attach_noise(nw_problem *at, pn_err *err)
     return plan->later_z > 0.0 ? ask_later(plan, err) : PN_OK;
 }
 
-/* ---- the plan ---- */
+/* ---- problem and steps ---- */
 
-static pn_status check_problem(const nw_problem *at, pn_err *err)
+static pn_status check_problem(pn_objective *objective, pn_err *err)
 {
-    pn_objective *objective = at->plan->base.objective;
     const pn_bounds *bounds = pn_objective_bounds(objective);
     const pn_loss *loss = pn_objective_loss(objective);
 
@@ -320,29 +191,23 @@ static pn_status check_problem(const nw_problem *at, pn_err *err)
     return PN_OK;
 }
 
-static pn_status check_request(const nw_problem *at, pn_err *err)
+static pn_status check_steps(const nw_plan *plan, pn_err *err)
 {
-    const pn_request *request = at->request;
-    size_t steps = at->plan->base.iterations;
+    size_t steps = plan->base.iterations;
 
-    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say", owner);
-    if (at->common[PN_OPT_CALIBRATION].count == 1 && request->kind != PN_EPSILON_DELTA)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       owner);
     if (steps > STEPS_MOST)
         return pn_fail(err, PN_EINVAL, "%s: iterations must be at most %d, got %zu", owner, STEPS_MOST, steps);
-    if (at->plan->matrices > steps)
+    if (plan->matrices > steps)
         return pn_fail(err, PN_EINVAL, "%s: hessians must be at most the number of steps, %zu, got %zu", owner, steps,
-                       at->plan->matrices);
+                       plan->matrices);
     return PN_OK;
 }
 
 /* r: the norm of the noise on one gradient with all of the budget, as a part of what a record's gradient can be. */
-static double noise_part(const nw_problem *at)
+static double noise_part(const nw_plan *plan)
 {
-    const pn_request *request = at->request;
-    const pn_model *model = &at->plan->model;
+    const pn_request *request = &plan->base.request;
+    const pn_model *model = &plan->model;
     double mu = request->kind == PN_RHO ? sqrt(2.0 * request->rho) : pn_gaussian_mu(request->epsilon, request->delta);
 
     return model->gradient_sensitivity * sqrt((double)model->dim) / (mu * model->lipschitz);
@@ -355,8 +220,8 @@ static void choose_steps(nw_problem *at)
     size_t half;
 
     plan->base.iterations = PLAIN_STEPS;
-    if (is_private(at)) {
-        plan->noise_part = noise_part(at);
+    if (plan->model.is_private) {
+        plan->noise_part = noise_part(plan);
         plan->base.iterations = (size_t)rint(fmin(fmax(STEPS * sqrt(NOISE / plan->noise_part), STEPS), STEPS_LARGE));
     }
     if (steps->given)
@@ -368,56 +233,159 @@ static void choose_steps(nw_problem *at)
     plan->damping = at->own[NW_DAMPING].real;
 }
 
-static pn_status fill(nw_problem *at, pn_err *err)
-{
-    nw_plan *plan = at->plan;
-    pn_status status = check_problem(at, err);
+/* ---- its lines ---- */
 
-    if (status == PN_OK)
-        status = pn_model_read(&plan->model, owner, plan->base.objective, at->request, 0,
-                               at->own[NW_HESSIAN_NOISE].count == 0, false, err);
-    if (status != PN_OK)
-        return status;
-    choose_steps(at);
-    status = check_request(at, err);
-    if (status == PN_OK)
-        status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START], NULL, NULL,
-                                     err);
-    if (status == PN_OK)
-        status = nw_read_slopes(&plan->problem, &at->slopes, err);
-    if (status != PN_OK)
-        return status;
-    at->row = pn_objective_data(plan->base.objective)->bounds.norm[PN_L2];
-    if (is_private(at))
-        choose_gradients(at);
-    status = attach_noise(at, err);
-    if (status == PN_OK)
-        nw_explain(plan, at->common, start_share(at), at->own[NW_HESSIAN_SHARE].real, at->slopes.start * at->row);
-    return status;
+/* To which eigenvalues of the majorant are raised. */
+static double first_least(const nw_plan *plan)
+{
+    double deviation = plan->first.hessian_sensitivity * plan->hessian_z;
+
+    return nw_least(plan, &plan->first, deviation * deviation);
 }
 
-pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err)
+static void explain_matrices(nw_plan *plan, double share, const char *unit)
 {
-    nw_plan *plan = pn_calloc(1, sizeof *plan);
-    nw_problem at = { .plan = plan, .request = request, .common = common, .own = own };
-    pn_status status;
+    pn_plan *base = &plan->base;
+    const char *where =
+        plan->model.frobenius ? "on the diagonal, 1/sqrt(2) of it beside" : "on each entry on and above the diagonal";
+    double first = plan->first.hessian_sensitivity * plan->hessian_z;
 
-    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
-    pn_plan_begin(&plan->base, objective, request);
-    status = fill(&at, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
+    pn_plan_add(base, "matrices", (double)plan->matrices,
+                "a majorant at the start, Hessians evenly spread over the steps; %g of %s for all", share, unit);
+    pn_plan_add(base, "majorant noise", first,
+                plan->first.order < plan->model.dim ? "%s, in the block of each margin alike" : "%s", where);
+    if (plan->matrices > 1)
+        pn_plan_add(base, "Hessian noise", plan->again.hessian_sensitivity * plan->hessian_z, "%s", where);
+    pn_plan_add(
+        base, "least eigenvalue", first_least(plan),
+        "to which those of the majorant are raised; %g x the norm of the noise, or mu of r; later ones likewise",
+        plan->damping);
+}
+
+static void explain_noise(nw_plan *plan, double start_share, double hessian_share)
+{
+    pn_plan *base = &plan->base;
+    const char *unit = base->request.kind == PN_RHO ? "rho" : "mu^2";
+
+    pn_plan_add(base, "D_g at the start", plan->first.gradient_sensitivity, "%s", "slopes there are at most |l'(z0)|");
+    pn_plan_add(base, "start noise", plan->first.gradient_sensitivity * plan->first_z,
+                "on each coordinate of the gradient at the start; %g of %s", (1.0 - hessian_share) * start_share, unit);
+    if (base->iterations > 1) {
+        pn_plan_add(base, plan->differences ? "D_g differences" : "D_g later", plan->later.gradient_sensitivity, "%s",
+                    plan->differences ? "a slope is within max |l'(z) - l'(z0)| of that at the start"
+                                      : "gradients in full: differences would have more noise");
+        pn_plan_add(base, "later noise", plan->later.gradient_sensitivity * plan->later_z,
+                    "on each coordinate of the gradients of %zu steps, each with an equal part of the rest",
+                    base->iterations - 1);
     }
-    *out = &plan->base;
+    explain_matrices(plan, hessian_share, unit);
+    pn_plan_add_text(base, "step size", "damped", "%s",
+                     "as released numbers advise: whole steps as a rule, back to the start where they promise nothing");
+}
+
+static void warn_of_hessian(nw_plan *plan)
+{
+    double least = first_least(plan);
+
+    if (least >= plan->model.bounds.record)
+        pn_plan_warn(
+            &plan->base,
+            "the Hessian's noise, of norm %.3g, is above B_H = %.3g: at n = %zu, d = %zu nothing is left of it, and "
+            "steps are those of gradient descent; more records or fewer features would help",
+            least / plan->damping, plan->model.bounds.record, plan->model.n, plan->model.dim);
+}
+
+/* Slopes over a wide set may be far above those at the start, and so is the noise: P d/(2 least) is what noise P on
+ * each coordinate costs along directions of the least eigenvalue, slope^2/(2 B_H) the least that a gradient as large as
+ * `slope` can gain. */
+static void warn_of_slopes(nw_plan *plan, double slope)
+{
+    double later = plan->later.gradient_sensitivity * plan->later_z, releases = (double)plan->base.iterations - 1.0;
+    double cost = later * later / releases * (double)plan->model.dim / (2.0 * first_least(plan));
+
+    if (pn_objective_clip(plan->base.objective) == 0.0 && plan->model.lipschitz > 2.0 * slope &&
+        cost > 0.02 * slope * slope / (2.0 * plan->model.bounds.record))
+        pn_plan_warn(
+            &plan->base,
+            "within the set a record's gradient may be up to %.3g, %.3g times what it is at the start, and the noise "
+            "on gradients hides as much: give the objective clip=%.3g in place of the set, or a smaller set",
+            plan->model.lipschitz, plan->model.lipschitz / slope, slope);
+}
+
+/* Eigenvalues and vectors of a d x d matrix: about 1.2e-9 d^3 s on a core of 2020,
+ * as measured for d from 500 to 2000. */
+static void warn_of_size(nw_plan *plan)
+{
+    double d = (double)plan->model.dim, seconds = 1.2e-9 * d * d * d;
+
+    if (seconds * (double)plan->matrices > 30.0)
+        pn_plan_warn(&plan->base,
+                     "each of %zu matrices has %zu x %zu numbers (%.2g GB), and its eigenvalues take of the order of "
+                     "%.0f s: solve.gradient_descent and solve.sgd suit so many coordinates",
+                     plan->matrices, plan->model.dim, plan->model.dim, 8e-9 * d * d, seconds);
+}
+
+/* slope: |l'| at the start times R, at most. */
+static void explain(nw_problem *at, double slope)
+{
+    nw_plan *plan = at->plan;
+    pn_plan *base = &plan->base;
+    double first = start_share(at), hessian = at->own[NW_HESSIAN_SHARE].real;
+    bool is_private = plan->model.is_private;
+
+    pn_plan_add(base, "records n", (double)plan->model.n, "public");
+    pn_model_explain(&plan->model, 0.0, base);
+    if (is_private && !at->common[PN_OPT_ITERATIONS].given)
+        pn_plan_add(base, "steps T", (double)base->iterations,
+                    "10 to 20: more for less noise, of norm %.2g B_g if one gradient had all of the budget",
+                    plan->noise_part);
+    else
+        pn_plan_add(base, "steps T", (double)base->iterations, "%s",
+                    is_private ? "as given" : "at most: a run ends where the decrement is about rounding");
+    if (is_private)
+        explain_noise(plan, first, hessian);
+    base->gradients = (double)base->iterations * (double)plan->model.n;
+    pn_plan_add(base, "gradients", base->gradients, "T n");
+    pn_plan_add_text(base, "excess risk bound", "none", "%s", "the article's needs a line search on unnoised values");
+    pn_plan_set(base, "iterations", (double)base->iterations, true);
+    pn_plan_set(base, "hessians", (double)plan->matrices, true);
+    pn_plan_set(base, "hessian_share", hessian, false);
+    pn_plan_set(base, "start_share", first, false);
+    pn_plan_set(base, "damping", plan->damping, false);
+    if (!is_private)
+        return;
+    warn_of_hessian(plan);
+    if (base->iterations > 1)
+        warn_of_slopes(plan, slope);
+    warn_of_size(plan);
+}
+
+/* ---- the plan ---- */
+
+pn_status nw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    nw_plan *plan = (nw_plan *)base;
+    pn_objective *objective = base->objective;
+    nw_problem problem = { .plan = plan, .common = common, .own = own }, *at = &problem;
+
+    PN_TRY(check_problem(objective, err));
+    PN_TRY(
+        pn_model_read(&plan->model, owner, objective, &base->request, 0, own[NW_HESSIAN_NOISE].count == 0, false, err));
+    choose_steps(at);
+    PN_TRY(pn_gradient_noise_check(base, common, err));
+    PN_TRY(check_steps(plan, err));
+    PN_TRY(pn_first_order_read(&plan->problem, owner, objective, &common[PN_OPT_START], NULL, NULL, err));
+    PN_TRY(pn_slopes_read(&at->slopes, objective, plan->problem.start, err));
+    at->row = pn_objective_data(objective)->bounds.norm[PN_L2];
+    if (plan->model.is_private)
+        choose_gradients(at);
+    PN_TRY(attach_noise(at, err));
+    explain(at, at->slopes.start * at->row);
     return PN_OK;
 }
 
 void nw_plan_destroy(pn_plan *plan)
 {
-    nw_plan *self = (nw_plan *)plan;
-
-    pn_first_order_clear(&self->problem);
-    pn_free(self);
+    pn_first_order_clear(&((nw_plan *)plan)->problem);
+    pn_free(plan);
 }

@@ -23,8 +23,7 @@ static void so_end(pn_state *state)
 {
     so_state *self = (so_state *)state;
 
-    for (size_t k = 0; k < SO_PHASE_COUNT; k++)
-        so_clear_phase(&self->phases[k]);
+    pn_model_close(self->phase.release);
     pn_line_search_free(self->search);
     so_products_free(self->products);
 }
@@ -65,56 +64,40 @@ static pn_status so_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
 /* ---- releases ---- */
 
-static bool shows(const so_state *self)
-{
-    const pn_model *model = &so_plan_of(self)->model;
-
-    return model->batch == model->n && pn_ask_shows(self->ask);
-}
-
 static pn_status take_gradient(so_state *self, pn_err *err)
 {
-    so_phase *phase = &self->phases[self->phase];
-
+    const pn_model *model = &so_plan_of(self)->model;
+    bool shows = model->batch == model->n && pn_ask_shows(self->ask);
     double value = NAN;
-    pn_status status = pn_model_gradient(phase->release, pn_ask_context(self->ask), "second_order gradient", self->w,
-                                         shows(self) ? &value : NULL, self->gradient, &self->records, err);
 
-    if (status != PN_OK)
-        return status;
-    pn_allowance_take(&self->allowance, phase->noise.gradient_cost);
+    PN_TRY(pn_model_gradient(self->phase.release, pn_ask_context(self->ask), "second_order gradient", self->w,
+                             shows ? &value : NULL, self->gradient, &self->records, err));
+    pn_allowance_take(&self->allowance, self->phase.noise.gradient_cost);
     self->value = value;
     self->norm = pn_norm_upper(PN_L2, self->gradient, dim_of(self));
     self->least = (so_least){ .value = NAN, .error = NAN };
+    self->in_phase++;
     self->stage = SO_HESSIAN;
     return PN_OK;
 }
 
-/* How long the step is, too. */
-static void searched(so_state *self)
-{
-    self->in_phase++;
-    self->stage = SO_NEXT;
-}
-
-/* The direction of a step is known: what it is searched for along, or how long it is. */
+/* The direction of a step is known, and its length but for a search. */
 static void set_out(so_state *self, const char *kind, double sure, double factor, size_t tests)
 {
     const so_plan *plan = so_plan_of(self);
+    pn_line_search *line = &self->line;
 
     self->kind = kind;
     self->step = sure;
-    self->line.point = self->w;
-    self->line.direction = self->direction;
-    self->line.otherwise = sure;
-    self->line.first = plan->of.b0 * sure;
-    self->line.factor = factor;
-    self->line.tests = tests;
-    self->line.slope = plan->slope;
-    self->line.epsilon = self->phases[self->phase].noise.search_epsilon;
-    self->stage = SO_SEARCH;
-    if (!plan->line_search)
-        searched(self);
+    line->point = self->w;
+    line->direction = self->direction;
+    line->otherwise = sure;
+    line->first = plan->of.b0 * sure;
+    line->factor = factor;
+    line->tests = tests;
+    line->slope = plan->slope;
+    line->epsilon = self->phase.noise.search_epsilon;
+    self->stage = plan->line_search ? SO_SEARCH : SO_NEXT;
 }
 
 static void set_out_downhill(so_state *self)
@@ -146,21 +129,19 @@ static void set_out_along_curvature(so_state *self)
 static pn_status take_hessian(so_state *self, pn_err *err)
 {
     const so_plan *plan = so_plan_of(self);
-    so_phase *phase = &self->phases[self->phase];
-    pn_status status;
+    const so_phase *phase = &self->phase;
+    pn_step_context *context = pn_ask_context(self->ask);
 
     if (self->norm > plan->of.eps_g) {
         set_out_downhill(self);
         return PN_OK;
     }
     if (plan->eigen == SO_MATRIX_FREE)
-        status = so_products_open(&self->products, &plan->model, phase->noise.z, self->w, pn_ask_context(self->ask),
-                                  "second_order hessian", err);
+        PN_TRY(so_products_open(&self->products, &plan->model, phase->noise.z, self->w, context, "second_order hessian",
+                                err));
     else
-        status = pn_model_hessian(phase->release, pn_ask_context(self->ask), "second_order hessian", self->w,
-                                  self->packed, &self->records, err);
-    if (status != PN_OK)
-        return status;
+        PN_TRY(pn_model_hessian(phase->release, context, "second_order hessian", self->w, self->packed, &self->records,
+                                err));
     pn_allowance_take(&self->allowance, phase->noise.hessian_cost);
     self->started = false;
     self->stage = SO_EIGENPAIR;
@@ -170,22 +151,15 @@ static pn_status take_hessian(so_state *self, pn_err *err)
 /* ---- the least eigenpair ---- */
 
 /* Of a bound that has to hold at whichever release turns out to be the last: one part in all that can be released in
- * the phase. */
-static double share_of_failure(const so_state *self, size_t parts)
+ * the phase.  Parts are noise and sampling of gradient and Hessian, and Lanczos. */
+static double share_of_failure(const so_state *self)
 {
     const so_plan *plan = so_plan_of(self);
-
-    return plan->of.failure / ((double)plan->phases * (double)parts * (double)self->phases[self->phase].most);
-}
-
-/* Noise and sampling of gradient and Hessian, and Lanczos. */
-static size_t parts_of(const so_state *self)
-{
-    const pn_model *model = &so_plan_of(self)->model;
+    const pn_model *model = &plan->model;
     size_t parts = (model->is_private ? 2u : 0u) + (model->batch < model->n ? 2u : 0u) +
-                   (so_needs_start(so_plan_of(self)->eigen, model->dim) ? 1u : 0u);
+                   (so_needs_start(plan->eigen, model->dim) ? 1u : 0u);
 
-    return parts ? parts : 1;
+    return plan->of.failure / ((double)plan->phases * (parts ? (double)parts : 1.0) * (double)self->phase.most);
 }
 
 /* A random direction, drawn once for a Hessian. */
@@ -210,28 +184,26 @@ static double product_norm(const so_state *self, double failure)
 {
     const so_plan *plan = so_plan_of(self);
     const pn_model *model = &plan->model;
-    double noise = model->is_private ? pn_model_hessian_noise(model, self->phases[self->phase].noise.z, failure) : 0.0;
 
-    return plan->of.smoothness + noise + (model->batch < model->n ? model->bounds.record : 0.0);
+    return plan->of.smoothness + pn_model_hessian_noise(model, self->phase.noise.z, failure) +
+           (model->batch < model->n ? model->bounds.record : 0.0);
 }
 
 static pn_status find_least(so_state *self, pn_err *err)
 {
     const so_plan *plan = so_plan_of(self);
-    double failure = share_of_failure(self, parts_of(self));
+    double failure = share_of_failure(self);
+    pn_task *task = pn_ask_task(self->ask);
     so_least_options options = {
         .how = plan->eigen, .tau = 0.1 * plan->of.eps_h, .failure = failure, .start = self->start
     };
-    pn_status status = draw_start(self, err);
 
-    if (status == PN_OK && self->products)
-        status = so_products_least(&self->least, self->direction, self->products, product_norm(self, failure), &options,
-                                   pn_ask_task(self->ask), &self->records, err);
-    else if (status == PN_OK)
-        status = so_least_stored(&self->least, self->direction, self->packed, dim_of(self), &options,
-                                 pn_ask_task(self->ask), err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(draw_start(self, err));
+    if (self->products)
+        PN_TRY(so_products_least(&self->least, self->direction, self->products, product_norm(self, failure), &options,
+                                 task, &self->records, err));
+    else
+        PN_TRY(so_least_stored(&self->least, self->direction, self->packed, dim_of(self), &options, task, err));
     so_products_free(self->products);
     self->products = NULL;
     if (self->least.value < -plan->of.eps_h) {
@@ -249,24 +221,19 @@ static pn_status find_least(so_state *self, pn_err *err)
 
 static pn_status search(so_state *self, pn_err *err)
 {
-    const so_plan *plan = so_plan_of(self);
     pn_step_context *context = pn_ask_context(self->ask);
     size_t tested;
     bool charged = false;
-    pn_status status = PN_OK;
 
     if (!self->search)
-        status = pn_line_search_open(&self->search, &self->line, &plan->model, context, "second_order search", &charged,
-                                     err);
+        PN_TRY(pn_line_search_open(&self->search, &self->line, &so_plan_of(self)->model, context, "second_order search",
+                                   &charged, err));
     if (charged)
-        pn_allowance_take(&self->allowance, self->phases[self->phase].noise.search_cost);
-    if (status == PN_OK)
-        status = pn_line_search_ask(self->search, context, &self->step, &tested, &self->records, err);
-    if (status != PN_OK)
-        return status;
+        pn_allowance_take(&self->allowance, self->phase.noise.search_cost);
+    PN_TRY(pn_line_search_ask(self->search, context, &self->step, &tested, &self->records, err));
     pn_line_search_free(self->search);
     self->search = NULL;
-    searched(self);
+    self->stage = SO_NEXT;
     return PN_OK;
 }
 
@@ -286,14 +253,12 @@ static pn_status so_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
         status = stages[self->stage](self, err);
     pn_ask_count(ask, self->records);
     self->records = 0;
-    if (status != PN_OK)
-        return status;
     row->kind = self->kind;
     row->value = self->value;
     row->step_size = self->step;
     row->gradient_norm = self->norm;
     row->eigenvalue = self->least.value;
-    return PN_OK;
+    return status;
 }
 
 static pn_status move(so_state *self, pn_err *err)
@@ -340,29 +305,19 @@ static double proven(double x)
     return isfinite(x) ? x : NAN;
 }
 
-/* Public: no eigenvalue of f's Hessian is below. */
-static double lowest_eigenvalue(const so_plan *plan)
-{
-    double lowest = pn_objective_bounds(plan->base.objective)->strong_convexity;
-
-    return isnan(lowest) ? -INFINITY : lowest;
-}
-
 static void so_certify(const pn_state *state, pn_certificate *out)
 {
     const so_state *self = (const so_state *)state;
     const so_plan *plan = so_plan_of(self);
     const pn_model *model = &plan->model;
-    const so_phase *phase = &self->phases[self->phase];
-    bool sure = !model->is_private && model->batch == model->n && plan->of.lanczos == 0.0;
-    double failure;
+    double failure, z = self->phase.noise.z, lowest = pn_objective_bounds(plan->base.objective)->strong_convexity;
 
     *out = (pn_certificate){ .status = state->finished                        ? state->stopped
                                        : state->step >= plan->base.iterations ? so_out_of_iterations(self)
                                                                               : "unfinished",
                              .gradient_norm = NAN,
                              .eigenvalue = NAN,
-                             .failure = sure ? 0.0 : plan->of.failure,
+                             .failure = so_is_exact(plan) ? 0.0 : plan->of.failure,
                              .noisy_gradient_norm = NAN,
                              .noisy_eigenvalue = NAN,
                              .gradient_error = NAN,
@@ -371,17 +326,14 @@ static void so_certify(const pn_state *state, pn_certificate *out)
                              .eigenvalue_target = -plan->of.hessian };
     if (!self->certified) /* the point has moved since its gradient was released */
         return;
-    failure = share_of_failure(self, parts_of(self));
-    out->gradient_error = pn_model_gradient_sampling(model, failure);
-    out->hessian_error = pn_model_hessian_sampling(model, failure) + self->least.error;
-    if (model->is_private) {
-        out->gradient_error += pn_model_gradient_noise(model, phase->noise.z, failure);
-        out->hessian_error += pn_model_hessian_noise(model, phase->noise.z, failure);
-    }
+    failure = share_of_failure(self);
+    out->gradient_error = pn_model_gradient_sampling(model, failure) + pn_model_gradient_noise(model, z, failure);
+    out->hessian_error =
+        pn_model_hessian_sampling(model, failure) + self->least.error + pn_model_hessian_noise(model, z, failure);
     out->noisy_gradient_norm = self->norm;
     out->noisy_eigenvalue = self->least.value;
     out->gradient_norm = proven(self->norm + out->gradient_error);
-    out->eigenvalue = proven(fmax(self->least.value - out->hessian_error, lowest_eigenvalue(plan)));
+    out->eigenvalue = proven(fmax(self->least.value - out->hessian_error, lowest));
 }
 
 const pn_solver_ops pn_solver_second_order = {
@@ -395,7 +347,8 @@ const pn_solver_ops pn_solver_second_order = {
     .params = so_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
-    .plan = so_plan_new,
+    .plan_size = sizeof(so_plan),
+    .fill = so_fill,
     .destroy_plan = so_plan_destroy,
     .passes = true,
     .state = sizeof(so_state),

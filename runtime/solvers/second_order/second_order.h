@@ -10,11 +10,12 @@
 #include "oracle/least_eigen.h"
 #include "oracle/model_release.h"
 #include "oracle/question.h"
+#include "oracle/start_value.h"
 #include "solvers/engine/solver.h"
 
 /* ---- second_order_bound.c: numbers only ---- */
 
-/* Targets, smoothness and the constants of the steps; 0 in a step constant means "by default". */
+/* Targets, smoothness and the constants of the steps: within the ranges of so_params. */
 typedef struct so_constants {
     double gradient, hessian;  /* a_g, a_H: the point that is aimed at */
     double smoothness;         /* G: of f, r included */
@@ -24,27 +25,21 @@ typedef struct so_constants {
     double beta_g, beta_h, b0; /* backtracking factors; the first step is b0 times the one that is sure */
     double failure;            /* zeta */
     double lanczos; /* tau/eps_H: by how much an eigenvalue of a released Hessian may be overestimated; 0: in full */
-    /* what follows, by so_derive */
-    double eps_g, eps_h;          /* a_g/(1 + c1), a_H/(1 + c + lanczos) */
-    double tau;                   /* lanczos eps_H */
-    double step_g, t1, t2;        /* line search: gbar_g, and [t1, t2] |lam| / M */
-    double decrease, decrease_ls; /* MIN_DEC and MIN_DEC_LS */
-    size_t tests_g, tests_h;      /* i_max of the two searches */
+    /* what follows, by so_derive; t1, t2 and tests with line searches only */
+    double eps_g, eps_h; /* a_g/(1 + c1), a_H/(1 + c + lanczos) */
+    /* the theorem's, each with probability >= 1 - zeta/(2 T) a release: >= ||e||, >= ||E|| */
+    double gradient_limit, hessian_limit; /* min(c1 eps_g, c2 eps_H^2/M), c eps_H */
+    double step_g, t1, t2;                /* line search: gbar_g, and [t1, t2] |lam| / M */
+    double decrease;                      /* MIN_DEC, of a line search MIN_DEC_LS */
+    bool by_gradient;                     /* that of gradient steps, or of curvature steps */
+    size_t tests_g, tests_h;              /* i_max of the two searches */
 } so_constants;
 
-/** Defaults for zeros, and all that follows.  NULL, or which condition fails, as "c1 must be in (0, 1/2) ..., got 0.6",
- *  in text[160].  Constants of searches are looked at only with line_search. */
-const char *so_derive(so_constants *of, bool line_search, char *text, size_t size);
+/** All that follows.  Errors: PN_EINVAL with the condition that fails; those of searches are looked at only with
+ *  line_search. */
+pn_status so_derive(so_constants *of, bool line_search, const char *owner, pn_err *err);
 /** Iterations after which `gap` is used up: clamp(ceil(gap / decrease), 1, cap). */
-size_t so_iterations(const so_constants *of, bool line_search, double gap, size_t cap);
-
-/* The conditions of the theorem, each with probability >= 1 - so_failure_each a release. */
-double so_gradient_limit(const so_constants *of); /* min(c1 eps_g, c2 eps_H^2/M) >= ||e|| */
-double so_hessian_limit(const so_constants *of);  /* c eps_H >= ||E|| */
-double so_failure_each(const so_constants *of, size_t iterations);
-/** The n at which a noise that falls like 1/n and a sampling deviation (batches at the same rate) that falls like
- *  1/sqrt(n), as they are at `records`, come down to limit together: everything else fixed. */
-double so_records_for(double records, double noise, double sampling, double limit);
+size_t so_iterations(const so_constants *of, double gap, size_t cap);
 
 /* What the tests of line searches see. */
 typedef struct so_search_error {
@@ -65,17 +60,20 @@ double so_curvature_search_records(const so_constants *of, const so_search_error
 typedef struct so_needs {
     double gradient, hessian;
     double search_gradient, search_curvature; /* 0 without line search */
+    double most;                              /* the largest of the four */
+    bool enough;                              /* that many are there */
     double gradient_error, hessian_error;     /* with this plan's records, to be compared with the limits */
 } so_needs;
 
 /* ---- the plan (second_order_plan.c) ---- */
 
-/* Noise of one phase: multipliers of gradient and Hessian, and epsilon of one line search (before amplification);
- * z is 0 without privacy. */
+/* Noise of one phase: z, the multiplier of gradient and Hessian, and epsilon of one line search (before amplification);
+ * all 0 without privacy. */
 typedef struct so_noise {
     double z, search_epsilon;
     size_t iterations;                               /* T */
     double gradient_cost, hessian_cost, search_cost; /* of one release each, in the allowance's unit */
+    double whole;                                    /* of all three: an iteration's dearest branch */
 } so_noise;
 
 typedef struct so_plan {
@@ -91,38 +89,33 @@ typedef struct so_plan {
     size_t first_iterations; /* T_1; 0: ceil(sqrt T) */
     size_t cap;              /* T_max: where a value is released T is at most this, else it is T */
     pn_allowance allowance;  /* nothing spent */
-    double value_cost, value_z, value_sensitivity; /* of releasing f(w0); 0: not released */
-    double value_bound;                            /* public, on the size of the mean loss at w0 */
-    double regular;                                /* r(w0): public */
-    double floor;                                  /* f_low, public or claimed; -inf where unknown */
+    pn_start_value value;    /* f(w0), where it is released */
+    double regular;          /* r(w0): public */
+    double floor;            /* f_low, public or claimed; -inf where unknown */
     /* public bound on f(w0) - f_low, or the claim; +inf where unknown.  T is of it unless a value is released */
     double gap;
     so_noise first; /* of phase 1 (of 1 or 2), as planned: T = cap where a value is released */
     double *start;  /* [dim] owned */
 } so_plan;
 
-/** The noise with which T iterations cost `share` of the unit.  Used for the plan,
- *  and by the run for what phase 2 or a released value makes of
- *  T.  Errors: as pn_allowance_noise. */
+/** The noise with which T iterations cost `share` of the unit: of the plan, and of what phase 2 or a released value
+ *  makes of T in the run.  Errors: as pn_allowance_noise. */
 pn_status so_noise_of(const so_plan *plan, double share, size_t iterations, so_noise *out, pn_err *err);
-/** Which records the conditions need at that noise. */
-so_needs so_check(const so_plan *plan, const so_noise *noise);
-/** The largest of the four. */
-double so_needed(const so_needs *needs);
+/** T of the first phase of two, T that of the other. */
+size_t so_first_iterations(const so_plan *plan, size_t iterations);
+/** No noise, no batches, no Lanczos: what is said holds without a probability. */
+bool so_is_exact(const so_plan *plan);
 
 /* A plan in the making. */
 typedef struct so_work {
     so_plan *plan;
-    const char *owner; /* "solve.second_order" */
     const pn_arg *common, *own;
-    bool is_private, paper;
     double certified_smoothness, certified_lipschitz; /* +inf where unknown */
-    pn_interval value;                                /* of every record's loss at w0 */
-    bool data_free;                                   /* of width 0 but for rounding */
     so_noise second; /* of phase 2, with what phase 1 leaves at least; of the only phase */
     so_needs needs;  /* at `second` */
     /* the smallest a_g, with a_H = sqrt(M a_g), whose conditions hold; +inf: none; 0: not looked for */
     double reachable;
+    bool claims;    /* G or M is claimed to be less than what is certified */
     bool practical; /* the tolerances are those for which noise is typically half of eps */
 } so_work;
 
@@ -135,8 +128,8 @@ pn_status so_read_problem(so_work *at, pn_err *err);
 pn_status so_choose_tolerance(so_work *at, pn_err *err);
 /** Fills at->reachable. */
 pn_status so_find_reachable(so_work *at, pn_err *err);
-/** The allowance and everything that is paid from it, for plan->cap iterations.
- *  Errors: as so_noise_of and pn_allowance_open. */
+/** The allowance and everything that is paid from it, for plan->cap iterations, and the records that the conditions
+ *  then need.  Errors: as so_noise_of and pn_allowance_open. */
 pn_status so_set_noise(so_work *at, pn_err *err);
 /** The lines, warnings and settings (second_order_explain.c). */
 void so_explain(so_work *at);
@@ -171,8 +164,7 @@ enum {
 };
 extern const pn_param so_params[];
 
-pn_status so_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err);
+pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 void so_plan_destroy(pn_plan *plan);
 
 #endif

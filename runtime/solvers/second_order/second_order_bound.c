@@ -14,36 +14,12 @@
  * c2 <= 0: t in [t1, t2].  A search tests steps above gbar only, and takes gbar, which needs no test, where none
  * passes.  An accepted step has lowered f by the test's amount less the test's error; half is left to it. */
 #include <math.h>
-#include <stdio.h>
 
 #include "solvers/second_order/second_order.h"
 
 #define MOST_TESTS 1000.0
 
 /* ---- constants ---- */
-
-static double or_default(double given, double otherwise)
-{
-    return given != 0.0 ? given : otherwise;
-}
-
-static void fill_defaults(so_constants *of)
-{
-    of->c = or_default(of->c, 0.1);
-    of->c1 = or_default(of->c1, 0.1);
-    of->c2 = or_default(of->c2, 1.0 / 12.0);
-    of->c_g = or_default(of->c_g, 0.6);
-    of->c_h = or_default(of->c_h, 0.25);
-    of->beta_g = or_default(of->beta_g, 0.6);
-    of->beta_h = or_default(of->beta_h, 0.5);
-    of->b0 = or_default(of->b0, 20.0);
-    of->failure = or_default(of->failure, 0.1);
-}
-
-static bool positive(double x)
-{
-    return x > 0.0 && isfinite(x);
-}
 
 /* The steps that pass a curvature test for sure are t |lam|/M with t in [t1, t2]: roots of t^2 - 3 a t + 6 c2. */
 static void curvature_range(so_constants *of)
@@ -65,95 +41,90 @@ static double tests_of(double b0, double beta)
 
 typedef struct requirement {
     bool holds;
-    const char *text; /* with one %g */
+    const char *text; /* before the number */
     double value;
 } requirement;
 
-static const char *first_broken(const requirement *list, size_t count, char *text, size_t size)
+static pn_status check_all(const requirement *list, size_t count, const char *owner, pn_err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (list[i].holds)
-            continue;
-        (void)snprintf(text, size, list[i].text, list[i].value);
-        return text;
+        if (!list[i].holds)
+            return pn_fail(err, PN_EINVAL, "%s: %s %g", owner, list[i].text, list[i].value);
     }
-    return NULL;
+    return PN_OK;
 }
 
-static const char *check_steps(const so_constants *of, char *text, size_t size)
+static bool positive(double x)
+{
+    return x > 0.0 && isfinite(x);
+}
+
+static pn_status check_steps(const so_constants *of, const char *owner, pn_err *err)
 {
     const requirement list[] = {
-        { positive(of->gradient), "tolerance.gradient must be a positive number, got %g", of->gradient },
-        { positive(of->hessian), "tolerance.hessian must be a positive number, got %g", of->hessian },
-        { positive(of->smoothness), "smoothness must be a positive number, got %g", of->smoothness },
-        { positive(of->lipschitz), "hessian_lipschitz must be a positive number, got %g", of->lipschitz },
-        { of->failure > 0.0 && of->failure < 1.0, "failure must be in (0, 1), got %g", of->failure },
-        { of->c1 > 0.0 && of->c1 < 0.5, "c1 must be in (0, 1/2) for gradient steps to lower f, got %g", of->c1 },
-        { of->c > 0.0, "c must be positive, got %g", of->c },
-        { of->c2 > 0.0, "c2 must be positive, got %g", of->c2 },
-        { of->c + of->c2 < 1.0 / 3.0, "c + c2 must be below 1/3 for curvature steps to lower f, got %g",
-          of->c + of->c2 },
+        { positive(of->gradient), "tolerance.gradient must be a positive number, got", of->gradient },
+        { positive(of->hessian), "tolerance.hessian must be a positive number, got", of->hessian },
+        { of->c1 < 0.5, "c1 must be in (0, 1/2) for gradient steps to lower f, got", of->c1 },
+        { of->c + of->c2 < 1.0 / 3.0, "c + c2 must be below 1/3 for curvature steps to lower f, got", of->c + of->c2 },
     };
 
-    return first_broken(list, sizeof list / sizeof list[0], text, size);
+    return check_all(list, sizeof list / sizeof list[0], owner, err);
 }
 
-static const char *check_search(const so_constants *of, char *text, size_t size)
+static pn_status check_search(const so_constants *of, const char *owner, pn_err *err)
 {
-    double ratio = of->t1 / of->t2;
     const requirement list[] = {
-        { of->c_g > 0.0 && of->c1 + of->c_g < 1.0,
-          "c_g must be positive and c1 + c_g below 1 for any step to pass its test, got c_g = %g", of->c_g },
-        { of->c_h > 0.0 && isfinite(of->t2),
-          "c_h must be positive and (1 - c - c_h)^2/4 above 2 c2/3 for any step to pass its test, got c_h = %g",
-          of->c_h },
-        { of->beta_g > 0.0 && of->beta_g < 1.0, "beta_g must be in (0, 1), got %g", of->beta_g },
-        { of->beta_h < 1.0 && of->beta_h > 0.0, "beta_h must be in (0, 1), got %g", of->beta_h },
-        { of->beta_h > ratio, "beta_h must be above t1/t2 of the steps that pass for sure, got %g", of->beta_h },
-        { of->b0 >= 1.0 && isfinite(of->b0), "b0 must be at least 1: searches start above the sure step, got %g",
-          of->b0 },
-        { tests_of(of->b0, of->beta_g) <= MOST_TESTS, "beta_g makes a search of more than 1000 tests, got %g",
+        { of->c1 + of->c_g < 1.0,
+          "c_g must be positive and c1 + c_g below 1 for any step to pass its test, got c_g =", of->c_g },
+        { isfinite(of->t2),
+          "c_h must be positive and (1 - c - c_h)^2/4 above 2 c2/3 for any step to pass its test, got c_h =", of->c_h },
+        { of->beta_h > of->t1 / of->t2, "beta_h must be above t1/t2 of the steps that pass for sure, got", of->beta_h },
+        { of->b0 >= 1.0, "b0 must be at least 1: searches start above the sure step, got", of->b0 },
+        { tests_of(of->b0, of->beta_g) <= MOST_TESTS, "beta_g makes a search of more than 1000 tests, got",
           of->beta_g },
-        { tests_of(of->b0, of->beta_h) <= MOST_TESTS, "beta_h makes a search of more than 1000 tests, got %g",
+        { tests_of(of->b0, of->beta_h) <= MOST_TESTS, "beta_h makes a search of more than 1000 tests, got",
           of->beta_h },
     };
 
-    return first_broken(list, sizeof list / sizeof list[0], text, size);
+    return check_all(list, sizeof list / sizeof list[0], owner, err);
 }
 
-/* The least decrease of a step at the thresholds, by either branch. */
-static void derive_decrease(so_constants *of)
+/* The least decrease of a step at the thresholds, by either branch; a search leaves half of its own to its error. */
+static void derive_decrease(so_constants *of, bool line_search)
 {
     double g2 = of->eps_g * of->eps_g, h3 = of->eps_h * of->eps_h * of->eps_h / of->lipschitz / of->lipschitz;
+    double gradient = (1.0 - 2.0 * of->c1) * g2 / (2.0 * of->smoothness);
+    double curvature = 2.0 * (1.0 / 3.0 - of->c2 - of->c) * h3;
 
-    of->decrease = fmin((1.0 - 2.0 * of->c1) * g2 / (2.0 * of->smoothness), 2.0 * (1.0 / 3.0 - of->c2 - of->c) * h3);
-    of->decrease_ls = fmin(of->c_g * of->step_g * g2 / 2.0, of->c_h * of->t2 * of->t2 * h3 / 4.0);
+    if (line_search) {
+        gradient = of->c_g * of->step_g * g2 / 2.0;
+        curvature = of->c_h * of->t2 * of->t2 * h3 / 4.0;
+    }
+    of->decrease = fmin(gradient, curvature);
+    of->by_gradient = gradient * (1.0 - 1e-12) <= curvature;
 }
 
-const char *so_derive(so_constants *of, bool line_search, char *text, size_t size)
+pn_status so_derive(so_constants *of, bool line_search, const char *owner, pn_err *err)
 {
-    const char *wrong;
-
-    fill_defaults(of);
-    curvature_range(of);
-    wrong = check_steps(of, text, size);
-    if (!wrong && line_search)
-        wrong = check_search(of, text, size);
-    if (wrong)
-        return wrong;
+    PN_TRY(check_steps(of, owner, err));
     of->eps_g = of->gradient / (1.0 + of->c1);
     of->eps_h = of->hessian / (1.0 + of->c + of->lanczos);
-    of->tau = of->lanczos * of->eps_h;
+    of->gradient_limit = fmin(of->c1 * of->eps_g, of->c2 * of->eps_h * of->eps_h / of->lipschitz);
+    of->hessian_limit = of->c * of->eps_h;
     of->step_g = 2.0 * (1.0 - of->c1 - of->c_g) / of->smoothness;
-    derive_decrease(of);
-    of->tests_g = line_search ? (size_t)tests_of(of->b0, of->beta_g) : 0;
-    of->tests_h = line_search ? (size_t)tests_of(of->b0, of->beta_h) : 0;
-    return NULL;
+    if (line_search) {
+        curvature_range(of);
+        PN_TRY(check_search(of, owner, err));
+        of->tests_g = (size_t)tests_of(of->b0, of->beta_g);
+        of->tests_h = (size_t)tests_of(of->b0, of->beta_h);
+    }
+    derive_decrease(of, line_search);
+    return PN_OK;
 }
 
-size_t so_iterations(const so_constants *of, bool line_search, double gap, size_t cap)
+size_t so_iterations(const so_constants *of, double gap, size_t cap)
 {
-    double steps = ceil(gap / (line_search ? of->decrease_ls : of->decrease));
+    double steps = ceil(gap / of->decrease);
 
     if (!(steps > 1.0)) /* false for NaN */
         return 1;
@@ -162,62 +133,28 @@ size_t so_iterations(const so_constants *of, bool line_search, double gap, size_
 
 /* ---- conditions ---- */
 
-double so_gradient_limit(const so_constants *of)
+/* Noise and sampling of the tests of one search per unit of step and of the direction's length, whatever step is
+ * tested.  AboveThreshold with thresholds of 2 D/epsilon: 8 D (ln tests + ln(2/beta))/epsilon with probability >=
+ * 1 - beta, beta = zeta/T.  Hoeffding, for differences in +- lipschitz a unit, all tests of all searches. */
+static double search_records(const so_constants *of, const so_search_error *at, size_t tests, double limit)
 {
-    return fmin(of->c1 * of->eps_g, of->c2 * of->eps_h * of->eps_h / of->lipschitz);
-}
+    double sensitivity = at->sensitivity * (at->slope ? 1.0 : of->b0), count = (double)tests,
+           T = (double)at->iterations;
+    double noise = 0.0, sampling = 0.0;
 
-double so_hessian_limit(const so_constants *of)
-{
-    return of->c * of->eps_h;
-}
-
-double so_failure_each(const so_constants *of, size_t iterations)
-{
-    return of->failure / (2.0 * (double)iterations);
-}
-
-/* noise x^2 + sampling x = limit with x = sqrt(records/n). */
-double so_records_for(double records, double noise, double sampling, double limit)
-{
-    double x;
-
-    if (noise <= 0.0 && sampling <= 0.0)
-        return 1.0;
-    x = 2.0 * limit / (sampling + sqrt(sampling * sampling + 4.0 * noise * limit)); /* no cancellation */
-    return ceil(records / (x * x));
-}
-
-/* Error of the tests of one search per unit of step and of the direction's length, whatever step is tested.
- * AboveThreshold with thresholds of 2 D/epsilon: 8 D (ln tests + ln(2/beta))/epsilon with probability >= 1 - beta,
- * beta = zeta/T. */
-static double search_noise(const so_constants *of, const so_search_error *at, size_t tests)
-{
-    double sensitivity = at->sensitivity * (at->slope ? 1.0 : of->b0);
-
-    if (tests == 0 || at->epsilon == 0.0)
-        return 0.0;
-    return 8.0 / at->epsilon * sensitivity * (log((double)tests) + log(2.0 * (double)at->iterations / of->failure));
-}
-
-/* Hoeffding, for differences in +- lipschitz a unit, all tests of all searches. */
-static double search_sampling(const so_constants *of, const so_search_error *at, size_t tests)
-{
-    double each = of->failure / ((double)tests * (double)at->iterations);
-
-    if (tests == 0 || at->batch >= at->records)
-        return 0.0;
-    return at->lipschitz * sqrt(2.0 * log(2.0 / each) / at->batch);
+    if (tests > 0 && at->epsilon > 0.0)
+        noise = 8.0 / at->epsilon * sensitivity * (log(count) + log(2.0 * T / of->failure));
+    if (tests > 0 && at->batch < at->records)
+        sampling = at->lipschitz * sqrt(2.0 * log(2.0 / (of->failure / (count * T))) / at->batch);
+    return pn_records_for(at->records, noise, sampling, limit);
 }
 
 double so_gradient_search_records(const so_constants *of, const so_search_error *at)
 {
-    return so_records_for(at->records, search_noise(of, at, of->tests_g), search_sampling(of, at, of->tests_g),
-                          of->c_g * of->eps_g / 2.0);
+    return search_records(of, at, of->tests_g, of->c_g * of->eps_g / 2.0);
 }
 
 double so_curvature_search_records(const so_constants *of, const so_search_error *at)
 {
-    return so_records_for(at->records, search_noise(of, at, of->tests_h), search_sampling(of, at, of->tests_h),
-                          of->c_h * of->t2 * of->eps_h * of->eps_h / (4.0 * of->lipschitz));
+    return search_records(of, at, of->tests_h, of->c_h * of->t2 * of->eps_h * of->eps_h / (4.0 * of->lipschitz));
 }

@@ -6,11 +6,6 @@
 
 #include "solvers/second_order/second_order.h"
 
-static bool is_enough(const so_work *at)
-{
-    return so_needed(&at->needs) <= (double)at->plan->model.n;
-}
-
 /* ---- targets ---- */
 
 static const char *source_of_gradient(const so_work *at)
@@ -51,53 +46,27 @@ static void explain_targets(so_work *at)
         pn_plan_add(plan, "threshold eps_H", of->eps_h, "a_H/(1 + c), c = %.3g; for released eigenvalues", of->c);
 }
 
+/* G or M.  The first of them that is claimed to be less than what is certified is warned of. */
 static void explain_constant(so_work *at, const char *name, int option, double value, double certified)
 {
     pn_plan *plan = &at->plan->base;
+    char known[48] = "nothing is certified";
+    bool less = at->own[option].given && value < certified * (1.0 - 1e-9);
 
+    if (isfinite(certified))
+        (void)snprintf(known, sizeof known, "%g is certified", certified);
     if (!at->own[option].given)
         pn_plan_add(plan, name, value, "certified, regulariser included");
     else if (isfinite(certified))
         pn_plan_add(plan, name, value, "as claimed; certified is %.6g", certified);
     else
         pn_plan_add(plan, name, value, "as claimed; nothing certifies it");
-}
-
-static bool claims_less(const so_work *at, int option, double value, double certified)
-{
-    return at->own[option].given && value < certified * (1.0 - 1e-9);
-}
-
-static void warn_of_claim(so_work *at, int option, double value, double certified)
-{
-    char known[48] = "nothing is certified";
-
-    if (isfinite(certified))
-        (void)snprintf(known, sizeof known, "%g is certified", certified);
-    pn_plan_warn(&at->plan->base,
-                 "%s = %g is claimed, %s: that steps lower the objective is no longer proven; privacy does not rest on "
-                 "it",
-                 so_params[option].name, value, known);
-}
-
-static bool claims(const so_work *at)
-{
-    const so_constants *of = &at->plan->of;
-
-    return claims_less(at, SO_SMOOTHNESS, of->smoothness, at->certified_smoothness) ||
-           claims_less(at, SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
-}
-
-static void explain_smoothness(so_work *at)
-{
-    const so_constants *of = &at->plan->of;
-
-    explain_constant(at, "smoothness G of f", SO_SMOOTHNESS, of->smoothness, at->certified_smoothness);
-    explain_constant(at, "change M of f", SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
-    if (claims_less(at, SO_SMOOTHNESS, of->smoothness, at->certified_smoothness))
-        warn_of_claim(at, SO_SMOOTHNESS, of->smoothness, at->certified_smoothness);
-    else if (claims(at))
-        warn_of_claim(at, SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
+    if (less && !at->claims)
+        pn_plan_warn(plan,
+                     "%s = %g is claimed, %s: that steps lower the objective is no longer proven; privacy does not "
+                     "rest on it",
+                     so_params[option].name, value, known);
+    at->claims |= less;
 }
 
 /* ---- iterations ---- */
@@ -114,12 +83,13 @@ static void explain_gap(so_work *at)
     else
         pn_plan_add(base, "gap", plan->gap, "f(w0) - f_low at most, f_low = %.4g %s; %s", plan->floor,
                     at->own[SO_FLOOR].given ? "as given" : "from the ranges of loss and regulariser",
-                    at->data_free ? "at w0 the loss is the same for all records" : "from the loss's range at w0");
-    if (plan->value_cost > 0.0)
-        pn_plan_add(base, "value at w0", plan->value_z * plan->value_sensitivity,
+                    plan->value.data_free ? "at w0 the loss is the same for all records"
+                                          : "from the loss's range at w0");
+    if (plan->value.cost > 0.0)
+        pn_plan_add(base, "value at w0", plan->value.z * plan->value.sensitivity,
                     "noise (of both signs) with which it is released, for %.3g of the budget; plus a public shift of "
                     "sqrt(2 ln(1/zeta)) times that",
-                    plan->value_cost / plan->allowance.total);
+                    plan->value.cost / plan->allowance.total);
 }
 
 static void explain_iterations(so_work *at)
@@ -127,25 +97,20 @@ static void explain_iterations(so_work *at)
     const so_plan *plan = at->plan;
     const so_constants *of = &plan->of;
     pn_plan *base = &at->plan->base;
-    bool gradient =
-        plan->line_search
-            ? of->decrease_ls >= of->c_g * of->step_g * of->eps_g * of->eps_g / 2.0 * (1.0 - 1e-12)
-            : of->decrease >= (1.0 - 2.0 * of->c1) * of->eps_g * of->eps_g / (2.0 * of->smoothness) * (1.0 - 1e-12);
-    const char *formula = plan->line_search ? gradient ? "c_g gbar_g eps_g^2/2: of gradient steps, half for the tests"
-                                                       : "c_H t2^2 eps_H^3/(4 M^2): of curvature steps, half for tests"
-                          : gradient        ? "(1 - 2 c1) eps_g^2/(2 G): of gradient steps"
-                                            : "2 (1/3 - c2 - c) eps_H^3/M^2: of curvature steps";
-    double wanted = plan->gap / (plan->line_search ? of->decrease_ls : of->decrease);
+    const char *fewer = plan->value.cost > 0.0 ? "; fewer by the released value" : "";
+    double wanted = plan->gap / of->decrease;
 
-    pn_plan_add(base, "decrease a step", plan->line_search ? of->decrease_ls : of->decrease, "%s", formula);
+    pn_plan_add(base, "decrease a step", of->decrease, "%s",
+                plan->line_search ? of->by_gradient ? "c_g gbar_g eps_g^2/2: of gradient steps, half for the tests"
+                                                    : "c_H t2^2 eps_H^3/(4 M^2): of curvature steps, half for tests"
+                : of->by_gradient ? "(1 - 2 c1) eps_g^2/(2 G): of gradient steps"
+                                  : "2 (1/3 - c2 - c) eps_H^3/M^2: of curvature steps");
     if ((double)plan->cap < ceil(wanted))
         pn_plan_add(base, "iterations T", (double)plan->cap, "%s; the proof asks for gap/decrease = %.4g%s",
-                    at->common[PN_OPT_ITERATIONS].given ? "as given" : "the most without iterations=", wanted,
-                    plan->value_cost > 0.0 ? "; fewer by the released value" : "");
+                    at->common[PN_OPT_ITERATIONS].given ? "as given" : "the most without iterations=", wanted, fewer);
     else
-        pn_plan_add(base, "iterations T", (double)plan->cap, "gap/decrease%s",
-                    plan->value_cost > 0.0 ? "; fewer by the released value" : "");
-    if (plan->filter && at->is_private)
+        pn_plan_add(base, "iterations T", (double)plan->cap, "gap/decrease%s", fewer);
+    if (plan->filter && plan->model.is_private)
         pn_plan_add(base, "iterations at most", (double)base->iterations,
                     "past T while a whole one is left (use_filter)");
     pn_plan_set(base, "iterations", (double)plan->cap, true);
@@ -171,20 +136,6 @@ static void explain_search(so_work *at)
 
 /* ---- the budget ---- */
 
-static const char *unit_formula(const so_work *at)
-{
-    const so_plan *plan = at->plan;
-    bool paper = at->paper && plan->allowance.unit == PN_UNIT_RHO;
-
-    if (plan->allowance.unit == PN_UNIT_GAUSSIAN)
-        return "mu^2/2 of Gaussian releases: the exact curve";
-    if (plan->allowance.unit == PN_UNIT_RENYI)
-        return "Renyi divergence of one order, which prices T iterations best";
-    return plan->base.request.kind == PN_RHO ? "rho of zCDP, as given"
-           : paper                           ? "(sqrt(epsilon + ln 1/delta) - sqrt(ln 1/delta))^2 of zCDP"
-                                             : "rho of zCDP, by the optimal conversion";
-}
-
 static void explain_noise(so_work *at, const char *name, const so_noise *noise, const char *when)
 {
     pn_plan *base = &at->plan->base;
@@ -199,11 +150,9 @@ static void explain_budget(so_work *at)
     const so_noise *last = &at->second;
     pn_plan *base = &at->plan->base;
 
-    if (!at->is_private)
+    if (!at->plan->model.is_private)
         return;
-    pn_plan_add(base, "budget", plan->allowance.total, "%s", unit_formula(at));
-    if (plan->allowance.unit == PN_UNIT_RENYI)
-        pn_plan_add(base, "Renyi order", plan->allowance.order, "fixed with the plan; what ran is counted at it");
+    pn_model_explain_allowance(&plan->allowance, base, at->common);
     if (plan->phases == 2)
         explain_noise(at, "phase 1 z", &plan->first, "");
     explain_noise(at, plan->phases == 2 ? "phase 2 z" : "multiplier z", last,
@@ -232,37 +181,24 @@ static void explain_condition(so_work *at, const char *name, double error, doubl
         pn_plan_add(&at->plan->base, name, error, "%s = %.4g at most: needs n >= %.7g", formula, limit, records);
 }
 
-static void explain_conditions(so_work *at)
+static void explain_tests(so_work *at, const char *name, double records)
 {
-    const so_constants *of = &at->plan->of;
-    const so_needs *needs = &at->needs;
-    pn_plan *base = &at->plan->base;
-
-    explain_condition(at, "gradient error", needs->gradient_error, so_gradient_limit(of), "min(c1 eps_g, c2 eps_H^2/M)",
-                      needs->gradient);
-    explain_condition(at, "Hessian error", needs->hessian_error, so_hessian_limit(of), "c eps_H", needs->hessian);
-    if (needs->search_gradient > 1.0)
-        pn_plan_add(base, "gradient tests", needs->search_gradient,
-                    "records for which their error takes at most half of a decrease");
-    if (needs->search_curvature > 1.0)
-        pn_plan_add(base, "curvature tests", needs->search_curvature,
-                    "records for which their error takes at most half of a decrease");
+    if (records > 1.0)
+        pn_plan_add(&at->plan->base, name, records, "records for which their error takes at most half of a decrease");
 }
 
 static const char *no_promise(const so_work *at)
 {
     const so_plan *plan = at->plan;
-    const so_constants *of = &plan->of;
     const pn_set *set = pn_objective_set(plan->base.objective);
-    double decrease = plan->line_search ? of->decrease_ls : of->decrease;
 
-    if (claims(at))
+    if (at->claims)
         return "G or M is claimed, not certified";
     if (pn_objective_clip(plan->base.objective) > 0.0)
         return "clipped gradients are those of another function";
-    if (!is_enough(at))
+    if (!at->needs.enough)
         return at->practical ? "practical tolerances are below what the theorem reaches" : "the records are too few";
-    if ((double)plan->cap < ceil(plan->gap / decrease))
+    if ((double)plan->cap < ceil(plan->gap / plan->of.decrease))
         return "iterations= ends it before the gap is used up";
     return set && strcmp(set->ops->name, "free") != 0 ? "the proof is about steps that stay inside of the set" : NULL;
 }
@@ -272,16 +208,15 @@ static void explain_promise(so_work *at)
 {
     const so_plan *plan = at->plan;
     const char *none = no_promise(at);
-    double parts = 1.0 + (at->second.search_epsilon > 0.0 ? 1.0 : 0.0) + (plan->value_cost > 0.0 ? 1.0 : 0.0);
+    double parts = 1.0 + (at->second.search_epsilon > 0.0 ? 1.0 : 0.0) + (plan->value.cost > 0.0 ? 1.0 : 0.0);
     double chance = 1.0 - fmin(1.0, parts * plan->of.failure);
-    bool sure = !at->is_private && plan->model.batch == plan->model.n && plan->of.lanczos == 0.0;
 
     if (none)
         pn_plan_add_text(&at->plan->base, "promise", "none", "%s; the answer's certificate holds all the same", none);
     else
-        pn_plan_add(&at->plan->base, "promise", sure ? 1.0 : chance,
+        pn_plan_add(&at->plan->base, "promise", so_is_exact(plan) ? 1.0 : chance,
                     "%s the answer has a gradient of at most a_g and no eigenvalue below -a_H%s",
-                    sure ? "without noise" : "at least the probability that",
+                    so_is_exact(plan) ? "without noise" : "at least the probability that",
                     at->own[SO_GAP].given || at->own[SO_FLOOR].given ? ", if the gap is as claimed" : "");
 }
 
@@ -289,10 +224,10 @@ static void explain_promise(so_work *at)
 static void hopeless(const so_work *at, char *text, size_t size)
 {
     const pn_model *model = &at->plan->model;
-    double noise = pn_model_hessian_noise(model, at->second.z, so_failure_each(&at->plan->of, at->plan->cap));
+    double noise = pn_model_hessian_noise(model, at->second.z, at->plan->of.failure / (2.0 * (double)at->plan->cap));
 
     text[0] = '\0';
-    if (at->is_private && noise > model->bounds.record)
+    if (noise > model->bounds.record)
         (void)snprintf(text, size,
                        "; d = %zu is hopeless here: a Hessian's noise has norm up to %.3g, the Hessian at most %.3g",
                        model->dim, noise, model->bounds.record);
@@ -329,15 +264,15 @@ static void warn_of_tolerance(so_work *at)
                      most, of->gradient, beyond);
     else if (at->practical && beyond[0])
         pn_plan_warn(&plan->base, "curvature is not seen%s", beyond);
-    else if (!at->practical && isfinite(at->reachable) && !is_enough(at))
+    else if (!at->practical && isfinite(at->reachable) && !at->needs.enough)
         pn_plan_warn(
             &at->plan->base,
             "tolerances (%.3g, %.3g) need n >= %.3g; the smallest that the theorem reaches here are gradient = %.4g, "
             "hessian = %.4g%s",
-            of->gradient, of->hessian, so_needed(&at->needs), at->reachable, sqrt(M * at->reachable), beyond);
-    else if (!at->practical && !is_enough(at))
+            of->gradient, of->hessian, at->needs.most, at->reachable, sqrt(M * at->reachable), beyond);
+    else if (!at->practical && !at->needs.enough)
         pn_plan_warn(&at->plan->base, "tolerances (%.3g, %.3g) need n >= %.3g; the theorem reaches none here%s",
-                     of->gradient, of->hessian, so_needed(&at->needs), beyond);
+                     of->gradient, of->hessian, at->needs.most, beyond);
 }
 
 static void explain_eigen(so_work *at)
@@ -357,17 +292,24 @@ static void explain_eigen(so_work *at)
 void so_explain(so_work *at)
 {
     so_plan *plan = at->plan;
+    const so_constants *of = &plan->of;
+    const so_needs *needs = &at->needs;
 
     pn_plan_add(&plan->base, "records n", (double)plan->model.n, "public");
     pn_plan_add(&plan->base, "dimension d", (double)plan->model.dim, "of theta");
     explain_targets(at);
-    explain_smoothness(at);
+    explain_constant(at, "smoothness G of f", SO_SMOOTHNESS, of->smoothness, at->certified_smoothness);
+    explain_constant(at, "change M of f", SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
     pn_model_explain(&plan->model, at->second.z, &plan->base);
     explain_gap(at);
     explain_iterations(at);
     explain_search(at);
     explain_budget(at);
-    explain_conditions(at);
+    explain_condition(at, "gradient error", needs->gradient_error, of->gradient_limit, "min(c1 eps_g, c2 eps_H^2/M)",
+                      needs->gradient);
+    explain_condition(at, "Hessian error", needs->hessian_error, of->hessian_limit, "c eps_H", needs->hessian);
+    explain_tests(at, "gradient tests", needs->search_gradient);
+    explain_tests(at, "curvature tests", needs->search_curvature);
     explain_promise(at);
     explain_reachable(at);
     explain_eigen(at);

@@ -3,9 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
-#include "numeric/blas.h"
-#include "numeric/symmetric.h"
+#include "solvers/engine/first_order.h"
 #include "solvers/second_order/second_order.h"
 
 static const char *const svts[] = { "slope", "value", NULL };
@@ -105,19 +103,20 @@ static pn_status check_options(const so_work *at, pn_err *err)
     size_t phases = at->plan->phases;
 
     if (phases > 2)
-        return pn_fail(err, PN_EINVAL, "%s: phases must be 1 or 2, got %zu", at->owner, phases);
+        return pn_fail(err, PN_EINVAL, "%s: phases must be 1 or 2, got %zu", at->plan->base.owner, phases);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (own[parts[i].option].given && !(parts[i].two ? phases == 2 : at->plan->line_search))
-            return pn_fail(err, PN_EINVAL, "%s: %s= is about %s; leave it out or give that as well", at->owner,
-                           so_params[parts[i].option].name, parts[i].two ? "phases=2" : "line_search=true");
+            return pn_fail(err, PN_EINVAL, "%s: %s= is about %s; leave it out or give that as well",
+                           at->plan->base.owner, so_params[parts[i].option].name,
+                           parts[i].two ? "phases=2" : "line_search=true");
     }
     if (own[SO_GAP].given && own[SO_FLOOR].given)
-        return pn_fail(err, PN_EINVAL, "%s: give gap= or floor=, not both: a gap needs no floor", at->owner);
+        return pn_fail(err, PN_EINVAL, "%s: give gap= or floor=, not both: a gap needs no floor", at->plan->base.owner);
     if (own[SO_GAP].given && own[SO_VALUE_SHARE].given && own[SO_VALUE_SHARE].real > 0.0)
         return pn_fail(err, PN_EINVAL, "%s: give gap= or value_share=, not both: a gap is used in place of a value",
-                       at->owner);
+                       at->plan->base.owner);
     if (!(own[SO_VALUE_SHARE].real < 1.0))
-        return pn_fail(err, PN_EINVAL, "%s: value_share must be in [0, 1), got %g", at->owner,
+        return pn_fail(err, PN_EINVAL, "%s: value_share must be in [0, 1), got %g", at->plan->base.owner,
                        own[SO_VALUE_SHARE].real);
     return PN_OK;
 }
@@ -132,12 +131,12 @@ static pn_status check_loss(const so_work *at, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: a black box has values only, and this method needs second derivatives; use "
                        "solve.zeroth_order",
-                       at->owner);
+                       at->plan->base.owner);
     if (!bounds->loss.smooth && bounds->loss.continuous && isfinite(bounds->slope))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the slope of the %s loss jumps, and this method needs second derivatives; use logistic or "
                        "sigmoid, or solve.sgd or solve.zeroth_order",
-                       at->owner, loss->name);
+                       at->plan->base.owner, loss->name);
     return PN_OK;
 }
 
@@ -151,25 +150,12 @@ static pn_status check_public_part(const so_work *at, pn_err *err)
     if (reg && reg->row->prox && !isfinite(pn_objective_bounds(objective)->reg.smoothness))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the regulariser %s has kinks, and this method needs its Hessian; use l2 or nonconvex",
-                       at->owner, reg->row->name);
+                       at->plan->base.owner, reg->row->name);
     if (set && strcmp(set->ops->name, "free") != 0 && !pn_set_can_project(set))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: %s has no projection, which keeps its points in the set; leave set= out, or give project= "
                        "to a custom set",
-                       at->owner, set->ops->name);
-    return PN_OK;
-}
-
-static pn_status check_budget(const so_work *at, pn_err *err)
-{
-    const pn_request *request = &at->plan->base.request;
-
-    if (at->paper && (!at->is_private || request->kind != PN_EPSILON_DELTA || request->delta == 0.0))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       at->owner);
-    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
-                       at->owner);
+                       at->plan->base.owner, set->ops->name);
     return PN_OK;
 }
 
@@ -192,19 +178,19 @@ static pn_status read_smoothness(so_work *at, pn_err *err)
         return pn_fail(err, PN_EINVAL,
                        "%s: the smoothness G of the objective (%s loss) is certified as %g, and step sizes need a "
                        "positive number; %s",
-                       at->owner, name, of->smoothness,
+                       at->plan->base.owner, name, of->smoothness,
                        of->smoothness > 0.0 ? "clip the rows, e.g. data:clip_rows(\"l2\", 1), or claim smoothness="
                                             : "a linear objective has no stationary points");
     if (of->lipschitz == 0.0)
         return pn_fail(err, PN_EINVAL,
                        "%s: the Hessian of the objective is constant (M = 0), so that no step along negative curvature "
                        "is the right one; use solve.gradient_descent, or claim hessian_lipschitz= above 0",
-                       at->owner);
+                       at->plan->base.owner);
     if (!isfinite(of->lipschitz))
         return pn_fail(err, PN_EINVAL,
                        "%s: nothing certifies how fast the Hessian of the objective (%s loss) changes; clip the rows, "
                        "use a loss with a bounded third derivative (logistic, sigmoid), or claim hessian_lipschitz=",
-                       at->owner, name);
+                       at->plan->base.owner, name);
     return PN_OK;
 }
 
@@ -212,54 +198,13 @@ static pn_status read_smoothness(so_work *at, pn_err *err)
 
 static pn_status read_start(so_work *at, pn_err *err)
 {
-    const pn_arg *start = &at->common[PN_OPT_START];
     so_plan *plan = at->plan;
     pn_objective *objective = plan->base.objective;
-    const pn_set *set = pn_objective_set(objective);
     const pn_regulariser *reg = pn_objective_regulariser(objective);
 
-    PN_TRY(pn_new_zeroed(&plan->start, plan->model.dim, err, "%s: out of memory for %zu coordinates", at->owner,
-                         plan->model.dim));
-    if (start->given)
-        memcpy(plan->start, start->vector.data, plan->model.dim * sizeof(double));
-    else if (set)
-        set->ops->center(set, plan->start);
-    plan->regular = 0.0;
+    PN_TRY(pn_plan_start(&plan->start, plan->base.owner, objective, &at->common[PN_OPT_START], err));
+    pn_start_value_read(&plan->value, objective, plan->base.request.neighbours, plan->start);
     return reg ? reg->ops->evaluate(reg, plan->model.dim, plan->start, &plan->regular, NULL, err) : PN_OK;
-}
-
-/* Every record's loss for margins of at most `far` times a row's norm; all of the line where rows are not bounded. */
-static bool values_at(const so_work *at, double far, pn_interval *out)
-{
-    pn_objective *objective = at->plan->base.objective;
-    const pn_dataset *data = pn_objective_data(objective);
-    pn_interval known = pn_objective_bounds(objective)->margin, labels = { -INFINITY, INFINITY };
-    double l2 = data->bounds.norm[PN_L2], margin = far == 0.0 ? 0.0 : far * l2;
-    pn_loss_bounds here;
-
-    if (!isfinite(margin) || isnan(margin))
-        margin = INFINITY;
-    if (isfinite(data->bounds.label_high - data->bounds.label_low))
-        labels = (pn_interval){ data->bounds.label_low, data->bounds.label_high };
-    if (known.high > 0.0)
-        margin = fmin(margin, known.high);
-    if (pn_loss_certify(pn_objective_loss(objective), (pn_interval){ -margin, margin }, labels, &here, NULL) != PN_OK)
-        return false;
-    *out = here.value;
-    return true;
-}
-
-/* The range of a record's loss at the start. */
-static void read_value(so_work *at)
-{
-    so_plan *plan = at->plan;
-    double far = pn_lp_norm(PN_L2, plan->model.dim, plan->start) * (1.0 + 1e-9), size;
-
-    at->value = (pn_interval){ -INFINITY, INFINITY };
-    (void)values_at(at, far, &at->value);
-    size = pn_interval_magnitude(at->value);
-    at->data_free = isfinite(size) && at->value.high - at->value.low <= 1e-12 * size;
-    plan->value_bound = size;
 }
 
 /* A lower bound on f: the least loss, and the least r, which is 0 for those of the table. */
@@ -272,7 +217,7 @@ static void read_floor(so_work *at)
     plan->floor = at->own[SO_FLOOR].real;
     if (!at->own[SO_FLOOR].given)
         plan->floor = reg && !pn_regulariser_in_table(reg) ? -INFINITY : bounds->loss.value.low;
-    plan->gap = at->own[SO_GAP].given ? at->own[SO_GAP].real : at->value.high + plan->regular - plan->floor;
+    plan->gap = at->own[SO_GAP].given ? at->own[SO_GAP].real : plan->value.each.high + plan->regular - plan->floor;
     if (isnan(plan->gap))
         plan->gap = INFINITY;
 }
@@ -281,19 +226,19 @@ static pn_status check_gap(const so_work *at, pn_err *err)
 {
     const so_plan *plan = at->plan;
 
-    if (at->is_private && at->own[SO_VALUE_SHARE].given && at->own[SO_VALUE_SHARE].real > 0.0 &&
-        !(isfinite(plan->floor) && isfinite(plan->value_bound)))
-        return pn_fail(err, PN_EINVAL, "%s: value_share= needs %s", at->owner,
-                       isfinite(plan->value_bound) ? "floor=: nothing bounds the objective from below"
+    if (plan->model.is_private && at->own[SO_VALUE_SHARE].given && at->own[SO_VALUE_SHARE].real > 0.0 &&
+        !(isfinite(plan->floor) && isfinite(plan->value.bound)))
+        return pn_fail(err, PN_EINVAL, "%s: value_share= needs %s", at->plan->base.owner,
+                       isfinite(plan->value.bound) ? "floor=: nothing bounds the objective from below"
                                                    : "losses that are bounded at the start; clip the rows");
     if (plan->gap < 0.0)
         return pn_fail(err, PN_EINVAL, "%s: floor = %g is above what the objective is at the start, at most %g",
-                       at->owner, plan->floor, at->value.high + plan->regular);
+                       at->plan->base.owner, plan->floor, plan->value.each.high + plan->regular);
     if (isinf(plan->gap) && !at->common[PN_OPT_ITERATIONS].given)
         return pn_fail(err, PN_EINVAL,
                        "%s: nothing bounds the objective %s, so no number of iterations follows; give %sgap= or "
                        "iterations=",
-                       at->owner, isinf(plan->floor) ? "from below" : "at the start",
+                       at->plan->base.owner, isinf(plan->floor) ? "from below" : "at the start",
                        isinf(plan->floor) ? "floor=, " : "");
     return PN_OK;
 }
@@ -302,29 +247,18 @@ pn_status so_read_problem(so_work *at, pn_err *err)
 {
     so_plan *plan = at->plan;
     const pn_arg *own = at->own;
-    pn_status status;
 
     read_options(at);
-    status = check_options(at, err);
-    if (status == PN_OK)
-        status = check_loss(at, err);
-    if (status == PN_OK)
-        status = check_public_part(at, err);
-    if (status == PN_OK)
-        status = check_budget(at, err);
-    if (status == PN_OK)
-        status = pn_model_read(&plan->model, at->owner, plan->base.objective, &plan->base.request, own[SO_BATCH].count,
-                               own[SO_HESSIAN_NOISE].count == 0, own[SO_HESSIAN_BOUND].count == 1, err);
-    if (status == PN_OK)
-        status = read_smoothness(at, err);
-    if (status == PN_OK)
-        status = read_start(at, err);
-    if (status != PN_OK)
-        return status;
-    if (plan->eigen == SO_LANCZOS || plan->eigen == SO_MATRIX_FREE ||
-        (plan->eigen == SO_AUTO && plan->model.dim > PN_SYMMETRIC_DIRECT))
+    PN_TRY(check_options(at, err));
+    PN_TRY(check_loss(at, err));
+    PN_TRY(check_public_part(at, err));
+    PN_TRY(pn_gradient_noise_check(&plan->base, at->common, err));
+    PN_TRY(pn_model_read(&plan->model, plan->base.owner, plan->base.objective, &plan->base.request, own[SO_BATCH].count,
+                         own[SO_HESSIAN_NOISE].count == 0, own[SO_HESSIAN_BOUND].count == 1, err));
+    PN_TRY(read_smoothness(at, err));
+    PN_TRY(read_start(at, err));
+    if (so_needs_start(plan->eigen, plan->model.dim))
         plan->of.lanczos = 0.1;
-    read_value(at);
     read_floor(at);
     return check_gap(at, err);
 }

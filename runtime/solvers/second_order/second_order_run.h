@@ -6,12 +6,10 @@
 
 #include "oracle/line_search.h"
 #include "solvers/second_order/second_order.h"
-#include "oracle/least_eigen.h"
 
-#define SO_PHASE_COUNT 2
-
-/* What has been released in a phase, and what for. */
+/* What is released in a phase, and what for. */
 typedef struct so_phase {
+    size_t number; /* from 0 */
     so_noise noise;
     pn_model_release *release;
     size_t most; /* iterations that it can have, however it goes */
@@ -35,8 +33,8 @@ typedef struct so_state {
     pn_allowance allowance;
     bool valued;       /* f(w0) has been released */
     size_t iterations; /* T of a whole run, from the gap */
-    so_phase phases[SO_PHASE_COUNT];
-    size_t phase, in_phase; /* the current one, from 0; iterations of it that were made */
+    so_phase phase;    /* the current one */
+    size_t in_phase;   /* iterations of it that were begun */
     pn_line_run *search;
     so_products *products;
     double *w, *next, *gradient, *direction; /* [dim] */
@@ -70,6 +68,5 @@ pn_status so_next(so_state *self, pn_err *err);
 void so_finish(so_state *self, const char *why, bool moves);
 /** Why a run ends whose point never passed: without privacy there is no budget, and T iterations are all. */
 const char *so_out_of_iterations(const so_state *self);
-void so_clear_phase(so_phase *phase);
 
 #endif

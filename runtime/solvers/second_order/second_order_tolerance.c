@@ -17,14 +17,11 @@
 
 static pn_status derive(so_work *at, pn_err *err)
 {
-    char text[160];
     so_plan *plan = at->plan;
     size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : MOST_PLANNED;
-    const char *wrong = so_derive(&plan->of, plan->line_search, text, sizeof text);
 
-    if (wrong)
-        return pn_fail(err, PN_EINVAL, "%s: %s", at->owner, wrong);
-    plan->cap = so_iterations(&plan->of, plan->line_search, plan->gap, cap < MOST_ITERATIONS ? cap : MOST_ITERATIONS);
+    PN_TRY(so_derive(&plan->of, plan->line_search, plan->base.owner, err));
+    plan->cap = so_iterations(&plan->of, plan->gap, cap < MOST_ITERATIONS ? cap : MOST_ITERATIONS);
     return PN_OK;
 }
 
@@ -48,85 +45,72 @@ static pn_status shape(so_work *at, bool *made, pn_err *err)
     return status == PN_EBUDGET || status == PN_EUNSUPPORTED ? PN_OK : status;
 }
 
-/* The root of the mean square of what disturbs a gradient; for a Hessian what bounds the mean operator norm. */
-static double typical_gradient(const so_work *at)
-{
-    const pn_model *model = &at->plan->model;
-
-    return hypot(pn_model_gradient_noise(model, at->second.z, 1.0), pn_model_gradient_sampling(model, 1.0));
-}
-
-static double typical_hessian(const so_work *at)
-{
-    const pn_model *model = &at->plan->model;
-
-    return pn_model_hessian_noise(model, at->second.z, 1.0) + pn_model_hessian_sampling(model, 1.0);
-}
-
-/* Larger a_H never have more iterations, so that one correction is enough. */
+/* eps_g and eps_H against the root of the mean square of what disturbs a gradient, and what bounds the mean operator
+ * norm of what disturbs a Hessian.  Larger a_H never have more iterations, so that one correction is enough. */
 static pn_status judge_practically(so_work *at, bool *holds, pn_err *err)
 {
+    const pn_model *model = &at->plan->model;
     so_constants *of = &at->plan->of;
-    double wanted = SIGNAL * typical_hessian(at);
-    pn_status status = PN_OK;
+    double hessian = pn_model_hessian_noise(model, at->second.z, 1.0) + pn_model_hessian_sampling(model, 1.0);
 
-    if (wanted > of->eps_h) {
-        of->hessian *= wanted / of->eps_h * (1.0 + 1e-9);
-        status = shape(at, holds, err);
+    if (SIGNAL * hessian > of->eps_h) {
+        of->hessian *= SIGNAL * hessian / of->eps_h * (1.0 + 1e-9);
+        PN_TRY(shape(at, holds, err));
     }
-    *holds = *holds && isfinite(of->hessian) && SIGNAL * typical_gradient(at) <= of->eps_g;
-    return status;
+    *holds =
+        *holds && isfinite(of->hessian) &&
+        SIGNAL * hypot(pn_model_gradient_noise(model, at->second.z, 1.0), pn_model_gradient_sampling(model, 1.0)) <=
+            of->eps_g;
+    return PN_OK;
 }
 
 static pn_status try_tolerance(const so_work *at, double gradient, so_trial *trial, pn_err *err)
 {
     so_plan plan = *at->plan;
     so_work with = *at;
-    pn_status status;
 
     with.plan = &plan;
     plan.of.gradient = gradient;
     plan.of.hessian = sqrt(plan.of.lipschitz * gradient);
-    status = shape(&with, &trial->holds, err);
-    if (status == PN_OK && trial->holds && trial->practical)
-        status = judge_practically(&with, &trial->holds, err);
-    else if (status == PN_OK && trial->holds)
-        trial->holds = so_needed(&with.needs) <= (double)plan.model.n;
+    PN_TRY(shape(&with, &trial->holds, err));
+    if (trial->holds && trial->practical)
+        PN_TRY(judge_practically(&with, &trial->holds, err));
+    else if (trial->holds)
+        trial->holds = with.needs.enough;
     trial->hessian = plan.of.hessian;
-    return status;
+    return PN_OK;
 }
 
 /* The smallest that holds, to 1e-3, with its trial; +inf where none up to 2^40 does. */
 static pn_status find_smallest(const so_work *at, so_trial *trial, double *out, pn_err *err)
 {
     double high = 1.0, low;
-    pn_status status = try_tolerance(at, high, trial, err);
-    bool down = trial->holds;
+    bool down;
 
     *out = INFINITY;
-    while (status == PN_OK && trial->holds == down && (down ? high > 0x1p-40 : high < 0x1p40)) {
+    PN_TRY(try_tolerance(at, high, trial, err));
+    down = trial->holds;
+    while (trial->holds == down && (down ? high > 0x1p-40 : high < 0x1p40)) {
         high = down ? high / 4.0 : high * 4.0;
-        status = try_tolerance(at, high, trial, err);
+        PN_TRY(try_tolerance(at, high, trial, err));
     }
-    if (status != PN_OK || (!down && !trial->holds))
-        return status;
+    if (!down && !trial->holds)
+        return PN_OK;
     low = down ? high : high / 4.0;
     high = down && trial->holds ? high : low * 4.0;
-    while (status == PN_OK && high > low * 1.001) {
+    while (high > low * 1.001) {
         double middle = sqrt(low * high);
 
-        status = try_tolerance(at, middle, trial, err);
+        PN_TRY(try_tolerance(at, middle, trial, err));
         *(trial->holds ? &high : &low) = middle;
     }
     *out = high;
-    return status == PN_OK ? try_tolerance(at, high, trial, err) : status;
+    return try_tolerance(at, high, trial, err);
 }
 
 pn_status so_find_reachable(so_work *at, pn_err *err)
 {
-    so_trial trial = { .practical = false };
-
-    return find_smallest(at, &trial, &at->reachable, err);
+    return find_smallest(at, &(so_trial){ .practical = false }, &at->reachable, err);
 }
 
 static pn_status find_practical(so_work *at, pn_err *err)
@@ -134,17 +118,17 @@ static pn_status find_practical(so_work *at, pn_err *err)
     so_constants *of = &at->plan->of;
     so_trial trial = { .practical = true };
     double gradient;
-    pn_status status = find_smallest(at, &trial, &gradient, err);
 
-    if (status == PN_OK && isinf(gradient))
+    PN_TRY(find_smallest(at, &trial, &gradient, err));
+    if (isinf(gradient))
         return pn_fail(err, PN_EBUDGET,
                        "%s: no tolerance is above the noise with this budget and %zu records in dimension %zu; give a "
                        "larger budget, or tolerance.gradient= to run all the same",
-                       at->owner, at->plan->model.n, at->plan->model.dim);
+                       at->plan->base.owner, at->plan->model.n, at->plan->model.dim);
     of->gradient = gradient;
     of->hessian = trial.hessian;
     at->practical = true;
-    return status;
+    return derive(at, err);
 }
 
 /* ---- the choice ---- */
@@ -154,24 +138,19 @@ pn_status so_choose_tolerance(so_work *at, pn_err *err)
     so_constants *of = &at->plan->of;
     bool gradient = at->own[SO_TOLERANCE_GRADIENT].given, hessian = at->own[SO_TOLERANCE_HESSIAN].given;
     double B_g = at->plan->model.lipschitz;
-    pn_status status;
 
-    of->gradient = of->gradient > 0.0 ? of->gradient : 1.0;
-    of->hessian = of->hessian > 0.0 ? of->hessian : 1.0;
-    status = derive(at, err); /* constants first: what is wrong with them is not to be found out by a search */
-    if (status != PN_OK)
-        return status;
-    if (!gradient && !hessian && at->is_private) {
-        status = find_practical(at, err);
-        return status == PN_OK ? derive(at, err) : status;
-    }
+    of->gradient = gradient ? of->gradient : 1.0;
+    of->hessian = hessian ? of->hessian : 1.0;
+    PN_TRY(derive(at, err)); /* constants first: what is wrong with them is not to be found out by a search */
+    if (!gradient && !hessian && at->plan->model.is_private)
+        return find_practical(at, err);
     if (!gradient && hessian)
         of->gradient = of->hessian * of->hessian / of->lipschitz;
     else if (!gradient)
         of->gradient = PLAIN_TOLERANCE * (isfinite(B_g) && B_g > 0.0 ? B_g : 1.0);
     if (!(of->gradient > 0.0 && isfinite(of->gradient)))
         return pn_fail(err, PN_EINVAL, "%s: no tolerance.gradient follows from tolerance.hessian = %g; give both",
-                       at->owner, of->hessian);
+                       at->plan->base.owner, of->hessian);
     if (!hessian)
         of->hessian = sqrt(of->lipschitz * of->gradient);
     return derive(at, err);

@@ -8,6 +8,8 @@
 #include "numeric/blas.h"
 #include "solvers/second_order/trust_region.h"
 
+#define UP (1.0 + 1e-9) /* beyond the rounding of steps, and of the multiplier */
+
 typedef struct tr_state {
     pn_state base; /* first */
     pn_model_release *release;
@@ -38,7 +40,7 @@ static pn_status tr_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     const tr_plan *plan = plan_of(self);
 
     (void)ask;
-    self->last = (tr_move){ NAN, NAN, NAN, NAN };
+    self->last = (tr_move){ NAN, NAN, NAN };
     memcpy(self->w, plan->problem.start, plan->model.dim * sizeof(double));
     return pn_model_open(&self->release, &plan->model, plan->gradient_z, plan->hessian_z, err);
 }
@@ -61,60 +63,36 @@ static pn_status tr_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
     return PN_OK;
 }
 
-static const char *kind_of(const pn_trust_step *step)
-{
-    return step->hard ? "hard" : step->multiplier > 0.0 ? "boundary" : "interior";
-}
-
 /* Was that the last step? */
 static void look(tr_state *self)
 {
     pn_state *state = &self->base;
 
-    if (state->finished)
-        return;
-    state->finished = true;
     if (self->last.multiplier <= tr_threshold(&plan_of(self)->of))
         state->stopped = "certified";
     else if (state->step + 1 >= state->plan->iterations)
         state->stopped = "budget";
-    else
-        state->finished = false;
+    state->finished = state->stopped != NULL;
 }
 
 /* Everything happens in `next`, so that a step may be tried again from what has been paid for. */
-static pn_status move(tr_state *self, pn_trace_row *row, pn_err *err)
-{
-    size_t dim = plan_of(self)->model.dim;
-    pn_trust_step step;
-    tr_move made;
-    pn_status status =
-        pn_trust_region(&step, self->next, dim, self->packed, self->gradient, plan_of(self)->of.radius, err);
-
-    if (status != PN_OK)
-        return status;
-    made = (tr_move){ .multiplier = step.multiplier,
-                      .least = step.least,
-                      .length = sqrt(pn_dot(dim, self->next, self->next)),
-                      .gradient_norm = sqrt(pn_dot(dim, self->gradient, self->gradient)) };
-    for (size_t j = 0; j < dim; j++)
-        self->next[j] += self->w[j];
-    row->kind = kind_of(&step);
-    row->gradient_norm = made.gradient_norm;
-    row->eigenvalue = made.least;
-    row->step_size = made.length;
-    if (pn_has_diverged(&self->base, self->next, dim)) /* the answer stays the point before */
-        return PN_OK;
-    memcpy(self->w, self->next, dim * sizeof(double));
-    self->last = made;
-    return PN_OK;
-}
-
 static pn_status tr_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     tr_state *self = (tr_state *)state;
+    size_t dim = plan_of(self)->model.dim;
+    pn_trust_step step;
 
-    PN_TRY(move(self, row, err));
+    PN_TRY(pn_trust_region(&step, self->next, dim, self->packed, self->gradient, plan_of(self)->of.radius, err));
+    row->kind = step.hard ? "hard" : step.multiplier > 0.0 ? "boundary" : "interior";
+    row->gradient_norm = sqrt(pn_dot(dim, self->gradient, self->gradient));
+    row->eigenvalue = step.least;
+    row->step_size = sqrt(pn_dot(dim, self->next, self->next));
+    for (size_t j = 0; j < dim; j++)
+        self->next[j] += self->w[j];
+    if (pn_has_diverged(state, self->next, dim)) /* the answer stays the point before */
+        return PN_OK;
+    memcpy(self->w, self->next, dim * sizeof(double));
+    self->last = (tr_move){ .multiplier = step.multiplier, .least = step.least, .length = row->step_size };
     look(self);
     return PN_OK;
 }
@@ -126,13 +104,28 @@ static void tr_current(const pn_state *state, double *theta)
     memcpy(theta, self->w, plan_of(self)->model.dim * sizeof(double));
 }
 
+void tr_certify(const tr_constants *of, const tr_move *move, double e, double E, double lowest, pn_certificate *out)
+{
+    double length = move->length * UP, bend = of->lipschitz * length;
+
+    out->noisy_gradient_norm = move->multiplier * length;
+    out->noisy_eigenvalue = move->least;
+    out->gradient_error = (e + E * length + bend * length / 2.0) * UP;
+    out->hessian_error = (E + bend) * UP;
+    out->gradient_norm = out->noisy_gradient_norm * UP + out->gradient_error;
+    out->eigenvalue = fmax(move->least - out->hessian_error, lowest);
+    out->gradient_target = 1.75 * of->tolerance;
+    out->eigenvalue_target = -13.0 / 6.0 * tr_threshold(of);
+    out->failure = of->failure;
+}
+
 static void tr_certificate(const pn_state *state, pn_certificate *out)
 {
     const tr_state *self = (const tr_state *)state;
     const tr_plan *plan = plan_of(self);
 
     *out = (pn_certificate){ .status = state->stopped ? state->stopped : "unfinished" };
-    tr_certify(&plan->of, &self->last, plan->gradient_error, plan->hessian_error, plan->lowest, out);
+    tr_certify(&plan->of, &self->last, plan->error.gradient, plan->error.hessian, plan->lowest, out);
 }
 
 const pn_solver_ops pn_solver_trust_region = {
@@ -144,7 +137,8 @@ const pn_solver_ops pn_solver_trust_region = {
     .params = tr_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
-    .plan = tr_plan_new,
+    .plan_size = sizeof(tr_plan),
+    .fill = tr_fill,
     .destroy_plan = tr_plan_destroy,
     .state = sizeof(tr_state),
     .rooms = tr_rooms,

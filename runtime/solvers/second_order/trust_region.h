@@ -20,7 +20,7 @@
 #include "solvers/engine/first_order.h"
 #include "oracle/model_release.h"
 
-/* ---- numbers only (trust_region_bound.c) ---- */
+/* ---- numbers only ---- */
 
 typedef struct tr_constants {
     double tolerance; /* a */
@@ -44,8 +44,7 @@ size_t tr_iterations(const tr_constants *of, size_t cap);
 
 /* What a step has released, or what follows from that. */
 typedef struct tr_move {
-    double multiplier, least;     /* lam, least eigenvalue of H~ */
-    double length, gradient_norm; /* ||h||, ||g~|| */
+    double multiplier, least, length; /* lam, least eigenvalue of H~, ||h|| */
 } tr_move;
 
 /** What a step proves of the point it led to, when errors are at most e and E and no eigenvalue of f's Hessian is below
@@ -54,37 +53,21 @@ void tr_certify(const tr_constants *of, const tr_move *move, double e, double E,
 
 /* ---- the plan (trust_region_plan.c) ---- */
 
+/* At most, in all steps with probability >= 1 - failure. */
+typedef struct tr_errors {
+    double gradient, hessian;                   /* ||e||, ||E||: noise and batches together */
+    double gradient_sampling, hessian_sampling; /* batches alone */
+} tr_errors;
+
 typedef struct tr_plan {
     pn_plan base; /* first */
     pn_model model;
     pn_first_order problem;
     tr_constants of;
     double gradient_z, hessian_z; /* noise multipliers; 0 without privacy */
-    double gradient_error,
-        hessian_error; /* ||e||, ||E||: all of the run's with probability >= 1 - failure, batches included */
-    double lowest;     /* public: no eigenvalue of f's Hessian is below */
+    tr_errors error;
+    double lowest; /* public: no eigenvalue of f's Hessian is below */
 } tr_plan;
-
-/* A problem while its plan is made. */
-typedef struct tr_problem {
-    tr_plan *plan;
-    const pn_request *request;
-    const pn_arg *common, *own;
-    size_t cap;         /* of T */
-    double reachable;   /* the least a for which the theorem's conditions hold; 0 without noise and batches */
-    bool hessian_binds; /* and which of the two it is that asks for it */
-} tr_problem;
-
-/* Bounds on ||e|| and ||E|| of all steps with probability >= 1 - failure: a union over steps and over what errs in
- * one. */
-typedef struct tr_errors {
-    double gradient, hessian;                   /* noise and batches together */
-    double gradient_sampling, hessian_sampling; /* batches alone */
-} tr_errors;
-tr_errors tr_errors_of(const tr_problem *at, size_t steps, double z);
-
-/** Lines, warnings and settings (trust_region_explain.c). */
-void tr_explain(tr_problem *at);
 
 enum {
     TR_TOLERANCE_GRADIENT = 0,
@@ -101,8 +84,7 @@ enum {
 };
 extern const pn_param tr_params[];
 
-pn_status tr_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err);
+pn_status tr_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 void tr_plan_destroy(pn_plan *plan);
 
 #endif

@@ -37,90 +37,95 @@ const pn_param tr_params[] = {
     PN_PARAM_END,
 };
 
-static bool is_private(const tr_problem *at)
+/* A problem while its plan is made. */
+typedef struct tr_problem {
+    tr_plan *plan;
+    const pn_arg *common, *own;
+    size_t cap;         /* of T */
+    double reachable;   /* the least a for which the theorem's conditions hold; 0 without noise and batches */
+    bool hessian_binds; /* and which of the two it is that asks for it */
+} tr_problem;
+
+/* ---- numbers of the derivation at the head of trust_region.h ---- */
+
+double tr_threshold(const tr_constants *of)
 {
-    return at->request->kind != PN_NONPRIVATE;
+    return sqrt(of->lipschitz) * sqrt(of->tolerance);
+}
+
+double tr_gradient_limit(const tr_constants *of)
+{
+    return of->tolerance / 12.0;
+}
+
+double tr_hessian_limit(const tr_constants *of)
+{
+    return tr_threshold(of) / 6.0;
+}
+
+double tr_decrease(const tr_constants *of)
+{
+    return of->tolerance * sqrt(of->tolerance) / (6.0 * sqrt(of->lipschitz));
+}
+
+double tr_sure_decrease(const tr_constants *of, double e, double E)
+{
+    double r = of->radius;
+
+    return r * (r * (tr_threshold(of) - E) / 2.0 - e - of->lipschitz * r * r / 6.0);
+}
+
+size_t tr_iterations(const tr_constants *of, size_t cap)
+{
+    double steps = ceil(of->gap / tr_decrease(of) * (1.0 - 0x1p-40)); /* 2000.0000000000002 is 2000 */
+
+    if (!(steps < (double)cap))
+        return cap;
+    return steps > 1.0 ? (size_t)steps : 1;
 }
 
 /* ---- what the run releases ---- */
 
+/* A run of the plan's steps at a multiplier z, and Hessians at `factor` times that. */
 typedef struct whole_run {
     const pn_model *model;
     size_t steps;
-    double hessian_factor;
+    double factor;
 } whole_run;
 
-/* The whole run at a multiplier z, and that times the factor for Hessians, as one event: a pn_program. */
+/* All of it as one event: a pn_program. */
 static pn_status run_event(void *self, double z, pn_event **event, size_t *count, pn_err *err)
 {
     const whole_run *run = self;
-    pn_event *one[2] = { NULL, NULL }, *all[2] = { NULL, NULL };
-    pn_status status = pn_model_gradient_event(run->model, z, &one[0], err);
+    const pn_model_part parts[] = { { run->model, false, z, run->steps },
+                                    { run->model, true, z * run->factor, run->steps } };
 
     *count = 1;
-    if (status == PN_OK)
-        status = pn_model_hessian_event(run->model, z * run->hessian_factor, &one[1], err);
-    for (int i = 0; i < 2 && status == PN_OK; i++)
-        status = pn_event_repeated(&all[i], one[i], run->steps, err);
-    if (status == PN_OK)
-        status = pn_event_compose(event, all, 2, err);
-    for (int i = 0; i < 2; i++) {
-        pn_event_free(one[i]);
-        pn_event_free(all[i]);
-    }
-    return status;
-}
-
-/* What the budget is counted in: exact for Gaussian noise on all records, Renyi for batches (in the article too) and
- * beside what a ledger has of others. */
-static pn_unit unit_of(const tr_problem *at, bool paper)
-{
-    const pn_model *model = &at->plan->model;
-
-    if (paper || at->request->kind == PN_RHO)
-        return PN_UNIT_RHO;
-    return model->batch < model->n || pn_request_is_renyi(at->request) ? PN_UNIT_RENYI : PN_UNIT_GAUSSIAN;
+    return pn_model_run_event(event, parts, 2, err);
 }
 
 /* The noise multiplier with which `steps` steps take the whole budget, two equal queries each. */
 static pn_status noise_for(const tr_problem *at, size_t steps, double *z, pn_err *err)
 {
-    const pn_request *request = at->request;
-    bool paper = at->common[PN_OPT_CALIBRATION].count == 1 && at->plan->model.batch == at->plan->model.n;
-    pn_unit unit = unit_of(at, paper);
-    pn_run_budget budget = { .owner = owner,
-                             .epsilon = request->epsilon,
-                             .delta = request->delta,
-                             .rho = request->kind == PN_RHO ? request->rho : NAN };
     whole_run run = { &at->plan->model, steps, 1.0 };
-    pn_program program = { run_event, &run };
-    pn_allowance allowance;
-    pn_status status;
+    const pn_program program = { run_event, &run };
 
-    *z = 0.0;
-    if (!is_private(at))
-        return PN_OK;
-    status = pn_allowance_open(&allowance, &budget, unit, paper, unit == PN_UNIT_RENYI ? &program : NULL, err);
-    return status == PN_OK ? pn_allowance_noise(&allowance, allowance.total, &program, z, err) : status;
+    return pn_model_run_noise(z, &at->plan->model, &at->plan->base, at->common, &program, err);
 }
 
 /* ---- what its errors are ---- */
 
-tr_errors tr_errors_of(const tr_problem *at, size_t steps, double z)
+/* A union over steps and over what errs in one. */
+static tr_errors errors_of(const tr_problem *at, size_t steps, double z)
 {
     const pn_model *model = &at->plan->model;
     bool batches = model->batch < model->n;
-    double each = at->plan->of.failure / (2.0 * (double)steps * (batches && is_private(at) ? 2.0 : 1.0));
-    tr_errors of = { 0.0, 0.0, 0.0, 0.0 };
+    double each = at->plan->of.failure / (2.0 * (double)steps * (batches && model->is_private ? 2.0 : 1.0));
+    double gradient = pn_model_gradient_sampling(model, each), hessian = pn_model_hessian_sampling(model, each);
 
-    if (batches) {
-        of.gradient_sampling = pn_model_gradient_sampling(model, each);
-        of.hessian_sampling = pn_model_hessian_sampling(model, each);
-    }
-    of.gradient = of.gradient_sampling + (is_private(at) ? pn_model_gradient_noise(model, z, each) : 0.0);
-    of.hessian = of.hessian_sampling +
-                 (is_private(at) ? pn_model_hessian_noise(model, z * at->own[TR_HESS_NOISE_FACTOR].real, each) : 0.0);
-    return of;
+    return (tr_errors){ gradient + pn_model_gradient_noise(model, z, each),
+                        hessian + pn_model_hessian_noise(model, z * at->own[TR_HESS_NOISE_FACTOR].real, each), gradient,
+                        hessian };
 }
 
 /* Errors as a part of what the theorem allows, at a tolerance; above 1 it is silent. */
@@ -134,7 +139,7 @@ static pn_status strain(const tr_problem *at, double tolerance, double *gradient
     of.tolerance = tolerance;
     steps = tr_iterations(&of, isfinite(of.gap) ? MOST : at->cap);
     PN_TRY(noise_for(at, steps, &z, err));
-    here = tr_errors_of(at, steps, z);
+    here = errors_of(at, steps, z);
     *gradient = here.gradient / tr_gradient_limit(&of);
     *hessian = here.hessian / tr_hessian_limit(&of);
     return PN_OK;
@@ -146,7 +151,7 @@ static pn_status find_reachable(tr_problem *at, pn_err *err)
     const pn_model *model = &at->plan->model;
     double low = 0x1p-60, high = 0x1p60, gradient = 0.0, hessian = 0.0;
 
-    if (!is_private(at) && model->batch == model->n)
+    if (!model->is_private && model->batch == model->n)
         return PN_OK;
     while (high / low > 1.002) {
         double middle = sqrt(low * high);
@@ -225,17 +230,14 @@ static pn_status read_gap(tr_problem *at, pn_err *err)
 {
     const pn_arg *gap = &at->own[TR_GAP], *floor = &at->own[TR_FLOOR];
     double *out = &at->plan->of.gap;
-    pn_status status = PN_OK;
 
     if (gap->given && floor->given)
         return pn_fail(err, PN_EINVAL, "%s: give either gap or floor, from which it follows, not both", owner);
     *out = gap->real;
     if (floor->given)
-        status = gap_above(at, floor->real, err);
+        PN_TRY(gap_above(at, floor->real, err));
     else if (!gap->given)
-        status = pn_first_order_gap(&at->plan->problem, 0.0, out, err);
-    if (status != PN_OK)
-        return status;
+        PN_TRY(pn_first_order_gap(&at->plan->problem, 0.0, out, err));
     *out = isnan(*out) ? INFINITY : *out;
     if (!isfinite(*out) && !at->common[PN_OPT_ITERATIONS].given)
         return pn_fail(err, PN_EINVAL,
@@ -245,33 +247,19 @@ static pn_status read_gap(tr_problem *at, pn_err *err)
     return PN_OK;
 }
 
-static pn_status read_constants(tr_problem *at, pn_err *err)
+/* a, r and T. */
+static pn_status choose(tr_problem *at, pn_err *err)
 {
-    const pn_bounds *bounds = pn_objective_bounds(at->plan->base.objective);
-    const pn_arg *claimed = &at->own[TR_SMOOTHNESS];
+    const pn_arg *tolerance = &at->own[TR_TOLERANCE_GRADIENT], *radius = &at->own[TR_RADIUS];
     tr_constants *of = &at->plan->of;
-    pn_status status = check_regulariser(at, err);
 
-    at->cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : MOST;
-    of->failure = at->own[TR_FAILURE].real;
-    at->plan->lowest = isnan(bounds->strong_convexity) ? -INFINITY : bounds->strong_convexity;
-    if (claimed->given)
-        at->plan->lowest = fmax(at->plan->lowest, -claimed->real);
-    if (status == PN_OK)
-        status = read_lipschitz(at, err);
-    if (status == PN_OK)
-        status = read_gap(at, err);
-    if (status == PN_OK)
-        status = find_reachable(at, err);
-    if (status != PN_OK)
-        return status;
-    if (at->plan->base.request.without_records && !at->own[TR_TOLERANCE_GRADIENT].given)
+    if (at->plan->base.request.without_records && !tolerance->given)
         at->reachable = 0x1p-20; /* any can be reached, and none was asked for */
-    if (!at->own[TR_TOLERANCE_GRADIENT].given && !(at->reachable > 0.0))
+    if (!tolerance->given && !(at->reachable > 0.0))
         return pn_fail(err, PN_EINVAL, "%s: without noise every tolerance can be reached; give tolerance={gradient=}",
                        owner);
-    of->tolerance = at->own[TR_TOLERANCE_GRADIENT].given ? at->own[TR_TOLERANCE_GRADIENT].real : at->reachable;
-    of->radius = at->own[TR_RADIUS].given ? at->own[TR_RADIUS].real : sqrt(of->tolerance / of->lipschitz);
+    of->tolerance = tolerance->given ? tolerance->real : at->reachable;
+    of->radius = radius->given ? radius->real : sqrt(of->tolerance / of->lipschitz);
     if (!(of->radius > 0.0) || !isfinite(of->radius))
         return pn_fail(err, PN_EINVAL, "%s: no radius follows from a = %g and M = %g; give radius=", owner,
                        of->tolerance, of->lipschitz);
@@ -279,11 +267,27 @@ static pn_status read_constants(tr_problem *at, pn_err *err)
     return PN_OK;
 }
 
+static pn_status read_constants(tr_problem *at, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(at->plan->base.objective);
+    const pn_arg *claimed = &at->own[TR_SMOOTHNESS], *steps = &at->common[PN_OPT_ITERATIONS];
+
+    at->cap = steps->given ? steps->count : MOST;
+    at->plan->of.failure = at->own[TR_FAILURE].real;
+    at->plan->lowest = isnan(bounds->strong_convexity) ? -INFINITY : bounds->strong_convexity;
+    if (claimed->given)
+        at->plan->lowest = fmax(at->plan->lowest, -claimed->real);
+    PN_TRY(check_regulariser(at, err));
+    PN_TRY(read_lipschitz(at, err));
+    PN_TRY(read_gap(at, err));
+    PN_TRY(find_reachable(at, err));
+    return choose(at, err);
+}
+
 /* ---- noise ---- */
 
 static pn_status refuse(const tr_problem *at, pn_err *err)
 {
-    const pn_request *request = at->request;
     const pn_set *set = pn_objective_set(at->plan->base.objective);
 
     if (set && isfinite(set->ops->radius(set, PN_L2)))
@@ -292,11 +296,7 @@ static pn_status refuse(const tr_problem *at, pn_err *err)
             "%s: steps leave a bounded set, and second-order points of one are another thing; leave set= out", owner);
     if (set && strcmp(set->ops->name, "free") != 0)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: steps do not stay in a set; leave set= out", owner);
-    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say", owner);
-    if (at->common[PN_OPT_CALIBRATION].count == 1 && request->kind != PN_EPSILON_DELTA)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       owner);
+    PN_TRY(pn_gradient_noise_check(&at->plan->base, at->common, err));
     if (at->own[TR_HESS_NOISE_FACTOR].real < 1.0)
         return pn_fail(err, PN_EINVAL,
                        "%s: hess_noise_factor must be at least 1, got %g: below it the Hessian would cost more than "
@@ -308,68 +308,153 @@ static pn_status refuse(const tr_problem *at, pn_err *err)
 static pn_status attach_noise(tr_problem *at, pn_err *err)
 {
     tr_plan *plan = at->plan;
-    tr_errors of;
+    whole_run run = { &plan->model, plan->base.iterations, at->own[TR_HESS_NOISE_FACTOR].real };
 
     PN_TRY(noise_for(at, plan->base.iterations, &plan->gradient_z, err));
-    plan->hessian_z = plan->gradient_z * at->own[TR_HESS_NOISE_FACTOR].real;
-    of = tr_errors_of(at, plan->base.iterations, plan->gradient_z);
-    plan->gradient_error = of.gradient;
-    plan->hessian_error = of.hessian;
-    if (!is_private(at)) {
-        plan->base.samples = plan->model.batch < plan->model.n;
-        plan->of.failure = plan->base.samples ? plan->of.failure : 0.0;
-        return PN_OK;
+    plan->hessian_z = plan->gradient_z * run.factor;
+    plan->error = errors_of(at, plan->base.iterations, plan->gradient_z);
+    if (plan->model.is_private)
+        return run_event(&run, plan->gradient_z, &plan->base.event, &plan->base.charges, err);
+    plan->base.samples = plan->model.batch < plan->model.n;
+    plan->of.failure = plan->base.samples ? plan->of.failure : 0.0;
+    return PN_OK;
+}
+
+/* ---- its lines ---- */
+
+static void explain_problem(tr_problem *at)
+{
+    tr_plan *plan = at->plan;
+    const tr_constants *of = &plan->of;
+    pn_plan *base = &plan->base;
+
+    pn_plan_add(base, "records n", plan->problem.n, "public");
+    pn_model_explain(&plan->model, plan->hessian_z > plan->gradient_z ? 0.0 : plan->gradient_z, base);
+    pn_plan_add(base, "f's M", of->lipschitz, "Lipschitz constant of f's Hessian, r included; %s",
+                at->own[TR_HESSIAN_LIPSCHITZ].given ? "as claimed" : "certified");
+    pn_plan_add(base, "start gap", of->gap, "%s",
+                at->own[TR_GAP].given     ? "as claimed: f(start) - min f at most"
+                : at->own[TR_FLOOR].given ? "bound on f at the start, from public numbers, less the claimed floor"
+                                          : "bound on f(start) - min f, from public numbers");
+    pn_plan_add(base, "tolerance a", of->tolerance, "%s",
+                at->own[TR_TOLERANCE_GRADIENT].given ? "as given"
+                                                     : "the smallest for which the noise is as small as needed");
+    pn_plan_add(base, "end: gradient", 1.75 * of->tolerance, "1.75 a: at most, where the run ends by its own test");
+    pn_plan_add(base, "end: eigenvalue", -13.0 / 6.0 * tr_threshold(of), "-(13/6) sqrt(M a): at least, likewise");
+    pn_plan_add(base, "radius r", of->radius, "%s", at->own[TR_RADIUS].given ? "as given" : "sqrt(a/M)");
+    pn_plan_add(base, "steps T", (double)base->iterations, "%s; fewer where the run's own test ends it",
+                base->iterations < at->cap            ? "6 sqrt(M) gap/a^1.5, at most"
+                : at->common[PN_OPT_ITERATIONS].given ? "as given, at most"
+                                                      : "capped, at most");
+    pn_plan_set(base, "iterations", (double)base->iterations, true);
+    if (plan->model.batch < plan->model.n)
+        pn_plan_set(base, "batch", (double)plan->model.batch, true);
+}
+
+/* How far noise goes, beside what the theorem allows, and which n would bring it there. */
+static void explain_error(tr_problem *at, const char *name, const char *needs, double error, double limit,
+                          double sampling)
+{
+    pn_plan *base = &at->plan->base;
+
+    pn_plan_add(base, name, error, "at most, with probability %g over all steps; asked for: %.4g",
+                1.0 - at->plan->of.failure, limit);
+    pn_plan_add(base, needs, pn_records_for((double)at->plan->model.n, error - sampling, sampling, limit),
+                "records for which it would be that small");
+}
+
+static void explain_noise(tr_problem *at)
+{
+    tr_plan *plan = at->plan;
+    const pn_model *model = &plan->model;
+    pn_plan *base = &plan->base;
+    const tr_errors *of = &plan->error;
+
+    base->gradients =
+        (double)base->iterations * (model->batch < model->n ? 2.0 * (double)model->batch : (double)model->n);
+    pn_plan_add(base, "gradients", base->gradients, "%s",
+                model->batch < model->n ? "2 T m, at most: each query has its own batch of m" : "T n, at most");
+    if (model->is_private) {
+        pn_plan_add(base, "multiplier z", plan->gradient_z, "noise of a query in units of what a record moves it");
+        if (plan->hessian_z > plan->gradient_z)
+            pn_plan_add(base, "Hessian's z", plan->hessian_z,
+                        "hess_noise_factor times it: the run costs less than it was given");
     }
-    return run_event(&(whole_run){ &plan->model, plan->base.iterations, at->own[TR_HESS_NOISE_FACTOR].real },
-                     plan->gradient_z, &plan->base.event, &plan->base.charges, err);
+    if (model->is_private || model->batch < model->n) {
+        explain_error(at, "gradient off by", "n for gradients", of->gradient, tr_gradient_limit(&plan->of),
+                      of->gradient_sampling);
+        explain_error(at, "Hessian off by", "n for Hessians", of->hessian, tr_hessian_limit(&plan->of),
+                      of->hessian_sampling);
+        pn_plan_add(base, "reachable a", at->reachable, "the least tolerance for which both are as small as asked for");
+    }
+    pn_plan_add_text(base, "excess risk bound", "none",
+                     "what is certified is how near the answer is to a second-order stationary point");
+}
+
+/* Whether a target says nothing: any point passes it. */
+static bool hopeless(const tr_problem *at)
+{
+    const tr_plan *plan = at->plan;
+    const pn_bounds *bounds = pn_objective_bounds(plan->base.objective);
+    double slope = bounds->lipschitz[PN_L2] + bounds->reg.gradient * sqrt((double)plan->model.dim);
+
+    return at->reachable > 0.0 && 1.75 * at->reachable >= slope &&
+           -13.0 / 6.0 * sqrt(plan->of.lipschitz * at->reachable) <= fmax(plan->lowest, -bounds->smoothness);
+}
+
+static void warn(tr_problem *at)
+{
+    tr_plan *plan = at->plan;
+    const tr_constants *of = &plan->of;
+    double a = at->reachable;
+
+    if (hopeless(at))
+        pn_plan_warn(
+            &plan->base,
+            "hopeless: no tolerance below %.3g, which every point meets, is reachable at n = %zu, d = %zu; the noise "
+            "of the %s is what hinders; more records, fewer features or a larger budget would help",
+            a, plan->model.n, plan->model.dim, at->hessian_binds ? "Hessian" : "gradient");
+    else if (of->tolerance < a * 0.998)
+        pn_plan_warn(&plan->base,
+                     "tolerance.gradient = %g is below what this budget can reach with certainty at n = %zu, d = %zu: "
+                     "gradient %.3g, eigenvalue -%.3g (for a = %.3g, %s)",
+                     of->tolerance, plan->model.n, plan->model.dim, 1.75 * a, 13.0 / 6.0 * sqrt(of->lipschitz * a), a,
+                     at->hessian_binds ? "for the Hessian's noise" : "for the gradient's noise");
+    if (at->own[TR_RADIUS].given &&
+        tr_sure_decrease(of, tr_gradient_limit(of), tr_hessian_limit(of)) < tr_decrease(of) * (1.0 - 1e-9))
+        pn_plan_warn(
+            &plan->base,
+            "radius = %g is not sqrt(a/M) = %.4g: the number of steps is not proven to suffice; the certificate is",
+            of->radius, sqrt(of->tolerance / of->lipschitz));
+}
+
+static void explain(tr_problem *at)
+{
+    explain_problem(at);
+    explain_noise(at);
+    warn(at);
 }
 
 /* ---- the plan ---- */
 
-static pn_status fill(tr_problem *at, pn_err *err)
+pn_status tr_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    tr_plan *plan = at->plan;
-    size_t batch = at->own[TR_BATCH].given ? at->own[TR_BATCH].count : 0;
-    pn_status status = pn_model_read(&plan->model, owner, plan->base.objective, at->request, batch,
-                                     at->own[TR_HESSIAN_NOISE].count == 0, at->own[TR_HESSIAN_BOUND].count == 1, err);
+    tr_plan *plan = (tr_plan *)base;
+    pn_objective *objective = base->objective;
+    tr_problem problem = { .plan = plan, .common = common, .own = own }, *at = &problem;
 
-    if (status == PN_OK)
-        status = refuse(at, err);
-    if (status == PN_OK)
-        status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START], NULL, NULL,
-                                     err);
-    if (status == PN_OK)
-        status = read_constants(at, err);
-    if (status == PN_OK)
-        status = attach_noise(at, err);
-    if (status != PN_OK)
-        return status;
-    tr_explain(at);
-    return PN_OK;
-}
-
-pn_status tr_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
-                      const pn_arg *own, pn_err *err)
-{
-    tr_plan *plan = pn_calloc(1, sizeof *plan);
-    tr_problem at = { .plan = plan, .request = request, .common = common, .own = own };
-    pn_status status;
-
-    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
-    pn_plan_begin(&plan->base, objective, request);
-    status = fill(&at, err);
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    *out = &plan->base;
+    PN_TRY(pn_model_read(&plan->model, owner, objective, &base->request, own[TR_BATCH].count,
+                         own[TR_HESSIAN_NOISE].count == 0, own[TR_HESSIAN_BOUND].count == 1, err));
+    PN_TRY(refuse(at, err));
+    PN_TRY(pn_first_order_read(&plan->problem, owner, objective, &common[PN_OPT_START], NULL, NULL, err));
+    PN_TRY(read_constants(at, err));
+    PN_TRY(attach_noise(at, err));
+    explain(at);
     return PN_OK;
 }
 
 void tr_plan_destroy(pn_plan *plan)
 {
-    tr_plan *self = (tr_plan *)plan;
-
-    pn_first_order_clear(&self->problem);
-    pn_free(self);
+    pn_first_order_clear(&((tr_plan *)plan)->problem);
+    pn_free(plan);
 }

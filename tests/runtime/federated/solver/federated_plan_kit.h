@@ -115,11 +115,10 @@ static inline void leave(fixture *f, int option)
 static inline pn_status try_plan(fixture *f, fed_plan **out, pn_err *err)
 {
     pn_arg common[PN_OPT_COUNT + 1], own[FED_COUNT + 1];
-    static const pn_solver_ops row = { .name = "federated_frank_wolfe" };
     pn_plan *plan = NULL;
     pn_status status;
 
-    f->request.solver = &row;
+    f->request.solver = &fed_solver;
     memcpy(common, f->common, sizeof common);
     memcpy(own, f->own, sizeof own);
     *out = NULL;
@@ -127,7 +126,7 @@ static inline pn_status try_plan(fixture *f, fed_plan **out, pn_err *err)
     if (status == PN_OK)
         status = pn_args_check("solve", federated_params, own, err);
     if (status == PN_OK)
-        status = fed_plan_new(&plan, f->objective, &f->request, common, own, err);
+        status = pn_plan_make(&plan, &fed_solver, f->objective, &f->request, common, own, err);
     *out = (fed_plan *)plan;
     return status;
 }
@@ -146,8 +145,7 @@ static inline fed_plan *plan_of(fixture *f)
 
 static inline void drop(fed_plan *plan)
 {
-    pn_event_free(plan->base.event);
-    fed_plan_destroy(&plan->base);
+    pn_plan_free(&plan->base);
 }
 
 static inline void refuses(fixture *f, pn_status expected, const char *words)

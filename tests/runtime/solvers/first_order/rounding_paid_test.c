@@ -236,8 +236,9 @@ static void leaves_of_zeroth_order_pay(void)
         if (CHECK(pn_plan_from_args(&plan, "zeroth_order_naive", of.objective, NULL, common, own, NULL, &err) ==
                   PN_OK)) {
             const zo_plan *details = (const zo_plan *)plan;
-            double norm = pn_smoothed_norm(&details->smoothing, P), b = (double)details->choice.first;
-            double error = pn_smoothed_error(&details->smoothing, P, details->choice.first, norm);
+            const pn_smoothing *how = &plan->questions[0].smoothing;
+            double norm = pn_smoothed_norm(how, P), b = (double)details->choice.first;
+            double error = pn_smoothed_error(how, P, details->choice.first, norm);
 
             CHECK(details->choice.sensitivity >= moved(neighbours) * norm / b + 2.0 * error && error > 0.0);
         } else {

@@ -287,18 +287,18 @@ static void test_the_value_has_noise_of_both_signs(void)
     own = (const so_plan *)plan;
     state.base.plan = plan;
     state.w = own->start;
-    sigma = own->value_z * own->value_sensitivity;
+    sigma = own->value.z * own->value.sensitivity;
     shift = sigma * sqrt(2.0 * log(1.0 / own->of.failure));
-    CHECK(own->value_cost > 0.0 && pn_rng_seeded(&rng, 21, NULL) == PN_OK);
-    CHECK_CLOSE(own->value_cost, 1.0 / (2.0 * own->value_z * own->value_z), 1e-8); /* rho of a Gaussian release */
-    CHECK_CLOSE(own->value_sensitivity, sqrt(12.0) / 50.0, 1e-6);                  /* the loss at w0 has range ||w0|| */
+    CHECK(own->value.cost > 0.0 && pn_rng_seeded(&rng, 21, NULL) == PN_OK);
+    CHECK_CLOSE(own->value.cost, 1.0 / (2.0 * own->value.z * own->value.z), 1e-8); /* rho of a Gaussian release */
+    CHECK_CLOSE(own->value.sensitivity, sqrt(12.0) / 50.0, 1e-6);                  /* the loss at w0 has range ||w0|| */
     CHECK(pn_objective_losses(objective, NULL, own->start, &exact, NULL, NULL, NULL) == PN_OK);
     CHECK(pn_oracle_open(&state.ask, plan, ledger, rng, NULL, NULL) == PN_OK);
     for (int i = 0; i < DRAWS; i++) {
         double value = NAN;
 
         pn_oracle_begin(state.ask);
-        if (!CHECK(noisy_value(&state, &value, NULL) == PN_OK))
+        if (!CHECK(pn_ask_start_value(state.ask, &own->value, own->start, &value, NULL) == PN_OK))
             break;
         pn_oracle_next(state.ask);
         low += value < exact - sigma;
@@ -342,10 +342,10 @@ static void test_iterations_follow_the_released_value(void)
     CHECK_CLOSE((double)state.iterations, expected, 2.0 + 0.002 * expected);
     CHECK(state.stage == SO_OPEN && state.valued);
     CHECK(so_first_phase(&state, NULL) == PN_OK && state.stage == SO_GRADIENT);
-    CHECK(state.phases[0].noise.iterations == state.iterations);
-    CHECK_CLOSE((double)state.iterations * whole(&state.phases[0].noise), 0.9e6, 0.9e6 * 1e-4);
-    CHECK_CLOSE(pn_ledger_spent(ledger), own->value_cost, 1e-6);
-    so_clear_phase(&state.phases[0]);
+    CHECK(state.phase.noise.iterations == state.iterations);
+    CHECK_CLOSE((double)state.iterations * state.phase.noise.whole, 0.9e6, 0.9e6 * 1e-4);
+    CHECK_CLOSE(pn_ledger_spent(ledger), own->value.cost, 1e-6);
+    pn_model_close(state.phase.release);
     pn_oracle_close(state.ask);
     pn_rng_free(rng);
     pn_ledger_free(ledger);

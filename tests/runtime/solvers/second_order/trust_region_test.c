@@ -42,7 +42,7 @@ static void test_the_certificate_of_the_theorem(void)
 {
     tr_constants of = { .tolerance = 0.03, .lipschitz = 4.0, .radius = sqrt(0.03 / 4.0), .failure = 0.1 };
     double root = sqrt(0.12), e = tr_gradient_limit(&of), E = tr_hessian_limit(&of);
-    tr_move move = { .multiplier = root, .least = -root, .length = of.radius, .gradient_norm = 1.0 };
+    tr_move move = { .multiplier = root, .least = -root, .length = of.radius };
     pn_certificate out = { 0 };
 
     tr_certify(&of, &move, e, E, -INFINITY, &out);
@@ -52,7 +52,7 @@ static void test_the_certificate_of_the_theorem(void)
     CHECK_CLOSE(out.eigenvalue_target, -13.0 / 6.0 * root, 1e-15);
     tr_certify(&of, &move, e, E, -0.01, &out);
     CHECK(out.eigenvalue == -0.01); /* what is known beforehand counts */
-    move = (tr_move){ .multiplier = 0.0, .least = 0.3, .length = 0.01, .gradient_norm = 1.0 };
+    move = (tr_move){ .multiplier = 0.0, .least = 0.3, .length = 0.01 };
     tr_certify(&of, &move, 0.0, 0.0, -1.0, &out);
     CHECK_CLOSE(out.gradient_norm, 4.0 * 1e-4 / 2.0, 1e-12);
     CHECK_CLOSE(out.eigenvalue, 0.3 - 0.04, 1e-9);
@@ -269,25 +269,25 @@ static void test_errors_are_those_of_all_steps(void)
     plan(&at, &(settings){ .rho = 0.5, .tolerance = 0.3, .iterations = 7 });
     own = own_of(&at);
     model = &own->model;
-    CHECK(own->gradient_error == pn_model_gradient_noise(model, own->gradient_z, 0.1 / 14.0));
-    CHECK(own->hessian_error == pn_model_hessian_noise(model, own->hessian_z, 0.1 / 14.0));
+    CHECK(own->error.gradient == pn_model_gradient_noise(model, own->gradient_z, 0.1 / 14.0));
+    CHECK(own->error.hessian == pn_model_hessian_noise(model, own->hessian_z, 0.1 / 14.0));
     plan(&at, &(settings){ .rho = 0.5, .tolerance = 0.3, .iterations = 7, .batch = 100 });
     own = own_of(&at);
     model = &own->model;
-    CHECK_CLOSE(own->gradient_error,
+    CHECK_CLOSE(own->error.gradient,
                 pn_model_gradient_noise(model, own->gradient_z, 0.1 / 28.0) +
                     pn_model_gradient_sampling(model, 0.1 / 28.0),
                 1e-15);
-    CHECK_CLOSE(own->hessian_error,
+    CHECK_CLOSE(own->error.hessian,
                 pn_model_hessian_noise(model, own->hessian_z, 0.1 / 28.0) +
                     pn_model_hessian_sampling(model, 0.1 / 28.0),
                 1e-15);
     plan(&at, &(settings){ .tolerance = 0.3, .iterations = 7, .batch = 100 });
     own = own_of(&at);
-    CHECK(own->gradient_error == pn_model_gradient_sampling(&own->model, 0.1 / 14.0) && own->gradient_z == 0.0);
+    CHECK(own->error.gradient == pn_model_gradient_sampling(&own->model, 0.1 / 14.0) && own->gradient_z == 0.0);
     plan(&at, &(settings){ .tolerance = 0.3, .iterations = 7 });
     own = own_of(&at);
-    CHECK(own->gradient_error == 0.0 && own->hessian_error == 0.0 && own->of.failure == 0.0);
+    CHECK(own->error.gradient == 0.0 && own->error.hessian == 0.0 && own->of.failure == 0.0);
     clear(&at);
 }
 
@@ -334,7 +334,7 @@ static void test_the_default_tolerance_is_the_smallest_reachable(void)
         plan(&at, &(settings){ .epsilon = 1.0 });
         own = own_of(&at);
         strain =
-            fmax(own->gradient_error / tr_gradient_limit(&own->of), own->hessian_error / tr_hessian_limit(&own->of));
+            fmax(own->error.gradient / tr_gradient_limit(&own->of), own->error.hessian / tr_hessian_limit(&own->of));
         CHECK(strain <= 1.0 + 1e-9 && strain >= 0.99);
         CHECK(own->of.tolerance < before);
         before = own->of.tolerance;

@@ -1,8 +1,5 @@
-/* newton_step.c -- the quadratic model of a Newton step, how much it is damped, and its least point, over R^d in closed
- * form or over a set by accelerated projected gradients; gains.  All that it sees is public, or has been released.
- * Depends on: newton.h, descent.h, numeric.  Used by: newton.c, newton_exact.c.
- * Source: Nocedal, Wright (2006), section 3.4 for raised eigenvalues; Lee, Sun, Saunders (2014), steps over a set;
- * Stein (1981) for the estimate of what noise costs; Kalman (1960) for gains. */
+/* raised_quadratic.c -- see raised_quadratic.h.
+ * Depends on: raised_quadratic.h, descent.h, numeric.  Used by: newton.c, newton_exact.c. */
 #include <math.h>
 #include <string.h>
 
@@ -11,17 +8,15 @@
 #include "numeric/lapack.h"
 #include "numeric/symmetric.h"
 #include "minimise/descent.h"
-#include "solvers/second_order/newton.h"
-
-static const char owner[] = "solve.newton";
+#include "minimise/raised_quadratic.h"
 
 #define SOUND      1e-13 /* least eigenvalue as a part of the largest one */
 #define STEPS_MOST 20000
 #define TOLERANCE  1e-10 /* of the step over a set, relative to its length */
 
-pn_status nw_quadratic_init(nw_quadratic *self, size_t dim, pn_err *err)
+pn_status pn_raised_init(pn_raised *self, const char *owner, size_t dim, pn_err *err)
 {
-    *self = (nw_quadratic){ .dim = dim };
+    *self = (pn_raised){ .owner = owner, .dim = dim };
     self->values = pn_calloc(dim, sizeof(double));
     self->found = pn_calloc(dim, sizeof(double));
     self->part = pn_calloc(dim, sizeof(double));
@@ -31,16 +26,16 @@ pn_status nw_quadratic_init(nw_quadratic *self, size_t dim, pn_err *err)
     return PN_OK;
 }
 
-void nw_quadratic_clear(nw_quadratic *self)
+void pn_raised_clear(pn_raised *self)
 {
     pn_free(self->values);
     pn_free(self->found);
     pn_free(self->part);
     pn_free(self->vectors);
-    *self = (nw_quadratic){ 0 };
+    *self = (pn_raised){ 0 };
 }
 
-pn_status nw_quadratic_set(nw_quadratic *self, const double *packed, double least, pn_err *err)
+pn_status pn_raised_set(pn_raised *self, const double *packed, double least, pn_err *err)
 {
     size_t dim = self->dim;
 
@@ -54,20 +49,20 @@ pn_status nw_quadratic_set(nw_quadratic *self, const double *packed, double leas
 }
 
 /* part = V x, the coordinates of x along eigenvectors. */
-static void decompose(nw_quadratic *self, const double *x)
+static void decompose(pn_raised *self, const double *x)
 {
     pn_mat_times_vec((pn_mat){ self->vectors, self->dim, self->dim }, x, self->part);
 }
 
 /* y = V^T part */
-static void assemble(const nw_quadratic *self, double *y)
+static void assemble(const pn_raised *self, double *y)
 {
     memset(y, 0, self->dim * sizeof *y);
     for (size_t j = 0; j < self->dim; j++)
         pn_axpy(self->dim, self->part[j], self->vectors + j * self->dim, y);
 }
 
-void nw_quadratic_times(nw_quadratic *self, const double *x, double *y)
+void pn_raised_times(pn_raised *self, const double *x, double *y)
 {
     decompose(self, x);
     for (size_t j = 0; j < self->dim; j++)
@@ -77,12 +72,12 @@ void nw_quadratic_times(nw_quadratic *self, const double *x, double *y)
 
 /* An eigenvalue below the noise may be anything from 0 to about that: predictions take no less than half of what it is
  * raised to, so that steps along it end, and no more than a step that is to be repeated does not cover. */
-static double predicted(const nw_quadratic *self, size_t j)
+static double predicted(const pn_raised *self, size_t j)
 {
     return fmax(self->found[j], 0.5 * self->values[0]);
 }
 
-void nw_quadratic_predict(nw_quadratic *self, const double *x, double *y)
+void pn_raised_predict(pn_raised *self, const double *x, double *y)
 {
     decompose(self, x);
     for (size_t j = 0; j < self->dim; j++)
@@ -96,7 +91,7 @@ void nw_quadratic_predict(nw_quadratic *self, const double *x, double *y)
  * <b*, x> + <x, H x>/2, b* the gradient without its noise; since E <b - b*, x> is minus the noise's variance times the
  * trace of (P + d)^-1, this is an unbiased estimate of the change (Stein 1981), with H as it was found: raised
  * eigenvalues would charge what raising them avoids. */
-static double expected_change(const nw_quadratic *self, double variance, double d)
+static double expected_change(const pn_raised *self, double variance, double d)
 {
     double sum = 0.0;
 
@@ -109,7 +104,7 @@ static double expected_change(const nw_quadratic *self, double variance, double 
 }
 
 /* From 2^-25 to 2^25 of the largest eigenvalue; nothing is gained by a finer search. */
-double nw_quadratic_damping(nw_quadratic *self, const double *b, double variance)
+double pn_raised_damping(pn_raised *self, const double *b, double variance)
 {
     double best = INFINITY, least = 0.0, top = self->values[self->dim - 1];
 
@@ -125,27 +120,10 @@ double nw_quadratic_damping(nw_quadratic *self, const double *b, double variance
     return best;
 }
 
-/* ---- gains ---- */
-
-/* A release that differs from its prediction by more than both their variances explain tells that the prediction was
- * off: then by what is left.  By more than six deviations of a mean of squares, which noise alone brings about in 2 of
- * 1,000 releases of one number and in 1 of 10,000 of nine: a false alarm loses what is known, and most where it is
- * known better than a release tells; where the prediction is off, it is by far. */
-double nw_gain(double *variance, double noise, double seen, double count)
-{
-    double gain;
-
-    if (seen > (*variance + noise) * (1.0 + 6.0 * sqrt(2.0 / count)))
-        *variance = seen - noise;
-    gain = *variance / (*variance + noise);
-    *variance = gain * noise;
-    return gain;
-}
-
 /* ---- over a set ---- */
 
 typedef struct step_over_set {
-    nw_quadratic *quadratic;
+    pn_raised *quadratic;
     const double *w, *g;
     double *away; /* [dim] */
 } step_over_set;
@@ -158,43 +136,43 @@ static pn_status slope(void *ud, const double *x, double *gradient, pn_err *err)
     (void)err;
     for (size_t j = 0; j < dim; j++)
         at->away[j] = x[j] - at->w[j];
-    nw_quadratic_times(at->quadratic, at->away, gradient);
+    pn_raised_times(at->quadratic, at->away, gradient);
     pn_axpy(dim, 1.0, at->g, gradient);
     return PN_OK;
 }
 
 /* The answer need not be exact: what is missing is a part of the step, and the next one goes on from it. */
-static pn_status minimise_over_set(nw_quadratic *self, const pn_set *set, const double *w, const double *g,
-                                   double *next, pn_task *task, pn_err *err)
+static pn_status minimise_over_set(pn_raised *self, const pn_set *set, const double *w, const double *g, double *next,
+                                   pn_task *task, pn_err *err)
 {
-    double low = self->values[0], high = self->values[self->dim - 1], certificate;
-    step_over_set at = { self, w, g, pn_alloc(self->dim, sizeof(double)) };
-    pn_descent how = { .owner = owner,
+    step_over_set at = { self, w, g, NULL };
+    pn_descent how = { .owner = self->owner,
                        .label = "step",
                        .gradient = slope,
                        .self = &at,
                        .set = set,
                        .p = self->dim,
-                       .strong_convexity = low,
-                       .smoothness = high,
+                       .strong_convexity = self->values[0],
+                       .smoothness = self->values[self->dim - 1],
                        .tolerance = fmax(TOLERANCE * pn_lp_norm(PN_L2, self->dim, g), 0x1p-900),
                        .residual = set->ops->project != NULL,
                        .most_steps = STEPS_MOST,
                        .smooth = true,
                        .task = task,
                        .quiet = true };
+    double certificate;
     bool reached;
     pn_status status;
 
-    PN_TRY(pn_made(at.away, err, "%s: out of memory for %zu coordinates", owner, self->dim));
+    PN_TRY(pn_new(&at.away, self->dim, err, "%s: out of memory for %zu coordinates", self->owner, self->dim));
     memcpy(next, w, self->dim * sizeof *next);
     status = pn_descend(&how, next, &certificate, &reached, err);
     pn_free(at.away);
     return status;
 }
 
-pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const double *w, const double *g, double *next,
-                                pn_task *task, pn_err *err)
+pn_status pn_raised_minimise(pn_raised *self, const pn_set *set, const double *w, const double *g, double *next,
+                             pn_task *task, pn_err *err)
 {
     if (set)
         return minimise_over_set(self, set, w, g, next, task, err);
@@ -204,25 +182,4 @@ pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const dou
     assemble(self, next);
     pn_axpy(self->dim, 1.0, w, next);
     return PN_OK;
-}
-
-/* ---- in the set ---- */
-
-#define OUTSIDE 0x1p-31 /* beyond the set's radii, which slopes leave room for (SLACK of newton_plan.c) */
-
-/* Differences of slopes rest on margins, and these on the radii of the set in l1, l2 and linf.  Iterative projections
- * may end further outside than rounding takes others: such a point, which is public,
- * is drawn toward the origin until the radii hold. */
-void nw_keep_within(const pn_set *set, double *x, size_t dim)
-{
-    double over = 1.0;
-
-    for (int norm = 0; set && norm < PN_LP_COUNT; norm++) {
-        double radius = set->ops->radius(set, (pn_lp)norm), size = pn_lp_norm((pn_lp)norm, dim, x);
-
-        if (isfinite(radius) && size > radius * over)
-            over = size / radius;
-    }
-    for (size_t j = 0; over > 1.0 + OUTSIDE && j < dim; j++)
-        x[j] /= over;
 }
