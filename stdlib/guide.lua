@@ -46,8 +46,8 @@ return {
         .. "false); what it asks then is what any step may ask.  No record is looked at, and nothing is spent.  A step that "
         .. "asks different things at different times asks all of them in step 1, or declares them: queries={gradient=1, "
         .. "hvp={count=2, share=0.5}}, or a function of s that returns such a table.  What is not asked is not paid for.  A run "
-        .. "has s.steps steps: iterations= of the call, else what iterations(s) returns, else options.iterations.  It starts at start=, else in the set's centre; after each step "
-        .. "s.x, or what answer(s) returns, is the model." },
+        .. "has s.steps steps: iterations= of the call, else what iterations(s) returns, else options.iterations.  It starts at "
+        .. "start=, else in the set's centre; after each step s.x, or what answer(s) returns, is the model." },
     { "Refused",
       "A question of another kind than planned, one more of a kind, another batch, phi, range, threshold or number of "
         .. "points, a larger share, a price: the question is refused with nothing charged or drawn for it, and what was answered "

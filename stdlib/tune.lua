@@ -23,25 +23,25 @@ local function around(plan)
     grid[name] = values
   end
   if not next(grid) then
-    error(("solve.%s: tune knows no numbers that shape this plan; name options and values"):format(plan.solver), 0)
+    error("plan:tune: nothing is known that shapes a plan of " .. plan.solver .. "; give option = {values}", 0)
   end
   return grid
 end
 
 -- Names in a fixed order, and lists of values; a single value stands for a list of one.
-local function axes(grid, solver)
+local function axes(grid)
   local names, lists, count = {}, {}, 1
   for name, values in pairs(grid) do
     if type(name) ~= "string" then
-      error(("solve.%s: tune takes option = {values}, got the key %s"):format(solver, tostring(name)), 0)
+      error(("plan:tune: expected option = {values}, got the key %s"):format(tostring(name)), 0)
     end
     if type(values) ~= "table" then values = {values} end
-    if #values == 0 then error(("solve.%s: tune: %s has no values to try"):format(solver, name), 0) end
+    if #values == 0 then error(("plan:tune: %s has no values to try; give one at least"):format(name), 0) end
     names[#names + 1], lists[name] = name, values
     count = count * #values
   end
   if count > MOST then
-    error(("solve.%s: tune: %d combinations; at most %d are tried"):format(solver, count, MOST), 0)
+    error(("plan:tune: expected at most %d combinations, got %d; give fewer values"):format(MOST, count), 0)
   end
   table.sort(names)
   return names, lists, count
@@ -145,16 +145,16 @@ end
 
 return function(plan, grid)
   if grid ~= nil and type(grid) ~= "table" then
-    error(("solve.%s: tune takes a table of option = {values}, got %s"):format(plan.solver, type(grid)), 0)
+    error(("plan:tune: expected a table of option = {values}, got %s"):format(type(grid)), 0)
   end
   local options, within, progress = {}, WITHIN, nil
   for name, values in pairs(grid or {}) do
     if name == "within" then within = values elseif name == "progress" then progress = values else options[name] = values end
   end
   if type(within) ~= "number" or not (within >= 1) then
-    error(("solve.%s: tune: within must be a number >= 1, got %s"):format(plan.solver, tostring(within)), 0)
+    error(("plan:tune: within must be a number >= 1, got %s"):format(tostring(within)), 0)
   end
-  local names, lists, count = axes(next(options) and options or around(plan), plan.solver)
+  local names, lists, count = axes(next(options) and options or around(plan))
   local rows = setmetatable({names = names}, {__tostring = show, __name = "tune"})
   frame(("%s: tune"):format(plan.solver), count, progress, function(tell)
     local least
@@ -168,11 +168,10 @@ return function(plan, grid)
   choose(rows, within)
   if not rows[1].predicted then
     if rows[1].plan then
-      error(("solve.%s: tune: its plans predict no risk to be compared by; compare plan:with{...} by their lines"):format(
+      error(("plan:tune: plans of %s predict no risk; compare those that plan:with{...} returns by their lines"):format(
         plan.solver), 0)
     end
-    error(("solve.%s: tune: none of %d plans predicts a risk; the first one: %s"):format(plan.solver, #rows,
-      rows[1].reason), 0)
+    error(("plan:tune: none of %d plans predicts a risk; the first one: %s"):format(#rows, rows[1].reason), 0)
   end
   if plan.accountant == "pld" then rows[1] = finish(plan, rows[1]) end
   return rows[1].plan, rows

@@ -108,26 +108,29 @@ bool pnl_is_scripted(const pn_solver_ops *solver)
 
 /* ---- options ---- */
 
-/* Push the definition's options with those of the caller laid over them; names that it does not have are checked by
- * what reads the rest. */
-static void push_options(lua_State *L, int table, int given)
+/* Copies what the table at `from` has into that on top of the stack. */
+static void add_all(lua_State *L, int from)
 {
-    lua_newtable(L);
-    if (lua_getfield(L, table, "options") == LUA_TTABLE) {
-        for (lua_pushnil(L); lua_next(L, -2);) {
-            lua_pushvalue(L, -2);
-            lua_insert(L, -2);
-            lua_rawset(L, -5);
-        }
-    }
-    lua_pop(L, 1);
-    if (!lua_istable(L, given))
-        return;
-    for (lua_pushnil(L); lua_next(L, given);) {
+    for (lua_pushnil(L); lua_next(L, from);) {
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
         lua_rawset(L, -4);
     }
+}
+
+/* Push the definition's options with those of the caller laid over them; names that it does not have are checked by
+ * what reads the rest. */
+static void push_options(lua_State *L, int table, int given)
+{
+    int own = lua_gettop(L) + 1;
+    bool has = lua_getfield(L, table, "options") == LUA_TTABLE;
+
+    lua_newtable(L);
+    if (has)
+        add_all(L, own);
+    lua_remove(L, own);
+    if (lua_istable(L, given))
+        add_all(L, given);
 }
 
 #define MOST_OPTIONS 24 /* of a definition's own */
@@ -138,25 +141,35 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Appends the names of the options in the definition at `table`, sorted; they live as long as that. */
+static size_t own_names(lua_State *L, int table, const char *names[static MOST_OPTIONS])
+{
+    size_t count = 0;
+
+    if (lua_getfield(L, table, "options") == LUA_TTABLE) {
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+            names[count++] = lua_tostring(L, -2);
+    }
+    lua_pop(L, 1);
+    qsort(names, count, sizeof *names, by_name);
+    return count;
+}
+
 /* The names that a call may give besides the common ones: of the run, batch, and of the definition, in order. */
 static void option_names(lua_State *L, int table, const char *names[NAMES])
 {
-    size_t count = 0, own;
+    const char *own[MOST_OPTIONS];
+    size_t count = 0, most = own_names(L, table, own);
 
     for (size_t i = 0; pnl_run_option_names[i]; i++)
         names[count++] = pnl_run_option_names[i];
     names[count++] = "batch";
     names[count++] = "accountant";
-    own = count;
-    if (lua_getfield(L, table, "options") == LUA_TTABLE) {
-        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-            if (strcmp(lua_tostring(L, -2), "iterations") != 0 && count < NAMES - 1) /* which is common */
-                names[count++] = lua_tostring(L, -2);
-        }
+    for (size_t i = 0; i < most && count < NAMES - 1; i++) {
+        if (strcmp(own[i], "iterations") != 0) /* which is common */
+            names[count++] = own[i];
     }
-    lua_settop(L, lua_gettop(L) - 1);
     names[count] = NULL;
-    qsort(names + own, count - own, sizeof *names, by_name);
 }
 
 static void *new_function(lua_State *L, int box, const pnl_plan_parts *parts)
@@ -319,14 +332,20 @@ static void read_options(lua_State *L, pnl_scripted *self)
     lua_pop(L, 2);
 }
 
-/* The table, copied: what its maker changes later is not what was planned. */
+/* The table, copied with its options and what it says about them: what its maker changes later was not checked. */
 static void keep_table(lua_State *L, int box)
 {
+    static const char *const inner[] = { "options", "about" };
+
     lua_newtable(L);
-    for (lua_pushnil(L); lua_next(L, 1);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, -4);
+    add_all(L, 1);
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        if (lua_getfield(L, -1, inner[i]) == LUA_TTABLE) {
+            lua_newtable(L);
+            add_all(L, lua_gettop(L) - 1);
+            lua_setfield(L, -3, inner[i]);
+        }
+        lua_pop(L, 1);
     }
     pnl_keep(L, box, -1);
     lua_pop(L, 1);
@@ -376,12 +395,34 @@ static int solver_new(lua_State *L)
     return 1;
 }
 
+/* Its name and doc, how to call it, and a line for each of its options: the default, and what `about` says. */
 static int solver_tostring(lua_State *L)
 {
+    enum { OPTIONS = 3, ABOUT, TEXT };
     const pnl_scripted *self = definition_of(L, 1);
+    const char *names[MOST_OPTIONS];
+    size_t count;
 
-    lua_pushfstring(L, "solver %s%s%s: call it as %s(obj, {epsilon=, delta=, iterations=}), or %s.plan(obj, ...)",
+    lua_settop(L, 1);
+    push_definition_table(L, 1);
+    count = own_names(L, 2, names);
+    lua_getfield(L, 2, "options");
+    lua_getfield(L, 2, "about");
+    lua_pushfstring(L, "solver %s%s%s\n    %s(obj, {epsilon=, delta=, iterations=}) fits, %s.plan(obj, ...) plans",
                     self->name, self->doc[0] ? ": " : "", self->doc, self->name, self->name);
+    for (size_t i = 0; i < count; i++) {
+        lua_pushfstring(L, "\n    %s = ", names[i]);
+        lua_getfield(L, OPTIONS, names[i]);
+        luaL_tolstring(L, -1, NULL);
+        lua_remove(L, -2);
+        lua_concat(L, 3);
+        if (lua_istable(L, ABOUT) && lua_getfield(L, ABOUT, names[i]) == LUA_TSTRING)
+            lua_pushfstring(L, "%s: %s", lua_tostring(L, TEXT), lua_tostring(L, -1));
+        else
+            lua_pushvalue(L, TEXT);
+        lua_replace(L, TEXT);
+        lua_settop(L, TEXT);
+    }
     return 1;
 }
 

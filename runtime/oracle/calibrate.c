@@ -276,8 +276,8 @@ static pn_status check_choices(const pn_plan *plan, pn_err *err)
 
     if (cost <= most * (1.0 + 0x1p-40))
         return PN_OK;
-    return pn_fail(err, PN_EBUDGET, "%s: the least that %zu choices can cost is %s %g, more than the %g asked for",
-                   plan->owner, plan->charges, rho ? "rho" : "epsilon", cost, most);
+    return pn_fail(err, PN_EBUDGET, "%s: %s = %g does not pay for %zu choice%s: give %g or more", plan->owner,
+                   rho ? "rho" : "epsilon", most, plan->charges, plan->charges == 1 ? "" : "s", cost);
 }
 
 /* Beside batches an answer about all records is one of everybody: one kind of event, as svrg has it. */

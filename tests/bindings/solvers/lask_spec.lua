@@ -151,7 +151,7 @@ describe("an oracle", function()
   it("takes no choice that costs more than it was told to", function()
     local small = pn.ledger { rho = 1 }
     local own = pn.oracle { objective = obj, ledger = small }
-    refused("oracle: the least that 1 choices can cost is rho", own.vertex, own, x, { rho = 1e-30 })
+    refused("oracle: rho = 1e-30 does not pay for 1 choice: give ", own.vertex, own, x, { rho = 1e-30 })
     refused("oracle: no noise that can be drawn makes gradient cost as little as rho 1e-30; give more rho", own.gradient, own, x,
       { rho = 1e-30 })
     refused("oracle: no noise that can be drawn makes value cost as little as epsilon 1e-300; give more epsilon or delta",

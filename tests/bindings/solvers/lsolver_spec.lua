@@ -52,6 +52,16 @@ describe("a definition", function()
     end
   end)
 
+  it("is what it was when it was made, and says which options it has", function()
+    local options, about = { rate = 0.5, deep = 2 }, { rate = "length of a step" }
+    local own = pn.solver { name = "mine", doc = "Steps.", step = descend, options = options, about = about }
+    options[true], options[2], options.epsilon, about.deep = 1, 3, 4, "changed later"
+    local calls = "    mine(obj, {epsilon=, delta=, iterations=}) fits, mine.plan(obj, ...) plans"
+    assert.equal("solver mine: Steps.\n" .. calls .. "\n    deep = 2\n    rate = 0.5: length of a step", tostring(own))
+    assert.equal(5, own.plan(obj, budget).iterations)
+    assert.equal("solver mine\n" .. calls, tostring(solver(descend)))
+  end)
+
   it("is refused by a plan that cannot be made", function()
     refused("mine: say how many steps a run has: iterations=", solver(descend), obj, { epsilon = 1, delta = 1e-6 })
     refused("mine: its step asks nothing of the records", solver(function() end), obj, budget)
@@ -168,7 +178,7 @@ describe("a plan", function()
     assert.equal(9, plan:with({ iterations = 9 }).iterations)
     assert.near(1, plan:with({ rate = 4 }).epsilon, 1e-6)
     assert.matches("gradient +[%d.e-]+ +noise on each of 3 numbers, once a step", tostring(plan))
-    refused("tune: its plans predict no risk to be compared by", plan.tune, plan, { iterations = { 2, 4 } })
+    refused("plan:tune: plans of mine predict no risk; compare", plan.tune, plan, { iterations = { 2, 4 } })
   end)
 
   it("costs what it says, of several questions too, and spends nothing", function()
