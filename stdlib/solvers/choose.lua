@@ -11,13 +11,28 @@ local choose = {}
 
 local FORGET, FEWEST, MOST = 10, 10, 400
 
+local function got(value)
+  if type(value) == "string" then return ('"%s"'):format(value) end
+  return type(value) == "number" and tostring(value) or type(value) == "boolean" and tostring(value) or "a " .. type(value)
+end
+
 -- The option `name`: a number from low to high, `high` excluded when it is finite, or what `otherwise` says where it is "auto".
 function choose.number(s, name, low, high, otherwise)
   local value = s.options[name]
   if value == "auto" and otherwise then return otherwise end
   if math.type(value) and value >= low and value < high then return value end
   error(("%s: %s must be a number from %g%s%s, got %s"):format(s.name, name, low,
-    high < math.huge and (" to below %g"):format(high) or "", otherwise and ', or "auto"' or "", tostring(value)), 0)
+    high < math.huge and (" to below %g"):format(high) or "", otherwise and ', or "auto"' or "", got(value)), 0)
+end
+
+-- The option `name`: one of the words.
+function choose.word(s, name, words)
+  local value = s.options[name]
+  for _, word in ipairs(words) do
+    if value == word then return word end
+  end
+  error(('%s: %s must be "%s" or "%s", got %s'):format(s.name, name, table.concat(words, '", "', 1, #words - 1), words[#words],
+    got(value)), 0)
 end
 
 -- The length of theta over which slopes change by their bound, for records with gradients of length G: G/L of a logistic loss.
@@ -75,13 +90,14 @@ function choose.rate_of_sums(s, momentum, noise)
   return choose.rate(s, momentum) * (noise > 0 and math.min(s.noise * s.steps / noise, 1) or 1)
 end
 
+function choose.factorization(s)
+  choose.word(s, "factorization", { "binary", "sqrt", "banded", "blt" })
+end
+
 -- ---- which point is the answer: option output ----
 
 function choose.output(s)
-  local output = s.options.output
-  if output ~= "average" and output ~= "last" then
-    error(('%s: output must be "average" or "last", got %s'):format(s.name, tostring(output)), 0)
-  end
+  choose.word(s, "output", { "average", "last" })
 end
 
 -- After a step: the mean of the points of the last half.

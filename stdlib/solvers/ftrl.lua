@@ -23,6 +23,7 @@ return {
   end,
   start = function(s)
     choose.output(s)
+    choose.factorization(s)
     choose.sample(s, s.n)
     s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
     s.batch = math.max(s.n // s.steps, 1)

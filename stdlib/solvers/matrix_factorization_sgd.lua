@@ -25,6 +25,7 @@ return {
   end,
   start = function(s)
     choose.output(s)
+    choose.factorization(s)
     local epochs = choose.number(s, "epochs", 0, math.huge)
     choose.sample(s, s.n * epochs)
     s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
