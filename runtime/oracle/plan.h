@@ -80,6 +80,7 @@ struct pn_plan {
     pn_objective *objective; /* kept: must outlive the plan */
     pn_request request;
     size_t iterations;
+    double *start; /* [dim] owned: the first point, of solvers that keep it here; NULL */
     /* owned; NULL unless the sensitivity is 0: a private run that releases nothing about the records.  request and
      * objective are then those of its stand-in */
     pn_without_records *without_records;

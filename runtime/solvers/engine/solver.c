@@ -69,6 +69,11 @@ pn_objective *pn_plan_objective(const pn_plan *plan)
     return plan->without_records ? plan->without_records->objective : plan->objective;
 }
 
+static void free_block(pn_plan *plan)
+{
+    pn_free(plan);
+}
+
 void pn_plan_free(pn_plan *plan)
 {
     if (!plan)
@@ -79,7 +84,8 @@ void pn_plan_free(pn_plan *plan)
         pn_question_clear(&plan->questions[i]);
     pn_free(plan->questions);
     pn_event_free(plan->event);
-    plan->solver->destroy_plan(plan);
+    pn_free(plan->start);
+    (plan->solver->destroy_plan ? plan->solver->destroy_plan : free_block)(plan);
     pn_without_records_free(without);
 }
 

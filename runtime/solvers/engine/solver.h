@@ -36,12 +36,14 @@ pn_objective *pn_plan_objective(const pn_plan *plan);
 
 struct pn_state {
     const pn_plan *plan; /* kept */
+    size_t dim;          /* of the objective */
+    double *theta;       /* [dim] the answer if the run ended now, paid; NULL where the solver has `current` */
     size_t step;         /* steps done */
     uint64_t gradients;
     bool more;           /* set by an update: the step goes on with another query and update */
     bool finished;       /* set by a solver that ends early */
     const char *stopped; /* static: why it did, for the fit; NULL: "converged" */
-    double *block;       /* owned: the arrays of `rooms` */
+    double *block;       /* owned: theta, and the arrays of `rooms` */
 };
 
 /* How a solver says which arrays its state has: asked twice, to count and to hand out. */
@@ -87,7 +89,8 @@ struct pn_solver_ops {
     /* NULL, or: lines on choices that were not made, with their noise.  They take longer than the plan, so they wait
      * until it is shown: for plans that called pn_plan_later. */
     void (*what_if)(const pn_plan *plan, pn_plan_lines *out);
-    void (*destroy_plan)(pn_plan *plan); /* frees the solver's own parts and the block; not what pn_plan owns */
+    /* Frees the solver's own parts and the block; not what pn_plan owns.  NULL: it has none. */
+    void (*destroy_plan)(pn_plan *plan);
 
     /* A run.  The engine allocates the state and its arrays, zeroed, and frees them.  A step is `query`, which asks the
      * oracle and is the only one that sees records, ledger or chance, and then `update`, which moves by the answers and
@@ -100,7 +103,9 @@ struct pn_solver_ops {
     pn_status (*update)(pn_state *state, pn_trace_row *row, pn_err *err);
     void (*end)(pn_state *state); /* NULL, or: free what the state holds besides its arrays */
 
-    void (*current)(const pn_state *state, double *theta /* [p] */); /* the answer if the run ended now; paid */
+    /* NULL, or: the answer if the run ended now, of those that do not keep it in state->theta.  That begins as
+     * plan->start where there is one, else as 0. */
+    void (*current)(const pn_state *state, double *theta /* [p] */);
     /* Of a run that goes on where it was, because a checkpoint says so: what it may still charge to the
      * context's ledger, *out NULL for nothing.  *resumed false: it begins, and may charge all of the plan.
      * NULL: every run begins. */
@@ -149,6 +154,8 @@ void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out);
 
 /** The state of a run before its first step.  Errors: PN_ENOMEM; what the solver's `begin` fails with. */
 pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_err *err);
+/** theta[dim]: the answer if the run ended now. */
+void pn_state_answer(const pn_state *state, double *theta);
 void pn_state_free(pn_state *state); /* NULL allowed */
 
 #define PN_TRACE_ROWS 1000000

@@ -10,9 +10,9 @@
 #include "solvers/perturbation/objective_perturbation.h"
 
 typedef struct op_state {
-    pn_state base;                    /* first */
-    double *theta, *linear, *minimum; /* [p] each; linear and minimum are as private as the data */
-    double *released, *next;          /* [p] the minimum with its noise; what an update leaves unfinished */
+    pn_state base;            /* first */
+    double *linear, *minimum; /* [p] each; as private as the data */
+    double *released, *next;  /* [p] the minimum with its noise; what an update leaves unfinished */
 } op_state;
 
 static const op_plan *plan_of(const op_state *self)
@@ -23,23 +23,12 @@ static const op_plan *plan_of(const op_state *self)
 static void op_rooms(pn_state *state, pn_room *room)
 {
     op_state *self = (op_state *)state;
-    size_t p = pn_objective_dim(state->plan->objective);
+    size_t p = state->dim;
 
-    pn_room_take(room, &self->theta, p);
     pn_room_take(room, &self->linear, p);
     pn_room_take(room, &self->minimum, p);
     pn_room_take(room, &self->released, p);
     pn_room_take(room, &self->next, p);
-}
-
-static pn_status op_first(pn_state *state, pn_oracle *ask, pn_err *err)
-{
-    op_state *self = (op_state *)state;
-
-    (void)ask;
-    (void)err;
-    memcpy(self->theta, plan_of(self)->start, pn_objective_dim(state->plan->objective) * sizeof(double));
-    return PN_OK;
 }
 
 /* What a failure says may hold numbers of the records. */
@@ -65,7 +54,7 @@ static pn_status op_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
     PN_TRY(minimise(self, ask, err));
     if (is_private)
         return pn_ask_masked(ask, self->minimum, self->released, err);
-    memcpy(self->released, self->minimum, pn_objective_dim(state->plan->objective) * sizeof(double));
+    memcpy(self->released, self->minimum, state->dim * sizeof(double));
     return PN_OK;
 }
 
@@ -74,19 +63,14 @@ static pn_status op_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     op_state *self = (op_state *)state;
     const pn_set *set = pn_objective_set(state->plan->objective);
-    size_t p = pn_objective_dim(state->plan->objective);
+    size_t p = state->dim;
 
     (void)row;
     memcpy(self->next, self->released, p * sizeof(double));
     if (set && state->plan->request.kind != PN_NONPRIVATE)
         PN_TRY(set->ops->project(set, self->next, err));
-    memcpy(self->theta, self->next, p * sizeof(double));
+    memcpy(state->theta, self->next, p * sizeof(double));
     return PN_OK;
-}
-
-static void op_current(const pn_state *state, double *theta)
-{
-    memcpy(theta, ((const op_state *)state)->theta, pn_objective_dim(state->plan->objective) * sizeof(double));
 }
 
 const pn_solver_ops pn_solver_objective_perturbation = {
@@ -102,11 +86,8 @@ const pn_solver_ops pn_solver_objective_perturbation = {
     .is_private = true,
     .plan_size = sizeof(op_plan),
     .fill = op_fill,
-    .destroy_plan = op_plan_destroy,
     .state = sizeof(op_state),
     .rooms = op_rooms,
-    .begin = op_first,
     .query = op_query,
     .update = op_update,
-    .current = op_current,
 };

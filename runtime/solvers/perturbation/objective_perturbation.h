@@ -49,7 +49,6 @@ typedef struct op_plan {
     pn_plan base; /* first */
     op_problem problem;
     op_choice choice;
-    double *start; /* [p] */
 } op_plan;
 
 /** Read the problem; regulariser, beta and reach are public.  Errors: PN_ENOMEM; what the regulariser fails with. */
@@ -86,6 +85,5 @@ extern const pn_param op_params[];
 enum { OP_LAMBDA = 0, OP_SPLIT, OP_TOLERANCE, OP_APPROXIMATE, OP_UNPROVEN, OP_ACCOUNTANT };
 
 pn_status op_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
-void op_plan_destroy(pn_plan *plan);
 
 #endif

@@ -412,13 +412,7 @@ pn_status op_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     op_plan *plan = (op_plan *)base;
 
     base->iterations = 1;
-    PN_TRY(pn_plan_start(&plan->start, owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, owner, base->objective, &common[PN_OPT_START], err));
     PN_TRY(op_gather(plan, common, own, err));
     return base->request.kind == PN_NONPRIVATE ? plan_nonprivate(plan, own, err) : plan_private(plan, common, own, err);
-}
-
-void op_plan_destroy(pn_plan *plan)
-{
-    pn_free(((op_plan *)plan)->start);
-    pn_free(plan);
 }

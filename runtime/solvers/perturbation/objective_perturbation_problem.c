@@ -271,7 +271,7 @@ pn_status op_gather(op_plan *plan, const pn_arg *common, const pn_arg *own, pn_e
 {
     op_problem *at = &plan->problem;
 
-    describe(at, plan->base.owner, plan->base.objective, &plan->base.request, plan->start);
+    describe(at, plan->base.owner, plan->base.objective, &plan->base.request, plan->base.start);
     if (own[OP_SPLIT].given)
         at->split = own[OP_SPLIT].real;
     if (own[OP_TOLERANCE].given)

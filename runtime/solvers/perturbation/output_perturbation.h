@@ -56,7 +56,6 @@ typedef struct output_plan {
     op_problem minimum; /* of the exact method */
     op_choice certificate;
     pn_prox *prox; /* owned; NULL: none */
-    double *start; /* [p] owned */
     size_t *order; /* [n] of sgd, owned */
 } output_plan;
 

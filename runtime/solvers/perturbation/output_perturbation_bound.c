@@ -195,7 +195,7 @@ pn_status output_read(output_problem *at, output_plan *plan, pn_err *err)
                             .set = pn_objective_set(objective),
                             .bounds = bounds,
                             .request = &plan->base.request,
-                            .start = plan->start,
+                            .start = plan->base.start,
                             .n = (double)pn_objective_data(objective)->n,
                             .p = (double)pn_objective_dim(objective),
                             .lipschitz = bounds->lipschitz[PN_L2],

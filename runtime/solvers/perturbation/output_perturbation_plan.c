@@ -241,7 +241,7 @@ pn_status output_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn
     output_draft of = { .plan = plan };
 
     plan->method = (output_method)own[OUTPUT_OPT_METHOD].count;
-    PN_TRY(pn_plan_start(&plan->start, owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, owner, base->objective, &common[PN_OPT_START], err));
     PN_TRY(check_options(plan, common, own, err));
     PN_TRY(output_read(&of.at, plan, err));
     output_measure_distance(&of);
@@ -262,7 +262,6 @@ void output_plan_destroy(pn_plan *plan)
     output_plan *self = (output_plan *)plan;
 
     pn_prox_free(self->prox);
-    pn_free(self->start);
     pn_free(self->order);
     pn_free(self);
 }

@@ -240,7 +240,7 @@ static pn_status choose_exact(output_draft *of, const pn_arg *own, pn_err *err)
     op_problem *minimum = &plan->minimum;
 
     PN_TRY(check_exact(of, err));
-    PN_TRY(op_read(minimum, owner, at->objective, at->request, plan->start, err));
+    PN_TRY(op_read(minimum, owner, at->objective, at->request, at->start, err));
     if (!isfinite(minimum->lipschitz))
         minimum->lipschitz = 1.0; /* without privacy: the scale of a certificate only */
     op_begin(minimum, 0.0, &plan->certificate);

@@ -59,10 +59,10 @@ typedef struct nw_state {
     pn_model_release *first; /* of gradient and majorant at the start */
     pn_model_release *again; /* of later matrices; NULL where there are none */
     pn_raised quadratic;
-    double *w, *next;        /* [dim] the current point; what a step leaves unfinished when it fails */
+    double *next;            /* [dim] what a step leaves unfinished when it fails */
     double *g;               /* [dim] of the mean loss at w, as known from releases */
     double *at_start;        /* [dim] as released there */
-    double *regular, *along; /* [dim] gradient of r at w; of f; scratch */
+    double *regular, *along; /* [dim] gradient of r at theta; of f; scratch */
     double *raw, *origin;    /* [dim] not released: the gradient at w; at the start, once `begun` */
     double *seen;            /* [dim] as just released */
     double *packed;          /* [packed] the matrix of the mean loss as known from releases, without r */

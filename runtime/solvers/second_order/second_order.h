@@ -95,7 +95,6 @@ typedef struct so_plan {
     /* public bound on f(w0) - f_low, or the claim; +inf where unknown.  T is of it unless a value is released */
     double gap;
     so_noise first; /* of phase 1 (of 1 or 2), as planned: T = cap where a value is released */
-    double *start;  /* [dim] owned */
 } so_plan;
 
 /** The noise with which T iterations cost `share` of the unit: of the plan, and of what phase 2 or a released value
@@ -165,6 +164,5 @@ enum {
 extern const pn_param so_params[];
 
 pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
-void so_plan_destroy(pn_plan *plan);
 
 #endif

@@ -3,7 +3,6 @@
  * Spec: second-order.md sections 2 to 6. */
 #include <math.h>
 
-#include "core/alloc.h"
 #include "oracle/line_search.h"
 #include "solvers/second_order/second_order.h"
 
@@ -202,10 +201,4 @@ pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
         PN_TRY(attach_event(plan, err));
     so_explain(at);
     return pn_start_value_ask(&plan->value, base, "second_order value", err);
-}
-
-void so_plan_destroy(pn_plan *plan)
-{
-    pn_free(((so_plan *)plan)->start);
-    pn_free(plan);
 }

@@ -202,9 +202,9 @@ static pn_status read_start(so_work *at, pn_err *err)
     pn_objective *objective = plan->base.objective;
     const pn_regulariser *reg = pn_objective_regulariser(objective);
 
-    PN_TRY(pn_plan_start(&plan->start, plan->base.owner, objective, &at->common[PN_OPT_START], err));
-    pn_start_value_read(&plan->value, objective, plan->base.request.neighbours, plan->start);
-    return reg ? reg->ops->evaluate(reg, plan->model.dim, plan->start, &plan->regular, NULL, err) : PN_OK;
+    PN_TRY(pn_plan_start(&plan->base.start, plan->base.owner, objective, &at->common[PN_OPT_START], err));
+    pn_start_value_read(&plan->value, objective, plan->base.request.neighbours, plan->base.start);
+    return reg ? reg->ops->evaluate(reg, plan->model.dim, plan->base.start, &plan->regular, NULL, err) : PN_OK;
 }
 
 /* A lower bound on f: the least loss, and the least r, which is 0 for those of the table. */

@@ -37,12 +37,12 @@ typedef struct so_state {
     size_t in_phase;   /* iterations of it that were begun */
     pn_line_run *search;
     so_products *products;
-    double *w, *next, *gradient, *direction; /* [dim] */
-    double *start;                           /* [dim] of Lanczos */
-    double *packed;                          /* NULL for products */
-    pn_line_search line;                     /* of this step's direction */
-    bool started;                            /* `start` has been drawn */
-    double norm, step;                       /* ||g~|| as rounded up; length along `direction` */
+    double *next, *gradient, *direction; /* [dim] */
+    double *start;                       /* [dim] of Lanczos */
+    double *packed;                      /* NULL for products */
+    pn_line_search line;                 /* of this step's direction */
+    bool started;                        /* `start` has been drawn */
+    double norm, step;                   /* ||g~|| as rounded up; length along `direction` */
     so_least least;
     const char *kind; /* of this step */
     double value;     /* f before the step; NaN where it may not be shown */

@@ -19,7 +19,6 @@ typedef struct svrg_state {
     svrg_lazy *lazy;   /* makes the inner steps; NULL: `move` does */
     double *x, *y, *v; /* [p] the iterate, the snapshot, its gradient as released */
     double *average;   /* [p] of the iterates of this epoch */
-    double *answer;    /* [p] */
     double *direction; /* [p] batch sum of differences, with its noise */
     double *next;      /* [p] */
     double apart;      /* ||x - y||_2 */
@@ -30,23 +29,17 @@ static const svrg_plan *plan_of(const svrg_state *self)
     return (const svrg_plan *)self->base.plan;
 }
 
-static size_t dim_of(const svrg_state *self)
-{
-    return plan_of(self)->problem.p;
-}
-
 /* ---- life ---- */
 
 static void svrg_rooms(pn_state *state, pn_room *room)
 {
     svrg_state *self = (svrg_state *)state;
-    size_t p = dim_of(self);
+    size_t p = self->base.dim;
 
     pn_room_take(room, &self->x, p);
     pn_room_take(room, &self->y, p);
     pn_room_take(room, &self->v, p);
     pn_room_take(room, &self->average, p);
-    pn_room_take(room, &self->answer, p);
     pn_room_take(room, &self->direction, p);
     pn_room_take(room, &self->next, p);
 }
@@ -57,8 +50,8 @@ static pn_status svrg_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     const svrg_plan *plan = plan_of(self);
 
     (void)ask;
-    memcpy(self->x, plan->problem.start, dim_of(self) * sizeof(double));
-    memcpy(self->answer, plan->problem.start, dim_of(self) * sizeof(double));
+    memcpy(self->x, plan->problem.start, self->base.dim * sizeof(double));
+    memcpy(self->base.theta, plan->problem.start, self->base.dim * sizeof(double));
     return svrg_lazy_obstacle(plan) ? PN_OK : svrg_lazy_new(&self->lazy, plan, err);
 }
 
@@ -97,7 +90,7 @@ static pn_status svrg_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, 
     size_t steps = svrg_epoch_steps(&plan_of(self)->shape, state->step + 1);
 
     if (self->stage == SNAPSHOT) {
-        memcpy(self->y, self->answer, dim_of(self) * sizeof(double));
+        memcpy(self->y, self->base.theta, self->base.dim * sizeof(double));
         return pn_ask_snapshot(ask, self->y, steps, &row->value, self->v, err);
     }
     return self->lazy ? lazy_step(self, ask, err)
@@ -108,7 +101,7 @@ static pn_status svrg_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, 
 
 static void begin_epoch(svrg_state *self)
 {
-    size_t p = dim_of(self);
+    size_t p = self->base.dim;
 
     if (!plan_of(self)->goes_on)
         memcpy(self->x, self->y, p * sizeof(double));
@@ -129,7 +122,7 @@ static pn_status move(svrg_state *self, pn_err *err)
     const svrg_plan *plan = plan_of(self);
     const bool whole = plan->printed && plan->base.request.kind != PN_NONPRIVATE; /* v is in every direction */
     svrg_move step = {
-        .p = dim_of(self),
+        .p = self->base.dim,
         .direction = self->direction,
         .share = 1.0 / (double)plan->shape.batch,
         .v = whole ? NULL : self->v,
@@ -177,15 +170,8 @@ static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)
         return PN_OK;
     }
     row->step_size = pn_schedule_at(&plan_of(self)->step, state->step + 1);
-    memcpy(self->answer, self->average, dim_of(self) * sizeof(double));
+    memcpy(self->base.theta, self->average, self->base.dim * sizeof(double));
     return PN_OK;
-}
-
-static void svrg_current(const pn_state *state, double *theta)
-{
-    const svrg_state *self = (const svrg_state *)state;
-
-    memcpy(theta, self->answer, dim_of(self) * sizeof(double));
 }
 
 /* ---- the rows ---- */
@@ -211,7 +197,6 @@ const pn_solver_ops pn_solver_svrg = {
     .begin = svrg_begin,
     .query = svrg_query,
     .update = svrg_update,
-    .current = svrg_current,
     .end = svrg_end,
 };
 
@@ -234,6 +219,5 @@ const pn_solver_ops pn_solver_svrg_pp = {
     .begin = svrg_begin,
     .query = svrg_query,
     .update = svrg_update,
-    .current = svrg_current,
     .end = svrg_end,
 };
