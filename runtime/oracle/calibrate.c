@@ -336,9 +336,7 @@ static pn_status price_whole(pn_plan *plan, pn_asking *askings, size_t count, do
     const pn_request *request = &plan->request;
     double reached = NAN;
 
-    if (request->kind != PN_EPSILON_DELTA)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", plan->owner);
+    PN_TRY(pn_request_need_epsilon(request, plan->owner, err));
     for (size_t i = 0; i < count; i++) {
         pn_question *question = askings[i].question;
 

@@ -30,6 +30,14 @@ pn_status pn_request_need_delta(const pn_request *request, const char *owner, pn
     return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say", owner);
 }
 
+pn_status pn_request_need_epsilon(const pn_request *request, const char *owner, pn_err *err)
+{
+    if (request->kind != PN_RHO)
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED, "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho",
+                   owner);
+}
+
 /* ---- lines ---- */
 
 static pn_plan_line *next_line(pn_plan_lines *lines, const char *name, const char *format, va_list args)

@@ -116,6 +116,8 @@ struct pn_plan {
 bool pn_request_is_lesson(const pn_request *request);
 /** PN_EUNSUPPORTED for add_remove, of what divides by n. */
 pn_status pn_request_need_n(const pn_request *request, const char *owner, pn_err *err);
+/** PN_EUNSUPPORTED for rho, of what is priced by its loss distribution. */
+pn_status pn_request_need_epsilon(const pn_request *request, const char *owner, pn_err *err);
 /** PN_EUNSUPPORTED for a pure epsilon, of what draws Gaussian noise. */
 pn_status pn_request_need_delta(const pn_request *request, const char *owner, pn_err *err);
 

@@ -238,6 +238,21 @@ pn_set *pn_objective_set(const pn_objective *objective)
     return objective->set;
 }
 
+pn_set *pn_objective_constraint(const pn_objective *objective)
+{
+    pn_set *set = objective->set;
+
+    return set && strcmp(set->ops->name, "free") != 0 ? set : NULL;
+}
+
+pn_interval pn_objective_labels(const pn_objective *objective)
+{
+    const pn_record_bounds *records = &objective->data->bounds;
+    bool known = isfinite(records->label_low) && isfinite(records->label_high);
+
+    return known ? (pn_interval){ records->label_low, records->label_high } : (pn_interval){ -INFINITY, INFINITY };
+}
+
 pn_regulariser *pn_objective_regulariser(const pn_objective *objective)
 {
     return objective->reg;

@@ -59,6 +59,8 @@ typedef struct pn_bounds {
 const pn_dataset *pn_objective_data(const pn_objective *objective);
 pn_loss *pn_objective_loss(const pn_objective *objective);
 pn_set *pn_objective_set(const pn_objective *objective);                 /* or NULL */
+pn_set *pn_objective_constraint(const pn_objective *objective);          /* or NULL, also where the set is R^p */
+pn_interval pn_objective_labels(const pn_objective *objective);          /* certified; the line where nothing is */
 pn_regulariser *pn_objective_regulariser(const pn_objective *objective); /* or NULL */
 double pn_objective_clip(const pn_objective *objective);                 /* 0: none */
 pn_ranks *pn_objective_ranks(const pn_objective *objective);             /* or NULL */

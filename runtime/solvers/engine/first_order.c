@@ -1,6 +1,5 @@
 /* first_order.c -- see first_order.h.  Depends on: first_order.h.  Used by: the first-order solvers' plans and runs. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
@@ -89,7 +88,7 @@ static pn_status read_time(const pn_first_order *of, double *time, double unit, 
 pn_status pn_first_order_time(double *time, double *unit, pn_objective *objective, const pn_request *request,
                               const pn_arg *start, pn_err *err)
 {
-    double moved = request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+    double moved = pn_contributions(request->neighbours);
     pn_first_order of = { 0 };
     pn_status status;
 
@@ -138,15 +137,12 @@ static double length(size_t p, const double *x)
 /* The largest loss over `margin` less the least value that losses have; +inf when none is known. */
 static double loss_above_least(const pn_first_order *self, pn_interval margin)
 {
-    const pn_dataset *data = pn_objective_data(self->objective);
-    bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
-    pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
     const pn_loss_bounds *all = &pn_objective_bounds(self->objective)->loss;
     pn_loss_bounds here;
 
     if (pn_objective_loss(self->objective)->extra > 0) /* their ranges are the set's */
         return all->value.high - all->value.low;
-    if (pn_loss_certify(pn_objective_loss(self->objective), margin, labels, &here, NULL) != PN_OK)
+    if (pn_loss_certify(pn_objective_loss(self->objective), margin, pn_objective_labels(self->objective), &here, NULL))
         return INFINITY;
     return here.value.high - all->value.low;
 }

@@ -15,11 +15,6 @@ typedef struct op_state {
     double *released, *next;  /* [p] the minimum with its noise; what an update leaves unfinished */
 } op_state;
 
-static const op_plan *plan_of(const op_state *self)
-{
-    return (const op_plan *)self->base.plan;
-}
-
 static void op_rooms(pn_state *state, pn_room *room)
 {
     op_state *self = (op_state *)state;
@@ -34,7 +29,7 @@ static void op_rooms(pn_state *state, pn_room *room)
 /* What a failure says may hold numbers of the records. */
 static pn_status minimise(op_state *self, pn_oracle *ask, pn_err *err)
 {
-    const op_plan *plan = plan_of(self);
+    const op_plan *plan = (const op_plan *)self->base.plan;
     pn_status status =
         op_minimise(&plan->problem, &plan->choice, "objective perturbation", self->linear, self->minimum, ask, err);
 

@@ -60,8 +60,6 @@ pn_status op_need_own_set(const char *owner, const pn_set *set, const char *inst
 pn_status op_need_certificate(const char *owner, const pn_set *set, pn_err *err);
 /** PN_EPRIVACY where nothing bounds a record's gradient. */
 pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err);
-/** The certified labels; the whole line where nothing bounds them. */
-pn_interval op_labels(const pn_objective *objective);
 /** Of private runs: the set must be one whose answers a certificate can rest on.
  *  Errors: PN_EPRIVACY, PN_EUNSUPPORTED. */
 pn_status op_check_set(const op_problem *at, pn_err *err);

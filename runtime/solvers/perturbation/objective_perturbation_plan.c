@@ -316,9 +316,7 @@ static pn_status choose_accountant(op_problem *at, const pn_arg *accountant, boo
     const pn_request *request = at->request;
     bool pld = accountant->count == 2;
 
-    if (pld && request->kind == PN_RHO)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", owner);
+    PN_TRY(pld ? pn_request_need_epsilon(request, owner, err) : PN_OK);
     at->whole = !paper && (pld || (accountant->count == 0 && request->kind == PN_EPSILON_DELTA && !request->ledger));
     return PN_OK;
 }

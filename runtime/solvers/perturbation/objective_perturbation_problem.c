@@ -132,15 +132,6 @@ static pn_status measure_pull(op_problem *at, pn_err *err)
     return status;
 }
 
-pn_interval op_labels(const pn_objective *objective)
-{
-    const pn_record_bounds *records = &pn_objective_data(objective)->bounds;
-
-    if (!(isfinite(records->label_low) && isfinite(records->label_high)))
-        return (pn_interval){ -INFINITY, INFINITY };
-    return (pn_interval){ records->label_low, records->label_high };
-}
-
 /* The losses at the start cannot fall by more than this, whatever the records. */
 static pn_status measure_fall(op_problem *at, pn_err *err)
 {
@@ -153,7 +144,7 @@ static pn_status measure_fall(op_problem *at, pn_err *err)
     if (pn_objective_clip(at->objective) > 0.0 || !isfinite(low) || !isfinite(margin))
         return PN_OK; /* a clipped loss falls otherwise than the loss */
     status = pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin },
-                             op_labels(at->objective), &there, err);
+                             pn_objective_labels(at->objective), &there, err);
     if (status == PN_ENOMEM || pn_is_stop(status))
         return status;
     if (status == PN_OK && isfinite(there.value.high))
@@ -191,7 +182,7 @@ static void describe(op_problem *at, const char *name, pn_objective *objective, 
         at->regular = 0.0;
     at->reach = reach_of(at->set, at->start, at->p);
     at->by_gap = at->set && !isfinite(pn_set_projection_error(at->set, 1.0));
-    at->sensitivity = (at->request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * at->lipschitz;
+    at->sensitivity = pn_contributions(at->request->neighbours) * at->lipschitz;
     at->rank = at->request->neighbours == PN_REPLACE_ONE && at->p > 1.0 ? 2 : 1;
 }
 
@@ -235,7 +226,7 @@ static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
         return PN_OK;
     margin.low = fmax(margin.low - 0x1p-10 * fabs(margin.low), -FAR);
     margin.high = fmin(margin.high + 0x1p-10 * fabs(margin.high), FAR);
-    PN_TRY(pn_loss_rounding(loss, margin, op_labels(at->objective), 0x1p-46 * slope, &error, err));
+    PN_TRY(pn_loss_rounding(loss, margin, pn_objective_labels(at->objective), 0x1p-46 * slope, &error, err));
     if (!(error <= MOST_ROUNDING * slope))
         return too_rough(at, "loss", loss->name, error, "use a loss of pn.loss", err);
     at->rough = at->n * error * records->norm[PN_L2] * (1.0 + 1e-12);

@@ -31,7 +31,6 @@
  * Distances to the start obey the same recursion with G + ||subgradient of r at the start|| in place of k G/b and tau
  * once. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
@@ -172,8 +171,8 @@ static pn_status measure_bend(output_problem *at, pn_err *err)
     at->bend = at->bounds->loss.curvature.high;
     if (!isfinite(margin))
         return PN_OK;
-    PN_TRY(pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin }, op_labels(at->objective),
-                           &there, err));
+    PN_TRY(pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin },
+                           pn_objective_labels(at->objective), &there, err));
     at->bend = fmax(there.curvature.high, 0.0);
     return PN_OK;
 }
@@ -192,7 +191,7 @@ pn_status output_read(output_problem *at, output_plan *plan, pn_err *err)
     const pn_bounds *bounds = pn_objective_bounds(objective);
 
     *at = (output_problem){ .objective = objective,
-                            .set = pn_objective_set(objective),
+                            .set = pn_objective_constraint(objective),
                             .bounds = bounds,
                             .request = &plan->base.request,
                             .start = plan->base.start,
@@ -201,9 +200,7 @@ pn_status output_read(output_problem *at, output_plan *plan, pn_err *err)
                             .lipschitz = bounds->lipschitz[PN_L2],
                             .loss_smooth = bounds->loss_smoothness,
                             .smooth = bounds->loss_smoothness,
-                            .records = plan->base.request.neighbours == PN_REPLACE_ONE ? 2.0 : 1.0 };
-    if (at->set && strcmp(at->set->ops->name, "free") == 0)
-        at->set = NULL;
+                            .records = pn_contributions(plan->base.request.neighbours) };
     at->away = distance_over(at->set, at->start, (size_t)at->p);
     PN_TRY(check_loss(at, err));
     PN_TRY(at->request->kind == PN_NONPRIVATE ? PN_OK : check_private(at, err));

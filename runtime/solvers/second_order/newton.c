@@ -102,13 +102,6 @@ static pn_status refresh(nw_state *self, pn_err *err)
     return PN_OK;
 }
 
-const pn_set *nw_set_of(const nw_state *self)
-{
-    const pn_set *set = pn_objective_set(self->base.plan->objective);
-
-    return set && strcmp(set->ops->name, "free") != 0 ? set : NULL;
-}
-
 void nw_spread(const nw_state *self, const double *from, double *to)
 {
     size_t dim = nw_plan_of(self)->model.dim, p = pn_objective_data(self->base.plan->objective)->p;
@@ -319,8 +312,8 @@ static pn_status find_next(nw_state *self, double damping, pn_err *err)
         self->along[j] += damping * (self->base.theta[j] - start[j]);
         self->quadratic.values[j] += damping;
     }
-    status = pn_raised_minimise(&self->quadratic, nw_set_of(self), self->base.theta, self->along, self->next,
-                                self->task, err);
+    status = pn_raised_minimise(&self->quadratic, pn_objective_constraint(self->base.plan->objective), self->base.theta,
+                                self->along, self->next, self->task, err);
     for (size_t j = 0; j < dim; j++)
         self->quadratic.values[j] -= damping;
     return status;
@@ -368,7 +361,7 @@ static pn_status nw_update(pn_state *state, pn_trace_row *row, pn_err *err)
     PN_TRY(find_next(self, damping, err));
     if (pn_has_diverged(state, self->next, dim)) /* the answer stays the point before */
         return PN_OK;
-    keep_within(nw_set_of(self), self->next, dim);
+    keep_within(pn_objective_constraint(self->base.plan->objective), self->next, dim);
     return arrive(self, err);
 }
 

@@ -81,8 +81,6 @@ static inline const nw_plan *nw_plan_of(const nw_state *self)
     return (const nw_plan *)self->base.plan;
 }
 
-/** The set, or NULL for R^d. */
-const pn_set *nw_set_of(const nw_state *self);
 /** regular = gradient of r at w, *value += r (NULL: not asked for); `whole` += its Hessian where that is asked for. */
 pn_status nw_take_regular(nw_state *self, double *value, bool hessian, pn_err *err);
 /** to[packed] = the majorant from[packed of its order] in the block of each margin; not in place. */

@@ -57,8 +57,8 @@ static pn_status go(nw_state *self, int halvings, double here, double *slope, do
     size_t dim = nw_plan_of(self)->model.dim;
 
     *step = 0.0;
-    PN_TRY(
-        pn_raised_minimise(&self->quadratic, nw_set_of(self), self->base.theta, self->g, self->next, self->task, err));
+    PN_TRY(pn_raised_minimise(&self->quadratic, pn_objective_constraint(self->base.plan->objective), self->base.theta,
+                              self->g, self->next, self->task, err));
     for (size_t j = 0; j < dim; j++)
         self->along[j] = self->next[j] - self->base.theta[j];
     *slope = pn_dot(dim, self->g, self->along);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "privacy/event/gaussian.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/second_order/newton.h"
 
@@ -206,9 +205,8 @@ static pn_status check_steps(const nw_plan *plan, pn_err *err)
 /* r: the norm of the noise on one gradient with all of the budget, as a part of what a record's gradient can be. */
 static double noise_part(const nw_plan *plan)
 {
-    const pn_request *request = &plan->base.request;
     const pn_model *model = &plan->model;
-    double mu = request->kind == PN_RHO ? sqrt(2.0 * request->rho) : pn_gaussian_mu(request->epsilon, request->delta);
+    double mu = sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request));
 
     return model->gradient_sensitivity * sqrt((double)model->dim) / (mu * model->lipschitz);
 }

@@ -97,7 +97,7 @@ static so_needs check(const so_plan *plan, const so_noise *noise)
     so_search_error tests = { .records = n,
                               .batch = m,
                               .lipschitz = model->lipschitz,
-                              .sensitivity = (model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * model->lipschitz / m,
+                              .sensitivity = pn_contributions(model->neighbours) * model->lipschitz / m,
                               .epsilon = noise->search_epsilon,
                               .iterations = noise->iterations,
                               .slope = plan->slope };

@@ -1,7 +1,6 @@
 /* second_order_problem.c -- the options of second-order descent, and what they and the objective say about the problem.
  * Depends on: second_order.h.  Used by: second_order_plan.c.  Spec: second-order.md sections 1, 2 and 4. */
 #include <math.h>
-#include <string.h>
 
 #include "solvers/engine/first_order.h"
 #include "solvers/second_order/second_order.h"
@@ -144,14 +143,14 @@ static pn_status check_loss(const so_work *at, pn_err *err)
 static pn_status check_public_part(const so_work *at, pn_err *err)
 {
     const pn_objective *objective = at->plan->base.objective;
-    const pn_set *set = pn_objective_set(objective);
+    const pn_set *set = pn_objective_constraint(objective);
     const pn_regulariser *reg = pn_objective_regulariser(objective);
 
     if (reg && reg->row->prox && !isfinite(pn_objective_bounds(objective)->reg.smoothness))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the regulariser %s has kinks, and this method needs its Hessian; use l2 or nonconvex",
                        at->plan->base.owner, reg->row->name);
-    if (set && strcmp(set->ops->name, "free") != 0 && !pn_set_can_project(set))
+    if (set && !pn_set_can_project(set))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: %s has no projection, which keeps its points in the set; leave set= out, or give project= "
                        "to a custom set",

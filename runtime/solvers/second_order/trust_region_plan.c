@@ -288,13 +288,13 @@ static pn_status read_constants(tr_problem *at, pn_err *err)
 
 static pn_status refuse(const tr_problem *at, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(at->plan->base.objective);
+    const pn_set *set = pn_objective_constraint(at->plan->base.objective);
 
     if (set && isfinite(set->ops->radius(set, PN_L2)))
         return pn_fail(
             err, PN_EUNSUPPORTED,
             "%s: steps leave a bounded set, and second-order points of one are another thing; leave set= out", owner);
-    if (set && strcmp(set->ops->name, "free") != 0)
+    if (set)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: steps do not stay in a set; leave set= out", owner);
     PN_TRY(pn_gradient_noise_check(&at->plan->base, at->common, err));
     if (at->own[TR_HESS_NOISE_FACTOR].real < 1.0)

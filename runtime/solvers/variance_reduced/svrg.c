@@ -176,6 +176,12 @@ static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)
 
 /* ---- the rows ---- */
 
+#define SVRG_ROW                                                                                                       \
+    .params = svrg_params, .reveals = PN_REVEALS_PAID, .is_private = true, .by_records = true,                         \
+    .plan_size = sizeof(svrg_plan), .fill = svrg_fill, .what_if = svrg_what_if, .destroy_plan = svrg_plan_destroy,     \
+    .state = sizeof(svrg_state), .rooms = svrg_rooms, .begin = svrg_begin, .query = svrg_query, .update = svrg_update, \
+    .end = svrg_end
+
 const pn_solver_ops pn_solver_svrg = {
     .name = "svrg",
     .doc =
@@ -184,20 +190,7 @@ const pn_solver_ops pn_solver_svrg = {
         "with far fewer gradients when the problem is badly conditioned.  For smooth losses and any regulariser with a "
         "proximal operator.  The answer is the average of the last epoch; a step of plan:steps() is an epoch.",
     .source = "Wang, Ye, Xu (2017), Algorithm 1 and Theorem 4.2; noise from the accountant, not from its constants",
-    .params = svrg_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .by_records = true,
-    .plan_size = sizeof(svrg_plan),
-    .fill = svrg_fill,
-    .what_if = svrg_what_if,
-    .destroy_plan = svrg_plan_destroy,
-    .state = sizeof(svrg_state),
-    .rooms = svrg_rooms,
-    .begin = svrg_begin,
-    .query = svrg_query,
-    .update = svrg_update,
-    .end = svrg_end,
+    SVRG_ROW,
 };
 
 const pn_solver_ops pn_solver_svrg_pp = {
@@ -206,18 +199,5 @@ const pn_solver_ops pn_solver_svrg_pp = {
            "one before and goes on from its last iterate.  The answer is the average of the last epoch; a step of "
            "plan:steps() is an epoch.",
     .source = "Wang, Ye, Xu (2017), Algorithm 2 and Theorem 4.4; Allen-Zhu, Yuan (2016)",
-    .params = svrg_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .by_records = true,
-    .plan_size = sizeof(svrg_plan),
-    .fill = svrg_fill,
-    .what_if = svrg_what_if,
-    .destroy_plan = svrg_plan_destroy,
-    .state = sizeof(svrg_state),
-    .rooms = svrg_rooms,
-    .begin = svrg_begin,
-    .query = svrg_query,
-    .update = svrg_update,
-    .end = svrg_end,
+    SVRG_ROW,
 };

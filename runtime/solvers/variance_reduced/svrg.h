@@ -51,8 +51,6 @@ size_t svrg_epoch_steps(const svrg_shape *shape, size_t epoch);
 double svrg_all_steps(const svrg_shape *shape);
 /** Per-record gradients as the article counts them: T n + 2 b for each inner step. */
 double svrg_gradients(const svrg_shape *shape, double n);
-/** The theorem's m for condition number kappa at eta = 1/(48 L): the least above 192 kappa + 2/3. */
-double svrg_theory_inner(double condition);
 
 typedef struct svrg_plan {
     pn_plan base; /* first */
@@ -99,10 +97,6 @@ double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double i
 double svrg_bound(const svrg_plan *plan);
 
 /* Of svrg_noise.c. */
-
-/** Contributions by which a record moves a sum in the event of its batch: two of a fixed size,
- *  one where a coin decides about it. */
-double svrg_moved(const svrg_plan *plan);
 
 /**
  * What plan->shape asks; of a private request with noise, events and price, too: sets anchor.sigma, inner, base.event,

@@ -139,8 +139,9 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
     pn_plan_add(base, "inner steps m", (double)shape->inner, "%s%s",
                 own[SVRG_INNER].given ? "as given" : plan->why_inner, shape->doubling ? "; epoch s has m 2^s" : "");
     pn_plan_add(base, "batch b", (double)shape->batch, "%s%s",
-                base->request.kind == PN_NONPRIVATE || svrg_moved(plan) == 2.0 ? ""
-                                                                               : "expected, by coins of rate b/n; ",
+                base->request.kind == PN_NONPRIVATE || pn_contributions(plan->base.request.neighbours) == 2.0
+                    ? ""
+                    : "expected, by coins of rate b/n; ",
                 own[SVRG_BATCH].given ? "as given" : plan->why_batch);
     if (plan->step.each)
         pn_schedule_explain(&plan->step, base, "step eta");
@@ -174,7 +175,7 @@ static void explain_laziness(svrg_plan *plan)
 static void explain_noise(svrg_plan *plan)
 {
     pn_plan *base = &plan->base;
-    double n = plan->problem.n, G = plan->problem.lipschitz, moved = svrg_moved(plan);
+    double n = plan->problem.n, G = plan->problem.lipschitz, moved = pn_contributions(plan->base.request.neighbours);
 
     if (plan->printed) {
         pn_plan_add(base, "noise sigma", base->sigma, "per coordinate and inner step, of the batch mean + v");
