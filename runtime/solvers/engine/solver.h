@@ -53,6 +53,11 @@ typedef struct pn_room {
 } pn_room;
 /** *slot = `count` zeros, aligned to 64 bytes; NULL for count 0. */
 void pn_room_take(pn_room *room, double **slot, size_t count);
+/** The same for each of slots[number]; PN_ROOM_TAKE names them: (room, count, &self->x, &self->y). */
+void pn_room_take_each(pn_room *room, size_t count, double **const *slots, size_t number);
+#define PN_ROOM_SLOTS(...) ((double **const[]){ __VA_ARGS__ })
+#define PN_ROOM_TAKE(room, count, ...)                                                                                 \
+    pn_room_take_each(room, count, PN_ROOM_SLOTS(__VA_ARGS__), sizeof PN_ROOM_SLOTS(__VA_ARGS__) / sizeof(double **))
 
 /* ---- the interface ---- */
 

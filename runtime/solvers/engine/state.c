@@ -13,6 +13,12 @@ void pn_room_take(pn_room *room, double **slot, size_t count)
     room->used += (count + LINE - 1) / LINE * LINE;
 }
 
+void pn_room_take_each(pn_room *room, size_t count, double **const *slots, size_t number)
+{
+    for (size_t i = 0; i < number; i++)
+        pn_room_take(room, slots[i], count);
+}
+
 void pn_state_free(pn_state *state)
 {
     const pn_solver_ops *solver;

@@ -18,12 +18,8 @@ typedef struct op_state {
 static void op_rooms(pn_state *state, pn_room *room)
 {
     op_state *self = (op_state *)state;
-    size_t p = state->dim;
 
-    pn_room_take(room, &self->linear, p);
-    pn_room_take(room, &self->minimum, p);
-    pn_room_take(room, &self->released, p);
-    pn_room_take(room, &self->next, p);
+    PN_ROOM_TAKE(room, state->dim, &self->linear, &self->minimum, &self->released, &self->next);
 }
 
 /* What a failure says may hold numbers of the records. */

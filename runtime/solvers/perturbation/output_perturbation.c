@@ -35,12 +35,8 @@ static bool is_private(const output_state *self)
 static void output_rooms(pn_state *state, pn_room *room)
 {
     output_state *self = (output_state *)state;
-    size_t p = self->base.dim;
 
-    pn_room_take(room, &self->x, p);
-    pn_room_take(room, &self->gradient, p);
-    pn_room_take(room, &self->next, p);
-    pn_room_take(room, &self->released, p);
+    PN_ROOM_TAKE(room, state->dim, &self->x, &self->gradient, &self->next, &self->released);
 }
 
 static pn_status output_begin(pn_state *state, pn_oracle *ask, pn_err *err)

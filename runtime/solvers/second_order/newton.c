@@ -47,15 +47,10 @@ static void nw_end(pn_state *state)
 static void nw_rooms(pn_state *state, pn_room *room)
 {
     nw_state *self = (nw_state *)state;
-    const pn_model *model = &nw_plan_of(self)->model;
-    double **const vectors[] = { &self->next,  &self->g,   &self->at_start, &self->regular,
-                                 &self->along, &self->raw, &self->seen,     &self->origin };
-    double **const matrices[] = { &self->packed, &self->whole, &self->fresh };
 
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
-        pn_room_take(room, vectors[i], model->dim);
-    for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++)
-        pn_room_take(room, matrices[i], model->packed);
+    PN_ROOM_TAKE(room, state->dim, &self->next, &self->g, &self->at_start, &self->regular, &self->along, &self->raw,
+                 &self->seen, &self->origin);
+    PN_ROOM_TAKE(room, nw_plan_of(self)->model.packed, &self->packed, &self->whole, &self->fresh);
 }
 
 static pn_status nw_begin(pn_state *state, pn_oracle *ask, pn_err *err)

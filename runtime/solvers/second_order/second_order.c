@@ -27,12 +27,8 @@ static void so_rooms(pn_state *state, pn_room *room)
 {
     so_state *self = (so_state *)state;
     const so_plan *plan = so_plan_of(self);
-    size_t dim = self->base.dim;
 
-    pn_room_take(room, &self->next, dim);
-    pn_room_take(room, &self->gradient, dim);
-    pn_room_take(room, &self->direction, dim);
-    pn_room_take(room, &self->start, dim);
+    PN_ROOM_TAKE(room, state->dim, &self->next, &self->gradient, &self->direction, &self->start);
     pn_room_take(room, &self->packed, plan->eigen != SO_MATRIX_FREE ? plan->model.packed : 0);
 }
 

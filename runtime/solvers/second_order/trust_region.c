@@ -26,11 +26,9 @@ static const tr_plan *plan_of(const tr_state *self)
 static void tr_rooms(pn_state *state, pn_room *room)
 {
     tr_state *self = (tr_state *)state;
-    const pn_model *model = &plan_of(self)->model;
 
-    pn_room_take(room, &self->next, model->dim);
-    pn_room_take(room, &self->gradient, model->dim);
-    pn_room_take(room, &self->packed, model->packed);
+    PN_ROOM_TAKE(room, state->dim, &self->next, &self->gradient);
+    pn_room_take(room, &self->packed, plan_of(self)->model.packed);
 }
 
 static pn_status tr_begin(pn_state *state, pn_oracle *ask, pn_err *err)

@@ -34,14 +34,8 @@ static const svrg_plan *plan_of(const svrg_state *self)
 static void svrg_rooms(pn_state *state, pn_room *room)
 {
     svrg_state *self = (svrg_state *)state;
-    size_t p = self->base.dim;
 
-    pn_room_take(room, &self->x, p);
-    pn_room_take(room, &self->y, p);
-    pn_room_take(room, &self->v, p);
-    pn_room_take(room, &self->average, p);
-    pn_room_take(room, &self->direction, p);
-    pn_room_take(room, &self->next, p);
+    PN_ROOM_TAKE(room, state->dim, &self->x, &self->y, &self->v, &self->average, &self->direction, &self->next);
 }
 
 static pn_status svrg_begin(pn_state *state, pn_oracle *ask, pn_err *err)
