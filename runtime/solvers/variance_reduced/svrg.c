@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "minimise/averaged_step.h"
 #include "solvers/variance_reduced/svrg.h"
-#include "solvers/variance_reduced/svrg_lazy.h"
-#include "solvers/variance_reduced/svrg_move.h"
 
 /* What the epoch does next: a failure, or a cancel, leaves it there. */
 typedef enum stage { SNAPSHOT = 0, INNER } stage;
@@ -15,13 +14,13 @@ typedef enum stage { SNAPSHOT = 0, INNER } stage;
 typedef struct svrg_state {
     pn_state base; /* first */
     stage stage;
-    size_t inner;      /* steps done in this epoch */
-    svrg_lazy *lazy;   /* makes the inner steps; NULL: `move` does */
-    double *x, *y, *v; /* [p] the iterate, the snapshot, its gradient as released */
-    double *average;   /* [p] of the iterates of this epoch */
-    double *direction; /* [p] batch sum of differences, with its noise */
-    double *next;      /* [p] */
-    double apart;      /* ||x - y||_2 */
+    size_t inner;        /* steps done in this epoch */
+    pn_lazy_steps *lazy; /* makes the inner steps; NULL: `move` does */
+    double *x, *y, *v;   /* [p] the iterate, the snapshot, its gradient as released */
+    double *average;     /* [p] of the iterates of this epoch */
+    double *direction;   /* [p] batch sum of differences, with its noise */
+    double *next;        /* [p] */
+    double apart;        /* ||x - y||_2 */
 } svrg_state;
 
 static const svrg_plan *plan_of(const svrg_state *self)
@@ -30,6 +29,17 @@ static const svrg_plan *plan_of(const svrg_state *self)
 }
 
 /* ---- life ---- */
+
+const char *svrg_lazy_obstacle(const svrg_plan *plan, pn_lazy_options *how)
+{
+    *how = (pn_lazy_options){ .owner = plan->base.owner,
+                              .objective = plan->base.objective,
+                              .composite = &plan->problem.composite,
+                              .batch = plan->shape.batch,
+                              .most = svrg_epoch_steps(&plan->shape, plan->shape.epochs),
+                              .tail = plan->tail };
+    return plan->base.request.kind != PN_NONPRIVATE ? "noise falls on every coordinate" : pn_lazy_obstacle(how);
+}
 
 static void svrg_rooms(pn_state *state, pn_room *room)
 {
@@ -42,16 +52,17 @@ static pn_status svrg_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
     svrg_state *self = (svrg_state *)state;
     const svrg_plan *plan = plan_of(self);
+    pn_lazy_options how;
 
     (void)ask;
     memcpy(self->x, plan->problem.start, self->base.dim * sizeof(double));
     memcpy(self->base.theta, plan->problem.start, self->base.dim * sizeof(double));
-    return svrg_lazy_obstacle(plan) ? PN_OK : svrg_lazy_new(&self->lazy, plan, err);
+    return svrg_lazy_obstacle(plan, &how) ? PN_OK : pn_lazy_new(&self->lazy, &how, err);
 }
 
 static void svrg_end(pn_state *state)
 {
-    svrg_lazy_free(((svrg_state *)state)->lazy);
+    pn_lazy_free(((svrg_state *)state)->lazy);
 }
 
 /* ---- asking ---- */
@@ -75,7 +86,7 @@ static pn_status lazy_step(svrg_state *self, pn_oracle *ask, pn_err *err)
     const double *factors;
 
     PN_TRY(pn_ask_rows(ask, &batch, &factors, err));
-    return svrg_lazy_step(self->lazy, &batch, factors, self->x, err);
+    return pn_lazy_step(self->lazy, &batch, factors, self->x, err);
 }
 
 static pn_status svrg_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
@@ -104,7 +115,7 @@ static void begin_epoch(svrg_state *self)
         self->apart += (self->x[j] - self->y[j]) * (self->x[j] - self->y[j]);
     self->apart = sqrt(self->apart);
     if (self->lazy)
-        svrg_lazy_begin(self->lazy, self->v, pn_schedule_at(&plan_of(self)->step, self->base.step + 1));
+        pn_lazy_begin(self->lazy, self->v, pn_schedule_at(&plan_of(self)->step, self->base.step + 1));
     self->inner = 0;
     self->stage = INNER;
 }
@@ -115,7 +126,7 @@ static pn_status move(svrg_state *self, pn_err *err)
 {
     const svrg_plan *plan = plan_of(self);
     const bool whole = plan->printed && plan->base.request.kind != PN_NONPRIVATE; /* v is in every direction */
-    svrg_move step = {
+    pn_averaged_step step = {
         .p = self->base.dim,
         .direction = self->direction,
         .share = 1.0 / (double)plan->shape.batch,
@@ -128,15 +139,15 @@ static pn_status move(svrg_state *self, pn_err *err)
         .next = self->next,
     };
 
-    return svrg_move_make(&step, &plan->problem.composite, &self->apart, err);
+    return pn_averaged_step_make(&step, &plan->problem.composite, &self->apart, err);
 }
 
 /* The step that lazy_step has made as far as records go. */
 static void catch_up(svrg_state *self, bool last)
 {
     if (last)
-        svrg_lazy_finish(self->lazy, self->x, self->average);
-    self->apart = svrg_lazy_within(self->lazy, SVRG_FAR) ? 0.0 : INFINITY;
+        pn_lazy_finish(self->lazy, self->x, self->average);
+    self->apart = pn_lazy_within(self->lazy, SVRG_FAR) ? 0.0 : INFINITY;
 }
 
 static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)

@@ -1,6 +1,6 @@
 /* svrg.h -- what the plans, the noise and the steps of stochastic variance-reduced gradients share.
  * Private to svrg*.c.
- * Depends on: first_order.h, oracle.
+ * Depends on: first_order.h, lazy_steps.h, oracle.
  * Spec: variance-reduced.md sections 3 and 4.
  *
  * An epoch takes the gradient v of all records at the snapshot y once; its inner steps correct it by the difference of
@@ -13,6 +13,7 @@
 #ifndef PN_SOLVERS_SVRG_H
 #define PN_SOLVERS_SVRG_H
 
+#include "minimise/lazy_steps.h"
 #include "oracle/question.h"
 #include "solvers/engine/first_order.h"
 #include "solvers/engine/schedule.h"
@@ -76,6 +77,11 @@ typedef struct svrg_plan {
 
 /** The noise and the predicted risk of other shapes. */
 void svrg_what_if(const pn_plan *base, pn_plan_lines *out);
+
+/* Of svrg.c. */
+
+/** How inner steps are made lazily; NULL, or what forbids it, in a few words for people. */
+const char *svrg_lazy_obstacle(const svrg_plan *plan, pn_lazy_options *how);
 
 /* Of svrg_shape.c. */
 

@@ -6,7 +6,6 @@
 #include "core/alloc.h"
 #include "privacy/accounting/calibrate_program.h"
 #include "solvers/variance_reduced/svrg.h"
-#include "solvers/variance_reduced/svrg_lazy.h"
 
 static const char *const presets[] = { "practical", "theory", NULL };
 static const char *const forms[] = { "anchored", "printed", NULL };
@@ -161,7 +160,8 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
 /* What an inner step on sparse data costs. */
 static void explain_laziness(svrg_plan *plan)
 {
-    const char *obstacle = svrg_lazy_obstacle(plan);
+    pn_lazy_options how;
+    const char *obstacle = svrg_lazy_obstacle(plan, &how);
 
     if (!pn_objective_data(plan->base.objective)->sparse)
         return;
