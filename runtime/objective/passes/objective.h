@@ -66,6 +66,11 @@ double pn_objective_clip(const pn_objective *objective);                 /* 0: n
 pn_ranks *pn_objective_ranks(const pn_objective *objective);             /* or NULL */
 const pn_bounds *pn_objective_bounds(const pn_objective *objective);
 
+/** *value (NULL: not asked for) = r at theta[dim], *slope = the l2 norm of the gradient that r's `evaluate` gives there,
+ *  rounded up; 0 without r.  Errors: PN_ENOMEM; what r fails with. */
+pn_status pn_objective_regular_slope(const pn_objective *objective, const double *theta, double *value, double *slope,
+                                     pn_err *err);
+
 /* Which records, and what their sum is divided by (a public number: the batch size or its expectation). */
 typedef struct pn_batch {
     const size_t *rows; /* [count] from 0, each < n */

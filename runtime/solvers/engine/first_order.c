@@ -160,19 +160,14 @@ double pn_first_order_loss_gap(const pn_first_order *self)
 static pn_status regulariser_at_start(const pn_first_order *self, double *above, double *slope, pn_err *err)
 {
     const pn_regulariser *reg = pn_objective_regulariser(self->objective);
-    double *gradient;
-    pn_status status;
 
-    *above = *slope = self->composite.extra ? INFINITY : 0.0;
-    if (!reg || self->composite.extra)
+    *above = *slope = INFINITY;
+    if (self->composite.extra)
         return PN_OK;
-    PN_TRY(pn_new_zeroed(&gradient, self->p, err, "solve: out of memory for %zu coordinates", self->p));
-    status = reg->ops->evaluate(reg, self->p, self->start, above, gradient, err);
-    *slope = length(self->p, gradient);
-    pn_free(gradient);
-    if (!pn_regulariser_in_table(reg)) /* the least value of the table's is 0, that of a typed one may be anything */
+    PN_TRY(pn_objective_regular_slope(self->objective, self->start, above, slope, err));
+    if (reg && !pn_regulariser_in_table(reg)) /* the least value of the table's is 0, of a typed one anything */
         *above = INFINITY;
-    return status;
+    return PN_OK;
 }
 
 pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap, pn_err *err)

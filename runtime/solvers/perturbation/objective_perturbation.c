@@ -38,7 +38,7 @@ static pn_status minimise(op_state *self, pn_oracle *ask, pn_err *err)
 static pn_status op_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
     op_state *self = (op_state *)state;
-    bool is_private = state->plan->request.kind != PN_NONPRIVATE;
+    bool is_private = pn_plan_is_private(state->plan);
 
     (void)row;
     PN_TRY(is_private ? pn_ask_linear(ask, self->linear, err) : PN_OK);
@@ -58,7 +58,7 @@ static pn_status op_update(pn_state *state, pn_trace_row *row, pn_err *err)
 
     (void)row;
     memcpy(self->next, self->released, p * sizeof(double));
-    if (set && state->plan->request.kind != PN_NONPRIVATE)
+    if (set && pn_plan_is_private(state->plan))
         PN_TRY(set->ops->project(set, self->next, err));
     memcpy(state->theta, self->next, p * sizeof(double));
     return PN_OK;

@@ -58,6 +58,8 @@ pn_status op_read(op_problem *at, const char *owner, pn_objective *objective, co
 pn_status op_need_own_set(const char *owner, const pn_set *set, const char *instead, pn_err *err);
 /** PN_EUNSUPPORTED for a set (NULL: none) without the projection and support function that certificates take. */
 pn_status op_need_certificate(const char *owner, const pn_set *set, pn_err *err);
+/** PN_EUNSUPPORTED where nothing bounds the curvature of a record's loss. */
+pn_status op_need_curvature(const char *owner, double curvature, pn_err *err);
 /** PN_EPRIVACY where nothing bounds a record's gradient. */
 pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err);
 /** Of private runs: the set must be one whose answers a certificate can rest on.

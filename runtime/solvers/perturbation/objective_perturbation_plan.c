@@ -16,8 +16,6 @@
 #include "privacy/event/perturbed_objective.h"
 #include "solvers/perturbation/objective_perturbation.h"
 
-static const char owner[] = "solve.objective_perturbation";
-
 static const char *const accountants[] = { "auto", "rdp", "pld", NULL };
 
 const pn_param op_params[] = {
@@ -74,7 +72,7 @@ static double most_s(const op_problem *at, double jacobian)
 /* The largest s that the budget covers, priced by `accountant`. */
 static pn_status calibrate(const op_problem *at, const char *accountant, op_choice *made, pn_err *err)
 {
-    pn_run_budget budget = pn_request_budget(at->request, owner, accountant);
+    pn_run_budget budget = pn_request_budget(at->request, at->owner, accountant);
     search by = { at, made, false };
     pn_program program = { both_events, &by };
     double x = NAN;
@@ -87,7 +85,7 @@ static pn_status calibrate(const op_problem *at, const char *accountant, op_choi
             err, PN_EBUDGET,
             "%s: the budget is too small for lambda = %.4g: ln(1 + beta/Lam) = %.4g alone is of its size; give a "
             "larger lambda",
-            owner, made->weight / at->n, made->jacobian);
+            at->owner, made->weight / at->n, made->jacobian);
     return status == PN_OK ? op_follow(at, 1.0 / x, made, err) : status;
 }
 
@@ -276,14 +274,14 @@ static pn_status choose_paper(const op_problem *at, const pn_arg *own, op_choice
             err, PN_EPRIVACY,
             "%s: calibration=\"paper\" is not (epsilon, delta)-DP for replaced records (its noise is too small by half "
             "and more); to run it all the same, at its real cost, give unproven=true",
-            owner);
+            at->owner);
     if (request->kind != PN_EPSILON_DELTA)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       owner);
+                       at->owner);
     op_begin(at, fmax(2.0 * at->beta / request->epsilon - at->regular, 0.0), made);
     if (!(made->strong > 0.0))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" adds no quadratic term for a linear loss",
-                       owner);
+                       at->owner);
     sigma = at->lipschitz * sqrt(-2.0 * log(request->delta)) / request->epsilon;
     return op_follow(at, at->sensitivity / sigma, made, err);
 }
@@ -304,7 +302,7 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
                         "the budget";
     if (!(made->strong > 0.0))
         return pn_fail(err, PN_EINVAL, "%s: lambda must be positive, since the regulariser is not strongly convex",
-                       owner);
+                       at->owner);
     PN_TRY(own[OP_SPLIT].given ? PN_OK : choose_split(at, width, made, err));
     return calibrate(at, at->whole ? "pld" : "rdp", made, err);
 }
@@ -316,7 +314,7 @@ static pn_status choose_accountant(op_problem *at, const pn_arg *accountant, boo
     const pn_request *request = at->request;
     bool pld = accountant->count == 2;
 
-    PN_TRY(pld ? pn_request_need_epsilon(request, owner, err) : PN_OK);
+    PN_TRY(pld ? pn_request_need_epsilon(request, at->owner, err) : PN_OK);
     at->whole = !paper && (pld || (accountant->count == 0 && request->kind == PN_EPSILON_DELTA && !request->ledger));
     return PN_OK;
 }
@@ -349,7 +347,8 @@ static pn_status plan_private(op_plan *plan, const pn_arg *common, const pn_arg 
     PN_TRY(measure_width(at, &width, err));
     if (exact && at->request->ledger && !pn_request_is_lesson(at->request))
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: approximate=false is exact up to rounding only, which no real budget can pay for", owner);
+                       "%s: approximate=false is exact up to rounding only, which no real budget can pay for",
+                       at->owner);
     PN_TRY(choose(at, common, own, width, made, &rule, err));
     if (exact)
         made->noise.sigma_out = 0.0;
@@ -376,7 +375,7 @@ static pn_status measure_slope(op_problem *at, pn_err *err)
     double *g;
     pn_status status;
 
-    PN_TRY(pn_new(&g, p, err, "%s: out of memory", owner));
+    PN_TRY(pn_new(&g, p, err, "%s: out of memory", at->owner));
     status = pn_objective_losses(at->objective, NULL, at->start, NULL, g, NULL, err);
     if (status == PN_OK)
         at->lipschitz = fmax(pn_lp_norm(PN_L2, p, g) * (1.0 + 1e-9), 0x1p-500);
@@ -395,7 +394,7 @@ static pn_status plan_nonprivate(op_plan *plan, const pn_arg *own, pn_err *err)
     if (!(weight + at->regular > 0.0))
         return pn_fail(err, PN_EINVAL,
                        "%s: without noise give lambda > 0, or a strongly convex regulariser: the minimum must exist",
-                       owner);
+                       at->owner);
     op_begin(at, weight, &plan->choice);
     PN_TRY(isfinite(at->lipschitz) ? PN_OK : measure_slope(at, err));
     PN_TRY(op_tolerance(at, &plan->choice, err));
@@ -410,7 +409,7 @@ pn_status op_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     op_plan *plan = (op_plan *)base;
 
     base->iterations = 1;
-    PN_TRY(pn_plan_start(&base->start, owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, base->owner, base->objective, &common[PN_OPT_START], err));
     PN_TRY(op_gather(plan, common, own, err));
     return base->request.kind == PN_NONPRIVATE ? plan_nonprivate(plan, own, err) : plan_private(plan, common, own, err);
 }

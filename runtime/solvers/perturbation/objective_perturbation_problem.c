@@ -30,12 +30,7 @@ static pn_status check_loss(const op_problem *at, pn_err *err)
                        "%s: the slope of the loss %s jumps, so that a record may move the minimum without moving the "
                        "linear term; use a smooth loss, e.g. logistic or a smoothed hinge",
                        at->owner, loss->name);
-    if (!isfinite(at->beta))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the curvature of one record's loss is not bounded; bound the records, e.g. "
-                       "data:clip_rows(\"l2\", 1)",
-                       at->owner);
-    return PN_OK;
+    return op_need_curvature(at->owner, at->beta, err);
 }
 
 pn_status op_need_own_set(const char *owner, const pn_set *set, const char *instead, pn_err *err)
@@ -55,6 +50,16 @@ pn_status op_need_certificate(const char *owner, const pn_set *set, pn_err *err)
     return pn_fail(err, PN_EUNSUPPORTED,
                    "%s: the set %s has no %s of its own, which the certificate of the minimum needs", owner,
                    set->ops->name, set->ops->project ? "support function" : "projection");
+}
+
+pn_status op_need_curvature(const char *owner, double curvature, pn_err *err)
+{
+    if (isfinite(curvature))
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: the curvature of one record's loss is not bounded; bound the records, e.g. "
+                   "data:clip_rows(\"l2\", 1)",
+                   owner);
 }
 
 pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err)

@@ -11,8 +11,6 @@
 #include "solvers/engine/first_order.h"
 #include "solvers/perturbation/output_perturbation.h"
 
-static const char owner[] = "solve.output_perturbation";
-
 typedef struct output_state {
     pn_state base;        /* first */
     double *x, *gradient; /* [p] as private as the data */
@@ -25,11 +23,6 @@ typedef struct output_state {
 static const output_plan *plan_of(const output_state *self)
 {
     return (const output_plan *)self->base.plan;
-}
-
-static bool is_private(const output_state *self)
-{
-    return self->base.plan->request.kind != PN_NONPRIVATE;
 }
 
 static void output_rooms(pn_state *state, pn_room *room)
@@ -99,7 +92,7 @@ static pn_status one_pass(output_state *self, double *value, pn_oracle *ask, pn_
     const output_schedule *s = &plan_of(self)->schedule;
 
     for (; self->done < s->batches; self->done++) {
-        PN_TRY(pn_look_for_cancel(pn_ask_task(ask), owner, err));
+        PN_TRY(pn_look_for_cancel(pn_ask_task(ask), self->base.plan->owner, err));
         PN_TRY(one_step(self, value, pn_ask_task(ask), err));
         pn_ask_count(ask, s->batch);
     }
@@ -127,11 +120,11 @@ static pn_status compute(output_state *self, pn_oracle *ask, double *value, pn_e
     bool exact = plan_of(self)->method == OUTPUT_EXACT;
     pn_status status = exact ? minimise(self, ask, err) : one_pass(self, pn_ask_shows(ask) ? value : NULL, ask, err);
 
-    if (!is_private(self) || status == PN_OK || pn_is_stop(status) || status == PN_ENOMEM)
+    if (!pn_plan_is_private(self->base.plan) || status == PN_OK || pn_is_stop(status) || status == PN_ENOMEM)
         return status;
     if (exact && status == PN_ENUMERIC)
         PN_TRY(pn_ask_forfeit(ask, err));
-    return pn_fail(err, status, "%s: %s; nothing is released", owner,
+    return pn_fail(err, status, "%s: %s; nothing is released", self->base.plan->owner,
                    exact ? "the minimum was not found to the tolerance" : "a step could not be made");
 }
 
@@ -147,7 +140,8 @@ static pn_status output_query(pn_state *state, pn_oracle *ask, pn_trace_row *row
 
     PN_TRY(compute(self, ask, &value, err));
     row->value = plan_of(self)->order ? NAN : value;
-    return is_private(self) && is_last(self) ? pn_ask_masked(ask, self->x, self->released, err) : PN_OK;
+    return pn_plan_is_private(self->base.plan) && is_last(self) ? pn_ask_masked(ask, self->x, self->released, err)
+                                                                : PN_OK;
 }
 
 /* What is done to noisy values reveals nothing more. */
@@ -158,12 +152,12 @@ static pn_status output_update(pn_state *state, pn_trace_row *row, pn_err *err)
     const pn_set *set = pn_objective_set(plan->base.objective);
     size_t p = self->base.dim;
 
-    if (is_private(self) && is_last(self)) {
+    if (pn_plan_is_private(self->base.plan) && is_last(self)) {
         memcpy(self->next, self->released, p * sizeof(double));
         PN_TRY(set ? pn_set_project(set, self->next, p, err) : PN_OK);
         memcpy(state->theta, self->next, p * sizeof(double));
     }
-    if (!is_private(self) && !pn_has_diverged(state, self->x, p))
+    if (!pn_plan_is_private(self->base.plan) && !pn_has_diverged(state, self->x, p))
         memcpy(state->theta, self->x, p * sizeof(double));
     row->step_size = plan->method == OUTPUT_EXACT ? 0.0 : output_step_size(&plan->schedule, (double)self->counted);
     self->done = 0;

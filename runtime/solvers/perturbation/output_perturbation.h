@@ -12,6 +12,7 @@ typedef enum output_method { OUTPUT_GD = 0, OUTPUT_EXACT, OUTPUT_SGD } output_me
 
 /* What is known of the problem before anything is chosen; all public. */
 typedef struct output_problem {
+    const char *owner; /* what messages start with */
     pn_objective *objective;
     const pn_set *set; /* or NULL */
     const pn_bounds *bounds;

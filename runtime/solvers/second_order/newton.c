@@ -26,8 +26,6 @@
 #include "numeric/symmetric.h"
 #include "solvers/second_order/newton.h"
 
-static const char owner[] = "solve.newton";
-
 static const pn_regulariser *regulariser_of(const nw_state *self)
 {
     return pn_objective_regulariser(self->base.plan->objective);
@@ -60,7 +58,7 @@ static pn_status nw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
     self->task = pn_ask_task(ask);
     memcpy(self->base.theta, plan->problem.start, plan->model.dim * sizeof(double));
-    PN_TRY(pn_raised_init(&self->quadratic, owner, plan->model.dim, err));
+    PN_TRY(pn_raised_init(&self->quadratic, self->base.plan->owner, plan->model.dim, err));
     if (!plan->model.is_private)
         return PN_OK;
     PN_TRY(pn_model_open(&self->first, &plan->first, plan->first_z, plan->hessian_z, err));
@@ -134,7 +132,7 @@ static pn_status compute(nw_state *self, pn_oracle *ask, double *value, pn_err *
     if (plan->differences)
         pn_axpy(plan->model.dim, -1.0, self->origin, self->raw);
     if (pn_first_nonfinite(self->raw, plan->model.dim) < plan->model.dim)
-        return pn_objective_undefined(objective, owner, err);
+        return pn_objective_undefined(objective, self->base.plan->owner, err);
     return PN_OK;
 }
 

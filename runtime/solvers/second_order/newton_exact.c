@@ -8,8 +8,6 @@
 #include "numeric/blas.h"
 #include "solvers/second_order/newton.h"
 
-static const char owner[] = "solve.newton";
-
 #define DECREASE 1e-4  /* of what the slope promises, for a step to be taken (Armijo) */
 #define FEW      8     /* halvings of Newton's step, before the majorant's is tried */
 #define MANY     60    /* and of that */
@@ -26,7 +24,7 @@ static pn_status take_exact(nw_state *self, double *value, pn_err *err)
     PN_TRY(nw_take_regular(self, &extra, true, err));
     *value += extra;
     if (isnan(*value))
-        return pn_objective_undefined(model->objective, owner, err);
+        return pn_objective_undefined(model->objective, self->base.plan->owner, err);
     pn_axpy(model->dim, 1.0, self->regular, self->g);
     return pn_raised_set(&self->quadratic, self->whole, 0.0, err);
 }
