@@ -20,7 +20,7 @@ static void so_end(pn_state *state)
 
     pn_model_close(self->phase.release);
     pn_line_search_free(self->search);
-    so_products_free(self->products);
+    pn_products_free(self->products);
 }
 
 static void so_rooms(pn_state *state, pn_room *room)
@@ -29,12 +29,13 @@ static void so_rooms(pn_state *state, pn_room *room)
     const so_plan *plan = so_plan_of(self);
 
     PN_ROOM_TAKE(room, state->dim, &self->next, &self->gradient, &self->direction, &self->start);
-    pn_room_take(room, &self->packed, plan->eigen != SO_MATRIX_FREE ? plan->model.packed : 0);
+    pn_room_take(room, &self->packed, plan->eigen != PN_EIGEN_MATRIX_FREE ? plan->model.packed : 0);
 }
 
 static pn_status check_stream(const so_plan *plan, pn_oracle *ask, pn_err *err)
 {
-    if (plan->eigen != SO_MATRIX_FREE || !plan->model.is_private || (pn_ask_shows(ask) && pn_oracle_is_lesson(ask)))
+    if (plan->eigen != PN_EIGEN_MATRIX_FREE || !plan->model.is_private ||
+        (pn_ask_shows(ask) && pn_oracle_is_lesson(ask)))
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY,
                    "solve.second_order: eigen=\"matrix_free\" is for simulations: the rounding of a product depends on "
@@ -64,7 +65,7 @@ static pn_status take_gradient(so_state *self, pn_err *err)
     pn_allowance_take(&self->allowance, self->phase.noise.gradient_cost);
     self->value = value;
     self->norm = pn_norm_upper(PN_L2, self->gradient, self->base.dim);
-    self->least = (so_least){ .value = NAN, .error = NAN };
+    self->least = (pn_least){ .value = NAN, .error = NAN };
     self->in_phase++;
     self->stage = SO_HESSIAN;
     return PN_OK;
@@ -125,9 +126,9 @@ static pn_status take_hessian(so_state *self, pn_err *err)
         set_out_downhill(self);
         return PN_OK;
     }
-    if (plan->eigen == SO_MATRIX_FREE)
-        PN_TRY(so_products_open(&self->products, &plan->model, phase->noise.z, self->base.theta, context,
-                                "second_order hessian", err));
+    if (plan->eigen == PN_EIGEN_MATRIX_FREE)
+        PN_TRY(pn_products_open(&self->products, plan->base.owner, &plan->model, phase->noise.z, self->base.theta,
+                                context, "second_order hessian", err));
     else
         PN_TRY(pn_model_hessian(phase->release, context, "second_order hessian", self->base.theta, self->packed,
                                 &self->records, err));
@@ -146,7 +147,7 @@ static double share_of_failure(const so_state *self)
     const so_plan *plan = so_plan_of(self);
     const pn_model *model = &plan->model;
     size_t parts = (model->is_private ? 2u : 0u) + (model->batch < model->n ? 2u : 0u) +
-                   (so_needs_start(plan->eigen, model->dim) ? 1u : 0u);
+                   (pn_least_needs_start(plan->eigen, model->dim) ? 1u : 0u);
 
     return plan->of.failure / ((double)plan->phases * (parts ? (double)parts : 1.0) * (double)self->phase.most);
 }
@@ -158,7 +159,7 @@ static pn_status draw_start(so_state *self, pn_err *err)
     pn_rng *own = NULL;
     pn_rng *rng = pn_ask_context(self->ask)->rng;
 
-    if (self->started || !so_needs_start(so_plan_of(self)->eigen, dim))
+    if (self->started || !pn_least_needs_start(so_plan_of(self)->eigen, dim))
         return PN_OK;
     if (!rng)
         PN_TRY(pn_rng_seeded(&own, 0x9e3779b9u + self->base.step, err));
@@ -183,17 +184,19 @@ static pn_status find_least(so_state *self, pn_err *err)
     const so_plan *plan = so_plan_of(self);
     double failure = share_of_failure(self);
     pn_task *task = pn_ask_task(self->ask);
-    so_least_options options = {
-        .how = plan->eigen, .tau = 0.1 * plan->of.eps_h, .failure = failure, .start = self->start
-    };
+    pn_least_options options = { .owner = plan->base.owner,
+                                 .how = plan->eigen,
+                                 .tau = 0.1 * plan->of.eps_h,
+                                 .failure = failure,
+                                 .start = self->start };
 
     PN_TRY(draw_start(self, err));
     if (self->products)
-        PN_TRY(so_products_least(&self->least, self->direction, self->products, product_norm(self, failure), &options,
+        PN_TRY(pn_products_least(&self->least, self->direction, self->products, product_norm(self, failure), &options,
                                  task, &self->records, err));
     else
-        PN_TRY(so_least_stored(&self->least, self->direction, self->packed, self->base.dim, &options, task, err));
-    so_products_free(self->products);
+        PN_TRY(pn_least_stored(&self->least, self->direction, self->packed, self->base.dim, &options, task, err));
+    pn_products_free(self->products);
     self->products = NULL;
     if (self->least.value < -plan->of.eps_h) {
         set_out_along_curvature(self);

@@ -276,12 +276,11 @@ static void warn_of_tolerance(so_work *at)
 
 static void explain_eigen(so_work *at)
 {
-    static const char *const names[] = { "auto", "dense", "lanczos", "matrix_free" };
     static const char *const words[] = { "in full, and by Lanczos steps for large orders", "in full",
                                          "by Lanczos steps on the stored Hessian", "by Lanczos steps, nothing stored" };
     const so_plan *plan = at->plan;
 
-    pn_plan_add_text(&at->plan->base, "eigenpair", names[plan->eigen], "%s", words[plan->eigen]);
+    pn_plan_add_text(&at->plan->base, "eigenpair", so_eigens[plan->eigen], "%s", words[plan->eigen]);
     if (plan->base.worthless)
         pn_plan_warn(&at->plan->base,
                      "eigen=\"matrix_free\" is for simulated runs: the rounding of its products depends on the "

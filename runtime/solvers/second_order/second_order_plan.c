@@ -194,7 +194,7 @@ pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
         PN_TRY(so_find_reachable(at, err));
     base->iterations = most_iterations(at);
     base->charges = 1;
-    base->worthless = is_private && plan->eigen == SO_MATRIX_FREE;
+    base->worthless = is_private && plan->eigen == PN_EIGEN_MATRIX_FREE;
     base->samples = !is_private && !so_is_exact(plan);
     base->sigma = plan->first.z * plan->model.gradient_sensitivity;
     if (is_private)

@@ -6,7 +6,7 @@
 #include "solvers/second_order/second_order.h"
 
 static const char *const svts[] = { "slope", "value", NULL };
-static const char *const eigens[] = { "auto", "dense", "lanczos", "matrix_free", NULL };
+const char *const so_eigens[] = { "auto", "dense", "lanczos", "matrix_free", NULL };
 
 const pn_param so_params[] = {
     { "tolerance.gradient", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
@@ -41,7 +41,7 @@ const pn_param so_params[] = {
       "it depends on records and no gap is claimed" },
     PN_HESSIAN_NOISE_PARAM,
     PN_HESSIAN_BOUND_PARAM,
-    { "eigen", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, eigens,
+    { "eigen", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, so_eigens,
       "how the least eigenpair is found; matrix_free stores no Hessian and is for simulated runs only" },
     { "failure", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.1, NULL,
       "zeta: the noise of a whole run exceeds its bounds with at most this probability" },
@@ -71,7 +71,7 @@ static void read_options(so_work *at)
     plan->line_search = own[SO_LINE_SEARCH].flag;
     plan->slope = own[SO_SVT].count == 0;
     plan->filter = own[SO_USE_FILTER].flag;
-    plan->eigen = (so_eigen)own[SO_EIGEN].count;
+    plan->eigen = (pn_eigen)own[SO_EIGEN].count;
     plan->phases = own[SO_PHASES].count;
     plan->first_share = own[SO_FIRST_SHARE].real;
     plan->first_iterations = own[SO_FIRST_ITERATIONS].count;
@@ -256,7 +256,7 @@ pn_status so_read_problem(so_work *at, pn_err *err)
                          own[SO_HESSIAN_NOISE].count == 0, own[SO_HESSIAN_BOUND].count == 1, err));
     PN_TRY(read_smoothness(at, err));
     PN_TRY(read_start(at, err));
-    if (so_needs_start(plan->eigen, plan->model.dim))
+    if (pn_least_needs_start(plan->eigen, plan->model.dim))
         plan->of.lanczos = 0.1;
     read_floor(at);
     return check_gap(at, err);

@@ -429,13 +429,6 @@ static void warn(tr_problem *at)
             of->radius, sqrt(of->tolerance / of->lipschitz));
 }
 
-static void explain(tr_problem *at)
-{
-    explain_problem(at);
-    explain_noise(at);
-    warn(at);
-}
-
 /* ---- the plan ---- */
 
 pn_status tr_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
@@ -450,7 +443,9 @@ pn_status tr_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     PN_TRY(pn_first_order_read(&plan->problem, base->owner, objective, &common[PN_OPT_START], NULL, NULL, err));
     PN_TRY(read_constants(at, err));
     PN_TRY(attach_noise(at, err));
-    explain(at);
+    explain_problem(at);
+    explain_noise(at);
+    warn(at);
     return PN_OK;
 }
 

@@ -390,9 +390,10 @@ static void check_errors(const pn_plan *plan, const pn_certificate *of)
 {
     const so_plan *own = (const so_plan *)plan;
     const pn_model *model = &own->model;
-    size_t parts = 2u + (model->batch < model->n ? 2u : 0u) + (own->eigen == SO_LANCZOS ? 1u : 0u);
+    size_t parts = 2u + (model->batch < model->n ? 2u : 0u) + (own->eigen == PN_EIGEN_LANCZOS ? 1u : 0u);
     double each = 0.1 / (double)(parts * own->first.iterations);
-    double steps = own->eigen == SO_LANCZOS ? 0.1 * own->of.eps_h : 0.0; /* at most: they may see more than they need */
+    double steps =
+        own->eigen == PN_EIGEN_LANCZOS ? 0.1 * own->of.eps_h : 0.0; /* at most: they may see more than they need */
     double known = pn_model_hessian_noise(model, own->first.z, each) + pn_model_hessian_sampling(model, each);
 
     CHECK_CLOSE(of->gradient_error,
