@@ -81,6 +81,20 @@ bool pn_request_is_renyi(const pn_request *request)
            !pn_ledger_gaussian(request->ledger);
 }
 
+pn_unit pn_request_unit(const pn_request *request)
+{
+    return request->kind == PN_RHO ? PN_UNIT_RHO : pn_request_is_renyi(request) ? PN_UNIT_RENYI : PN_UNIT_GAUSSIAN;
+}
+
+pn_status pn_request_allowance(pn_allowance *out, double *z, const pn_request *request, const char *owner, pn_unit unit,
+                               bool paper, const pn_program *program, pn_err *err)
+{
+    pn_run_budget budget = pn_request_budget(request, owner, NULL);
+
+    PN_TRY(pn_allowance_open(out, &budget, unit, paper, unit == PN_UNIT_RENYI ? program : NULL, err));
+    return z ? pn_allowance_noise(out, out->total, program, z, err) : PN_OK;
+}
+
 /* What `steps` releases with that sigma cost; +inf when there is no price, NaN without memory. */
 static double price(const pn_gradient_noise *noise, const pn_request *request, size_t steps, double sigma)
 {

@@ -233,33 +233,22 @@ pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t 
     return status;
 }
 
-static pn_status open_in(pn_allowance *out, double *z, const pn_plan *plan, pn_unit unit, bool paper,
-                         const pn_program *program, pn_err *err)
-{
-    const pn_request *request = &plan->request;
-    pn_run_budget budget = {
-        .owner = plan->owner, .epsilon = request->epsilon, .delta = request->delta, .rho = request->rho
-    };
-
-    PN_TRY(pn_allowance_open(out, &budget, unit, paper, unit == PN_UNIT_RENYI ? program : NULL, err));
-    return z ? pn_allowance_noise(out, out->total, program, z, err) : PN_OK;
-}
-
 pn_status pn_model_allowance(pn_allowance *out, double *z, const pn_model *self, const pn_plan *plan,
                              const pn_arg *common, pn_counting how, const pn_program *program, pn_err *err)
 {
+    const pn_request *request = &plan->request;
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 && sees_all(self);
     pn_allowance renyi;
     double by_rho, by_renyi;
 
-    if (paper || plan->request.kind == PN_RHO)
-        return open_in(out, z, plan, PN_UNIT_RHO, paper, program, err);
-    if (how.gaussian && sees_all(self) && !pn_request_is_renyi(&plan->request))
-        return open_in(out, z, plan, PN_UNIT_GAUSSIAN, false, program, err);
+    if (paper || request->kind == PN_RHO)
+        return pn_request_allowance(out, z, request, plan->owner, PN_UNIT_RHO, paper, program, err);
+    if (how.gaussian && sees_all(self) && !pn_request_is_renyi(request))
+        return pn_request_allowance(out, z, request, plan->owner, PN_UNIT_GAUSSIAN, false, program, err);
     if (!how.either || !sees_all(self))
-        return open_in(out, z, plan, PN_UNIT_RENYI, false, program, err);
-    PN_TRY(open_in(out, &by_rho, plan, PN_UNIT_RHO, false, program, err));
-    PN_TRY(open_in(&renyi, &by_renyi, plan, PN_UNIT_RENYI, false, program, err));
+        return pn_request_allowance(out, z, request, plan->owner, PN_UNIT_RENYI, false, program, err);
+    PN_TRY(pn_request_allowance(out, &by_rho, request, plan->owner, PN_UNIT_RHO, false, program, err));
+    PN_TRY(pn_request_allowance(&renyi, &by_renyi, request, plan->owner, PN_UNIT_RENYI, false, program, err));
     if (by_renyi < by_rho)
         *out = renyi;
     if (z)
