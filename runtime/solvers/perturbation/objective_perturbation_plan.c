@@ -16,8 +16,6 @@
 #include "privacy/event/perturbed_objective.h"
 #include "solvers/perturbation/objective_perturbation.h"
 
-static const char *const accountants[] = { "auto", "rdp", "pld", NULL };
-
 const pn_param op_params[] = {
     { "lambda", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
       "weight of the added term lambda/2 ||theta - start||^2 in the mean objective; by default what the risk bound "
@@ -31,7 +29,7 @@ const pn_param op_params[] = {
       "false: no noise on the answer, exact up to rounding, which is not private: simulated runs only" },
     { "unproven", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "true: take calibration=\"paper\" although its claim does not hold" },
-    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
+    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_accountant_names,
       "pld: least noise, charged as a whole; rdp: adds up with a ledger's other charges.  Default: pld, but rdp with "
       "ledger= or rho=" },
     PN_PARAM_END,
@@ -232,24 +230,20 @@ static void explain_choice(pn_plan *plan, const op_problem *at, const op_choice 
 /* (sigma/n) G_C + (lambda/2) max ||theta - start||^2, and what stopping early and the answer's noise may add. */
 static void explain_risk(pn_plan *plan, const op_problem *at, const op_choice *made, double width)
 {
-    double answer;
+    double answer = made->tau / at->n + made->noise.sigma_out * sqrt(at->p) * slope_of_mean(at);
+    double noise = made->noise.sigma / at->n * width, weight = 0.5 * made->weight / at->n * at->reach * at->reach;
+    const char *none = !at->set            ? "without a set nothing bounds the distance to the minimum"
+                       : !isfinite(answer) ? "the regulariser has no slope bound"
+                       : at->bounds->source == PN_BOUND_CLIPPED ? "clipped gradients are not those of f"
+                                                                : NULL;
 
-    if (!at->set) {
-        pn_plan_add_text(plan, "excess risk bound", "none", "without a set nothing bounds the distance to the minimum");
-        return;
+    if (at->set) {
+        pn_plan_add(plan, "risk from b", noise, "(sigma/n) x Gaussian width %.6g", width);
+        pn_plan_add(plan, "risk from lambda", weight, "(lambda/2) max ||theta - start||^2, at most %.4g^2", at->reach);
     }
-    answer = made->tau / at->n + made->noise.sigma_out * sqrt(at->p) * slope_of_mean(at);
-    pn_plan_add(plan, "risk from b", made->noise.sigma / at->n * width, "(sigma/n) x Gaussian width %.6g", width);
-    pn_plan_add(plan, "risk from lambda", 0.5 * made->weight / at->n * at->reach * at->reach,
-                "(lambda/2) max ||theta - start||^2, at most %.4g^2", at->reach);
-    if (!isfinite(answer) || at->bounds->source == PN_BOUND_CLIPPED) {
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s",
-                         isfinite(answer) ? "clipped gradients are not those of f"
-                                          : "the regulariser has no slope bound");
+    if (!pn_plan_bounds(plan, noise + weight + answer, none))
         return;
-    }
     pn_plan_add(plan, "risk from the end", answer, "tau/n + sigma_o sqrt(p) x slope of f");
-    plan->bound = made->noise.sigma / at->n * width + 0.5 * made->weight / at->n * at->reach * at->reach + answer;
     pn_plan_add(plan, "excess risk bound", plan->bound, "expected, over the noise; sum of the three");
 }
 
@@ -312,11 +306,10 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
 static pn_status choose_accountant(op_problem *at, const pn_arg *accountant, bool paper, pn_err *err)
 {
     const pn_request *request = at->request;
-    bool pld = accountant->count == 2;
+    bool whole = pn_accountant_is_pld(accountant, request->kind == PN_EPSILON_DELTA && !request->ledger);
 
-    PN_TRY(pld ? pn_request_need_epsilon(request, at->owner, err) : PN_OK);
-    at->whole = !paper && (pld || (accountant->count == 0 && request->kind == PN_EPSILON_DELTA && !request->ledger));
-    return PN_OK;
+    at->whole = whole && !paper;
+    return whole ? pn_request_need_epsilon(request, at->owner, err) : PN_OK;
 }
 
 static void explain(op_plan *plan, const char *rule, double width, bool paper)
