@@ -88,8 +88,8 @@ pn_request pn_request_part(const pn_request *request, double part);
  *  there. */
 bool pn_request_is_renyi(const pn_request *request);
 
-/** What the request's budget is counted in where all that is released is Gaussian and about all records: their costs add
- *  up as mu^2, which the exact curve prices, unless the request says otherwise. */
+/** What the request's budget is counted in where all that is released is Gaussian and about all records: costs add up
+ *  as mu^2, which the exact curve prices, unless the request says otherwise. */
 pn_unit pn_request_unit(const pn_request *request);
 /** All that is asked for, in that unit, and (unless NULL) *z, with which the program costs it.
  *  Errors: as pn_allowance_open and pn_allowance_noise, beginning with `owner`. */

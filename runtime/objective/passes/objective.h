@@ -66,8 +66,8 @@ double pn_objective_clip(const pn_objective *objective);                 /* 0: n
 pn_ranks *pn_objective_ranks(const pn_objective *objective);             /* or NULL */
 const pn_bounds *pn_objective_bounds(const pn_objective *objective);
 
-/** *value (NULL: not asked for) = r at theta[dim], *slope = the l2 norm of the gradient that r's `evaluate` gives there,
- *  rounded up; 0 without r.  Errors: PN_ENOMEM; what r fails with. */
+/** *value (NULL: not asked for) = r at theta[dim], *slope = the l2 norm, rounded up, of the gradient that r's
+ *  `evaluate` gives there; 0 without r.  Errors: PN_ENOMEM; what r fails with. */
 pn_status pn_objective_regular_slope(const pn_objective *objective, const double *theta, double *value, double *slope,
                                      pn_err *err);
 

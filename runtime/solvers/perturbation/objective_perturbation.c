@@ -4,7 +4,6 @@
  * Source: Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019), approximate
  * minima; constants as derived in mirror-descent.md section 3 (the articles' hold for other neighbours or not at
  * all). */
-#include <math.h>
 #include <string.h>
 
 #include "solvers/perturbation/objective_perturbation.h"

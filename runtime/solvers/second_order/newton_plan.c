@@ -2,7 +2,6 @@
  * Depends on: newton.h, privacy, objective.  Used by: newton.c.
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023); the rest is derived beside each number. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "oracle/gradient_noise.h"
