@@ -73,19 +73,6 @@ static bool all_gaussian(const pn_asking *askings, size_t count)
     return true;
 }
 
-/* What Gaussian releases about all records cost adds up as mu^2, which the exact curve prices. */
-static pn_status gaussian_noise(const pn_run_budget *budget, const pn_request *request, const pn_program *program,
-                                double *z, pn_err *err)
-{
-    pn_unit unit = request->kind == PN_RHO        ? PN_UNIT_RHO
-                   : pn_request_is_renyi(request) ? PN_UNIT_RENYI
-                                                  : PN_UNIT_GAUSSIAN;
-    pn_allowance allowance;
-
-    PN_TRY(pn_allowance_open(&allowance, budget, unit, false, unit == PN_UNIT_RENYI ? program : NULL, err));
-    return pn_allowance_noise(&allowance, allowance.total, program, z, err);
-}
-
 pn_run_budget pn_request_budget(const pn_request *request, const char *owner, const char *accountant)
 {
     return (pn_run_budget){ .owner = owner,
@@ -101,10 +88,13 @@ pn_status pn_askings_calibrate(const pn_asking *askings, size_t count, const pn_
     several of = { askings, count };
     pn_program program = { event_at, &of };
     pn_run_budget budget = pn_request_budget(request, owner, accountant ? accountant : "rdp");
+    pn_allowance allowance;
     double found = NAN;
 
-    PN_TRY(!accountant && all_gaussian(askings, count) ? gaussian_noise(&budget, request, &program, &found, err)
-                                                       : pn_calibrate_run(&found, reached, &budget, &program, err));
+    PN_TRY(
+        !accountant && all_gaussian(askings, count)
+            ? pn_request_allowance(&allowance, &found, request, owner, pn_request_unit(request), false, &program, err)
+            : pn_calibrate_run(&found, reached, &budget, &program, err));
     if (z)
         *z = found;
     for (size_t i = 0; i < count; i++) {
@@ -336,9 +326,7 @@ static pn_status price_whole(pn_plan *plan, pn_asking *askings, size_t count, do
     const pn_request *request = &plan->request;
     double reached = NAN;
 
-    if (request->kind != PN_EPSILON_DELTA)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", plan->owner);
+    PN_TRY(pn_request_need_epsilon(request, plan->owner, err));
     for (size_t i = 0; i < count; i++) {
         pn_question *question = askings[i].question;
 

@@ -6,6 +6,7 @@
 #define PN_ORACLE_GRADIENT_NOISE_H
 
 #include "oracle/plan.h"
+#include "privacy/accounting/allowance.h"
 
 /* Why there is no bound on the excess risk with them. */
 #define PN_BATCH_NO_BOUND "gradients of batches"
@@ -86,6 +87,14 @@ pn_request pn_request_part(const pn_request *request, double part);
 /** A filter that adds up Renyi divergences has begun in the ledger: noise for its remaining epsilon is priced by zCDP
  *  there. */
 bool pn_request_is_renyi(const pn_request *request);
+
+/** What the request's budget is counted in where all that is released is Gaussian and about all records: costs add up
+ *  as mu^2, which the exact curve prices, unless the request says otherwise. */
+pn_unit pn_request_unit(const pn_request *request);
+/** All that is asked for, in that unit, and (unless NULL) *z, with which the program costs it.
+ *  Errors: as pn_allowance_open and pn_allowance_noise, beginning with `owner`. */
+pn_status pn_request_allowance(pn_allowance *out, double *z, const pn_request *request, const char *owner, pn_unit unit,
+                               bool paper, const pn_program *program, pn_err *err);
 
 /** PN_EUNSUPPORTED unless the request is one that Gaussian noise and the calibration option can serve;
  *  attach asks as well. */

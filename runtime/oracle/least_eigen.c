@@ -26,17 +26,17 @@ static double frobenius(const double *packed, size_t n)
     return sqrt(sum) * (1.0 + 1e-9);
 }
 
-bool so_needs_start(so_eigen how, size_t n)
+bool pn_least_needs_start(pn_eigen how, size_t n)
 {
-    return how == SO_LANCZOS || how == SO_MATRIX_FREE || (how == SO_AUTO && n > PN_SYMMETRIC_DIRECT);
+    return how == PN_EIGEN_LANCZOS || how == PN_EIGEN_MATRIX_FREE || (how == PN_EIGEN_AUTO && n > PN_SYMMETRIC_DIRECT);
 }
 
-static void take(so_least *out, const pn_smallest *found)
+static void take(pn_least *out, const pn_smallest *found)
 {
-    *out = (so_least){ .value = found->value, .error = found->error, .steps = found->steps > 0 };
+    *out = (pn_least){ .value = found->value, .error = found->error, .steps = found->steps > 0 };
 }
 
-static pn_status in_full(so_least *out, double *x, const double *packed, size_t n, pn_err *err)
+static pn_status in_full(pn_least *out, double *x, const double *packed, size_t n, pn_err *err)
 {
     pn_smallest found;
     pn_status status = pn_smallest_in_full(&found, x, packed, n, err);
@@ -62,13 +62,13 @@ static pn_status stored_times(void *of, const double *x, double *y, pn_err *err)
 
 /* Two statements about the start are relied on, each for half of the failure: the theorem's steps are enough, and the
  * start is not too far from the eigenvector. */
-static pn_smallest_options to_tau(const so_least_options *options, double norm)
+static pn_smallest_options to_tau(const pn_least_options *options, double norm)
 {
     return (pn_smallest_options){ .tolerance = options->tau, .failure = options->failure / 2.0, .norm = norm };
 }
 
-static pn_status by_steps(so_least *out, double *x, size_t n, pn_symmetric_fn times, void *self, double norm,
-                          const so_least_options *options, pn_task *task, pn_err *err)
+static pn_status by_steps(pn_least *out, double *x, size_t n, pn_symmetric_fn times, void *self, double norm,
+                          const pn_least_options *options, pn_task *task, pn_err *err)
 {
     pn_smallest_options steps = to_tau(options, norm);
     pn_smallest found;
@@ -80,8 +80,8 @@ static pn_status by_steps(so_least *out, double *x, size_t n, pn_symmetric_fn ti
 }
 
 /* Steps where they are fewer than what a factorization costs. */
-static pn_status by_order(so_least *out, double *x, const double *packed, size_t n, double norm,
-                          const so_least_options *options, pn_task *task, pn_err *err)
+static pn_status by_order(pn_least *out, double *x, const double *packed, size_t n, double norm,
+                          const pn_least_options *options, pn_task *task, pn_err *err)
 {
     pn_smallest_options either = to_tau(options, norm);
     pn_smallest found;
@@ -92,7 +92,7 @@ static pn_status by_order(so_least *out, double *x, const double *packed, size_t
     return PN_OK;
 }
 
-pn_status so_least_stored(so_least *out, double *x, const double *packed, size_t n, const so_least_options *options,
+pn_status pn_least_stored(pn_least *out, double *x, const double *packed, size_t n, const pn_least_options *options,
                           pn_task *task, pn_err *err)
 {
     stored self = { packed, n };
@@ -100,10 +100,10 @@ pn_status so_least_stored(so_least *out, double *x, const double *packed, size_t
     pn_status status;
 
     if (!isfinite(norm))
-        return pn_fail(err, PN_EDOMAIN, "solve.second_order: the Hessian is not finite");
-    if (norm == 0.0 || !so_needs_start(options->how, n))
+        return pn_fail(err, PN_EDOMAIN, "%s: the Hessian is not finite", options->owner);
+    if (norm == 0.0 || !pn_least_needs_start(options->how, n))
         return in_full(out, x, packed, n, err);
-    if (options->how != SO_LANCZOS)
+    if (options->how != PN_EIGEN_LANCZOS)
         return by_order(out, x, packed, n, norm, options, task, err);
     status = by_steps(out, x, n, stored_times, &self, norm, options, task, err);
     return status == PN_ENUMERIC ? in_full(out, x, packed, n, err) : status;
@@ -111,7 +111,7 @@ pn_status so_least_stored(so_least *out, double *x, const double *packed, size_t
 
 /* ---- products ---- */
 
-struct so_products {
+struct pn_products {
     const pn_model *model;
     const double *theta;
     double scale; /* of the noise; 0: none */
@@ -122,7 +122,7 @@ struct so_products {
     uint64_t records;
 };
 
-void so_products_free(so_products *self)
+void pn_products_free(pn_products *self)
 {
     if (!self)
         return;
@@ -131,15 +131,17 @@ void so_products_free(so_products *self)
     pn_free(self);
 }
 
-static pn_status pay(const pn_model *model, double z, pn_step_context *context, const char *label, pn_err *err)
+static pn_status pay(const char *owner, const pn_model *model, double z, pn_step_context *context, const char *label,
+                     pn_err *err)
 {
     pn_event *event = NULL;
     pn_status status;
 
     if (!pn_rng_simulated(context->rng) || !pn_ledger_budget(context->ledger)->teaching)
         return pn_fail(err, PN_EPRIVACY,
-                       "solve.second_order: eigen=\"matrix_free\" is for simulations: the rounding of a product "
-                       "depends on the records and no lattice hides it; use \"dense\" or \"lanczos\"");
+                       "%s: eigen=\"matrix_free\" is for simulations: the rounding of a product "
+                       "depends on the records and no lattice hides it; use \"dense\" or \"lanczos\"",
+                       owner);
     status = pn_model_hessian_event(model, z, &event, err);
     if (status == PN_OK)
         status = pn_receipt_room(context->receipt, event, err);
@@ -151,7 +153,7 @@ static pn_status pay(const pn_model *model, double z, pn_step_context *context, 
     return status;
 }
 
-static pn_status open_batch(so_products *self, pn_err *err)
+static pn_status open_batch(pn_products *self, pn_err *err)
 {
     const pn_model *model = self->model;
     pn_arg args[] = { { .given = true, .count = model->n }, { .given = true, .count = model->batch }, { 0 } };
@@ -159,14 +161,14 @@ static pn_status open_batch(so_products *self, pn_err *err)
     return model->batch < model->n ? pn_sampler_from_args(&self->sampler, "fixed", args, PN_REPLACE_ONE, err) : PN_OK;
 }
 
-pn_status so_products_open(so_products **out, const pn_model *model, double z, const double *theta,
+pn_status pn_products_open(pn_products **out, const char *owner, const pn_model *model, double z, const double *theta,
                            pn_step_context *context, const char *label, pn_err *err)
 {
-    so_products *self = pn_calloc(1, sizeof *self);
+    pn_products *self = pn_calloc(1, sizeof *self);
     pn_status status;
 
     *out = NULL;
-    PN_TRY(pn_made(self, err, "solve.second_order: out of memory"));
+    PN_TRY(pn_made(self, err, "%s: out of memory", owner));
     self->model = model;
     self->theta = theta;
     self->scale = z * model->hessian_sensitivity;
@@ -174,11 +176,11 @@ pn_status so_products_open(so_products **out, const pn_model *model, double z, c
     self->noise.frobenius = model->frobenius;
     status = open_batch(self, err);
     if (status == PN_OK && z > 0.0)
-        status = pay(model, z, context, label, err);
+        status = pay(owner, model, z, context, label, err);
     if (status == PN_OK && self->sampler)
         status = pn_sampler_draw(self->sampler, context->rng, &self->batch.count, err);
     if (status != PN_OK) {
-        so_products_free(self);
+        pn_products_free(self);
         return status;
     }
     if (self->sampler) {
@@ -195,7 +197,7 @@ pn_status so_products_open(so_products **out, const pn_model *model, double z, c
 
 static pn_status noisy_times(void *of, const double *x, double *y, pn_err *err)
 {
-    so_products *self = of;
+    pn_products *self = of;
     const pn_model *model = self->model;
     const pn_regulariser *reg = pn_objective_regulariser(model->objective);
     pn_status status = pn_objective_hessian_times(model->objective, self->sampler ? &self->batch : NULL, self->theta, x,
@@ -209,7 +211,7 @@ static pn_status noisy_times(void *of, const double *x, double *y, pn_err *err)
     return status;
 }
 
-pn_status so_products_least(so_least *out, double *x, so_products *self, double norm, const so_least_options *options,
+pn_status pn_products_least(pn_least *out, double *x, pn_products *self, double norm, const pn_least_options *options,
                             pn_task *task, uint64_t *records, pn_err *err)
 {
     pn_status status;

@@ -13,41 +13,42 @@
 #include "oracle/model_release.h"
 
 /* How the least eigenpair of a released Hessian is found. */
-typedef enum so_eigen { SO_AUTO = 0, SO_DENSE, SO_LANCZOS, SO_MATRIX_FREE } so_eigen;
+typedef enum pn_eigen { PN_EIGEN_AUTO = 0, PN_EIGEN_DENSE, PN_EIGEN_LANCZOS, PN_EIGEN_MATRIX_FREE } pn_eigen;
 
-typedef struct so_least {
+typedef struct pn_least {
     double value; /* x^T H x for a unit x: at least the least eigenvalue of the Hessian as released */
     double error; /* value - least eigenvalue is at most this, by Lanczos with probability >= 1 - failure */
     bool steps;   /* by Lanczos */
-} so_least;
+} pn_least;
 
-typedef struct so_least_options {
-    so_eigen how;        /* not SO_MATRIX_FREE where the Hessian is stored */
+typedef struct pn_least_options {
+    const char *owner;   /* what messages begin with */
+    pn_eigen how;        /* not PN_EIGEN_MATRIX_FREE where the Hessian is stored */
     double tau, failure; /* > 0; in (0, 1) */
     const double *start; /* [n] a random direction; looked at by Lanczos only */
-} so_least_options;
+} pn_least_options;
 
 /** Whether a stored Hessian of that order goes to Lanczos, and `start` has to be drawn. */
-bool so_needs_start(so_eigen how, size_t n);
+bool pn_least_needs_start(pn_eigen how, size_t n);
 
 /** x[n]: the unit vector.  Errors: PN_EDOMAIN for NaN or infinity; PN_ENOMEM; PN_ENUMERIC; PN_ECANCELLED. */
-pn_status so_least_stored(so_least *out, double *x, const double *packed, size_t n, const so_least_options *options,
+pn_status pn_least_stored(pn_least *out, double *x, const double *packed, size_t n, const pn_least_options *options,
                           pn_task *task, pn_err *err);
 
 /* A Hessian that is known by its products only, with simulated noise: one draw of noise and one batch for all
  * products. */
-typedef struct so_products so_products;
+typedef struct pn_products pn_products;
 
 /**
  * Charge a Hessian at multiplier z (0: none), draw the key of its noise and its batch.  theta[dim] is borrowed.
  * Errors: PN_EPRIVACY where the stream is not simulated: the rounding of products depends on the data and there is no
  * lattice for them; PN_EBUDGET; PN_ENOMEM.
  */
-pn_status so_products_open(so_products **out, const pn_model *model, double z, const double *theta,
+pn_status pn_products_open(pn_products **out, const char *owner, const pn_model *model, double z, const double *theta,
                            pn_step_context *context, const char *label, pn_err *err);
 /** norm: at least the operator norm of the Hessian with its noise.  *records += records seen, once a product. */
-pn_status so_products_least(so_least *out, double *x, so_products *self, double norm, const so_least_options *options,
+pn_status pn_products_least(pn_least *out, double *x, pn_products *self, double norm, const pn_least_options *options,
                             pn_task *task, uint64_t *records, pn_err *err);
-void so_products_free(so_products *self); /* NULL allowed */
+void pn_products_free(pn_products *self); /* NULL allowed */
 
 #endif

@@ -22,12 +22,6 @@ static bool sees_all(const pn_model *self)
     return self->batch == self->n;
 }
 
-/* Contributions by which a neighbour's sum differs. */
-static double contributions(pn_neighbours neighbours)
-{
-    return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
-}
-
 const char *const pn_hessian_noise_names[] = { "frobenius", "packed", NULL };
 const char *const pn_hessian_bound_names[] = { "certified", "generic", NULL };
 
@@ -96,7 +90,7 @@ static void read_gradient(pn_model *self, const pn_gradient_noise *whole)
 {
     double m = (double)self->batch, d = sqrt((double)self->dim), each = self->lipschitz * UPWARD;
     double error = pn_objective_batch_error(self->objective, self->batch, each) / m * UPWARD;
-    double exact = contributions(self->neighbours) * each / m;
+    double exact = pn_contributions(self->neighbours) * each / m;
 
     self->gradient_sensitivity = (exact + 2.0 * d * error) * UPWARD;
     if (sees_all(self))
@@ -184,7 +178,7 @@ static pn_batch_release_options options_of(const pn_model *self, size_t dim, dou
                                        .batch = self->batch,
                                        .neighbours = self->neighbours,
                                        .dim = dim,
-                                       .contribution = sensitivity * unit / contributions(self->neighbours),
+                                       .contribution = sensitivity * unit / pn_contributions(self->neighbours),
                                        .bound = bound * unit * UPWARD,
                                        .sigma = z * sensitivity * unit };
 }
@@ -239,33 +233,22 @@ pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t 
     return status;
 }
 
-static pn_status open_in(pn_allowance *out, double *z, const pn_plan *plan, pn_unit unit, bool paper,
-                         const pn_program *program, pn_err *err)
-{
-    const pn_request *request = &plan->request;
-    pn_run_budget budget = {
-        .owner = plan->owner, .epsilon = request->epsilon, .delta = request->delta, .rho = request->rho
-    };
-
-    PN_TRY(pn_allowance_open(out, &budget, unit, paper, unit == PN_UNIT_RENYI ? program : NULL, err));
-    return z ? pn_allowance_noise(out, out->total, program, z, err) : PN_OK;
-}
-
 pn_status pn_model_allowance(pn_allowance *out, double *z, const pn_model *self, const pn_plan *plan,
                              const pn_arg *common, pn_counting how, const pn_program *program, pn_err *err)
 {
+    const pn_request *request = &plan->request;
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 && sees_all(self);
     pn_allowance renyi;
     double by_rho, by_renyi;
 
-    if (paper || plan->request.kind == PN_RHO)
-        return open_in(out, z, plan, PN_UNIT_RHO, paper, program, err);
-    if (how.gaussian && sees_all(self) && !pn_request_is_renyi(&plan->request))
-        return open_in(out, z, plan, PN_UNIT_GAUSSIAN, false, program, err);
+    if (paper || request->kind == PN_RHO)
+        return pn_request_allowance(out, z, request, plan->owner, PN_UNIT_RHO, paper, program, err);
+    if (how.gaussian && sees_all(self) && !pn_request_is_renyi(request))
+        return pn_request_allowance(out, z, request, plan->owner, PN_UNIT_GAUSSIAN, false, program, err);
     if (!how.either || !sees_all(self))
-        return open_in(out, z, plan, PN_UNIT_RENYI, false, program, err);
-    PN_TRY(open_in(out, &by_rho, plan, PN_UNIT_RHO, false, program, err));
-    PN_TRY(open_in(&renyi, &by_renyi, plan, PN_UNIT_RENYI, false, program, err));
+        return pn_request_allowance(out, z, request, plan->owner, PN_UNIT_RENYI, false, program, err);
+    PN_TRY(pn_request_allowance(out, &by_rho, request, plan->owner, PN_UNIT_RHO, false, program, err));
+    PN_TRY(pn_request_allowance(&renyi, &by_renyi, request, plan->owner, PN_UNIT_RENYI, false, program, err));
     if (by_renyi < by_rho)
         *out = renyi;
     if (z)
@@ -317,7 +300,7 @@ void pn_model_explain(const pn_model *self, double z, pn_plan *plan)
     if (!sees_all(self))
         pn_plan_add(plan, "batch m", (double)self->batch, "of every query its own, without replacement");
     pn_plan_add(plan, "sensitivity D_g", self->gradient_sensitivity, "%g B_g/m, rounding included",
-                contributions(self->neighbours));
+                pn_contributions(self->neighbours));
     pn_plan_add(plan, "sensitivity D_H", self->hessian_sensitivity, "%s, in Frobenius norm", hessian_source(self));
     if (!(z > 0.0))
         return;

@@ -390,26 +390,3 @@ pn_status pn_model_both(pn_model_release *self, pn_step_context *context, const 
 
     return release(&a, records, err);
 }
-
-/* ---- what has been charged ---- */
-
-pn_status pn_model_spent(const pn_model_release *self, pn_event **out, pn_err *err)
-{
-    const pn_batch_release *of[2] = { self->gradient, self->hessian };
-    pn_event *parts[2] = { NULL, NULL };
-    size_t count = 0;
-    pn_status status = PN_OK;
-
-    *out = NULL;
-    for (int k = 0; k < 2 && status == PN_OK; k++) {
-        size_t paid = of[k] ? pn_batch_release_paid(of[k]) : 0;
-
-        if (paid > 0)
-            status = pn_event_repeated(&parts[count++], pn_batch_release_event(of[k], NULL), paid, err);
-    }
-    if (status == PN_OK && count > 0)
-        status = pn_event_compose(out, parts, count, err);
-    pn_event_free(parts[0]);
-    pn_event_free(parts[1]);
-    return status;
-}

@@ -36,7 +36,4 @@ pn_status pn_model_hessian(pn_model_release *self, pn_step_context *context, con
 pn_status pn_model_both(pn_model_release *self, pn_step_context *context, const char *label, const double *theta,
                         double *value, double *gradient, double *packed, uint64_t *records, pn_err *err);
 
-/** All that has been charged through it, as one event; NULL in *out when nothing has.  Errors: PN_ENOMEM. */
-pn_status pn_model_spent(const pn_model_release *self, pn_event **out, pn_err *err);
-
 #endif

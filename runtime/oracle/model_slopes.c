@@ -35,10 +35,7 @@ static pn_status add_slopes(pn_objective *objective, pn_interval near, pn_interv
 static pn_status all_slopes(pn_objective *objective, pn_interval near, pn_slopes *out, pn_err *err)
 {
     const pn_labels *labels = &pn_objective_loss(objective)->labels;
-    const pn_record_bounds *records = &pn_objective_data(objective)->bounds;
-    bool known = isfinite(records->label_low) && isfinite(records->label_high);
-    pn_interval range =
-        known ? (pn_interval){ records->label_low, records->label_high } : (pn_interval){ -INFINITY, INFINITY };
+    pn_interval range = pn_objective_labels(objective);
 
     if (labels->kind != PN_LABELS_VALUES)
         return add_slopes(objective, near, range, out, err);
@@ -75,7 +72,7 @@ pn_status pn_slopes_read(pn_slopes *out, pn_objective *objective, const double *
 
 double pn_model_moved(const pn_model *self, double slope, double passes)
 {
-    double count = self->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0, n = (double)self->n;
+    double count = pn_contributions(self->neighbours), n = (double)self->n;
     double each = slope * pn_objective_data(self->objective)->bounds.norm[PN_L2];
     double rounding = self->gradient_sensitivity - count * self->lipschitz / n + 0x1p-50 * self->gradient_sensitivity;
 

@@ -30,6 +30,21 @@ pn_status pn_request_need_delta(const pn_request *request, const char *owner, pn
     return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say", owner);
 }
 
+const char *const pn_accountant_names[] = { "auto", "rdp", "pld", NULL };
+
+bool pn_accountant_is_pld(const pn_arg *accountant, bool by_default)
+{
+    return accountant->count == 0 ? by_default : accountant->count == 2;
+}
+
+pn_status pn_request_need_epsilon(const pn_request *request, const char *owner, pn_err *err)
+{
+    if (request->kind != PN_RHO)
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED, "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho",
+                   owner);
+}
+
 /* ---- lines ---- */
 
 static pn_plan_line *next_line(pn_plan_lines *lines, const char *name, const char *format, va_list args)

@@ -80,6 +80,7 @@ struct pn_plan {
     pn_objective *objective; /* kept: must outlive the plan */
     pn_request request;
     size_t iterations;
+    double *start; /* [dim] owned: the first point, of solvers that keep it here; NULL */
     /* owned; NULL unless the sensitivity is 0: a private run that releases nothing about the records.  request and
      * objective are then those of its stand-in */
     pn_without_records *without_records;
@@ -115,6 +116,12 @@ struct pn_plan {
 bool pn_request_is_lesson(const pn_request *request);
 /** PN_EUNSUPPORTED for add_remove, of what divides by n. */
 pn_status pn_request_need_n(const pn_request *request, const char *owner, pn_err *err);
+/* Of the option `accountant`: "auto", "rdp", "pld", NULL. */
+extern const char *const pn_accountant_names[];
+/** Whether a run is priced by its loss distribution, and charged at once; by_default: with "auto". */
+bool pn_accountant_is_pld(const pn_arg *accountant, bool by_default);
+/** PN_EUNSUPPORTED for rho, of what is priced by its loss distribution. */
+pn_status pn_request_need_epsilon(const pn_request *request, const char *owner, pn_err *err);
 /** PN_EUNSUPPORTED for a pure epsilon, of what draws Gaussian noise. */
 pn_status pn_request_need_delta(const pn_request *request, const char *owner, pn_err *err);
 

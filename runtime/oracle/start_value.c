@@ -9,15 +9,13 @@
 static pn_interval range_at(pn_objective *objective, const double *start)
 {
     const pn_record_bounds *records = &pn_objective_data(objective)->bounds;
-    pn_interval known = pn_objective_bounds(objective)->margin, labels = { -INFINITY, INFINITY };
+    pn_interval known = pn_objective_bounds(objective)->margin, labels = pn_objective_labels(objective);
     double far = pn_lp_norm(PN_L2, pn_objective_dim(objective), start) * (1.0 + 1e-9);
     double margin = far == 0.0 ? 0.0 : far * records->norm[PN_L2];
     pn_loss_bounds here;
 
     if (!isfinite(margin))
         margin = INFINITY;
-    if (isfinite(records->label_high - records->label_low))
-        labels = (pn_interval){ records->label_low, records->label_high };
     if (known.high > 0.0)
         margin = fmin(margin, known.high);
     if (pn_loss_certify(pn_objective_loss(objective), (pn_interval){ -margin, margin }, labels, &here, NULL) != PN_OK)

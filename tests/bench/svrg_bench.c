@@ -3,9 +3,9 @@
  * random values: the time depends on the shape.
  *
  * A private step with b = 1 is four loops over the p coordinates beside the noise: the margin, the weighted row, the
- * check of the bound that the price rests on, and the step itself with operator, average and distance (svrg_move.c).
- * What they take is given in units of the least that a loop can do: x[j] = c x[j] on a vector that the second-level
- * cache holds. */
+ * check of the bound that the price rests on, and the step itself with operator, average and distance
+ * (averaged_step.c).  What they take is given in units of the least that a loop can do: x[j] = c x[j] on a vector that
+ * the second-level cache holds. */
 #include <math.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/size.h"
 #include "data/rows.h"
+#include "numeric/blas.h"
 #include "objective/passes/objective_impl.h"
 
 #define BLOCK_BYTES 24576 /* three quarters of a 32 KiB first-level cache: the block, its margins and the gradient */
@@ -238,9 +239,44 @@ pn_set *pn_objective_set(const pn_objective *objective)
     return objective->set;
 }
 
+pn_set *pn_objective_constraint(const pn_objective *objective)
+{
+    pn_set *set = objective->set;
+
+    return set && strcmp(set->ops->name, "free") != 0 ? set : NULL;
+}
+
+pn_interval pn_objective_labels(const pn_objective *objective)
+{
+    const pn_record_bounds *records = &objective->data->bounds;
+    bool known = isfinite(records->label_low) && isfinite(records->label_high);
+
+    return known ? (pn_interval){ records->label_low, records->label_high } : (pn_interval){ -INFINITY, INFINITY };
+}
+
 pn_regulariser *pn_objective_regulariser(const pn_objective *objective)
 {
     return objective->reg;
+}
+
+pn_status pn_objective_regular_slope(const pn_objective *objective, const double *theta, double *value, double *slope,
+                                     pn_err *err)
+{
+    const pn_regulariser *reg = objective->reg;
+    double *gradient;
+    pn_status status;
+
+    if (value)
+        *value = 0.0;
+    *slope = 0.0;
+    if (!reg)
+        return PN_OK;
+    PN_TRY(
+        pn_new_zeroed(&gradient, objective->dim, err, "objective: out of memory for %zu coordinates", objective->dim));
+    status = reg->ops->evaluate(reg, objective->dim, theta, value, gradient, err);
+    *slope = pn_lp_norm(PN_L2, objective->dim, gradient) * (1.0 + 1e-9);
+    pn_free(gradient);
+    return status;
 }
 
 double pn_objective_clip(const pn_objective *objective)

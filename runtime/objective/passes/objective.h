@@ -59,10 +59,17 @@ typedef struct pn_bounds {
 const pn_dataset *pn_objective_data(const pn_objective *objective);
 pn_loss *pn_objective_loss(const pn_objective *objective);
 pn_set *pn_objective_set(const pn_objective *objective);                 /* or NULL */
+pn_set *pn_objective_constraint(const pn_objective *objective);          /* or NULL, also where the set is R^p */
+pn_interval pn_objective_labels(const pn_objective *objective);          /* certified; the line where nothing is */
 pn_regulariser *pn_objective_regulariser(const pn_objective *objective); /* or NULL */
 double pn_objective_clip(const pn_objective *objective);                 /* 0: none */
 pn_ranks *pn_objective_ranks(const pn_objective *objective);             /* or NULL */
 const pn_bounds *pn_objective_bounds(const pn_objective *objective);
+
+/** *value (NULL: not asked for) = r at theta[dim], *slope = the l2 norm, rounded up, of the gradient that r's
+ *  `evaluate` gives there; 0 without r.  Errors: PN_ENOMEM; what r fails with. */
+pn_status pn_objective_regular_slope(const pn_objective *objective, const double *theta, double *value, double *slope,
+                                     pn_err *err);
 
 /* Which records, and what their sum is divided by (a public number: the batch size or its expectation). */
 typedef struct pn_batch {

@@ -16,6 +16,12 @@
 /** "replace_one", "add_remove", "zero_out"; the NULL-terminated list for PN_CHOICE parameters. */
 extern const char *const pn_neighbours_names[];
 
+/** By how many records' contributions a neighbour's sum over all records differs. */
+static inline double pn_contributions(pn_neighbours neighbours)
+{
+    return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+}
+
 /* The option "neighbours", which everything that has a relation takes beside its own. */
 extern const pn_param pn_neighbours_params[];
 /** pn_options_read for a table whose rows have a relation. */

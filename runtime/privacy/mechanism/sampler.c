@@ -163,7 +163,7 @@ void pn_sampler_destroy(pn_sampler *self)
 
 double pn_sampler_whole(const pn_sampler *self)
 {
-    return self->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+    return pn_contributions(self->neighbours);
 }
 
 pn_status pn_sampler_same_event(const pn_sampler *self, pn_event *batch_event, pn_event **out, pn_err *err)

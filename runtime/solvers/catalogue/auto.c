@@ -92,7 +92,7 @@ static bool pure(const facts *of)
 /* r; 0 without privacy. */
 static double noise_part(const facts *of)
 {
-    return (of->request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * sqrt(of->dim) / (of->n * of->mu);
+    return pn_contributions(of->request->neighbours) * sqrt(of->dim) / (of->n * of->mu);
 }
 
 static bool curvature_shows(const facts *of)

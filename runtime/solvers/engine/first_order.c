@@ -1,6 +1,5 @@
 /* first_order.c -- see first_order.h.  Depends on: first_order.h.  Used by: the first-order solvers' plans and runs. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
@@ -89,7 +88,7 @@ static pn_status read_time(const pn_first_order *of, double *time, double unit, 
 pn_status pn_first_order_time(double *time, double *unit, pn_objective *objective, const pn_request *request,
                               const pn_arg *start, pn_err *err)
 {
-    double moved = request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+    double moved = pn_contributions(request->neighbours);
     pn_first_order of = { 0 };
     pn_status status;
 
@@ -138,15 +137,12 @@ static double length(size_t p, const double *x)
 /* The largest loss over `margin` less the least value that losses have; +inf when none is known. */
 static double loss_above_least(const pn_first_order *self, pn_interval margin)
 {
-    const pn_dataset *data = pn_objective_data(self->objective);
-    bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
-    pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
     const pn_loss_bounds *all = &pn_objective_bounds(self->objective)->loss;
     pn_loss_bounds here;
 
     if (pn_objective_loss(self->objective)->extra > 0) /* their ranges are the set's */
         return all->value.high - all->value.low;
-    if (pn_loss_certify(pn_objective_loss(self->objective), margin, labels, &here, NULL) != PN_OK)
+    if (pn_loss_certify(pn_objective_loss(self->objective), margin, pn_objective_labels(self->objective), &here, NULL))
         return INFINITY;
     return here.value.high - all->value.low;
 }
@@ -164,19 +160,14 @@ double pn_first_order_loss_gap(const pn_first_order *self)
 static pn_status regulariser_at_start(const pn_first_order *self, double *above, double *slope, pn_err *err)
 {
     const pn_regulariser *reg = pn_objective_regulariser(self->objective);
-    double *gradient;
-    pn_status status;
 
-    *above = *slope = self->composite.extra ? INFINITY : 0.0;
-    if (!reg || self->composite.extra)
+    *above = *slope = INFINITY;
+    if (self->composite.extra)
         return PN_OK;
-    PN_TRY(pn_new_zeroed(&gradient, self->p, err, "solve: out of memory for %zu coordinates", self->p));
-    status = reg->ops->evaluate(reg, self->p, self->start, above, gradient, err);
-    *slope = length(self->p, gradient);
-    pn_free(gradient);
-    if (!pn_regulariser_in_table(reg)) /* the least value of the table's is 0, that of a typed one may be anything */
+    PN_TRY(pn_objective_regular_slope(self->objective, self->start, above, slope, err));
+    if (reg && !pn_regulariser_in_table(reg)) /* the least value of the table's is 0, of a typed one anything */
         *above = INFINITY;
-    return status;
+    return PN_OK;
 }
 
 pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap, pn_err *err)

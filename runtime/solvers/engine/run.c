@@ -101,7 +101,6 @@ static pn_status open_rng(pn_walk *walk, pn_rng *given, pn_err *err)
 static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
-    pn_status status;
 
     if (plan->request.kind == PN_NONPRIVATE && !plan->draws && !plan->samples)
         return PN_OK;
@@ -109,15 +108,13 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
         return pn_fail(err, PN_EPRIVACY,
                        "solve.%s: no epsilon is certified for this plan's noise; use calibration=\"tight\"",
                        plan->solver->name);
-    if ((status = open_rng(walk, options->rng, err)) != PN_OK)
-        return status;
+    PN_TRY(open_rng(walk, options->rng, err));
     if (plan->request.kind == PN_NONPRIVATE)
         return PN_OK;
     walk->simulated = pn_rng_simulated(walk->rng);
     walk->ledger = options->ledger ? options->ledger : plan->request.ledger;
     if (!walk->ledger) {
-        if ((status = private_ledger(walk, err)) != PN_OK)
-            return status;
+        PN_TRY(private_ledger(walk, err));
         walk->ledger = walk->own_ledger;
     }
     if (walk->simulated && !pn_ledger_budget(walk->ledger)->teaching)
@@ -217,7 +214,7 @@ static pn_status make_step(pn_walk *walk, pn_trace_row *row, pn_err *err)
 pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err)
 {
     double begin = clock_seconds();
-    pn_status status = PN_OK;
+    pn_status status;
 
     if (walk->stepping)
         return pn_fail(err, PN_EINVAL, "%s: a walk cannot be stepped from inside of its own step",
@@ -226,8 +223,7 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
     if (*done)
         return PN_OK;
     /* Room for the row before the step: after it noise has been paid for and must not be lost. */
-    if ((status = reserve_row(walk, err)) != PN_OK)
-        return status;
+    PN_TRY(reserve_row(walk, err));
     walk->stepping = true;
     status = make_step(walk, row, err);
     walk->stepping = false;
@@ -249,7 +245,7 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
 
 const double *pn_walk_theta(pn_walk *walk)
 {
-    walk->plan->solver->current(walk->state, walk->theta);
+    pn_state_answer(walk->state, walk->theta);
     return walk->theta;
 }
 
@@ -302,7 +298,6 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
     price charged;
-    pn_status status;
 
     fit->epsilon = fit->delta = fit->rho = fit->charged_epsilon = fit->charged_rho = NAN;
     fit->is_private = plan->request.kind != PN_NONPRIVATE;
@@ -318,8 +313,7 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
     }
     if (!fit->is_private || plan->without_records)
         return PN_OK;
-    if ((status = price_of_spent(walk, &charged, err)) != PN_OK)
-        return status;
+    PN_TRY(price_of_spent(walk, &charged, err));
     if (plan->request.kind != PN_RHO)
         fit->delta = plan->delta;
     fit->rho = fit->charged_rho = charged.rho;
@@ -355,7 +349,7 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
         pn_fit_free(fit);
         return pn_fail(err, PN_ENOMEM, "%s: out of memory for the result", walk->plan->solver->name);
     }
-    walk->plan->solver->current(walk->state, fit->theta);
+    pn_state_answer(walk->state, fit->theta);
     if (walk->rows)
         memcpy(fit->trace, walk->trace, walk->rows * sizeof *fit->trace);
     fit->p = p;

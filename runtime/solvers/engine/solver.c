@@ -69,6 +69,11 @@ pn_objective *pn_plan_objective(const pn_plan *plan)
     return plan->without_records ? plan->without_records->objective : plan->objective;
 }
 
+static void free_block(pn_plan *plan)
+{
+    pn_free(plan);
+}
+
 void pn_plan_free(pn_plan *plan)
 {
     if (!plan)
@@ -79,7 +84,8 @@ void pn_plan_free(pn_plan *plan)
         pn_question_clear(&plan->questions[i]);
     pn_free(plan->questions);
     pn_event_free(plan->event);
-    plan->solver->destroy_plan(plan);
+    pn_free(plan->start);
+    (plan->solver->destroy_plan ? plan->solver->destroy_plan : free_block)(plan);
     pn_without_records_free(without);
 }
 
@@ -210,7 +216,6 @@ static pn_status check_start(const char *owner, const pn_arg *start, const pn_ob
     const pn_set *set = pn_objective_set(objective);
     size_t dim = pn_objective_dim(objective);
     bool inside = true;
-    pn_status status;
 
     if (!start->given)
         return PN_OK;
@@ -226,8 +231,7 @@ static pn_status check_start(const char *owner, const pn_arg *start, const pn_ob
     if (start->vector.n != dim)
         return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the data has %zu features", owner, start->vector.n,
                        dim);
-    if (set && (status = set->ops->contains(set, start->vector.data, start_tolerance(set), &inside, err)) != PN_OK)
-        return status;
+    PN_TRY(set ? set->ops->contains(set, start->vector.data, start_tolerance(set), &inside, err) : PN_OK);
     if (!inside)
         return pn_fail(err, PN_EINVAL, "%s: start is not in the constraint set", owner);
     return PN_OK;
@@ -319,6 +323,22 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
     return status;
 }
 
+/* What a plan that its solver has made costs, and what else forbids it or is worth a warning. */
+static pn_status judge(pn_plan *plan, const char *owner, pn_ledger *ledger, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+
+    plan->request.task = NULL;
+    certify(plan);
+    if (plan->proven && request->kind == PN_EPSILON_DELTA && !(plan->epsilon <= request->epsilon * (1.0 + 0x1p-40)))
+        return pn_fail(err, PN_EBUDGET, "%s: the plan would cost epsilon %g at delta %g, more than the %g asked for",
+                       owner, plan->epsilon, request->delta, request->epsilon);
+    PN_TRY(check_batches(plan, owner, err));
+    warn_about_parameters(plan);
+    warn_about_bound(plan);
+    return ledger && plan->event ? pn_plan_covered(plan, ledger, false, err) : PN_OK;
+}
+
 pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, pn_ledger *ledger,
                      pn_arg *common, pn_arg *own, pn_task *task, pn_err *err)
 {
@@ -329,41 +349,23 @@ pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *o
     pn_status status;
 
     (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
-    if (!solver->remote && (status = pn_dataset_need_share(pn_objective_data(objective), owner, err)) != PN_OK)
-        return status;
-    if ((status = pn_args_check(owner, pn_solver_common, common, err)) != PN_OK ||
-        (status = pn_args_check(owner, solver->params, own, err)) != PN_OK ||
-        (status = check_start(owner, &common[PN_OPT_START], objective, err)) != PN_OK ||
-        (status = read_request(owner, solver, common, &request, err)) != PN_OK)
-        return status;
+    PN_TRY(solver->remote ? PN_OK : pn_dataset_need_share(pn_objective_data(objective), owner, err));
+    PN_TRY(pn_args_check(owner, pn_solver_common, common, err));
+    PN_TRY(pn_args_check(owner, solver->params, own, err));
+    PN_TRY(check_start(owner, &common[PN_OPT_START], objective, err));
+    PN_TRY(read_request(owner, solver, common, &request, err));
     if (solver->pick)
         return solver->pick(out, objective, &request, common, own, err);
-    if ((status = check_private(owner, solver, objective, &request, err)) != PN_OK)
-        return status;
+    PN_TRY(check_private(owner, solver, objective, &request, err));
     why = request.kind != PN_NONPRIVATE ? pn_without_records_why(solver, objective) : NULL;
     if (why)
         return pn_without_records_plan(out, solver, objective, &request, common, own, why, err);
-    if ((status = check_drawable(owner, solver, objective, &request, err)) != PN_OK ||
-        (status = pn_plan_make(&plan, solver, objective, &request, common, own, err)) != PN_OK)
-        return status;
-    plan->request.task = NULL;
-    certify(plan);
-    if (plan->proven && request.kind == PN_EPSILON_DELTA && !(plan->epsilon <= request.epsilon * (1.0 + 0x1p-40))) {
-        status = pn_fail(err, PN_EBUDGET, "%s: the plan would cost epsilon %g at delta %g, more than the %g asked for",
-                         owner, plan->epsilon, request.delta, request.epsilon);
+    PN_TRY(check_drawable(owner, solver, objective, &request, err));
+    PN_TRY(pn_plan_make(&plan, solver, objective, &request, common, own, err));
+    status = judge(plan, owner, ledger, err);
+    if (status == PN_OK)
+        *out = plan;
+    else
         pn_plan_free(plan);
-        return status;
-    }
-    if ((status = check_batches(plan, owner, err)) != PN_OK) {
-        pn_plan_free(plan);
-        return status;
-    }
-    warn_about_parameters(plan);
-    warn_about_bound(plan);
-    if (ledger && plan->event && (status = pn_plan_covered(plan, ledger, false, err)) != PN_OK) {
-        pn_plan_free(plan);
-        return status;
-    }
-    *out = plan;
-    return PN_OK;
+    return status;
 }

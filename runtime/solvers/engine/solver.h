@@ -36,12 +36,14 @@ pn_objective *pn_plan_objective(const pn_plan *plan);
 
 struct pn_state {
     const pn_plan *plan; /* kept */
+    size_t dim;          /* of the objective */
+    double *theta;       /* [dim] the answer if the run ended now, paid; NULL where the solver has `current` */
     size_t step;         /* steps done */
     uint64_t gradients;
     bool more;           /* set by an update: the step goes on with another query and update */
     bool finished;       /* set by a solver that ends early */
     const char *stopped; /* static: why it did, for the fit; NULL: "converged" */
-    double *block;       /* owned: the arrays of `rooms` */
+    double *block;       /* owned: theta, and the arrays of `rooms` */
 };
 
 /* How a solver says which arrays its state has: asked twice, to count and to hand out. */
@@ -51,6 +53,11 @@ typedef struct pn_room {
 } pn_room;
 /** *slot = `count` zeros, aligned to 64 bytes; NULL for count 0. */
 void pn_room_take(pn_room *room, double **slot, size_t count);
+/** The same for each of slots[number]; PN_ROOM_TAKE names them: (room, count, &self->x, &self->y). */
+void pn_room_take_each(pn_room *room, size_t count, double **const *slots, size_t number);
+#define PN_ROOM_SLOTS(...) ((double **const[]){ __VA_ARGS__ })
+#define PN_ROOM_TAKE(room, count, ...)                                                                                 \
+    pn_room_take_each(room, count, PN_ROOM_SLOTS(__VA_ARGS__), sizeof PN_ROOM_SLOTS(__VA_ARGS__) / sizeof(double **))
 
 /* ---- the interface ---- */
 
@@ -87,7 +94,8 @@ struct pn_solver_ops {
     /* NULL, or: lines on choices that were not made, with their noise.  They take longer than the plan, so they wait
      * until it is shown: for plans that called pn_plan_later. */
     void (*what_if)(const pn_plan *plan, pn_plan_lines *out);
-    void (*destroy_plan)(pn_plan *plan); /* frees the solver's own parts and the block; not what pn_plan owns */
+    /* Frees the solver's own parts and the block; not what pn_plan owns.  NULL: it has none. */
+    void (*destroy_plan)(pn_plan *plan);
 
     /* A run.  The engine allocates the state and its arrays, zeroed, and frees them.  A step is `query`, which asks the
      * oracle and is the only one that sees records, ledger or chance, and then `update`, which moves by the answers and
@@ -100,7 +108,9 @@ struct pn_solver_ops {
     pn_status (*update)(pn_state *state, pn_trace_row *row, pn_err *err);
     void (*end)(pn_state *state); /* NULL, or: free what the state holds besides its arrays */
 
-    void (*current)(const pn_state *state, double *theta /* [p] */); /* the answer if the run ended now; paid */
+    /* NULL, or: the answer if the run ended now, of those that do not keep it in state->theta.  That begins as
+     * plan->start where there is one, else as 0. */
+    void (*current)(const pn_state *state, double *theta /* [p] */);
     /* Of a run that goes on where it was, because a checkpoint says so: what it may still charge to the
      * context's ledger, *out NULL for nothing.  *resumed false: it begins, and may charge all of the plan.
      * NULL: every run begins. */
@@ -149,6 +159,8 @@ void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out);
 
 /** The state of a run before its first step.  Errors: PN_ENOMEM; what the solver's `begin` fails with. */
 pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_err *err);
+/** theta[dim]: the answer if the run ended now. */
+void pn_state_answer(const pn_state *state, double *theta);
 void pn_state_free(pn_state *state); /* NULL allowed */
 
 #define PN_TRACE_ROWS 1000000

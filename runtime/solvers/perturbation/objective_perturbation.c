@@ -4,48 +4,27 @@
  * Source: Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019), approximate
  * minima; constants as derived in mirror-descent.md section 3 (the articles' hold for other neighbours or not at
  * all). */
-#include <math.h>
 #include <string.h>
 
 #include "solvers/perturbation/objective_perturbation.h"
 
 typedef struct op_state {
-    pn_state base;                    /* first */
-    double *theta, *linear, *minimum; /* [p] each; linear and minimum are as private as the data */
-    double *released, *next;          /* [p] the minimum with its noise; what an update leaves unfinished */
+    pn_state base;            /* first */
+    double *linear, *minimum; /* [p] each; as private as the data */
+    double *released, *next;  /* [p] the minimum with its noise; what an update leaves unfinished */
 } op_state;
-
-static const op_plan *plan_of(const op_state *self)
-{
-    return (const op_plan *)self->base.plan;
-}
 
 static void op_rooms(pn_state *state, pn_room *room)
 {
     op_state *self = (op_state *)state;
-    size_t p = pn_objective_dim(state->plan->objective);
 
-    pn_room_take(room, &self->theta, p);
-    pn_room_take(room, &self->linear, p);
-    pn_room_take(room, &self->minimum, p);
-    pn_room_take(room, &self->released, p);
-    pn_room_take(room, &self->next, p);
-}
-
-static pn_status op_first(pn_state *state, pn_oracle *ask, pn_err *err)
-{
-    op_state *self = (op_state *)state;
-
-    (void)ask;
-    (void)err;
-    memcpy(self->theta, plan_of(self)->start, pn_objective_dim(state->plan->objective) * sizeof(double));
-    return PN_OK;
+    PN_ROOM_TAKE(room, state->dim, &self->linear, &self->minimum, &self->released, &self->next);
 }
 
 /* What a failure says may hold numbers of the records. */
 static pn_status minimise(op_state *self, pn_oracle *ask, pn_err *err)
 {
-    const op_plan *plan = plan_of(self);
+    const op_plan *plan = (const op_plan *)self->base.plan;
     pn_status status =
         op_minimise(&plan->problem, &plan->choice, "objective perturbation", self->linear, self->minimum, ask, err);
 
@@ -58,14 +37,14 @@ static pn_status minimise(op_state *self, pn_oracle *ask, pn_err *err)
 static pn_status op_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
 {
     op_state *self = (op_state *)state;
-    bool is_private = state->plan->request.kind != PN_NONPRIVATE;
+    bool is_private = pn_plan_is_private(state->plan);
 
     (void)row;
     PN_TRY(is_private ? pn_ask_linear(ask, self->linear, err) : PN_OK);
     PN_TRY(minimise(self, ask, err));
     if (is_private)
         return pn_ask_masked(ask, self->minimum, self->released, err);
-    memcpy(self->released, self->minimum, pn_objective_dim(state->plan->objective) * sizeof(double));
+    memcpy(self->released, self->minimum, state->dim * sizeof(double));
     return PN_OK;
 }
 
@@ -74,19 +53,14 @@ static pn_status op_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     op_state *self = (op_state *)state;
     const pn_set *set = pn_objective_set(state->plan->objective);
-    size_t p = pn_objective_dim(state->plan->objective);
+    size_t p = state->dim;
 
     (void)row;
     memcpy(self->next, self->released, p * sizeof(double));
-    if (set && state->plan->request.kind != PN_NONPRIVATE)
+    if (set && pn_plan_is_private(state->plan))
         PN_TRY(set->ops->project(set, self->next, err));
-    memcpy(self->theta, self->next, p * sizeof(double));
+    memcpy(state->theta, self->next, p * sizeof(double));
     return PN_OK;
-}
-
-static void op_current(const pn_state *state, double *theta)
-{
-    memcpy(theta, ((const op_state *)state)->theta, pn_objective_dim(state->plan->objective) * sizeof(double));
 }
 
 const pn_solver_ops pn_solver_objective_perturbation = {
@@ -102,11 +76,8 @@ const pn_solver_ops pn_solver_objective_perturbation = {
     .is_private = true,
     .plan_size = sizeof(op_plan),
     .fill = op_fill,
-    .destroy_plan = op_plan_destroy,
     .state = sizeof(op_state),
     .rooms = op_rooms,
-    .begin = op_first,
     .query = op_query,
     .update = op_update,
-    .current = op_current,
 };

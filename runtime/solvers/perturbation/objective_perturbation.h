@@ -49,7 +49,6 @@ typedef struct op_plan {
     pn_plan base; /* first */
     op_problem problem;
     op_choice choice;
-    double *start; /* [p] */
 } op_plan;
 
 /** Read the problem; regulariser, beta and reach are public.  Errors: PN_ENOMEM; what the regulariser fails with. */
@@ -59,10 +58,10 @@ pn_status op_read(op_problem *at, const char *owner, pn_objective *objective, co
 pn_status op_need_own_set(const char *owner, const pn_set *set, const char *instead, pn_err *err);
 /** PN_EUNSUPPORTED for a set (NULL: none) without the projection and support function that certificates take. */
 pn_status op_need_certificate(const char *owner, const pn_set *set, pn_err *err);
+/** PN_EUNSUPPORTED where nothing bounds the curvature of a record's loss. */
+pn_status op_need_curvature(const char *owner, double curvature, pn_err *err);
 /** PN_EPRIVACY where nothing bounds a record's gradient. */
 pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err);
-/** The certified labels; the whole line where nothing bounds them. */
-pn_interval op_labels(const pn_objective *objective);
 /** Of private runs: the set must be one whose answers a certificate can rest on.
  *  Errors: PN_EPRIVACY, PN_EUNSUPPORTED. */
 pn_status op_check_set(const op_problem *at, pn_err *err);
@@ -86,6 +85,5 @@ extern const pn_param op_params[];
 enum { OP_LAMBDA = 0, OP_SPLIT, OP_TOLERANCE, OP_APPROXIMATE, OP_UNPROVEN, OP_ACCOUNTANT };
 
 pn_status op_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
-void op_plan_destroy(pn_plan *plan);
 
 #endif

@@ -16,10 +16,6 @@
 #include "privacy/event/perturbed_objective.h"
 #include "solvers/perturbation/objective_perturbation.h"
 
-static const char owner[] = "solve.objective_perturbation";
-
-static const char *const accountants[] = { "auto", "rdp", "pld", NULL };
-
 const pn_param op_params[] = {
     { "lambda", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
       "weight of the added term lambda/2 ||theta - start||^2 in the mean objective; by default what the risk bound "
@@ -33,7 +29,7 @@ const pn_param op_params[] = {
       "false: no noise on the answer, exact up to rounding, which is not private: simulated runs only" },
     { "unproven", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "true: take calibration=\"paper\" although its claim does not hold" },
-    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
+    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_accountant_names,
       "pld: least noise, charged as a whole; rdp: adds up with a ledger's other charges.  Default: pld, but rdp with "
       "ledger= or rho=" },
     PN_PARAM_END,
@@ -74,7 +70,7 @@ static double most_s(const op_problem *at, double jacobian)
 /* The largest s that the budget covers, priced by `accountant`. */
 static pn_status calibrate(const op_problem *at, const char *accountant, op_choice *made, pn_err *err)
 {
-    pn_run_budget budget = pn_request_budget(at->request, owner, accountant);
+    pn_run_budget budget = pn_request_budget(at->request, at->owner, accountant);
     search by = { at, made, false };
     pn_program program = { both_events, &by };
     double x = NAN;
@@ -87,7 +83,7 @@ static pn_status calibrate(const op_problem *at, const char *accountant, op_choi
             err, PN_EBUDGET,
             "%s: the budget is too small for lambda = %.4g: ln(1 + beta/Lam) = %.4g alone is of its size; give a "
             "larger lambda",
-            owner, made->weight / at->n, made->jacobian);
+            at->owner, made->weight / at->n, made->jacobian);
     return status == PN_OK ? op_follow(at, 1.0 / x, made, err) : status;
 }
 
@@ -234,24 +230,20 @@ static void explain_choice(pn_plan *plan, const op_problem *at, const op_choice 
 /* (sigma/n) G_C + (lambda/2) max ||theta - start||^2, and what stopping early and the answer's noise may add. */
 static void explain_risk(pn_plan *plan, const op_problem *at, const op_choice *made, double width)
 {
-    double answer;
+    double answer = made->tau / at->n + made->noise.sigma_out * sqrt(at->p) * slope_of_mean(at);
+    double noise = made->noise.sigma / at->n * width, weight = 0.5 * made->weight / at->n * at->reach * at->reach;
+    const char *none = !at->set            ? "without a set nothing bounds the distance to the minimum"
+                       : !isfinite(answer) ? "the regulariser has no slope bound"
+                       : at->bounds->source == PN_BOUND_CLIPPED ? "clipped gradients are not those of f"
+                                                                : NULL;
 
-    if (!at->set) {
-        pn_plan_add_text(plan, "excess risk bound", "none", "without a set nothing bounds the distance to the minimum");
-        return;
+    if (at->set) {
+        pn_plan_add(plan, "risk from b", noise, "(sigma/n) x Gaussian width %.6g", width);
+        pn_plan_add(plan, "risk from lambda", weight, "(lambda/2) max ||theta - start||^2, at most %.4g^2", at->reach);
     }
-    answer = made->tau / at->n + made->noise.sigma_out * sqrt(at->p) * slope_of_mean(at);
-    pn_plan_add(plan, "risk from b", made->noise.sigma / at->n * width, "(sigma/n) x Gaussian width %.6g", width);
-    pn_plan_add(plan, "risk from lambda", 0.5 * made->weight / at->n * at->reach * at->reach,
-                "(lambda/2) max ||theta - start||^2, at most %.4g^2", at->reach);
-    if (!isfinite(answer) || at->bounds->source == PN_BOUND_CLIPPED) {
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s",
-                         isfinite(answer) ? "clipped gradients are not those of f"
-                                          : "the regulariser has no slope bound");
+    if (!pn_plan_bounds(plan, noise + weight + answer, none))
         return;
-    }
     pn_plan_add(plan, "risk from the end", answer, "tau/n + sigma_o sqrt(p) x slope of f");
-    plan->bound = made->noise.sigma / at->n * width + 0.5 * made->weight / at->n * at->reach * at->reach + answer;
     pn_plan_add(plan, "excess risk bound", plan->bound, "expected, over the noise; sum of the three");
 }
 
@@ -276,14 +268,14 @@ static pn_status choose_paper(const op_problem *at, const pn_arg *own, op_choice
             err, PN_EPRIVACY,
             "%s: calibration=\"paper\" is not (epsilon, delta)-DP for replaced records (its noise is too small by half "
             "and more); to run it all the same, at its real cost, give unproven=true",
-            owner);
+            at->owner);
     if (request->kind != PN_EPSILON_DELTA)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       owner);
+                       at->owner);
     op_begin(at, fmax(2.0 * at->beta / request->epsilon - at->regular, 0.0), made);
     if (!(made->strong > 0.0))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" adds no quadratic term for a linear loss",
-                       owner);
+                       at->owner);
     sigma = at->lipschitz * sqrt(-2.0 * log(request->delta)) / request->epsilon;
     return op_follow(at, at->sensitivity / sigma, made, err);
 }
@@ -304,7 +296,7 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
                         "the budget";
     if (!(made->strong > 0.0))
         return pn_fail(err, PN_EINVAL, "%s: lambda must be positive, since the regulariser is not strongly convex",
-                       owner);
+                       at->owner);
     PN_TRY(own[OP_SPLIT].given ? PN_OK : choose_split(at, width, made, err));
     return calibrate(at, at->whole ? "pld" : "rdp", made, err);
 }
@@ -314,13 +306,10 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
 static pn_status choose_accountant(op_problem *at, const pn_arg *accountant, bool paper, pn_err *err)
 {
     const pn_request *request = at->request;
-    bool pld = accountant->count == 2;
+    bool whole = pn_accountant_is_pld(accountant, request->kind == PN_EPSILON_DELTA && !request->ledger);
 
-    if (pld && request->kind == PN_RHO)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", owner);
-    at->whole = !paper && (pld || (accountant->count == 0 && request->kind == PN_EPSILON_DELTA && !request->ledger));
-    return PN_OK;
+    at->whole = whole && !paper;
+    return whole ? pn_request_need_epsilon(request, at->owner, err) : PN_OK;
 }
 
 static void explain(op_plan *plan, const char *rule, double width, bool paper)
@@ -351,7 +340,8 @@ static pn_status plan_private(op_plan *plan, const pn_arg *common, const pn_arg 
     PN_TRY(measure_width(at, &width, err));
     if (exact && at->request->ledger && !pn_request_is_lesson(at->request))
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: approximate=false is exact up to rounding only, which no real budget can pay for", owner);
+                       "%s: approximate=false is exact up to rounding only, which no real budget can pay for",
+                       at->owner);
     PN_TRY(choose(at, common, own, width, made, &rule, err));
     if (exact)
         made->noise.sigma_out = 0.0;
@@ -378,7 +368,7 @@ static pn_status measure_slope(op_problem *at, pn_err *err)
     double *g;
     pn_status status;
 
-    PN_TRY(pn_new(&g, p, err, "%s: out of memory", owner));
+    PN_TRY(pn_new(&g, p, err, "%s: out of memory", at->owner));
     status = pn_objective_losses(at->objective, NULL, at->start, NULL, g, NULL, err);
     if (status == PN_OK)
         at->lipschitz = fmax(pn_lp_norm(PN_L2, p, g) * (1.0 + 1e-9), 0x1p-500);
@@ -397,7 +387,7 @@ static pn_status plan_nonprivate(op_plan *plan, const pn_arg *own, pn_err *err)
     if (!(weight + at->regular > 0.0))
         return pn_fail(err, PN_EINVAL,
                        "%s: without noise give lambda > 0, or a strongly convex regulariser: the minimum must exist",
-                       owner);
+                       at->owner);
     op_begin(at, weight, &plan->choice);
     PN_TRY(isfinite(at->lipschitz) ? PN_OK : measure_slope(at, err));
     PN_TRY(op_tolerance(at, &plan->choice, err));
@@ -412,13 +402,7 @@ pn_status op_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     op_plan *plan = (op_plan *)base;
 
     base->iterations = 1;
-    PN_TRY(pn_plan_start(&plan->start, owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, base->owner, base->objective, &common[PN_OPT_START], err));
     PN_TRY(op_gather(plan, common, own, err));
     return base->request.kind == PN_NONPRIVATE ? plan_nonprivate(plan, own, err) : plan_private(plan, common, own, err);
-}
-
-void op_plan_destroy(pn_plan *plan)
-{
-    pn_free(((op_plan *)plan)->start);
-    pn_free(plan);
 }

@@ -30,12 +30,7 @@ static pn_status check_loss(const op_problem *at, pn_err *err)
                        "%s: the slope of the loss %s jumps, so that a record may move the minimum without moving the "
                        "linear term; use a smooth loss, e.g. logistic or a smoothed hinge",
                        at->owner, loss->name);
-    if (!isfinite(at->beta))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the curvature of one record's loss is not bounded; bound the records, e.g. "
-                       "data:clip_rows(\"l2\", 1)",
-                       at->owner);
-    return PN_OK;
+    return op_need_curvature(at->owner, at->beta, err);
 }
 
 pn_status op_need_own_set(const char *owner, const pn_set *set, const char *instead, pn_err *err)
@@ -55,6 +50,16 @@ pn_status op_need_certificate(const char *owner, const pn_set *set, pn_err *err)
     return pn_fail(err, PN_EUNSUPPORTED,
                    "%s: the set %s has no %s of its own, which the certificate of the minimum needs", owner,
                    set->ops->name, set->ops->project ? "support function" : "projection");
+}
+
+pn_status op_need_curvature(const char *owner, double curvature, pn_err *err)
+{
+    if (isfinite(curvature))
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: the curvature of one record's loss is not bounded; bound the records, e.g. "
+                   "data:clip_rows(\"l2\", 1)",
+                   owner);
 }
 
 pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err)
@@ -132,15 +137,6 @@ static pn_status measure_pull(op_problem *at, pn_err *err)
     return status;
 }
 
-pn_interval op_labels(const pn_objective *objective)
-{
-    const pn_record_bounds *records = &pn_objective_data(objective)->bounds;
-
-    if (!(isfinite(records->label_low) && isfinite(records->label_high)))
-        return (pn_interval){ -INFINITY, INFINITY };
-    return (pn_interval){ records->label_low, records->label_high };
-}
-
 /* The losses at the start cannot fall by more than this, whatever the records. */
 static pn_status measure_fall(op_problem *at, pn_err *err)
 {
@@ -153,7 +149,7 @@ static pn_status measure_fall(op_problem *at, pn_err *err)
     if (pn_objective_clip(at->objective) > 0.0 || !isfinite(low) || !isfinite(margin))
         return PN_OK; /* a clipped loss falls otherwise than the loss */
     status = pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin },
-                             op_labels(at->objective), &there, err);
+                             pn_objective_labels(at->objective), &there, err);
     if (status == PN_ENOMEM || pn_is_stop(status))
         return status;
     if (status == PN_OK && isfinite(there.value.high))
@@ -191,7 +187,7 @@ static void describe(op_problem *at, const char *name, pn_objective *objective, 
         at->regular = 0.0;
     at->reach = reach_of(at->set, at->start, at->p);
     at->by_gap = at->set && !isfinite(pn_set_projection_error(at->set, 1.0));
-    at->sensitivity = (at->request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * at->lipschitz;
+    at->sensitivity = pn_contributions(at->request->neighbours) * at->lipschitz;
     at->rank = at->request->neighbours == PN_REPLACE_ONE && at->p > 1.0 ? 2 : 1;
 }
 
@@ -235,7 +231,7 @@ static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
         return PN_OK;
     margin.low = fmax(margin.low - 0x1p-10 * fabs(margin.low), -FAR);
     margin.high = fmin(margin.high + 0x1p-10 * fabs(margin.high), FAR);
-    PN_TRY(pn_loss_rounding(loss, margin, op_labels(at->objective), 0x1p-46 * slope, &error, err));
+    PN_TRY(pn_loss_rounding(loss, margin, pn_objective_labels(at->objective), 0x1p-46 * slope, &error, err));
     if (!(error <= MOST_ROUNDING * slope))
         return too_rough(at, "loss", loss->name, error, "use a loss of pn.loss", err);
     at->rough = at->n * error * records->norm[PN_L2] * (1.0 + 1e-12);
@@ -271,7 +267,7 @@ pn_status op_gather(op_plan *plan, const pn_arg *common, const pn_arg *own, pn_e
 {
     op_problem *at = &plan->problem;
 
-    describe(at, plan->base.owner, plan->base.objective, &plan->base.request, plan->start);
+    describe(at, plan->base.owner, plan->base.objective, &plan->base.request, plan->base.start);
     if (own[OP_SPLIT].given)
         at->split = own[OP_SPLIT].real;
     if (own[OP_TOLERANCE].given)

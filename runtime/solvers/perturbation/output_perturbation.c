@@ -11,11 +11,8 @@
 #include "solvers/engine/first_order.h"
 #include "solvers/perturbation/output_perturbation.h"
 
-static const char owner[] = "solve.output_perturbation";
-
 typedef struct output_state {
     pn_state base;        /* first */
-    double *theta;        /* [p] what may be seen */
     double *x, *gradient; /* [p] as private as the data */
     double *next;         /* [p] what a step leaves unfinished when it fails */
     double *released;     /* [p] the end point with its noise */
@@ -28,34 +25,18 @@ static const output_plan *plan_of(const output_state *self)
     return (const output_plan *)self->base.plan;
 }
 
-static size_t dim_of(const output_state *self)
-{
-    return pn_objective_dim(self->base.plan->objective);
-}
-
-static bool is_private(const output_state *self)
-{
-    return self->base.plan->request.kind != PN_NONPRIVATE;
-}
-
 static void output_rooms(pn_state *state, pn_room *room)
 {
     output_state *self = (output_state *)state;
-    size_t p = dim_of(self);
 
-    pn_room_take(room, &self->theta, p);
-    pn_room_take(room, &self->x, p);
-    pn_room_take(room, &self->gradient, p);
-    pn_room_take(room, &self->next, p);
-    pn_room_take(room, &self->released, p);
+    PN_ROOM_TAKE(room, state->dim, &self->x, &self->gradient, &self->next, &self->released);
 }
 
 static pn_status output_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
     output_state *self = (output_state *)state;
 
-    memcpy(self->theta, plan_of(self)->start, dim_of(self) * sizeof(double));
-    memcpy(self->x, plan_of(self)->start, dim_of(self) * sizeof(double));
+    memcpy(self->x, state->plan->start, self->base.dim * sizeof(double));
     if (plan_of(self)->method != OUTPUT_GD)
         return PN_OK;
     return pn_objective_prepare(state->plan->objective, state->plan->iterations, pn_ask_task(ask), err);
@@ -73,8 +54,8 @@ static pn_status take_gradient(output_state *self, const pn_batch *batch, double
 
     PN_TRY(pn_objective_losses(plan->base.objective, batch, self->x, batch ? NULL : value, self->gradient, task, err));
     if (reg)
-        PN_TRY(reg->ops->evaluate(reg, dim_of(self), self->x, value ? &extra : NULL, plan->prox ? NULL : self->gradient,
-                                  err));
+        PN_TRY(reg->ops->evaluate(reg, self->base.dim, self->x, value ? &extra : NULL,
+                                  plan->prox ? NULL : self->gradient, err));
     if (value)
         *value += extra;
     return PN_OK;
@@ -89,7 +70,7 @@ static pn_status one_step(output_state *self, double *value, pn_task *task, pn_e
                              .count = s->batch,
                              .denominator = (double)s->batch };
     double eta = output_step_size(s, (double)self->counted + 1.0);
-    size_t p = dim_of(self);
+    size_t p = self->base.dim;
 
     PN_TRY(take_gradient(self, plan->order ? &batch : NULL, value, task, err));
     if (PN_MUTANT("output_steps"))
@@ -111,7 +92,7 @@ static pn_status one_pass(output_state *self, double *value, pn_oracle *ask, pn_
     const output_schedule *s = &plan_of(self)->schedule;
 
     for (; self->done < s->batches; self->done++) {
-        PN_TRY(pn_look_for_cancel(pn_ask_task(ask), owner, err));
+        PN_TRY(pn_look_for_cancel(pn_ask_task(ask), self->base.plan->owner, err));
         PN_TRY(one_step(self, value, pn_ask_task(ask), err));
         pn_ask_count(ask, s->batch);
     }
@@ -124,7 +105,7 @@ static pn_status minimise(output_state *self, pn_oracle *ask, pn_err *err)
 
     if (self->done)
         return PN_OK;
-    memset(self->next, 0, dim_of(self) * sizeof(double)); /* no linear term */
+    memset(self->next, 0, self->base.dim * sizeof(double)); /* no linear term */
     PN_TRY(op_minimise(&plan->minimum, &plan->certificate, "output perturbation", self->next, self->x, ask, err));
     self->done = 1;
     return PN_OK;
@@ -139,11 +120,11 @@ static pn_status compute(output_state *self, pn_oracle *ask, double *value, pn_e
     bool exact = plan_of(self)->method == OUTPUT_EXACT;
     pn_status status = exact ? minimise(self, ask, err) : one_pass(self, pn_ask_shows(ask) ? value : NULL, ask, err);
 
-    if (!is_private(self) || status == PN_OK || pn_is_stop(status) || status == PN_ENOMEM)
+    if (!pn_plan_is_private(self->base.plan) || status == PN_OK || pn_is_stop(status) || status == PN_ENOMEM)
         return status;
     if (exact && status == PN_ENUMERIC)
         PN_TRY(pn_ask_forfeit(ask, err));
-    return pn_fail(err, status, "%s: %s; nothing is released", owner,
+    return pn_fail(err, status, "%s: %s; nothing is released", self->base.plan->owner,
                    exact ? "the minimum was not found to the tolerance" : "a step could not be made");
 }
 
@@ -159,7 +140,8 @@ static pn_status output_query(pn_state *state, pn_oracle *ask, pn_trace_row *row
 
     PN_TRY(compute(self, ask, &value, err));
     row->value = plan_of(self)->order ? NAN : value;
-    return is_private(self) && is_last(self) ? pn_ask_masked(ask, self->x, self->released, err) : PN_OK;
+    return pn_plan_is_private(self->base.plan) && is_last(self) ? pn_ask_masked(ask, self->x, self->released, err)
+                                                                : PN_OK;
 }
 
 /* What is done to noisy values reveals nothing more. */
@@ -168,23 +150,18 @@ static pn_status output_update(pn_state *state, pn_trace_row *row, pn_err *err)
     output_state *self = (output_state *)state;
     const output_plan *plan = plan_of(self);
     const pn_set *set = pn_objective_set(plan->base.objective);
-    size_t p = dim_of(self);
+    size_t p = self->base.dim;
 
-    if (is_private(self) && is_last(self)) {
+    if (pn_plan_is_private(self->base.plan) && is_last(self)) {
         memcpy(self->next, self->released, p * sizeof(double));
         PN_TRY(set ? pn_set_project(set, self->next, p, err) : PN_OK);
-        memcpy(self->theta, self->next, p * sizeof(double));
+        memcpy(state->theta, self->next, p * sizeof(double));
     }
-    if (!is_private(self) && !pn_has_diverged(state, self->x, p))
-        memcpy(self->theta, self->x, p * sizeof(double));
+    if (!pn_plan_is_private(self->base.plan) && !pn_has_diverged(state, self->x, p))
+        memcpy(state->theta, self->x, p * sizeof(double));
     row->step_size = plan->method == OUTPUT_EXACT ? 0.0 : output_step_size(&plan->schedule, (double)self->counted);
     self->done = 0;
     return PN_OK;
-}
-
-static void output_current(const pn_state *state, double *theta)
-{
-    memcpy(theta, ((const output_state *)state)->theta, pn_objective_dim(state->plan->objective) * sizeof(double));
 }
 
 const pn_solver_ops pn_solver_output_perturbation = {
@@ -205,5 +182,4 @@ const pn_solver_ops pn_solver_output_perturbation = {
     .begin = output_begin,
     .query = output_query,
     .update = output_update,
-    .current = output_current,
 };

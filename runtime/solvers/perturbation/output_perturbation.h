@@ -12,6 +12,7 @@ typedef enum output_method { OUTPUT_GD = 0, OUTPUT_EXACT, OUTPUT_SGD } output_me
 
 /* What is known of the problem before anything is chosen; all public. */
 typedef struct output_problem {
+    const char *owner; /* what messages start with */
     pn_objective *objective;
     const pn_set *set; /* or NULL */
     const pn_bounds *bounds;
@@ -56,7 +57,6 @@ typedef struct output_plan {
     op_problem minimum; /* of the exact method */
     op_choice certificate;
     pn_prox *prox; /* owned; NULL: none */
-    double *start; /* [p] owned */
     size_t *order; /* [n] of sgd, owned */
 } output_plan;
 

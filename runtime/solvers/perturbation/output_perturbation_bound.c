@@ -31,13 +31,10 @@
  * Distances to the start obey the same recursion with G + ||subgradient of r at the start|| in place of k G/b and tau
  * once. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
 #include "solvers/perturbation/output_perturbation.h"
-
-static const char owner[] = "solve.output_perturbation";
 
 #define SLACK      (1.0 + 0x1p-20)
 #define MOST_STEPS 1e8 /* one after the other, a second or so */
@@ -49,10 +46,11 @@ static pn_status check_loss(const output_problem *at, pn_err *err)
     const pn_loss *loss = pn_objective_loss(at->objective);
 
     if (loss->margins == 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: a black box has no gradients; zeroth-order solvers take it", owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: a black box has no gradients; zeroth-order solvers take it",
+                       at->owner);
     if (!at->bounds->loss.convex || !at->bounds->convex)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: %s not known to be convex, and steps on it may move neighbours apart%s%s", owner,
+                       "%s: %s not known to be convex, and steps on it may move neighbours apart%s%s", at->owner,
                        at->bounds->loss.convex && pn_objective_clip(at->objective) > 0.0
                            ? "clipped gradients of several classes are"
                            : "the objective is",
@@ -62,13 +60,8 @@ static pn_status check_loss(const output_problem *at, pn_err *err)
             err, PN_EUNSUPPORTED,
             "%s: the slope of the loss %s jumps, and steps on it may move neighbours apart; use a smooth loss, e.g. "
             "logistic, huber or smooth_hinge",
-            owner, loss->name);
-    if (!isfinite(at->loss_smooth))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the curvature of one record's loss is not bounded; bound the records, e.g. "
-                       "data:clip_rows(\"l2\", 1)",
-                       owner);
-    return PN_OK;
+            at->owner, loss->name);
+    return op_need_curvature(at->owner, at->loss_smooth, err);
 }
 
 /* Closed forms, whose rounding is known. */
@@ -85,7 +78,7 @@ static pn_status measure_kink(output_problem *at, const pn_regulariser *reg, pn_
     double *ones, value = 0.0;
     pn_status status;
 
-    PN_TRY(pn_new(&ones, (size_t)at->p, err, "%s: out of memory", owner));
+    PN_TRY(pn_new(&ones, (size_t)at->p, err, "%s: out of memory", at->owner));
     for (size_t j = 0; (double)j < at->p; j++)
         ones[j] = 1.0;
     status = reg->ops->evaluate(reg, (size_t)at->p, ones, &value, NULL, err);
@@ -102,7 +95,7 @@ static pn_status read_regulariser(output_problem *at, output_plan *plan, pn_err 
     if (!reg)
         return PN_OK;
     if (!bounds->convex)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: the regulariser %s must be convex%s%s", owner, reg->row->name,
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: the regulariser %s must be convex%s%s", at->owner, reg->row->name,
                        bounds->missing[0] ? ": " : "", bounds->missing);
     if (isfinite(bounds->smoothness)) {
         at->smooth += bounds->smoothness;
@@ -113,13 +106,13 @@ static pn_status read_regulariser(output_problem *at, output_plan *plan, pn_err 
     if (at->set)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the regulariser %s has kinks; it is taken without a constraint set, or a set without it",
-                       owner, reg->row->name);
+                       at->owner, reg->row->name);
     PN_TRY(pn_regulariser_prox(reg, &plan->prox, err));
     if ((!plan->prox || !exact_prox(plan->prox)) && at->request->kind != PN_NONPRIVATE)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: the error of the proximal operator of %s is not known; use l1, elastic_net or disjoint groups", owner,
-            reg->row->name);
+            "%s: the error of the proximal operator of %s is not known; use l1, elastic_net or disjoint groups",
+            at->owner, reg->row->name);
     at->prox = plan->prox;
     return measure_kink(at, reg, err);
 }
@@ -132,35 +125,19 @@ static pn_status check_private(const output_problem *at, pn_err *err)
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
     pn_node root;
 
-    PN_TRY(pn_request_need_n(at->request, owner, err));
-    PN_TRY(op_need_slope(owner, at->lipschitz, err));
-    PN_TRY(op_need_own_set(owner, at->set, "gradient_descent", err));
+    PN_TRY(pn_request_need_n(at->request, at->owner, err));
+    PN_TRY(op_need_slope(at->owner, at->lipschitz, err));
+    PN_TRY(op_need_own_set(at->owner, at->set, "gradient_descent", err));
     if (loss->row == loss->ops && loss->margins == 1)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: how far rounding takes the slope of a typed loss is not known; use a loss of pn.loss, or "
                        "gradient_descent",
-                       owner);
+                       at->owner);
     if (reg && reg->row == reg->ops && pn_regulariser_graph(reg, &root))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: how far rounding takes the gradient of a typed regulariser is not known; use one of pn.reg",
-                       owner);
+                       at->owner);
     return PN_OK;
-}
-
-/* ||subgradient of r at the start||: of evaluate's, which is one. */
-static pn_status measure_pull(output_problem *at, pn_err *err)
-{
-    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
-    double *g;
-    pn_status status;
-
-    if (!reg)
-        return PN_OK;
-    PN_TRY(pn_new_zeroed(&g, (size_t)at->p, err, "%s: out of memory", owner));
-    status = reg->ops->evaluate(reg, (size_t)at->p, at->start, NULL, g, err);
-    at->pull = pn_lp_norm(PN_L2, (size_t)at->p, g) * (1.0 + 1e-9);
-    pn_free(g);
-    return status;
 }
 
 /* The loss's curvature over margins larger by 2^-10, where points a rounding outside of the set can be. */
@@ -172,8 +149,8 @@ static pn_status measure_bend(output_problem *at, pn_err *err)
     at->bend = at->bounds->loss.curvature.high;
     if (!isfinite(margin))
         return PN_OK;
-    PN_TRY(pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin }, op_labels(at->objective),
-                           &there, err));
+    PN_TRY(pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin },
+                           pn_objective_labels(at->objective), &there, err));
     at->bend = fmax(there.curvature.high, 0.0);
     return PN_OK;
 }
@@ -191,24 +168,23 @@ pn_status output_read(output_problem *at, output_plan *plan, pn_err *err)
     pn_objective *objective = plan->base.objective;
     const pn_bounds *bounds = pn_objective_bounds(objective);
 
-    *at = (output_problem){ .objective = objective,
-                            .set = pn_objective_set(objective),
+    *at = (output_problem){ .owner = plan->base.owner,
+                            .objective = objective,
+                            .set = pn_objective_constraint(objective),
                             .bounds = bounds,
                             .request = &plan->base.request,
-                            .start = plan->start,
+                            .start = plan->base.start,
                             .n = (double)pn_objective_data(objective)->n,
                             .p = (double)pn_objective_dim(objective),
                             .lipschitz = bounds->lipschitz[PN_L2],
                             .loss_smooth = bounds->loss_smoothness,
                             .smooth = bounds->loss_smoothness,
-                            .records = plan->base.request.neighbours == PN_REPLACE_ONE ? 2.0 : 1.0 };
-    if (at->set && strcmp(at->set->ops->name, "free") == 0)
-        at->set = NULL;
+                            .records = pn_contributions(plan->base.request.neighbours) };
     at->away = distance_over(at->set, at->start, (size_t)at->p);
     PN_TRY(check_loss(at, err));
     PN_TRY(at->request->kind == PN_NONPRIVATE ? PN_OK : check_private(at, err));
     PN_TRY(read_regulariser(at, plan, err));
-    PN_TRY(measure_pull(at, err));
+    PN_TRY(pn_objective_regular_slope(objective, at->start, NULL, &at->pull, err));
     at->strong = (at->strong_smooth + at->strong_prox) * (1.0 - 1e-12);
     return measure_bend(at, err);
 }
@@ -311,11 +287,11 @@ static pn_status check_rounding(const output_problem *at, rounding round, const 
 
     if (!isfinite(round.slope) || !isfinite(round.fixed))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: %s %s is not known; use a ball, a box or a simplex, or method=\"exact\"", owner,
+                       "%s: %s %s is not known; use a ball, a box or a simplex, or method=\"exact\"", at->owner,
                        at->set ? "how far rounding takes the projection on" : "the rounding of gradients over",
                        at->set ? at->set->ops->name : "R^p");
     if (aside)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: rounding takes points too far out of the set %s", owner,
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: rounding takes points too far out of the set %s", at->owner,
                        at->set->ops->name);
     return PN_OK;
 }
@@ -327,8 +303,8 @@ pn_status output_measure(const output_problem *at, const output_schedule *schedu
     rounding round = { 0.0, 0.0 };
 
     if (steps > MOST_STEPS)
-        return pn_fail(err, PN_EINVAL, "%s: %.3g steps are more than the %.0e whose rounding is added up", owner, steps,
-                       MOST_STEPS);
+        return pn_fail(err, PN_EINVAL, "%s: %.3g steps are more than the %.0e whose rounding is added up", at->owner,
+                       steps, MOST_STEPS);
     bounds->reach = 2.0 * reach_with(at, schedule, round);
     bounds->size = (from + bounds->reach) * SLACK;
     if (at->set)
@@ -337,8 +313,8 @@ pn_status output_measure(const output_problem *at, const output_schedule *schedu
     PN_TRY(check_rounding(at, round, bounds, err));
     last = reach_with(at, schedule, round);
     if (!(last <= bounds->reach))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: %.3g steps of %.3g so far from the origin drown in rounding", owner,
-                       steps, schedule->step);
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: %.3g steps of %.3g so far from the origin drown in rounding",
+                       at->owner, steps, schedule->step);
     bounds->reach = last;
     bounds->entry = (from + last) * SLACK;
     if (at->set)

@@ -8,7 +8,6 @@
 #include "oracle/question.h"
 #include "solvers/perturbation/output_perturbation.h"
 
-static const char owner[] = "solve.output_perturbation";
 static const char *const methods[] = { "gd", "exact", "sgd", NULL };
 
 const pn_param output_params[] = {
@@ -28,31 +27,30 @@ const pn_param output_params[] = {
 
 /* ---- options ---- */
 
-static pn_status refuse(const char *option, const char *method, const char *instead, pn_err *err)
+static pn_status refuse(const output_plan *plan, const char *option, const char *instead, pn_err *err)
 {
-    return pn_fail(err, PN_EINVAL, "%s: method=\"%s\" takes no %s%s", owner, method, option, instead);
+    return pn_fail(err, PN_EINVAL, "%s: method=\"%s\" takes no %s%s", plan->base.owner, methods[plan->method], option,
+                   instead);
 }
 
 static pn_status check_options(const output_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    const char *name = methods[plan->method];
-
     if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: has no calibration=\"paper\": the articles' constants are larger without being safer",
-                       owner);
+                       plan->base.owner);
     if (common[PN_OPT_ITERATIONS].given && plan->method == OUTPUT_SGD)
-        return refuse("iterations", name, "; give passes", err);
+        return refuse(plan, "iterations", "; give passes", err);
     if (common[PN_OPT_ITERATIONS].given && plan->method == OUTPUT_EXACT)
-        return refuse("iterations", name, ": it ends at its certificate", err);
+        return refuse(plan, "iterations", ": it ends at its certificate", err);
     if (own[OUTPUT_OPT_STEP].given && plan->method == OUTPUT_EXACT)
-        return refuse("step", name, "", err);
+        return refuse(plan, "step", "", err);
     for (int i = OUTPUT_OPT_PASSES; i <= OUTPUT_OPT_SEED; i++) {
         if (own[i].given && plan->method != OUTPUT_SGD)
-            return refuse(output_params[i].name, name, "; give method=\"sgd\"", err);
+            return refuse(plan, output_params[i].name, "; give method=\"sgd\"", err);
     }
     if (own[OUTPUT_OPT_TOLERANCE].given && plan->method != OUTPUT_EXACT)
-        return refuse("tolerance", name, "; give method=\"exact\"", err);
+        return refuse(plan, "tolerance", "; give method=\"exact\"", err);
     return PN_OK;
 }
 
@@ -72,7 +70,7 @@ static pn_status attach_noise(output_draft *of, pn_err *err)
                                         .neighbours = plan->request.neighbours };
     if (PN_MUTANT("output_sensitivity"))
         point->noise.sensitivity /= 2.0;
-    PN_TRY(pn_point_noise(point, &plan->request, owner, err));
+    PN_TRY(pn_point_noise(point, &plan->request, plan->owner, err));
     plan->event = pn_event_keep(point->event);
     plan->charges = 1;
     plan->sigma = point->noise.sigma;
@@ -207,10 +205,7 @@ static void explain_risk(output_draft *of)
         pn_plan_add(plan, "risk from noise", noise, "sigma^2/2 x trace of curvature%s",
                     at->kink > 0.0 ? " + sigma r(1, ..., 1)" : "");
     plan->predicted = of->bias + noise;
-    plan->bound = none ? NAN : of->proven + (at->set ? slope * sigma * sqrt(at->p) : noise);
-    if (none)
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
-    else
+    if (pn_plan_bounds(plan, of->proven + (at->set ? slope * sigma * sqrt(at->p) : noise), none))
         pn_plan_add(plan, "excess risk bound", plan->bound, "expected: D^2/(2 eta T) or less%s",
                     plan->request.kind == PN_NONPRIVATE ? ""
                     : at->set                           ? " + slope x sqrt(p) sigma"
@@ -241,7 +236,7 @@ pn_status output_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn
     output_draft of = { .plan = plan };
 
     plan->method = (output_method)own[OUTPUT_OPT_METHOD].count;
-    PN_TRY(pn_plan_start(&plan->start, owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, base->owner, base->objective, &common[PN_OPT_START], err));
     PN_TRY(check_options(plan, common, own, err));
     PN_TRY(output_read(&of.at, plan, err));
     output_measure_distance(&of);
@@ -262,7 +257,6 @@ void output_plan_destroy(pn_plan *plan)
     output_plan *self = (output_plan *)plan;
 
     pn_prox_free(self->prox);
-    pn_free(self->start);
     pn_free(self->order);
     pn_free(self);
 }

@@ -12,8 +12,6 @@
 #include "solvers/engine/work.h"
 #include "solvers/perturbation/output_perturbation.h"
 
-static const char owner[] = "solve.output_perturbation";
-
 /* In G/L: how far the minimum is taken to be from the start where nothing bounds it; see best_steps. */
 #define DISTANCE 3.0
 
@@ -94,11 +92,11 @@ static pn_status check_step(const output_draft *of, double step, bool given, pn_
 
     if (!(step > 0.0 && isfinite(step)))
         return pn_fail(err, PN_EINVAL,
-                       "%s: the objective has no curvature that a step would follow from; give step=", owner);
+                       "%s: the objective has no curvature that a step would follow from; give step=", at->owner);
     if (given && step * at->smooth > 2.0 && at->request->kind != PN_NONPRIVATE)
         return pn_fail(err, PN_EINVAL,
-                       "%s: step = %g is beyond 2/L = %g: steps would move neighbouring data sets apart", owner, step,
-                       2.0 / at->smooth);
+                       "%s: step = %g is beyond 2/L = %g: steps would move neighbouring data sets apart", at->owner,
+                       step, 2.0 / at->smooth);
     if (at->smooth > 0.0)
         pn_first_order_check_step(&of->plan->base, step, 2.0 / at->smooth, "2/L");
     return PN_OK;
@@ -164,7 +162,7 @@ static pn_status draw_order(output_plan *plan, size_t n, size_t seed, pn_err *er
     pn_rng *rng = NULL;
     pn_status status;
 
-    PN_TRY(pn_new(&plan->order, n, err, "%s: out of memory for the order of %zu records", owner, n));
+    PN_TRY(pn_new(&plan->order, n, err, "%s: out of memory for the order of %zu records", plan->base.owner, n));
     status = pn_rng_seeded(&rng, seed, err);
     if (status == PN_OK)
         pn_rng_permutation(rng, n, plan->order);
@@ -190,7 +188,7 @@ static pn_status choose_sgd(output_draft *of, const pn_arg *own, pn_err *err)
     size_t n = (size_t)of->at.n, batch = own[OUTPUT_OPT_BATCH].count;
 
     if (own[OUTPUT_OPT_BATCH].given && batch > n)
-        return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the %zu records", owner, batch, n);
+        return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the %zu records", plan->base.owner, batch, n);
     batch = batch < n ? batch : n;
     *s = (output_schedule){ .passes = own[OUTPUT_OPT_PASSES].count, .batches = n / batch, .batch = batch };
     if (own[OUTPUT_OPT_STEP].given) {
@@ -216,19 +214,19 @@ static pn_status check_exact(const output_draft *of, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: method=\"exact\" certifies minima of smooth objectives, and the regulariser has kinks; use "
                        "method=\"gd\"",
-                       owner);
+                       at->owner);
     if (pn_objective_loss(at->objective)->margins != 1)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: method=\"exact\" takes losses of one linear predictor; use method=\"gd\"", owner);
+                       "%s: method=\"exact\" takes losses of one linear predictor; use method=\"gd\"", at->owner);
     if (!(at->strong > 0.0))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: method=\"exact\" needs a strongly convex objective, e.g. reg=pn.reg.l2(0.01); without, one "
                        "record may move the minimum as far as it likes",
-                       owner);
+                       at->owner);
     if (at->set && !isfinite(at->away))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: method=\"exact\" needs a bounded set or none, %s is unbounded", owner,
-                       at->set->ops->name);
-    return op_need_certificate(owner, at->set, err);
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: method=\"exact\" needs a bounded set or none, %s is unbounded",
+                       at->owner, at->set->ops->name);
+    return op_need_certificate(at->owner, at->set, err);
 }
 
 /* Minima of neighbours are at most k G/(n mu) apart: the sum of F_r is n mu-strongly convex, and the gradient of the
@@ -240,7 +238,7 @@ static pn_status choose_exact(output_draft *of, const pn_arg *own, pn_err *err)
     op_problem *minimum = &plan->minimum;
 
     PN_TRY(check_exact(of, err));
-    PN_TRY(op_read(minimum, owner, at->objective, at->request, plan->start, err));
+    PN_TRY(op_read(minimum, at->owner, at->objective, at->request, at->start, err));
     if (!isfinite(minimum->lipschitz))
         minimum->lipschitz = 1.0; /* without privacy: the scale of a certificate only */
     op_begin(minimum, 0.0, &plan->certificate);

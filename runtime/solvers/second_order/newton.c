@@ -26,8 +26,6 @@
 #include "numeric/symmetric.h"
 #include "solvers/second_order/newton.h"
 
-static const char owner[] = "solve.newton";
-
 static const pn_regulariser *regulariser_of(const nw_state *self)
 {
     return pn_objective_regulariser(self->base.plan->objective);
@@ -47,15 +45,10 @@ static void nw_end(pn_state *state)
 static void nw_rooms(pn_state *state, pn_room *room)
 {
     nw_state *self = (nw_state *)state;
-    const pn_model *model = &nw_plan_of(self)->model;
-    double **const vectors[] = { &self->w,     &self->next, &self->g,    &self->at_start, &self->regular,
-                                 &self->along, &self->raw,  &self->seen, &self->origin };
-    double **const matrices[] = { &self->packed, &self->whole, &self->fresh };
 
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
-        pn_room_take(room, vectors[i], model->dim);
-    for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++)
-        pn_room_take(room, matrices[i], model->packed);
+    PN_ROOM_TAKE(room, state->dim, &self->next, &self->g, &self->at_start, &self->regular, &self->along, &self->raw,
+                 &self->seen, &self->origin);
+    PN_ROOM_TAKE(room, nw_plan_of(self)->model.packed, &self->packed, &self->whole, &self->fresh);
 }
 
 static pn_status nw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
@@ -64,8 +57,8 @@ static pn_status nw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     const nw_plan *plan = nw_plan_of(self);
 
     self->task = pn_ask_task(ask);
-    memcpy(self->w, plan->problem.start, plan->model.dim * sizeof(double));
-    PN_TRY(pn_raised_init(&self->quadratic, owner, plan->model.dim, err));
+    memcpy(self->base.theta, plan->problem.start, plan->model.dim * sizeof(double));
+    PN_TRY(pn_raised_init(&self->quadratic, self->base.plan->owner, plan->model.dim, err));
     if (!plan->model.is_private)
         return PN_OK;
     PN_TRY(pn_model_open(&self->first, &plan->first, plan->first_z, plan->hessian_z, err));
@@ -82,8 +75,9 @@ pn_status nw_take_regular(nw_state *self, double *value, bool hessian, pn_err *e
     memset(self->regular, 0, dim * sizeof *self->regular);
     if (!reg)
         return PN_OK;
-    PN_TRY(reg->ops->evaluate(reg, dim, self->w, value, self->regular, err));
-    return hessian ? pn_objective_add_regular_hessian(self->base.plan->objective, self->w, self->whole, err) : PN_OK;
+    PN_TRY(reg->ops->evaluate(reg, dim, self->base.theta, value, self->regular, err));
+    return hessian ? pn_objective_add_regular_hessian(self->base.plan->objective, self->base.theta, self->whole, err)
+                   : PN_OK;
 }
 
 /* `quadratic` for the point w: anew when a matrix was released, or r has another Hessian. */
@@ -99,13 +93,6 @@ static pn_status refresh(nw_state *self, pn_err *err)
     PN_TRY(keep ? PN_OK : pn_raised_set(&self->quadratic, self->whole, least, err));
     self->current = true;
     return PN_OK;
-}
-
-const pn_set *nw_set_of(const nw_state *self)
-{
-    const pn_set *set = pn_objective_set(self->base.plan->objective);
-
-    return set && strcmp(set->ops->name, "free") != 0 ? set : NULL;
 }
 
 void nw_spread(const nw_state *self, const double *from, double *to)
@@ -140,12 +127,12 @@ static pn_status compute(nw_state *self, pn_oracle *ask, double *value, pn_err *
         PN_TRY(pn_objective_losses(objective, NULL, plan->problem.start, NULL, self->origin, self->task, err));
     self->begun = true;
     PN_TRY(show ? nw_take_regular(self, &extra, false, err) : PN_OK);
-    PN_TRY(pn_objective_losses(objective, NULL, self->w, show ? value : NULL, self->raw, self->task, err));
+    PN_TRY(pn_objective_losses(objective, NULL, self->base.theta, show ? value : NULL, self->raw, self->task, err));
     *value += extra;
     if (plan->differences)
         pn_axpy(plan->model.dim, -1.0, self->origin, self->raw);
     if (pn_first_nonfinite(self->raw, plan->model.dim) < plan->model.dim)
-        return pn_objective_undefined(objective, owner, err);
+        return pn_objective_undefined(objective, self->base.plan->owner, err);
     return PN_OK;
 }
 
@@ -165,15 +152,15 @@ static pn_status release(nw_state *self, pn_oracle *ask, double *value, pn_err *
     uint64_t records = 0;
 
     if (self->base.step == 0) {
-        PN_TRY(pn_model_both(self->first, context, "newton", self->w, pn_ask_shows(ask) ? value : NULL, self->seen,
-                             self->fresh, &records, err));
+        PN_TRY(pn_model_both(self->first, context, "newton", self->base.theta, pn_ask_shows(ask) ? value : NULL,
+                             self->seen, self->fresh, &records, err));
         pn_ask_count(ask, records);
         return PN_OK;
     }
     PN_TRY(compute(self, ask, value, err));
     PN_TRY(pn_ask_masked(ask, self->raw, self->seen, err));
     if (wants_matrix(self))
-        PN_TRY(pn_model_hessian(self->again, context, "newton", self->w, self->fresh, NULL, err));
+        PN_TRY(pn_model_hessian(self->again, context, "newton", self->base.theta, self->fresh, NULL, err));
     pn_ask_count(ask, plan->model.n);
     return PN_OK;
 }
@@ -274,18 +261,18 @@ static pn_status arrive(nw_state *self, pn_err *err)
     double moved = 0.0;
 
     for (size_t j = 0; j < dim; j++) {
-        self->along[j] = self->next[j] - self->w[j];
+        self->along[j] = self->next[j] - self->base.theta[j];
         moved += squared(self->along[j]);
     }
     pn_raised_predict(&self->quadratic, self->along, self->raw);
     if (reg) {
         memset(self->regular, 0, dim * sizeof *self->regular);
-        PN_TRY(reg->ops->curve(reg, dim, self->w, self->along, self->regular, err));
+        PN_TRY(reg->ops->curve(reg, dim, self->base.theta, self->along, self->regular, err));
         pn_axpy(dim, -1.0, self->regular, self->raw);
     }
     pn_axpy(dim, 1.0, self->raw, self->g);
     self->variance += self->spread * (plan->model.frobenius ? 0.5 : 1.0) * moved;
-    memcpy(self->w, self->next, dim * sizeof *self->w);
+    memcpy(self->base.theta, self->next, dim * sizeof *self->base.theta);
     return PN_OK;
 }
 
@@ -297,7 +284,7 @@ static double find_damping(nw_state *self)
     double shared = plan->differences ? squared(plan->first.gradient_sensitivity * plan->first_z) : 0.0;
 
     for (size_t j = 0; j < dim; j++)
-        self->next[j] = plan->problem.start[j] - self->w[j];
+        self->next[j] = plan->problem.start[j] - self->base.theta[j];
     pn_raised_predict(&self->quadratic, self->next, self->raw);
     pn_axpy(dim, 1.0, self->along, self->raw);
     return pn_raised_damping(&self->quadratic, self->raw, self->variance + shared);
@@ -315,10 +302,11 @@ static pn_status find_next(nw_state *self, double damping, pn_err *err)
         return PN_OK;
     }
     for (size_t j = 0; j < dim; j++) {
-        self->along[j] += damping * (self->w[j] - start[j]);
+        self->along[j] += damping * (self->base.theta[j] - start[j]);
         self->quadratic.values[j] += damping;
     }
-    status = pn_raised_minimise(&self->quadratic, nw_set_of(self), self->w, self->along, self->next, self->task, err);
+    status = pn_raised_minimise(&self->quadratic, pn_objective_constraint(self->base.plan->objective), self->base.theta,
+                                self->along, self->next, self->task, err);
     for (size_t j = 0; j < dim; j++)
         self->quadratic.values[j] -= damping;
     return status;
@@ -366,15 +354,8 @@ static pn_status nw_update(pn_state *state, pn_trace_row *row, pn_err *err)
     PN_TRY(find_next(self, damping, err));
     if (pn_has_diverged(state, self->next, dim)) /* the answer stays the point before */
         return PN_OK;
-    keep_within(nw_set_of(self), self->next, dim);
+    keep_within(pn_objective_constraint(self->base.plan->objective), self->next, dim);
     return arrive(self, err);
-}
-
-static void nw_current(const pn_state *state, double *theta)
-{
-    const nw_state *self = (const nw_state *)state;
-
-    memcpy(theta, self->w, nw_plan_of(self)->model.dim * sizeof(double));
 }
 
 const pn_solver_ops pn_solver_newton = {
@@ -397,6 +378,5 @@ const pn_solver_ops pn_solver_newton = {
     .begin = nw_begin,
     .query = nw_query,
     .update = nw_update,
-    .current = nw_current,
     .end = nw_end,
 };

@@ -59,10 +59,10 @@ typedef struct nw_state {
     pn_model_release *first; /* of gradient and majorant at the start */
     pn_model_release *again; /* of later matrices; NULL where there are none */
     pn_raised quadratic;
-    double *w, *next;        /* [dim] the current point; what a step leaves unfinished when it fails */
+    double *next;            /* [dim] what a step leaves unfinished when it fails */
     double *g;               /* [dim] of the mean loss at w, as known from releases */
     double *at_start;        /* [dim] as released there */
-    double *regular, *along; /* [dim] gradient of r at w; of f; scratch */
+    double *regular, *along; /* [dim] gradient of r at theta; of f; scratch */
     double *raw, *origin;    /* [dim] not released: the gradient at w; at the start, once `begun` */
     double *seen;            /* [dim] as just released */
     double *packed;          /* [packed] the matrix of the mean loss as known from releases, without r */
@@ -81,8 +81,6 @@ static inline const nw_plan *nw_plan_of(const nw_state *self)
     return (const nw_plan *)self->base.plan;
 }
 
-/** The set, or NULL for R^d. */
-const pn_set *nw_set_of(const nw_state *self);
 /** regular = gradient of r at w, *value += r (NULL: not asked for); `whole` += its Hessian where that is asked for. */
 pn_status nw_take_regular(nw_state *self, double *value, bool hessian, pn_err *err);
 /** to[packed] = the majorant from[packed of its order] in the block of each margin; not in place. */

@@ -8,8 +8,6 @@
 #include "numeric/blas.h"
 #include "solvers/second_order/newton.h"
 
-static const char owner[] = "solve.newton";
-
 #define DECREASE 1e-4  /* of what the slope promises, for a step to be taken (Armijo) */
 #define FEW      8     /* halvings of Newton's step, before the majorant's is tried */
 #define MANY     60    /* and of that */
@@ -21,11 +19,12 @@ static pn_status take_exact(nw_state *self, double *value, pn_err *err)
     const pn_model *model = &nw_plan_of(self)->model;
     double extra = 0.0;
 
-    PN_TRY(pn_objective_quadratic(model->objective, NULL, self->w, value, self->g, self->whole, self->task, err));
+    PN_TRY(
+        pn_objective_quadratic(model->objective, NULL, self->base.theta, value, self->g, self->whole, self->task, err));
     PN_TRY(nw_take_regular(self, &extra, true, err));
     *value += extra;
     if (isnan(*value))
-        return pn_objective_undefined(model->objective, owner, err);
+        return pn_objective_undefined(model->objective, self->base.plan->owner, err);
     pn_axpy(model->dim, 1.0, self->regular, self->g);
     return pn_raised_set(&self->quadratic, self->whole, 0.0, err);
 }
@@ -39,10 +38,10 @@ static pn_status line_search(nw_state *self, int halvings, double here, double s
     *step = 1.0;
     for (int k = 0; k < halvings; k++, *step *= 0.5) {
         for (size_t j = 0; j < dim; j++)
-            self->next[j] = self->w[j] + *step * self->along[j];
+            self->next[j] = self->base.theta[j] + *step * self->along[j];
         PN_TRY(pn_objective_evaluate(self->base.plan->objective, self->next, &value, NULL, self->task, err));
         if (value <= here + DECREASE * *step * slope) {
-            memcpy(self->w, self->next, dim * sizeof *self->w);
+            memcpy(self->base.theta, self->next, dim * sizeof *self->base.theta);
             return PN_OK;
         }
     }
@@ -56,9 +55,10 @@ static pn_status go(nw_state *self, int halvings, double here, double *slope, do
     size_t dim = nw_plan_of(self)->model.dim;
 
     *step = 0.0;
-    PN_TRY(pn_raised_minimise(&self->quadratic, nw_set_of(self), self->w, self->g, self->next, self->task, err));
+    PN_TRY(pn_raised_minimise(&self->quadratic, pn_objective_constraint(self->base.plan->objective), self->base.theta,
+                              self->g, self->next, self->task, err));
     for (size_t j = 0; j < dim; j++)
-        self->along[j] = self->next[j] - self->w[j];
+        self->along[j] = self->next[j] - self->base.theta[j];
     *slope = pn_dot(dim, self->g, self->along);
     return *slope < 0.0 && isfinite(*slope) ? line_search(self, halvings, here, *slope, step, err) : PN_OK;
 }
@@ -66,7 +66,8 @@ static pn_status go(nw_state *self, int halvings, double here, double *slope, do
 /* The same by the majorant. */
 static pn_status go_by_majorant(nw_state *self, double here, double *slope, double *step, pn_err *err)
 {
-    PN_TRY(pn_objective_majorant(self->base.plan->objective, self->w, NULL, NULL, self->fresh, self->task, err));
+    PN_TRY(
+        pn_objective_majorant(self->base.plan->objective, self->base.theta, NULL, NULL, self->fresh, self->task, err));
     nw_spread(self, self->fresh, self->whole);
     PN_TRY(nw_take_regular(self, NULL, true, err));
     PN_TRY(pn_raised_set(&self->quadratic, self->whole, 0.0, err));

@@ -2,14 +2,11 @@
  * Depends on: newton.h, privacy, objective.  Used by: newton.c.
  * Source: Ganesh, Haghifam, Steinke, Thakurta (2023); the rest is derived beside each number. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
-#include "privacy/event/gaussian.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/second_order/newton.h"
 
-static const char owner[] = "solve.newton";
 static const char *const gradients[] = { "auto", "full", "differences", NULL };
 
 enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
@@ -162,32 +159,34 @@ static pn_status attach_noise(nw_problem *at, pn_err *err)
 
 /* ---- problem and steps ---- */
 
-static pn_status check_problem(pn_objective *objective, pn_err *err)
+static pn_status check_problem(const pn_plan *plan, pn_err *err)
 {
+    pn_objective *objective = plan->objective;
     const pn_bounds *bounds = pn_objective_bounds(objective);
     const pn_loss *loss = pn_objective_loss(objective);
 
     if (loss->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: a black box has no derivatives; use solve.zeroth_order, or a formula of the margin", owner);
+                       "%s: a black box has no derivatives; use solve.zeroth_order, or a formula of the margin",
+                       plan->owner);
     if (!bounds->loss.smooth && bounds->loss.continuous)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the slope of %s jumps, so it has no Hessian; use solve.gradient_descent, or a smooth loss",
-                       owner, loss->name);
+                       plan->owner, loss->name);
     if (!bounds->loss.smooth) { /* it may jump itself, which no other solver of second order takes either */
         pn_hessian_bounds none;
 
-        return pn_fail_in(err, pn_objective_hessian_bounds(objective, &none, err), owner);
+        return pn_fail_in(err, pn_objective_hessian_bounds(objective, &none, err), plan->owner);
     }
     if (!bounds->loss.convex || !bounds->convex)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: %s is not known to be convex; use solve.second_order, which finds second-order stationary "
                        "points",
-                       owner, bounds->loss.convex ? "the objective" : loss->name);
+                       plan->owner, bounds->loss.convex ? "the objective" : loss->name);
     if (pn_objective_regulariser(objective) && !isfinite(bounds->reg.smoothness))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the regulariser has kinks; use solve.gradient_descent, which takes its proximal step",
-                       owner);
+                       plan->owner);
     return PN_OK;
 }
 
@@ -196,19 +195,19 @@ static pn_status check_steps(const nw_plan *plan, pn_err *err)
     size_t steps = plan->base.iterations;
 
     if (steps > STEPS_MOST)
-        return pn_fail(err, PN_EINVAL, "%s: iterations must be at most %d, got %zu", owner, STEPS_MOST, steps);
+        return pn_fail(err, PN_EINVAL, "%s: iterations must be at most %d, got %zu", plan->base.owner, STEPS_MOST,
+                       steps);
     if (plan->matrices > steps)
-        return pn_fail(err, PN_EINVAL, "%s: hessians must be at most the number of steps, %zu, got %zu", owner, steps,
-                       plan->matrices);
+        return pn_fail(err, PN_EINVAL, "%s: hessians must be at most the number of steps, %zu, got %zu",
+                       plan->base.owner, steps, plan->matrices);
     return PN_OK;
 }
 
 /* r: the norm of the noise on one gradient with all of the budget, as a part of what a record's gradient can be. */
 static double noise_part(const nw_plan *plan)
 {
-    const pn_request *request = &plan->base.request;
     const pn_model *model = &plan->model;
-    double mu = request->kind == PN_RHO ? sqrt(2.0 * request->rho) : pn_gaussian_mu(request->epsilon, request->delta);
+    double mu = sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request));
 
     return model->gradient_sensitivity * sqrt((double)model->dim) / (mu * model->lipschitz);
 }
@@ -368,13 +367,13 @@ pn_status nw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     pn_objective *objective = base->objective;
     nw_problem problem = { .plan = plan, .common = common, .own = own }, *at = &problem;
 
-    PN_TRY(check_problem(objective, err));
-    PN_TRY(
-        pn_model_read(&plan->model, owner, objective, &base->request, 0, own[NW_HESSIAN_NOISE].count == 0, false, err));
+    PN_TRY(check_problem(base, err));
+    PN_TRY(pn_model_read(&plan->model, base->owner, objective, &base->request, 0, own[NW_HESSIAN_NOISE].count == 0,
+                         false, err));
     choose_steps(at);
     PN_TRY(pn_gradient_noise_check(base, common, err));
     PN_TRY(check_steps(plan, err));
-    PN_TRY(pn_first_order_read(&plan->problem, owner, objective, &common[PN_OPT_START], NULL, NULL, err));
+    PN_TRY(pn_first_order_read(&plan->problem, base->owner, objective, &common[PN_OPT_START], NULL, NULL, err));
     PN_TRY(pn_slopes_read(&at->slopes, objective, plan->problem.start, err));
     at->row = pn_objective_data(objective)->bounds.norm[PN_L2];
     if (plan->model.is_private)

@@ -12,11 +12,6 @@
 #include "solvers/engine/first_order.h"
 #include "solvers/second_order/second_order_run.h"
 
-static size_t dim_of(const so_state *self)
-{
-    return so_plan_of(self)->model.dim;
-}
-
 /* ---- life ---- */
 
 static void so_end(pn_state *state)
@@ -25,26 +20,22 @@ static void so_end(pn_state *state)
 
     pn_model_close(self->phase.release);
     pn_line_search_free(self->search);
-    so_products_free(self->products);
+    pn_products_free(self->products);
 }
 
 static void so_rooms(pn_state *state, pn_room *room)
 {
     so_state *self = (so_state *)state;
     const so_plan *plan = so_plan_of(self);
-    size_t dim = dim_of(self);
 
-    pn_room_take(room, &self->w, dim);
-    pn_room_take(room, &self->next, dim);
-    pn_room_take(room, &self->gradient, dim);
-    pn_room_take(room, &self->direction, dim);
-    pn_room_take(room, &self->start, dim);
-    pn_room_take(room, &self->packed, plan->eigen != SO_MATRIX_FREE ? plan->model.packed : 0);
+    PN_ROOM_TAKE(room, state->dim, &self->next, &self->gradient, &self->direction, &self->start);
+    pn_room_take(room, &self->packed, plan->eigen != PN_EIGEN_MATRIX_FREE ? plan->model.packed : 0);
 }
 
 static pn_status check_stream(const so_plan *plan, pn_oracle *ask, pn_err *err)
 {
-    if (plan->eigen != SO_MATRIX_FREE || !plan->model.is_private || (pn_ask_shows(ask) && pn_oracle_is_lesson(ask)))
+    if (plan->eigen != PN_EIGEN_MATRIX_FREE || !plan->model.is_private ||
+        (pn_ask_shows(ask) && pn_oracle_is_lesson(ask)))
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY,
                    "solve.second_order: eigen=\"matrix_free\" is for simulations: the rounding of a product depends on "
@@ -58,7 +49,6 @@ static pn_status so_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
     self->allowance = plan->allowance;
     self->iterations = plan->cap;
-    memcpy(self->w, plan->start, dim_of(self) * sizeof(double));
     return check_stream(plan, ask, err);
 }
 
@@ -70,12 +60,12 @@ static pn_status take_gradient(so_state *self, pn_err *err)
     bool shows = model->batch == model->n && pn_ask_shows(self->ask);
     double value = NAN;
 
-    PN_TRY(pn_model_gradient(self->phase.release, pn_ask_context(self->ask), "second_order gradient", self->w,
+    PN_TRY(pn_model_gradient(self->phase.release, pn_ask_context(self->ask), "second_order gradient", self->base.theta,
                              shows ? &value : NULL, self->gradient, &self->records, err));
     pn_allowance_take(&self->allowance, self->phase.noise.gradient_cost);
     self->value = value;
-    self->norm = pn_norm_upper(PN_L2, self->gradient, dim_of(self));
-    self->least = (so_least){ .value = NAN, .error = NAN };
+    self->norm = pn_norm_upper(PN_L2, self->gradient, self->base.dim);
+    self->least = (pn_least){ .value = NAN, .error = NAN };
     self->in_phase++;
     self->stage = SO_HESSIAN;
     return PN_OK;
@@ -89,7 +79,7 @@ static void set_out(so_state *self, const char *kind, double sure, double factor
 
     self->kind = kind;
     self->step = sure;
-    line->point = self->w;
+    line->point = self->base.theta;
     line->direction = self->direction;
     line->otherwise = sure;
     line->first = plan->of.b0 * sure;
@@ -104,7 +94,7 @@ static void set_out_downhill(so_state *self)
 {
     const so_constants *of = &so_plan_of(self)->of;
 
-    for (size_t j = 0; j < dim_of(self); j++)
+    for (size_t j = 0; j < self->base.dim; j++)
         self->direction[j] = -self->gradient[j];
     self->line.linear = of->c_g * self->norm * self->norm;
     self->line.quadratic = 0.0;
@@ -118,8 +108,8 @@ static void set_out_along_curvature(so_state *self)
     const so_constants *of = &so_plan_of(self)->of;
     double bend = fabs(self->least.value);
 
-    if (cblas_ddot((int)dim_of(self), self->direction, 1, self->gradient, 1) > 0.0)
-        cblas_dscal((int)dim_of(self), -1.0, self->direction, 1);
+    if (cblas_ddot((int)self->base.dim, self->direction, 1, self->gradient, 1) > 0.0)
+        cblas_dscal((int)self->base.dim, -1.0, self->direction, 1);
     self->line.linear = 0.0;
     self->line.quadratic = of->c_h / 2.0 * bend;
     set_out(self, "curvature", (so_plan_of(self)->line_search ? of->t2 : 2.0) * bend / of->lipschitz, of->beta_h,
@@ -136,12 +126,12 @@ static pn_status take_hessian(so_state *self, pn_err *err)
         set_out_downhill(self);
         return PN_OK;
     }
-    if (plan->eigen == SO_MATRIX_FREE)
-        PN_TRY(so_products_open(&self->products, &plan->model, phase->noise.z, self->w, context, "second_order hessian",
-                                err));
+    if (plan->eigen == PN_EIGEN_MATRIX_FREE)
+        PN_TRY(pn_products_open(&self->products, plan->base.owner, &plan->model, phase->noise.z, self->base.theta,
+                                context, "second_order hessian", err));
     else
-        PN_TRY(pn_model_hessian(phase->release, context, "second_order hessian", self->w, self->packed, &self->records,
-                                err));
+        PN_TRY(pn_model_hessian(phase->release, context, "second_order hessian", self->base.theta, self->packed,
+                                &self->records, err));
     pn_allowance_take(&self->allowance, phase->noise.hessian_cost);
     self->started = false;
     self->stage = SO_EIGENPAIR;
@@ -157,7 +147,7 @@ static double share_of_failure(const so_state *self)
     const so_plan *plan = so_plan_of(self);
     const pn_model *model = &plan->model;
     size_t parts = (model->is_private ? 2u : 0u) + (model->batch < model->n ? 2u : 0u) +
-                   (so_needs_start(plan->eigen, model->dim) ? 1u : 0u);
+                   (pn_least_needs_start(plan->eigen, model->dim) ? 1u : 0u);
 
     return plan->of.failure / ((double)plan->phases * (parts ? (double)parts : 1.0) * (double)self->phase.most);
 }
@@ -165,11 +155,11 @@ static double share_of_failure(const so_state *self)
 /* A random direction, drawn once for a Hessian. */
 static pn_status draw_start(so_state *self, pn_err *err)
 {
-    size_t dim = dim_of(self);
+    size_t dim = self->base.dim;
     pn_rng *own = NULL;
     pn_rng *rng = pn_ask_context(self->ask)->rng;
 
-    if (self->started || !so_needs_start(so_plan_of(self)->eigen, dim))
+    if (self->started || !pn_least_needs_start(so_plan_of(self)->eigen, dim))
         return PN_OK;
     if (!rng)
         PN_TRY(pn_rng_seeded(&own, 0x9e3779b9u + self->base.step, err));
@@ -194,17 +184,19 @@ static pn_status find_least(so_state *self, pn_err *err)
     const so_plan *plan = so_plan_of(self);
     double failure = share_of_failure(self);
     pn_task *task = pn_ask_task(self->ask);
-    so_least_options options = {
-        .how = plan->eigen, .tau = 0.1 * plan->of.eps_h, .failure = failure, .start = self->start
-    };
+    pn_least_options options = { .owner = plan->base.owner,
+                                 .how = plan->eigen,
+                                 .tau = 0.1 * plan->of.eps_h,
+                                 .failure = failure,
+                                 .start = self->start };
 
     PN_TRY(draw_start(self, err));
     if (self->products)
-        PN_TRY(so_products_least(&self->least, self->direction, self->products, product_norm(self, failure), &options,
+        PN_TRY(pn_products_least(&self->least, self->direction, self->products, product_norm(self, failure), &options,
                                  task, &self->records, err));
     else
-        PN_TRY(so_least_stored(&self->least, self->direction, self->packed, dim_of(self), &options, task, err));
-    so_products_free(self->products);
+        PN_TRY(pn_least_stored(&self->least, self->direction, self->packed, self->base.dim, &options, task, err));
+    pn_products_free(self->products);
     self->products = NULL;
     if (self->least.value < -plan->of.eps_h) {
         set_out_along_curvature(self);
@@ -264,16 +256,16 @@ static pn_status so_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
 static pn_status move(so_state *self, pn_err *err)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
-    size_t dim = dim_of(self);
+    size_t dim = self->base.dim;
 
     for (size_t j = 0; j < dim; j++)
-        self->next[j] = self->w[j] + self->step * self->direction[j];
+        self->next[j] = self->base.theta[j] + self->step * self->direction[j];
     if (pn_has_diverged(&self->base, self->next, dim)) { /* the answer stays the point before */
         self->ending = NULL;
         return PN_OK;
     }
     PN_TRY(set ? pn_set_project(set, self->next, dim, err) : PN_OK);
-    memcpy(self->w, self->next, dim * sizeof(double));
+    memcpy(self->base.theta, self->next, dim * sizeof(double));
     return PN_OK;
 }
 
@@ -289,13 +281,6 @@ static pn_status so_update(pn_state *state, pn_trace_row *row, pn_err *err)
         state->stopped = self->ending;
     }
     return PN_OK;
-}
-
-static void so_current(const pn_state *state, double *theta)
-{
-    const so_state *self = (const so_state *)state;
-
-    memcpy(theta, self->w, dim_of(self) * sizeof(double));
 }
 
 /* ---- what it proves ---- */
@@ -349,14 +334,12 @@ const pn_solver_ops pn_solver_second_order = {
     .is_private = true,
     .plan_size = sizeof(so_plan),
     .fill = so_fill,
-    .destroy_plan = so_plan_destroy,
     .passes = true,
     .state = sizeof(so_state),
     .rooms = so_rooms,
     .begin = so_begin,
     .query = so_query,
     .update = so_update,
-    .current = so_current,
     .end = so_end,
     .adaptive = true,
     .certify = so_certify,

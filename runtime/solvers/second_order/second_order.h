@@ -83,7 +83,7 @@ typedef struct so_plan {
     bool line_search;
     bool slope;  /* tests of q(gamma)/gamma; false: of q(gamma) */
     bool filter; /* go on past T while a whole iteration fits */
-    so_eigen eigen;
+    pn_eigen eigen;
     size_t phases;           /* 1 or 2 */
     double first_share;      /* of what a released value leaves of the total, phase 1 of 2 */
     size_t first_iterations; /* T_1; 0: ceil(sqrt T) */
@@ -95,7 +95,6 @@ typedef struct so_plan {
     /* public bound on f(w0) - f_low, or the claim; +inf where unknown.  T is of it unless a value is released */
     double gap;
     so_noise first; /* of phase 1 (of 1 or 2), as planned: T = cap where a value is released */
-    double *start;  /* [dim] owned */
 } so_plan;
 
 /** The noise with which T iterations cost `share` of the unit: of the plan, and of what phase 2 or a released value
@@ -162,9 +161,9 @@ enum {
     SO_BETA_H,
     SO_B0
 };
+extern const char *const so_eigens[]; /* names, in the order of pn_eigen */
 extern const pn_param so_params[];
 
 pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
-void so_plan_destroy(pn_plan *plan);
 
 #endif

@@ -2,7 +2,6 @@
  * Depends on: second_order.h.  Used by: second_order_plan.c.  Spec: second-order.md sections 2 to 6. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "solvers/second_order/second_order.h"
 
@@ -190,7 +189,6 @@ static void explain_tests(so_work *at, const char *name, double records)
 static const char *no_promise(const so_work *at)
 {
     const so_plan *plan = at->plan;
-    const pn_set *set = pn_objective_set(plan->base.objective);
 
     if (at->claims)
         return "G or M is claimed, not certified";
@@ -200,7 +198,8 @@ static const char *no_promise(const so_work *at)
         return at->practical ? "practical tolerances are below what the theorem reaches" : "the records are too few";
     if ((double)plan->cap < ceil(plan->gap / plan->of.decrease))
         return "iterations= ends it before the gap is used up";
-    return set && strcmp(set->ops->name, "free") != 0 ? "the proof is about steps that stay inside of the set" : NULL;
+    return pn_objective_constraint(plan->base.objective) ? "the proof is about steps that stay inside of the set"
+                                                         : NULL;
 }
 
 /* Noise, each with probability zeta: gradients and Hessians; tests; the released value. */
@@ -277,12 +276,11 @@ static void warn_of_tolerance(so_work *at)
 
 static void explain_eigen(so_work *at)
 {
-    static const char *const names[] = { "auto", "dense", "lanczos", "matrix_free" };
     static const char *const words[] = { "in full, and by Lanczos steps for large orders", "in full",
                                          "by Lanczos steps on the stored Hessian", "by Lanczos steps, nothing stored" };
     const so_plan *plan = at->plan;
 
-    pn_plan_add_text(&at->plan->base, "eigenpair", names[plan->eigen], "%s", words[plan->eigen]);
+    pn_plan_add_text(&at->plan->base, "eigenpair", so_eigens[plan->eigen], "%s", words[plan->eigen]);
     if (plan->base.worthless)
         pn_plan_warn(&at->plan->base,
                      "eigen=\"matrix_free\" is for simulated runs: the rounding of its products depends on the "

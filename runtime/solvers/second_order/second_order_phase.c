@@ -16,7 +16,7 @@ pn_status so_take_value(so_state *self, pn_err *err)
     double value, sigma = plan->value.z * plan->value.sensitivity;
 
     if (plan->value.cost > 0.0) {
-        PN_TRY(pn_ask_start_value(self->ask, &plan->value, self->w, &value, err));
+        PN_TRY(pn_ask_start_value(self->ask, &plan->value, self->base.theta, &value, err));
         self->valued = true;
         pn_allowance_take(&self->allowance, plan->value.cost);
         self->records += plan->model.n;

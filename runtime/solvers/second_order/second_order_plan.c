@@ -3,7 +3,6 @@
  * Spec: second-order.md sections 2 to 6. */
 #include <math.h>
 
-#include "core/alloc.h"
 #include "oracle/line_search.h"
 #include "solvers/second_order/second_order.h"
 
@@ -98,7 +97,7 @@ static so_needs check(const so_plan *plan, const so_noise *noise)
     so_search_error tests = { .records = n,
                               .batch = m,
                               .lipschitz = model->lipschitz,
-                              .sensitivity = (model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * model->lipschitz / m,
+                              .sensitivity = pn_contributions(model->neighbours) * model->lipschitz / m,
                               .epsilon = noise->search_epsilon,
                               .iterations = noise->iterations,
                               .slope = plan->slope };
@@ -195,17 +194,11 @@ pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
         PN_TRY(so_find_reachable(at, err));
     base->iterations = most_iterations(at);
     base->charges = 1;
-    base->worthless = is_private && plan->eigen == SO_MATRIX_FREE;
+    base->worthless = is_private && plan->eigen == PN_EIGEN_MATRIX_FREE;
     base->samples = !is_private && !so_is_exact(plan);
     base->sigma = plan->first.z * plan->model.gradient_sensitivity;
     if (is_private)
         PN_TRY(attach_event(plan, err));
     so_explain(at);
     return pn_start_value_ask(&plan->value, base, "second_order value", err);
-}
-
-void so_plan_destroy(pn_plan *plan)
-{
-    pn_free(((so_plan *)plan)->start);
-    pn_free(plan);
 }

@@ -1,13 +1,12 @@
 /* second_order_problem.c -- the options of second-order descent, and what they and the objective say about the problem.
  * Depends on: second_order.h.  Used by: second_order_plan.c.  Spec: second-order.md sections 1, 2 and 4. */
 #include <math.h>
-#include <string.h>
 
 #include "solvers/engine/first_order.h"
 #include "solvers/second_order/second_order.h"
 
 static const char *const svts[] = { "slope", "value", NULL };
-static const char *const eigens[] = { "auto", "dense", "lanczos", "matrix_free", NULL };
+const char *const so_eigens[] = { "auto", "dense", "lanczos", "matrix_free", NULL };
 
 const pn_param so_params[] = {
     { "tolerance.gradient", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
@@ -42,7 +41,7 @@ const pn_param so_params[] = {
       "it depends on records and no gap is claimed" },
     PN_HESSIAN_NOISE_PARAM,
     PN_HESSIAN_BOUND_PARAM,
-    { "eigen", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, eigens,
+    { "eigen", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, so_eigens,
       "how the least eigenpair is found; matrix_free stores no Hessian and is for simulated runs only" },
     { "failure", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.1, NULL,
       "zeta: the noise of a whole run exceeds its bounds with at most this probability" },
@@ -72,7 +71,7 @@ static void read_options(so_work *at)
     plan->line_search = own[SO_LINE_SEARCH].flag;
     plan->slope = own[SO_SVT].count == 0;
     plan->filter = own[SO_USE_FILTER].flag;
-    plan->eigen = (so_eigen)own[SO_EIGEN].count;
+    plan->eigen = (pn_eigen)own[SO_EIGEN].count;
     plan->phases = own[SO_PHASES].count;
     plan->first_share = own[SO_FIRST_SHARE].real;
     plan->first_iterations = own[SO_FIRST_ITERATIONS].count;
@@ -144,14 +143,14 @@ static pn_status check_loss(const so_work *at, pn_err *err)
 static pn_status check_public_part(const so_work *at, pn_err *err)
 {
     const pn_objective *objective = at->plan->base.objective;
-    const pn_set *set = pn_objective_set(objective);
+    const pn_set *set = pn_objective_constraint(objective);
     const pn_regulariser *reg = pn_objective_regulariser(objective);
 
     if (reg && reg->row->prox && !isfinite(pn_objective_bounds(objective)->reg.smoothness))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the regulariser %s has kinks, and this method needs its Hessian; use l2 or nonconvex",
                        at->plan->base.owner, reg->row->name);
-    if (set && strcmp(set->ops->name, "free") != 0 && !pn_set_can_project(set))
+    if (set && !pn_set_can_project(set))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: %s has no projection, which keeps its points in the set; leave set= out, or give project= "
                        "to a custom set",
@@ -202,9 +201,9 @@ static pn_status read_start(so_work *at, pn_err *err)
     pn_objective *objective = plan->base.objective;
     const pn_regulariser *reg = pn_objective_regulariser(objective);
 
-    PN_TRY(pn_plan_start(&plan->start, plan->base.owner, objective, &at->common[PN_OPT_START], err));
-    pn_start_value_read(&plan->value, objective, plan->base.request.neighbours, plan->start);
-    return reg ? reg->ops->evaluate(reg, plan->model.dim, plan->start, &plan->regular, NULL, err) : PN_OK;
+    PN_TRY(pn_plan_start(&plan->base.start, plan->base.owner, objective, &at->common[PN_OPT_START], err));
+    pn_start_value_read(&plan->value, objective, plan->base.request.neighbours, plan->base.start);
+    return reg ? reg->ops->evaluate(reg, plan->model.dim, plan->base.start, &plan->regular, NULL, err) : PN_OK;
 }
 
 /* A lower bound on f: the least loss, and the least r, which is 0 for those of the table. */
@@ -257,7 +256,7 @@ pn_status so_read_problem(so_work *at, pn_err *err)
                          own[SO_HESSIAN_NOISE].count == 0, own[SO_HESSIAN_BOUND].count == 1, err));
     PN_TRY(read_smoothness(at, err));
     PN_TRY(read_start(at, err));
-    if (so_needs_start(plan->eigen, plan->model.dim))
+    if (pn_least_needs_start(plan->eigen, plan->model.dim))
         plan->of.lanczos = 0.1;
     read_floor(at);
     return check_gap(at, err);

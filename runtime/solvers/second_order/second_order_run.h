@@ -36,14 +36,14 @@ typedef struct so_state {
     so_phase phase;    /* the current one */
     size_t in_phase;   /* iterations of it that were begun */
     pn_line_run *search;
-    so_products *products;
-    double *w, *next, *gradient, *direction; /* [dim] */
-    double *start;                           /* [dim] of Lanczos */
-    double *packed;                          /* NULL for products */
-    pn_line_search line;                     /* of this step's direction */
-    bool started;                            /* `start` has been drawn */
-    double norm, step;                       /* ||g~|| as rounded up; length along `direction` */
-    so_least least;
+    pn_products *products;
+    double *next, *gradient, *direction; /* [dim] */
+    double *start;                       /* [dim] of Lanczos */
+    double *packed;                      /* NULL for products */
+    pn_line_search line;                 /* of this step's direction */
+    bool started;                        /* `start` has been drawn */
+    double norm, step;                   /* ||g~|| as rounded up; length along `direction` */
+    pn_least least;
     const char *kind; /* of this step */
     double value;     /* f before the step; NaN where it may not be shown */
     bool certified;

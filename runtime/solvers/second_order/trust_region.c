@@ -13,7 +13,7 @@
 typedef struct tr_state {
     pn_state base; /* first */
     pn_model_release *release;
-    double *w, *next;          /* [dim] the current point; what an update leaves unfinished when it fails */
+    double *next;              /* [dim] what an update leaves unfinished when it fails */
     double *gradient, *packed; /* [dim], [packed] as released at w */
     tr_move last;              /* the step that led to w; NaN where none did */
 } tr_state;
@@ -26,12 +26,9 @@ static const tr_plan *plan_of(const tr_state *self)
 static void tr_rooms(pn_state *state, pn_room *room)
 {
     tr_state *self = (tr_state *)state;
-    const pn_model *model = &plan_of(self)->model;
 
-    pn_room_take(room, &self->w, model->dim);
-    pn_room_take(room, &self->next, model->dim);
-    pn_room_take(room, &self->gradient, model->dim);
-    pn_room_take(room, &self->packed, model->packed);
+    PN_ROOM_TAKE(room, state->dim, &self->next, &self->gradient);
+    pn_room_take(room, &self->packed, plan_of(self)->model.packed);
 }
 
 static pn_status tr_begin(pn_state *state, pn_oracle *ask, pn_err *err)
@@ -41,7 +38,7 @@ static pn_status tr_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
     (void)ask;
     self->last = (tr_move){ NAN, NAN, NAN };
-    memcpy(self->w, plan->problem.start, plan->model.dim * sizeof(double));
+    memcpy(state->theta, plan->problem.start, state->dim * sizeof(double));
     return pn_model_open(&self->release, &plan->model, plan->gradient_z, plan->hessian_z, err);
 }
 
@@ -57,7 +54,7 @@ static pn_status tr_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
     bool show = model->batch == model->n && pn_ask_shows(ask);
     uint64_t records = 0;
 
-    PN_TRY(pn_model_both(self->release, pn_ask_context(ask), "trust_region", self->w, show ? &row->value : NULL,
+    PN_TRY(pn_model_both(self->release, pn_ask_context(ask), "trust_region", state->theta, show ? &row->value : NULL,
                          self->gradient, self->packed, &records, err));
     pn_ask_count(ask, records);
     return PN_OK;
@@ -79,7 +76,7 @@ static void look(tr_state *self)
 static pn_status tr_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     tr_state *self = (tr_state *)state;
-    size_t dim = plan_of(self)->model.dim;
+    size_t dim = state->dim;
     pn_trust_step step;
 
     PN_TRY(pn_trust_region(&step, self->next, dim, self->packed, self->gradient, plan_of(self)->of.radius, err));
@@ -88,20 +85,13 @@ static pn_status tr_update(pn_state *state, pn_trace_row *row, pn_err *err)
     row->eigenvalue = step.least;
     row->step_size = sqrt(pn_dot(dim, self->next, self->next));
     for (size_t j = 0; j < dim; j++)
-        self->next[j] += self->w[j];
+        self->next[j] += state->theta[j];
     if (pn_has_diverged(state, self->next, dim)) /* the answer stays the point before */
         return PN_OK;
-    memcpy(self->w, self->next, dim * sizeof(double));
+    memcpy(state->theta, self->next, dim * sizeof(double));
     self->last = (tr_move){ .multiplier = step.multiplier, .least = step.least, .length = row->step_size };
     look(self);
     return PN_OK;
-}
-
-static void tr_current(const pn_state *state, double *theta)
-{
-    const tr_state *self = (const tr_state *)state;
-
-    memcpy(theta, self->w, plan_of(self)->model.dim * sizeof(double));
 }
 
 void tr_certify(const tr_constants *of, const tr_move *move, double e, double E, double lowest, pn_certificate *out)
@@ -145,7 +135,6 @@ const pn_solver_ops pn_solver_trust_region = {
     .begin = tr_begin,
     .query = tr_query,
     .update = tr_update,
-    .current = tr_current,
     .end = tr_end,
     .adaptive = true,
     .certify = tr_certificate,

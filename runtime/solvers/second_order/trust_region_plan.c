@@ -8,8 +8,6 @@
 #include "oracle/gradient_noise.h"
 #include "solvers/second_order/trust_region.h"
 
-static const char owner[] = "solve.trust_region";
-
 #define MOST 100000 /* steps, by default */
 
 /* In the order of the TR_ constants. */
@@ -179,7 +177,7 @@ static pn_status check_regulariser(const tr_problem *at, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the regulariser %s has kinks, where there are no second derivatives; use reg.l2 or "
                        "reg.nonconvex",
-                       owner, reg->row->name);
+                       at->plan->base.owner, reg->row->name);
     return PN_OK;
 }
 
@@ -194,13 +192,13 @@ static pn_status read_lipschitz(tr_problem *at, pn_err *err)
     if (!(at->plan->of.lipschitz > 0.0))
         return pn_fail(err, PN_EINVAL,
                        "%s: f is quadratic (M = 0), so no radius follows; give hessian_lipschitz=, or use solve.newton",
-                       owner);
+                       at->plan->base.owner);
     if (!isfinite(at->plan->of.lipschitz))
         return pn_fail(
             err, PN_EINVAL,
             "%s: nothing certifies how fast the Hessian of f (%s loss) changes; clip the rows, use a loss with a "
             "bounded third derivative (logistic, sigmoid), or claim hessian_lipschitz=",
-            owner, pn_objective_loss(at->plan->base.objective)->name);
+            at->plan->base.owner, pn_objective_loss(at->plan->base.objective)->name);
     if (claimed->given && claimed->real < certified)
         pn_plan_warn(&at->plan->base,
                      "hessian_lipschitz = %g is claimed, certified is %g: steps and certificate rest on the claim, "
@@ -220,8 +218,8 @@ static pn_status gap_above(tr_problem *at, double floor, pn_err *err)
     value += pn_first_order_loss_gap(problem) + pn_objective_bounds(problem->objective)->loss.value.low;
     at->plan->of.gap = value - floor;
     if (value <= floor)
-        return pn_fail(err, PN_EINVAL, "%s: floor = %g is not below what bounds f at the start, %g", owner, floor,
-                       value);
+        return pn_fail(err, PN_EINVAL, "%s: floor = %g is not below what bounds f at the start, %g",
+                       at->plan->base.owner, floor, value);
     return PN_OK;
 }
 
@@ -232,7 +230,8 @@ static pn_status read_gap(tr_problem *at, pn_err *err)
     double *out = &at->plan->of.gap;
 
     if (gap->given && floor->given)
-        return pn_fail(err, PN_EINVAL, "%s: give either gap or floor, from which it follows, not both", owner);
+        return pn_fail(err, PN_EINVAL, "%s: give either gap or floor, from which it follows, not both",
+                       at->plan->base.owner);
     *out = gap->real;
     if (floor->given)
         PN_TRY(gap_above(at, floor->real, err));
@@ -243,7 +242,7 @@ static pn_status read_gap(tr_problem *at, pn_err *err)
         return pn_fail(err, PN_EINVAL,
                        "%s: nothing bounds f(start) - min f, so no number of steps follows; give gap=, floor= or "
                        "iterations=",
-                       owner);
+                       at->plan->base.owner);
     return PN_OK;
 }
 
@@ -257,11 +256,12 @@ static pn_status choose(tr_problem *at, pn_err *err)
         at->reachable = 0x1p-20; /* any can be reached, and none was asked for */
     if (!tolerance->given && !(at->reachable > 0.0))
         return pn_fail(err, PN_EINVAL, "%s: without noise every tolerance can be reached; give tolerance={gradient=}",
-                       owner);
+                       at->plan->base.owner);
     of->tolerance = tolerance->given ? tolerance->real : at->reachable;
     of->radius = radius->given ? radius->real : sqrt(of->tolerance / of->lipschitz);
     if (!(of->radius > 0.0) || !isfinite(of->radius))
-        return pn_fail(err, PN_EINVAL, "%s: no radius follows from a = %g and M = %g; give radius=", owner,
+        return pn_fail(err, PN_EINVAL,
+                       "%s: no radius follows from a = %g and M = %g; give radius=", at->plan->base.owner,
                        of->tolerance, of->lipschitz);
     at->plan->base.iterations = tr_iterations(of, at->cap);
     return PN_OK;
@@ -288,20 +288,21 @@ static pn_status read_constants(tr_problem *at, pn_err *err)
 
 static pn_status refuse(const tr_problem *at, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(at->plan->base.objective);
+    const pn_set *set = pn_objective_constraint(at->plan->base.objective);
 
     if (set && isfinite(set->ops->radius(set, PN_L2)))
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: steps leave a bounded set, and second-order points of one are another thing; leave set= out", owner);
-    if (set && strcmp(set->ops->name, "free") != 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: steps do not stay in a set; leave set= out", owner);
+            "%s: steps leave a bounded set, and second-order points of one are another thing; leave set= out",
+            at->plan->base.owner);
+    if (set)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: steps do not stay in a set; leave set= out", at->plan->base.owner);
     PN_TRY(pn_gradient_noise_check(&at->plan->base, at->common, err));
     if (at->own[TR_HESS_NOISE_FACTOR].real < 1.0)
         return pn_fail(err, PN_EINVAL,
                        "%s: hess_noise_factor must be at least 1, got %g: below it the Hessian would cost more than "
                        "its share",
-                       owner, at->own[TR_HESS_NOISE_FACTOR].real);
+                       at->plan->base.owner, at->own[TR_HESS_NOISE_FACTOR].real);
     return PN_OK;
 }
 
@@ -428,13 +429,6 @@ static void warn(tr_problem *at)
             of->radius, sqrt(of->tolerance / of->lipschitz));
 }
 
-static void explain(tr_problem *at)
-{
-    explain_problem(at);
-    explain_noise(at);
-    warn(at);
-}
-
 /* ---- the plan ---- */
 
 pn_status tr_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
@@ -443,13 +437,15 @@ pn_status tr_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     pn_objective *objective = base->objective;
     tr_problem problem = { .plan = plan, .common = common, .own = own }, *at = &problem;
 
-    PN_TRY(pn_model_read(&plan->model, owner, objective, &base->request, own[TR_BATCH].count,
+    PN_TRY(pn_model_read(&plan->model, base->owner, objective, &base->request, own[TR_BATCH].count,
                          own[TR_HESSIAN_NOISE].count == 0, own[TR_HESSIAN_BOUND].count == 1, err));
     PN_TRY(refuse(at, err));
-    PN_TRY(pn_first_order_read(&plan->problem, owner, objective, &common[PN_OPT_START], NULL, NULL, err));
+    PN_TRY(pn_first_order_read(&plan->problem, base->owner, objective, &common[PN_OPT_START], NULL, NULL, err));
     PN_TRY(read_constants(at, err));
     PN_TRY(attach_noise(at, err));
-    explain(at);
+    explain_problem(at);
+    explain_noise(at);
+    warn(at);
     return PN_OK;
 }
 

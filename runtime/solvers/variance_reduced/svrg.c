@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "minimise/averaged_step.h"
 #include "solvers/variance_reduced/svrg.h"
-#include "solvers/variance_reduced/svrg_lazy.h"
-#include "solvers/variance_reduced/svrg_move.h"
 
 /* What the epoch does next: a failure, or a cancel, leaves it there. */
 typedef enum stage { SNAPSHOT = 0, INNER } stage;
@@ -15,14 +14,13 @@ typedef enum stage { SNAPSHOT = 0, INNER } stage;
 typedef struct svrg_state {
     pn_state base; /* first */
     stage stage;
-    size_t inner;      /* steps done in this epoch */
-    svrg_lazy *lazy;   /* makes the inner steps; NULL: `move` does */
-    double *x, *y, *v; /* [p] the iterate, the snapshot, its gradient as released */
-    double *average;   /* [p] of the iterates of this epoch */
-    double *answer;    /* [p] */
-    double *direction; /* [p] batch sum of differences, with its noise */
-    double *next;      /* [p] */
-    double apart;      /* ||x - y||_2 */
+    size_t inner;        /* steps done in this epoch */
+    pn_lazy_steps *lazy; /* makes the inner steps; NULL: `move` does */
+    double *x, *y, *v;   /* [p] the iterate, the snapshot, its gradient as released */
+    double *average;     /* [p] of the iterates of this epoch */
+    double *direction;   /* [p] batch sum of differences, with its noise */
+    double *next;        /* [p] */
+    double apart;        /* ||x - y||_2 */
 } svrg_state;
 
 static const svrg_plan *plan_of(const svrg_state *self)
@@ -30,41 +28,41 @@ static const svrg_plan *plan_of(const svrg_state *self)
     return (const svrg_plan *)self->base.plan;
 }
 
-static size_t dim_of(const svrg_state *self)
-{
-    return plan_of(self)->problem.p;
-}
-
 /* ---- life ---- */
+
+const char *svrg_lazy_obstacle(const svrg_plan *plan, pn_lazy_options *how)
+{
+    *how = (pn_lazy_options){ .owner = plan->base.owner,
+                              .objective = plan->base.objective,
+                              .composite = &plan->problem.composite,
+                              .batch = plan->shape.batch,
+                              .most = svrg_epoch_steps(&plan->shape, plan->shape.epochs),
+                              .tail = plan->tail };
+    return plan->base.request.kind != PN_NONPRIVATE ? "noise falls on every coordinate" : pn_lazy_obstacle(how);
+}
 
 static void svrg_rooms(pn_state *state, pn_room *room)
 {
     svrg_state *self = (svrg_state *)state;
-    size_t p = dim_of(self);
 
-    pn_room_take(room, &self->x, p);
-    pn_room_take(room, &self->y, p);
-    pn_room_take(room, &self->v, p);
-    pn_room_take(room, &self->average, p);
-    pn_room_take(room, &self->answer, p);
-    pn_room_take(room, &self->direction, p);
-    pn_room_take(room, &self->next, p);
+    PN_ROOM_TAKE(room, state->dim, &self->x, &self->y, &self->v, &self->average, &self->direction, &self->next);
 }
 
 static pn_status svrg_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 {
     svrg_state *self = (svrg_state *)state;
     const svrg_plan *plan = plan_of(self);
+    pn_lazy_options how;
 
     (void)ask;
-    memcpy(self->x, plan->problem.start, dim_of(self) * sizeof(double));
-    memcpy(self->answer, plan->problem.start, dim_of(self) * sizeof(double));
-    return svrg_lazy_obstacle(plan) ? PN_OK : svrg_lazy_new(&self->lazy, plan, err);
+    memcpy(self->x, plan->problem.start, self->base.dim * sizeof(double));
+    memcpy(self->base.theta, plan->problem.start, self->base.dim * sizeof(double));
+    return svrg_lazy_obstacle(plan, &how) ? PN_OK : pn_lazy_new(&self->lazy, &how, err);
 }
 
 static void svrg_end(pn_state *state)
 {
-    svrg_lazy_free(((svrg_state *)state)->lazy);
+    pn_lazy_free(((svrg_state *)state)->lazy);
 }
 
 /* ---- asking ---- */
@@ -88,7 +86,7 @@ static pn_status lazy_step(svrg_state *self, pn_oracle *ask, pn_err *err)
     const double *factors;
 
     PN_TRY(pn_ask_rows(ask, &batch, &factors, err));
-    return svrg_lazy_step(self->lazy, &batch, factors, self->x, err);
+    return pn_lazy_step(self->lazy, &batch, factors, self->x, err);
 }
 
 static pn_status svrg_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err)
@@ -97,7 +95,7 @@ static pn_status svrg_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, 
     size_t steps = svrg_epoch_steps(&plan_of(self)->shape, state->step + 1);
 
     if (self->stage == SNAPSHOT) {
-        memcpy(self->y, self->answer, dim_of(self) * sizeof(double));
+        memcpy(self->y, self->base.theta, self->base.dim * sizeof(double));
         return pn_ask_snapshot(ask, self->y, steps, &row->value, self->v, err);
     }
     return self->lazy ? lazy_step(self, ask, err)
@@ -108,7 +106,7 @@ static pn_status svrg_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, 
 
 static void begin_epoch(svrg_state *self)
 {
-    size_t p = dim_of(self);
+    size_t p = self->base.dim;
 
     if (!plan_of(self)->goes_on)
         memcpy(self->x, self->y, p * sizeof(double));
@@ -117,7 +115,7 @@ static void begin_epoch(svrg_state *self)
         self->apart += (self->x[j] - self->y[j]) * (self->x[j] - self->y[j]);
     self->apart = sqrt(self->apart);
     if (self->lazy)
-        svrg_lazy_begin(self->lazy, self->v, pn_schedule_at(&plan_of(self)->step, self->base.step + 1));
+        pn_lazy_begin(self->lazy, self->v, pn_schedule_at(&plan_of(self)->step, self->base.step + 1));
     self->inner = 0;
     self->stage = INNER;
 }
@@ -128,8 +126,8 @@ static pn_status move(svrg_state *self, pn_err *err)
 {
     const svrg_plan *plan = plan_of(self);
     const bool whole = plan->printed && plan->base.request.kind != PN_NONPRIVATE; /* v is in every direction */
-    svrg_move step = {
-        .p = dim_of(self),
+    pn_averaged_step step = {
+        .p = self->base.dim,
         .direction = self->direction,
         .share = 1.0 / (double)plan->shape.batch,
         .v = whole ? NULL : self->v,
@@ -141,15 +139,15 @@ static pn_status move(svrg_state *self, pn_err *err)
         .next = self->next,
     };
 
-    return svrg_move_make(&step, &plan->problem.composite, &self->apart, err);
+    return pn_averaged_step_make(&step, &plan->problem.composite, &self->apart, err);
 }
 
 /* The step that lazy_step has made as far as records go. */
 static void catch_up(svrg_state *self, bool last)
 {
     if (last)
-        svrg_lazy_finish(self->lazy, self->x, self->average);
-    self->apart = svrg_lazy_within(self->lazy, SVRG_FAR) ? 0.0 : INFINITY;
+        pn_lazy_finish(self->lazy, self->x, self->average);
+    self->apart = pn_lazy_within(self->lazy, SVRG_FAR) ? 0.0 : INFINITY;
 }
 
 static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)
@@ -177,18 +175,17 @@ static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)
         return PN_OK;
     }
     row->step_size = pn_schedule_at(&plan_of(self)->step, state->step + 1);
-    memcpy(self->answer, self->average, dim_of(self) * sizeof(double));
+    memcpy(self->base.theta, self->average, self->base.dim * sizeof(double));
     return PN_OK;
 }
 
-static void svrg_current(const pn_state *state, double *theta)
-{
-    const svrg_state *self = (const svrg_state *)state;
-
-    memcpy(theta, self->answer, dim_of(self) * sizeof(double));
-}
-
 /* ---- the rows ---- */
+
+#define SVRG_ROW                                                                                                       \
+    .params = svrg_params, .reveals = PN_REVEALS_PAID, .is_private = true, .by_records = true,                         \
+    .plan_size = sizeof(svrg_plan), .fill = svrg_fill, .what_if = svrg_what_if, .destroy_plan = svrg_plan_destroy,     \
+    .state = sizeof(svrg_state), .rooms = svrg_rooms, .begin = svrg_begin, .query = svrg_query, .update = svrg_update, \
+    .end = svrg_end
 
 const pn_solver_ops pn_solver_svrg = {
     .name = "svrg",
@@ -198,21 +195,7 @@ const pn_solver_ops pn_solver_svrg = {
         "with far fewer gradients when the problem is badly conditioned.  For smooth losses and any regulariser with a "
         "proximal operator.  The answer is the average of the last epoch; a step of plan:steps() is an epoch.",
     .source = "Wang, Ye, Xu (2017), Algorithm 1 and Theorem 4.2; noise from the accountant, not from its constants",
-    .params = svrg_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .by_records = true,
-    .plan_size = sizeof(svrg_plan),
-    .fill = svrg_fill,
-    .what_if = svrg_what_if,
-    .destroy_plan = svrg_plan_destroy,
-    .state = sizeof(svrg_state),
-    .rooms = svrg_rooms,
-    .begin = svrg_begin,
-    .query = svrg_query,
-    .update = svrg_update,
-    .current = svrg_current,
-    .end = svrg_end,
+    SVRG_ROW,
 };
 
 const pn_solver_ops pn_solver_svrg_pp = {
@@ -221,19 +204,5 @@ const pn_solver_ops pn_solver_svrg_pp = {
            "one before and goes on from its last iterate.  The answer is the average of the last epoch; a step of "
            "plan:steps() is an epoch.",
     .source = "Wang, Ye, Xu (2017), Algorithm 2 and Theorem 4.4; Allen-Zhu, Yuan (2016)",
-    .params = svrg_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .by_records = true,
-    .plan_size = sizeof(svrg_plan),
-    .fill = svrg_fill,
-    .what_if = svrg_what_if,
-    .destroy_plan = svrg_plan_destroy,
-    .state = sizeof(svrg_state),
-    .rooms = svrg_rooms,
-    .begin = svrg_begin,
-    .query = svrg_query,
-    .update = svrg_update,
-    .current = svrg_current,
-    .end = svrg_end,
+    SVRG_ROW,
 };

@@ -1,6 +1,6 @@
 /* svrg.h -- what the plans, the noise and the steps of stochastic variance-reduced gradients share.
  * Private to svrg*.c.
- * Depends on: first_order.h, oracle.
+ * Depends on: first_order.h, lazy_steps.h, oracle.
  * Spec: variance-reduced.md sections 3 and 4.
  *
  * An epoch takes the gradient v of all records at the snapshot y once; its inner steps correct it by the difference of
@@ -13,6 +13,7 @@
 #ifndef PN_SOLVERS_SVRG_H
 #define PN_SOLVERS_SVRG_H
 
+#include "minimise/lazy_steps.h"
 #include "oracle/question.h"
 #include "solvers/engine/first_order.h"
 #include "solvers/engine/schedule.h"
@@ -51,8 +52,6 @@ size_t svrg_epoch_steps(const svrg_shape *shape, size_t epoch);
 double svrg_all_steps(const svrg_shape *shape);
 /** Per-record gradients as the article counts them: T n + 2 b for each inner step. */
 double svrg_gradients(const svrg_shape *shape, double n);
-/** The theorem's m for condition number kappa at eta = 1/(48 L): the least above 192 kappa + 2/3. */
-double svrg_theory_inner(double condition);
 
 typedef struct svrg_plan {
     pn_plan base; /* first */
@@ -79,6 +78,11 @@ typedef struct svrg_plan {
 /** The noise and the predicted risk of other shapes. */
 void svrg_what_if(const pn_plan *base, pn_plan_lines *out);
 
+/* Of svrg.c. */
+
+/** How inner steps are made lazily; NULL, or what forbids it, in a few words for people. */
+const char *svrg_lazy_obstacle(const svrg_plan *plan, pn_lazy_options *how);
+
 /* Of svrg_shape.c. */
 
 /** Fill in what is 0 in plan->shape. */
@@ -99,10 +103,6 @@ double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double i
 double svrg_bound(const svrg_plan *plan);
 
 /* Of svrg_noise.c. */
-
-/** Contributions by which a record moves a sum in the event of its batch: two of a fixed size,
- *  one where a coin decides about it. */
-double svrg_moved(const svrg_plan *plan);
 
 /**
  * What plan->shape asks; of a private request with noise, events and price, too: sets anchor.sigma, inner, base.event,

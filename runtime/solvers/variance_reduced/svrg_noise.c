@@ -14,11 +14,6 @@
 #include "privacy/accounting/calibrate_program.h"
 #include "solvers/variance_reduced/svrg.h"
 
-double svrg_moved(const svrg_plan *plan)
-{
-    return plan->base.request.neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
-}
-
 /* What an inner step asks, but for its noise.  Anchored: in units of tau. */
 static pn_status certify_difference(const svrg_plan *plan, size_t batch, pn_question *difference, pn_err *err)
 {
@@ -132,9 +127,7 @@ static pn_status refuse(const svrg_plan *plan, pn_err *err)
     const pn_request *request = &plan->base.request;
 
     PN_TRY(pn_request_need_delta(request, plan->base.owner, err));
-    if (plan->whole_price && request->kind == PN_RHO)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", plan->base.owner);
+    PN_TRY(plan->whole_price ? pn_request_need_epsilon(request, plan->base.owner, err) : PN_OK);
     if (plan->printed && request->neighbours != PN_REPLACE_ONE)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: form=\"printed\" and calibration=\"paper\" put one noise on a batch of a fixed size and "

@@ -6,12 +6,10 @@
 #include "core/alloc.h"
 #include "privacy/accounting/calibrate_program.h"
 #include "solvers/variance_reduced/svrg.h"
-#include "solvers/variance_reduced/svrg_lazy.h"
 
 static const char *const presets[] = { "practical", "theory", NULL };
 static const char *const forms[] = { "anchored", "printed", NULL };
 static const char *const restarts[] = { "auto", "average", "last", NULL };
-static const char *const accountants[] = { "auto", "rdp", "pld", NULL };
 
 const pn_param svrg_params[] = {
     { "epochs", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "T: gradients of all records; `iterations` is the same" },
@@ -35,7 +33,7 @@ const pn_param svrg_params[] = {
       "differences of gradients are clipped to reach L ||x - y||, and noise is in proportion; by default 1, but 1/2 "
       "for losses of one margin from p = 20 on" },
     { "c", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the constant that calibration=\"paper\" leaves open" },
-    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
+    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_accountant_names,
       "pld: least noise, the whole run is charged before its first step; rdp: charged as the run goes.  Default: pld, "
       "but rdp with ledger= or rho=" },
     PN_STRONG_CONVEXITY_PARAM,
@@ -139,8 +137,9 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
     pn_plan_add(base, "inner steps m", (double)shape->inner, "%s%s",
                 own[SVRG_INNER].given ? "as given" : plan->why_inner, shape->doubling ? "; epoch s has m 2^s" : "");
     pn_plan_add(base, "batch b", (double)shape->batch, "%s%s",
-                base->request.kind == PN_NONPRIVATE || svrg_moved(plan) == 2.0 ? ""
-                                                                               : "expected, by coins of rate b/n; ",
+                base->request.kind == PN_NONPRIVATE || pn_contributions(plan->base.request.neighbours) == 2.0
+                    ? ""
+                    : "expected, by coins of rate b/n; ",
                 own[SVRG_BATCH].given ? "as given" : plan->why_batch);
     if (plan->step.each)
         pn_schedule_explain(&plan->step, base, "step eta");
@@ -160,7 +159,8 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
 /* What an inner step on sparse data costs. */
 static void explain_laziness(svrg_plan *plan)
 {
-    const char *obstacle = svrg_lazy_obstacle(plan);
+    pn_lazy_options how;
+    const char *obstacle = svrg_lazy_obstacle(plan, &how);
 
     if (!pn_objective_data(plan->base.objective)->sparse)
         return;
@@ -174,7 +174,7 @@ static void explain_laziness(svrg_plan *plan)
 static void explain_noise(svrg_plan *plan)
 {
     pn_plan *base = &plan->base;
-    double n = plan->problem.n, G = plan->problem.lipschitz, moved = svrg_moved(plan);
+    double n = plan->problem.n, G = plan->problem.lipschitz, moved = pn_contributions(plan->base.request.neighbours);
 
     if (plan->printed) {
         pn_plan_add(base, "noise sigma", base->sigma, "per coordinate and inner step, of the batch mean + v");
@@ -224,9 +224,14 @@ void svrg_what_if(const pn_plan *base, pn_plan_lines *out)
 static void explain_risk(svrg_plan *plan)
 {
     pn_plan *base = &plan->base;
-    double first = plan->first_gap;
+    double bound = svrg_bound(plan);
+    const char *none = plan->step.each                           ? PN_SCHEDULE_NO_BOUND
+                       : isfinite(bound)                         ? NULL
+                       : plan->shape.doubling                    ? "for this method only its order is known"
+                       : !(plan->problem.strong_convexity > 0.0) ? "needs strong convexity"
+                       : !isfinite(plan->first_gap)              ? "the gap at the start is unknown: no bounded set"
+                                                                 : "no contraction is proven for this m, b and eta";
 
-    base->bound = plan->step.each ? NAN : svrg_bound(plan);
     if (plan->inner > 0.0 && !plan->step.each) {
         base->predicted = svrg_predict(plan, &plan->shape, plan->anchor.sigma, plan->inner);
         pn_plan_add(base, "predicted excess", base->predicted, "%s",
@@ -234,16 +239,10 @@ static void explain_risk(svrg_plan *plan)
                         ? "of a quadratic with curvatures from mu to L; no bound"
                         : "a third of D^2/(4 eta M) and noise over M steps; no bound");
     }
-    if (isfinite(base->bound))
+    if (pn_plan_bounds(base, bound, none))
         pn_plan_add(base, "excess risk bound", base->bound,
-                    "expected; epochs contract from %.4g (Xiao and Zhang, Theorem 3.1, with this noise)", first);
-    else
-        pn_plan_add_text(base, "excess risk bound", "none", "%s",
-                         plan->step.each                           ? PN_SCHEDULE_NO_BOUND
-                         : plan->shape.doubling                    ? "for this method only its order is known"
-                         : !(plan->problem.strong_convexity > 0.0) ? "needs strong convexity"
-                         : !isfinite(first)                        ? "the gap at the start is unknown: no bounded set"
-                                                                   : "no contraction is proven for this m, b and eta");
+                    "expected; epochs contract from %.4g (Xiao and Zhang, Theorem 3.1, with this noise)",
+                    plan->first_gap);
 }
 
 /* ---- the plan ---- */
@@ -274,11 +273,10 @@ static bool prices_whole(const svrg_plan *plan, const pn_arg *accountant)
 {
     const pn_request *request = &plan->base.request;
 
-    if (accountant->count > 0)
-        return accountant->count == 2;
-    return !plan->printed && request->kind == PN_EPSILON_DELTA && request->delta > 0.0 && !request->ledger &&
-           svrg_all_steps(&plan->shape) <= 20000.0 &&
-           (double)plan->shape.batch >= 0.25 * svrg_batch_rule(plan, &plan->shape);
+    return pn_accountant_is_pld(accountant,
+                                !plan->printed && request->kind == PN_EPSILON_DELTA && request->delta > 0.0 &&
+                                    !request->ledger && svrg_all_steps(&plan->shape) <= 20000.0 &&
+                                    (double)plan->shape.batch >= 0.25 * svrg_batch_rule(plan, &plan->shape));
 }
 
 static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)

@@ -135,6 +135,7 @@ double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double i
     double mu = sqrt(2.0 * rho), b = (double)shape->batch;
     double z = 1.3 * b * sqrt(svrg_all_steps(shape)) / (plan->problem.n * mu);
 
-    return plan->printed ? 4.0 * plan->problem.lipschitz * z
-                         : svrg_moved(plan) * z / sqrt(1.0 - 1.0 / (inflation * inflation));
+    return plan->printed
+               ? 4.0 * plan->problem.lipschitz * z
+               : pn_contributions(plan->base.request.neighbours) * z / sqrt(1.0 - 1.0 / (inflation * inflation));
 }

@@ -33,7 +33,8 @@ double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner)
 
 /* ---- the theorem ---- */
 
-double svrg_theory_inner(double condition)
+/* m for condition number kappa at eta = 1/(48 L): the least above 192 kappa + 2/3. */
+static double theory_inner(double condition)
 {
     return floor(192.0 * condition + 2.0 / 3.0) + 1.0;
 }
@@ -118,7 +119,7 @@ static void theory_shape(svrg_plan *plan, svrg_shape *shape)
     if (shape->step == 0.0)
         shape->step = shape->doubling ? 1.0 / (13.0 * L) : 1.0 / (48.0 * L);
     if (shape->inner == 0)
-        shape->inner = shape->doubling ? 4 : whole(svrg_theory_inner(L / mu), 1.0, 1e12);
+        shape->inner = shape->doubling ? 4 : whole(theory_inner(L / mu), 1.0, 1e12);
     if (shape->epochs == 0)
         shape->epochs = shape->doubling ? 6 : 8;
     plan->why_step = shape->doubling ? "1/(13 L)" : "1/(48 L)";

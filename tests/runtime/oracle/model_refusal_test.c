@@ -12,10 +12,12 @@ static void test_both_fit_where_their_price_does(world *of, size_t batch, double
     pn_request request = request_for(PN_REPLACE_ONE);
     pn_event *parts[2] = { NULL, NULL }, *whole = NULL, *spent = NULL;
     pn_budget budget = { .delta = delta, .rho = NAN, .teaching = true };
-    pn_step_context context = { 0 };
+    pn_receipt receipt = { .rows = 0 };
+    pn_step_context context = { .receipt = &receipt };
     pn_model_release *release = NULL;
     pn_model model;
     outcome out;
+    size_t times;
 
     CHECK(pn_model_read(&model, "test", of->objective, &request, batch, false, false, NULL) == PN_OK);
     CHECK(pn_model_gradient_event(&model, z, &parts[0], NULL) == PN_OK);
@@ -24,14 +26,15 @@ static void test_both_fit_where_their_price_does(world *of, size_t batch, double
     budget.epsilon = pn_event_epsilon(whole, 1, delta, NULL);
     CHECK(pn_ledger_new(&context.ledger, &budget, NULL) == PN_OK && pn_rng_seeded(&context.rng, 1, NULL) == PN_OK);
     CHECK(pn_model_open(&release, &model, z, z, NULL) == PN_OK);
-    CHECK(pn_model_spent(release, &spent, NULL) == PN_OK && spent == NULL);
+    CHECK(receipt.rows == 0);
     CHECK(pn_model_both(release, &context, "both", theta, NULL, out.gradient, out.packed, NULL, NULL) == PN_OK);
     CHECK(charges(context.ledger) == 2 && context.releases == 2);
-    CHECK(pn_model_spent(release, &spent, NULL) == PN_OK);
-    CHECK_CLOSE(pn_event_epsilon(spent, 1, delta, NULL), budget.epsilon, 1e-12);
+    CHECK(pn_receipt_total(&receipt, &spent, &times, NULL) == PN_OK);
+    CHECK_CLOSE(pn_event_epsilon(spent, times, delta, NULL), budget.epsilon, 1e-12);
     CHECK(pn_model_both(release, &context, "both", theta, NULL, out.gradient, out.packed, NULL, NULL) == PN_EBUDGET);
     CHECK(charges(context.ledger) == 2 && context.releases == 2);
     pn_model_close(release);
+    pn_receipt_clear(&receipt);
     pn_event_free(spent);
     pn_event_free(whole);
     pn_event_free(parts[0]);
@@ -47,24 +50,26 @@ static void test_what_is_refused_draws_nothing(world *of, size_t batch)
     pn_request request = request_for(PN_REPLACE_ONE);
     pn_step_context context = context_of(6, 0.6);
     pn_rng *fresh = NULL;
+    pn_receipt receipt = { .rows = 0 };
     pn_model_release *release = NULL;
-    pn_event *spent = NULL;
     pn_model model;
     outcome out = { NAN, { 1, 2, 3, 4 }, { 5, 6 } };
     uint64_t records = 0;
 
     CHECK(pn_model_read(&model, "test", of->objective, &request, batch, false, false, NULL) == PN_OK);
+    context.receipt = &receipt;
     CHECK(pn_model_open(&release, &model, 1.0, 1.0, NULL) == PN_OK); /* rho = 1/2 each */
     CHECK(pn_model_both(release, &context, "both", theta, NULL, out.gradient, out.packed, &records, NULL) ==
           PN_EBUDGET);
     CHECK(charges(context.ledger) == 0 && context.releases == 0 && records == 0);
-    CHECK(pn_model_spent(release, &spent, NULL) == PN_OK && !spent);
+    CHECK(receipt.rows == 0);
     CHECK(l2_norm(out.gradient, DIM) == 0.0 && l2_norm(out.packed, PACKED) == 0.0);
     CHECK(pn_rng_seeded(&fresh, 6, NULL) == PN_OK && pn_rng_u64(fresh) == pn_rng_u64(context.rng));
     CHECK(pn_model_hessian(release, &context, "one", theta, out.packed, &records, NULL) == PN_OK);
     CHECK(records == (batch ? batch : N) && context.releases == 1);
     CHECK(pn_model_gradient(release, &context, "one", theta, NULL, out.gradient, NULL, NULL) == PN_EBUDGET);
     pn_model_close(release);
+    pn_receipt_clear(&receipt);
     pn_rng_free(fresh);
     context_free(&context);
 }
@@ -120,8 +125,8 @@ static void test_a_cancelled_call_loses_nothing(world *of, size_t batch)
     pn_request request = request_for(PN_REPLACE_ONE);
     pn_step_context context = context_of(12, 1e3);
     pn_model_release *release = NULL;
+    pn_receipt receipt = { .rows = 0 };
     pn_task *task = NULL;
-    pn_event *spent = NULL;
     pn_model model;
     outcome want, out;
 
@@ -131,16 +136,17 @@ static void test_a_cancelled_call_loses_nothing(world *of, size_t batch)
     CHECK(pn_task_new(&task, 1, NULL) == PN_OK);
     pn_task_cancel(task);
     context.task = task;
+    context.receipt = &receipt;
     CHECK(pn_model_both(release, &context, "t", theta, NULL, out.gradient, out.packed, NULL, NULL) == PN_ECANCELLED);
     CHECK(charges(context.ledger) == (batch ? 2 : 0) && context.releases == 0);
-    CHECK(pn_model_spent(release, &spent, NULL) == PN_OK && (spent != NULL) == (batch > 0));
-    pn_event_free(spent);
+    CHECK((receipt.rows > 0) == (batch > 0));
     context.task = NULL;
     CHECK(pn_model_both(release, &context, "t", theta, NULL, out.gradient, out.packed, NULL, NULL) == PN_OK);
     CHECK(charges(context.ledger) == 2 && context.releases == 2);
     CHECK(memcmp(out.gradient, want.gradient, sizeof out.gradient) == 0);
     CHECK(memcmp(out.packed, want.packed, sizeof out.packed) == 0);
     pn_model_close(release);
+    pn_receipt_clear(&receipt);
     pn_task_free(task);
     context_free(&context);
 }
@@ -157,7 +163,6 @@ static pn_status one_run(void *self, pn_err *err)
     pn_budget budget = { .epsilon = NAN, .rho = 1e6, .teaching = true };
     pn_step_context context = { 0 };
     pn_model_release *release = NULL;
-    pn_event *spent = NULL;
     pn_model model;
     outcome out;
     world made;
@@ -173,9 +178,6 @@ static pn_status one_run(void *self, pn_err *err)
         status = pn_model_open(&release, &model, 1.0, 1.0, err);
     if (status == PN_OK)
         status = pn_model_both(release, &context, "t", theta, &out.value, out.gradient, out.packed, NULL, err);
-    if (status == PN_OK)
-        status = pn_model_spent(release, &spent, err);
-    pn_event_free(spent);
     pn_model_close(release);
     context_free(&context);
     world_free(&made);

@@ -33,12 +33,12 @@ static void fill(pn_rng *rng, size_t n, double depth)
 }
 
 /* value = x^T H x for the unit x, no less than the least eigenvalue, and within the error of it. */
-static so_least found(so_eigen how, size_t n, double least)
+static pn_least found(pn_eigen how, size_t n, double least)
 {
-    so_least_options options = { .how = how, .tau = TAU, .failure = 1e-9, .start = start };
-    so_least out = { 0 };
+    pn_least_options options = { .how = how, .tau = TAU, .failure = 1e-9, .start = start };
+    pn_least out = { 0 };
 
-    CHECK(so_least_stored(&out, x, packed, n, &options, NULL, NULL) == PN_OK);
+    CHECK(pn_least_stored(&out, x, packed, n, &options, NULL, NULL) == PN_OK);
     pn_packed_times(1.0, packed, n, x, 0.0, image);
     CHECK(fabs(cblas_dnrm2((int)n, x, 1) - 1.0) <= 1e-12);
     CHECK(fabs(cblas_ddot((int)n, x, 1, image, 1) - out.value) <= 1e-12);
@@ -57,17 +57,18 @@ static void errors_hold_and_reach_tau(void)
             size_t n = orders[k];
             bool many = n > PN_SYMMETRIC_DIRECT;
             pn_smallest exact;
-            so_least direct;
+            pn_least direct;
 
             fill(rng, n, run < 3 ? 0.5 : 0.0); /* isolated, and in the crowd of the noise */
             CHECK(pn_smallest_in_full(&exact, x, packed, n, NULL) == PN_OK);
             pn_rng_many_normals(rng, n, start);
-            direct = found(SO_DENSE, n, exact.value);
+            direct = found(PN_EIGEN_DENSE, n, exact.value);
             CHECK(!direct.steps && direct.error < 1e-10);
-            CHECK(found(SO_LANCZOS, n, exact.value).steps);
-            CHECK(many || !found(SO_AUTO, n, exact.value).steps);
-            CHECK(!many || run >= 3 || found(SO_AUTO, n, exact.value).steps);
-            CHECK(so_needs_start(SO_AUTO, n) == many && !so_needs_start(SO_DENSE, n) && so_needs_start(SO_LANCZOS, n));
+            CHECK(found(PN_EIGEN_LANCZOS, n, exact.value).steps);
+            CHECK(many || !found(PN_EIGEN_AUTO, n, exact.value).steps);
+            CHECK(!many || run >= 3 || found(PN_EIGEN_AUTO, n, exact.value).steps);
+            CHECK(pn_least_needs_start(PN_EIGEN_AUTO, n) == many && !pn_least_needs_start(PN_EIGEN_DENSE, n) &&
+                  pn_least_needs_start(PN_EIGEN_LANCZOS, n));
         }
     }
     pn_rng_free(rng);
@@ -75,14 +76,14 @@ static void errors_hold_and_reach_tau(void)
 
 static void zero_and_no_number(void)
 {
-    so_least_options options = { .how = SO_LANCZOS, .tau = TAU, .failure = 1e-9, .start = start };
-    so_least out;
+    pn_least_options options = { .how = PN_EIGEN_LANCZOS, .tau = TAU, .failure = 1e-9, .start = start };
+    pn_least out;
 
     for (size_t k = 0; k < 6; k++)
         packed[k] = 0.0;
-    CHECK(so_least_stored(&out, x, packed, 3, &options, NULL, NULL) == PN_OK && out.value == 0.0 && !out.steps);
+    CHECK(pn_least_stored(&out, x, packed, 3, &options, NULL, NULL) == PN_OK && out.value == 0.0 && !out.steps);
     packed[4] = NAN;
-    CHECK(so_least_stored(&out, x, packed, 3, &options, NULL, NULL) == PN_EDOMAIN);
+    CHECK(pn_least_stored(&out, x, packed, 3, &options, NULL, NULL) == PN_EDOMAIN);
 }
 
 int main(void)

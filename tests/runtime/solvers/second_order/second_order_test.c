@@ -286,19 +286,19 @@ static void test_the_value_has_noise_of_both_signs(void)
     CHECK(make(&data, &objective, 50, NULL) == PN_OK && make_plan(&plan, &kind, objective, NULL) == PN_OK);
     own = (const so_plan *)plan;
     state.base.plan = plan;
-    state.w = own->start;
+    state.base.theta = own->base.start;
     sigma = own->value.z * own->value.sensitivity;
     shift = sigma * sqrt(2.0 * log(1.0 / own->of.failure));
     CHECK(own->value.cost > 0.0 && pn_rng_seeded(&rng, 21, NULL) == PN_OK);
     CHECK_CLOSE(own->value.cost, 1.0 / (2.0 * own->value.z * own->value.z), 1e-8); /* rho of a Gaussian release */
     CHECK_CLOSE(own->value.sensitivity, sqrt(12.0) / 50.0, 1e-6);                  /* the loss at w0 has range ||w0|| */
-    CHECK(pn_objective_losses(objective, NULL, own->start, &exact, NULL, NULL, NULL) == PN_OK);
+    CHECK(pn_objective_losses(objective, NULL, own->base.start, &exact, NULL, NULL, NULL) == PN_OK);
     CHECK(pn_oracle_open(&state.ask, plan, ledger, rng, NULL, NULL) == PN_OK);
     for (int i = 0; i < DRAWS; i++) {
         double value = NAN;
 
         pn_oracle_begin(state.ask);
-        if (!CHECK(pn_ask_start_value(state.ask, &own->value, own->start, &value, NULL) == PN_OK))
+        if (!CHECK(pn_ask_start_value(state.ask, &own->value, own->base.start, &value, NULL) == PN_OK))
             break;
         pn_oracle_next(state.ask);
         low += value < exact - sigma;
@@ -333,11 +333,11 @@ static void test_iterations_follow_the_released_value(void)
     CHECK(make(&data, &objective, 50, NULL) == PN_OK && make_plan(&plan, &kind, objective, NULL) == PN_OK);
     own = (const so_plan *)plan;
     state.base.plan = plan;
-    state.w = own->start;
+    state.base.theta = own->base.start;
     state.allowance = own->allowance;
     CHECK(pn_rng_seeded(&rng, 21, NULL) == PN_OK);
     CHECK(pn_oracle_open(&state.ask, plan, ledger, rng, NULL, NULL) == PN_OK && so_take_value(&state, NULL) == PN_OK);
-    CHECK(pn_objective_evaluate(objective, own->start, &value, NULL, NULL, NULL) == PN_OK);
+    CHECK(pn_objective_evaluate(objective, own->base.start, &value, NULL, NULL, NULL) == PN_OK);
     expected = (value - own->floor) / own->of.decrease; /* noise of about 1e-4 */
     CHECK_CLOSE((double)state.iterations, expected, 2.0 + 0.002 * expected);
     CHECK(state.stage == SO_OPEN && state.valued);
@@ -390,9 +390,10 @@ static void check_errors(const pn_plan *plan, const pn_certificate *of)
 {
     const so_plan *own = (const so_plan *)plan;
     const pn_model *model = &own->model;
-    size_t parts = 2u + (model->batch < model->n ? 2u : 0u) + (own->eigen == SO_LANCZOS ? 1u : 0u);
+    size_t parts = 2u + (model->batch < model->n ? 2u : 0u) + (own->eigen == PN_EIGEN_LANCZOS ? 1u : 0u);
     double each = 0.1 / (double)(parts * own->first.iterations);
-    double steps = own->eigen == SO_LANCZOS ? 0.1 * own->of.eps_h : 0.0; /* at most: they may see more than they need */
+    double steps =
+        own->eigen == PN_EIGEN_LANCZOS ? 0.1 * own->of.eps_h : 0.0; /* at most: they may see more than they need */
     double known = pn_model_hessian_noise(model, own->first.z, each) + pn_model_hessian_sampling(model, each);
 
     CHECK_CLOSE(of->gradient_error,

@@ -1,4 +1,4 @@
-/* svrg_lazy.c -- see svrg_lazy.h.  Depends on: svrg_lazy.h, objective, geometry/prox/prox.h.
+/* lazy_steps.c -- see lazy_steps.h.  Depends on: lazy_steps.h, objective, geometry/prox/prox.h.
  * Used by: svrg.c, svrg_plan.c.
  *
  * A coordinate that no record of the batch has an entry in makes the step T(x) = clip(s soft(x - eta v, eta l1)), s =
@@ -19,7 +19,7 @@
 
 #include "core/alloc.h"
 #include "data/rows.h"
-#include "solvers/variance_reduced/svrg_lazy.h"
+#include "minimise/lazy_steps.h"
 
 #define MOST_A       3    /* of tail */
 #define LEAST_WINDOW 4096 /* steps */
@@ -39,8 +39,8 @@ typedef struct advance {
     double power, drift, powers[MOST_A + 1], drifts[MOST_A + 1];
 } advance;
 
-struct svrg_lazy {
-    const svrg_plan *plan;
+struct pn_lazy_steps {
+    pn_lazy_options how;
     const pn_dataset *data;
     size_t a;
     double eta;
@@ -57,37 +57,35 @@ struct svrg_lazy {
 
 /* ---- when ---- */
 
-static bool as_net(const svrg_plan *plan, pn_prox_net *net)
+static bool as_net(const pn_composite *composite, pn_prox_net *net)
 {
     *net = (pn_prox_net){ 0.0, 0.0, NULL };
-    return !plan->problem.composite.prox || pn_prox_as_net(net, plan->problem.composite.prox);
+    return !composite->prox || pn_prox_as_net(net, composite->prox);
 }
 
-const char *svrg_lazy_obstacle(const svrg_plan *plan)
+const char *pn_lazy_obstacle(const pn_lazy_options *how)
 {
-    const pn_dataset *data = pn_objective_data(plan->base.objective);
+    const pn_dataset *data = pn_objective_data(how->objective);
     pn_prox_net net;
     double entries;
 
-    if (plan->base.request.kind != PN_NONPRIVATE)
-        return "noise falls on every coordinate";
     if (!data->sparse)
         return "the data are dense";
-    if (pn_loss_inputs(pn_objective_loss(plan->base.objective)) != 1)
+    if (pn_loss_inputs(pn_objective_loss(how->objective)) != 1)
         return "the loss has several margins or further parameters";
-    if (plan->problem.composite.smooth)
+    if (how->composite->smooth)
         return "the regulariser is taken by its gradient";
-    if (!as_net(plan, &net))
+    if (!as_net(how->composite, &net))
         return "many steps of the proximal operator have no closed form";
-    if (!(plan->tail == 0.0 || plan->tail == 1.0 || plan->tail == 2.0 || plan->tail == 3.0))
+    if (!(how->tail == 0.0 || how->tail == 1.0 || how->tail == 2.0 || how->tail == 3.0))
         return "tail is none of 0, 1, 2, 3";
-    entries = (double)data->csr.start[data->n] / (double)data->n * (double)plan->shape.batch;
+    entries = (double)data->csr.start[data->n] / (double)data->n * (double)how->batch;
     return entries * WORTH > (double)data->p ? "a batch touches too many of the coordinates" : NULL;
 }
 
 /* ---- life ---- */
 
-static void fill_table(svrg_lazy *self, double decay)
+static void fill_table(pn_lazy_steps *self, double decay)
 {
     double rate = log1p(decay);
 
@@ -107,12 +105,12 @@ static void fill_table(svrg_lazy *self, double decay)
 }
 
 /* The ends of the intervals are what is nearest to points that are very far away. */
-static pn_status read_intervals(svrg_lazy *self, const pn_prox *clip, pn_err *err)
+static pn_status read_intervals(pn_lazy_steps *self, const pn_prox *clip, pn_err *err)
 {
     size_t p = self->data->p;
 
     self->low = pn_alloc(p, 2 * sizeof *self->low);
-    PN_TRY(pn_made(self->low, err, "%s: out of memory", self->plan->base.owner));
+    PN_TRY(pn_made(self->low, err, "%s: out of memory", self->how.owner));
     self->high = self->low + p;
     for (size_t j = 0; j < p; j++) {
         self->low[j] = -FAR;
@@ -122,39 +120,37 @@ static pn_status read_intervals(svrg_lazy *self, const pn_prox *clip, pn_err *er
     return pn_prox_apply(clip, self->high, p, 1.0, err);
 }
 
-static pn_status fill(svrg_lazy *self, const svrg_plan *plan, pn_err *err)
+static pn_status fill(pn_lazy_steps *self, const pn_lazy_options *how, pn_err *err)
 {
-    size_t most = svrg_epoch_steps(&plan->shape, plan->shape.epochs);
-
-    (void)as_net(plan, &self->net);
-    self->plan = plan;
-    self->data = pn_objective_data(plan->base.objective);
-    self->a = (size_t)plan->tail;
+    (void)as_net(how->composite, &self->net);
+    self->how = *how;
+    self->data = pn_objective_data(how->objective);
+    self->a = (size_t)how->tail;
     self->window = self->data->p / WINDOW_SHARE > LEAST_WINDOW ? self->data->p / WINDOW_SHARE : LEAST_WINDOW;
-    self->window = self->window < most ? self->window : most;
+    self->window = self->window < how->most ? self->window : how->most;
     self->at = pn_calloc(self->data->p, sizeof *self->at);
     self->table = pn_alloc(self->window + 1, sizeof *self->table);
-    self->differences = pn_alloc(plan->shape.batch, sizeof *self->differences);
+    self->differences = pn_alloc(how->batch, sizeof *self->differences);
     PN_TRY(pn_made(self->at && self->table && self->differences, err, "%s: out of memory for %zu coordinates",
-                   plan->base.owner, self->data->p));
+                   how->owner, self->data->p));
     return self->net.clip ? read_intervals(self, self->net.clip, err) : PN_OK;
 }
 
-pn_status svrg_lazy_new(svrg_lazy **out, const svrg_plan *plan, pn_err *err)
+pn_status pn_lazy_new(pn_lazy_steps **out, const pn_lazy_options *how, pn_err *err)
 {
-    svrg_lazy *self;
+    pn_lazy_steps *self;
     pn_status status;
 
-    PN_TRY(pn_new_zeroed(&self, 1, err, "%s: out of memory", plan->base.owner));
-    status = fill(self, plan, err);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "%s: out of memory", how->owner));
+    status = fill(self, how, err);
     if (status == PN_OK)
         *out = self;
     else
-        svrg_lazy_free(self);
+        pn_lazy_free(self);
     return status;
 }
 
-void svrg_lazy_free(svrg_lazy *self)
+void pn_lazy_free(pn_lazy_steps *self)
 {
     if (!self)
         return;
@@ -166,7 +162,7 @@ void svrg_lazy_free(svrg_lazy *self)
 }
 
 /* What steps of that size share. */
-static void set_eta(svrg_lazy *self, double eta)
+static void set_eta(pn_lazy_steps *self, double eta)
 {
     self->eta = eta;
     self->threshold = eta * self->net.l1;
@@ -174,7 +170,7 @@ static void set_eta(svrg_lazy *self, double eta)
     fill_table(self, eta * self->net.l2);
 }
 
-void svrg_lazy_begin(svrg_lazy *self, const double *v, double eta)
+void pn_lazy_begin(pn_lazy_steps *self, const double *v, double eta)
 {
     if (eta != self->eta)
         set_eta(self, eta);
@@ -187,7 +183,7 @@ void svrg_lazy_begin(svrg_lazy *self, const double *v, double eta)
 /* ---- weights ---- */
 
 /* w_t */
-static double weight(const svrg_lazy *self, size_t t)
+static double weight(const pn_lazy_steps *self, size_t t)
 {
     double product = 1.0;
 
@@ -197,13 +193,13 @@ static double weight(const svrg_lazy *self, size_t t)
 }
 
 /* w_1 + ... + w_t */
-static double weights(const svrg_lazy *self, size_t t)
+static double weights(const pn_lazy_steps *self, size_t t)
 {
     return weight(self, t) * ((double)t + (double)self->a) / ((double)self->a + 1.0);
 }
 
 /* c_q of w_(t+i) = sum_q c_q i^q: the product of (t + r) + i over r < a, multiplied out. */
-static void weight_polynomial(const svrg_lazy *self, size_t t, double c[MOST_A + 1])
+static void weight_polynomial(const pn_lazy_steps *self, size_t t, double c[MOST_A + 1])
 {
     memset(c, 0, (MOST_A + 1) * sizeof *c);
     c[0] = 1.0;
@@ -216,7 +212,7 @@ static void weight_polynomial(const svrg_lazy *self, size_t t, double c[MOST_A +
 
 /* ---- one coordinate ---- */
 
-static inline double one_step(const svrg_lazy *self, size_t j, double x, double g)
+static inline double one_step(const pn_lazy_steps *self, size_t j, double x, double g)
 {
     double t = self->threshold, moved = x - self->eta * g;
     double up = moved > -t ? moved : -t, middle = up < t ? up : t, next = (moved - middle) * self->shrink;
@@ -228,21 +224,21 @@ static inline double one_step(const svrg_lazy *self, size_t j, double x, double 
     return next;
 }
 
-static inline double after(const svrg_lazy *self, double x, double d, size_t i)
+static inline double after(const pn_lazy_steps *self, double x, double d, size_t i)
 {
     return self->table[i].power * x - d * self->table[i].drift;
 }
 
 /* Whether a point that x comes to along its line is on the line's side of 0, where that matters,
  * and inside the interval. */
-static inline bool on_line(const svrg_lazy *self, size_t j, double x, double point)
+static inline bool on_line(const pn_lazy_steps *self, size_t j, double x, double point)
 {
     return (self->threshold == 0.0 || (x > 0.0 ? point > 0.0 : point < 0.0)) &&
            (!self->low || (point >= self->low[j] && point <= self->high[j]));
 }
 
 /* Of `most` steps from x, those along its line. */
-static size_t steps_on_line(const svrg_lazy *self, size_t j, double x, double d, size_t most)
+static size_t steps_on_line(const pn_lazy_steps *self, size_t j, double x, double d, size_t most)
 {
     size_t good = 0, bad = most;
 
@@ -260,7 +256,7 @@ static size_t steps_on_line(const svrg_lazy *self, size_t j, double x, double d,
 }
 
 /* The sum of w_(t+i) x_i over the i = 1..count next points of a line. */
-static double line_sum(const svrg_lazy *self, double x, double d, size_t t, size_t count)
+static double line_sum(const pn_lazy_steps *self, double x, double d, size_t t, size_t count)
 {
     const advance *to = &self->table[count];
     double c[MOST_A + 1], decayed = 0.0, drifted = 0.0;
@@ -274,7 +270,7 @@ static double line_sum(const svrg_lazy *self, double x, double d, size_t t, size
 }
 
 /* The steps that coordinate j has missed until step `until`. */
-static void make_up(svrg_lazy *self, size_t j, size_t until, double *x)
+static void make_up(pn_lazy_steps *self, size_t j, size_t until, double *x)
 {
     coordinate *c = &self->at[j];
     size_t t = c->seen, left = until - t;
@@ -309,7 +305,7 @@ static void make_up(svrg_lazy *self, size_t j, size_t until, double *x)
 /* ---- a step ---- */
 
 /* Memory brings all that a record touches at once. */
-static void ask_for(const svrg_lazy *self, size_t row, const double *x)
+static void ask_for(const pn_lazy_steps *self, size_t row, const double *x)
 {
     const pn_csr *csr = &self->data->csr;
 
@@ -319,7 +315,7 @@ static void ask_for(const svrg_lazy *self, size_t row, const double *x)
     }
 }
 
-static void make_up_row(svrg_lazy *self, size_t row, double *x)
+static void make_up_row(pn_lazy_steps *self, size_t row, double *x)
 {
     const pn_csr *csr = &self->data->csr;
 
@@ -329,7 +325,7 @@ static void make_up_row(svrg_lazy *self, size_t row, double *x)
     }
 }
 
-static void add_row(svrg_lazy *self, size_t row, double factor)
+static void add_row(pn_lazy_steps *self, size_t row, double factor)
 {
     const pn_dataset *data = self->data;
 
@@ -338,14 +334,14 @@ static void add_row(svrg_lazy *self, size_t row, double factor)
             factor * (data->float32 ? (double)data->csr_single[k] : data->csr.value[k]);
 }
 
-static inline void note_size(svrg_lazy *self, double x)
+static inline void note_size(pn_lazy_steps *self, double x)
 {
     if (fabs(x) > self->largest || isnan(x))
         self->largest = fabs(x);
 }
 
 /* The coordinates of a row that no row before it in the batch has moved. */
-static void move_row(svrg_lazy *self, size_t row, double share, double *x)
+static void move_row(pn_lazy_steps *self, size_t row, double share, double *x)
 {
     const pn_csr *csr = &self->data->csr;
     double w = weight(self, self->step);
@@ -364,7 +360,7 @@ static void move_row(svrg_lazy *self, size_t row, double share, double *x)
     }
 }
 
-static void flush(svrg_lazy *self, double *x)
+static void flush(pn_lazy_steps *self, double *x)
 {
     for (size_t j = 0; j < self->data->p; j++) {
         if (self->at[j].seen < self->step)
@@ -374,16 +370,16 @@ static void flush(svrg_lazy *self, double *x)
     self->flushed = self->step;
 }
 
-pn_status svrg_lazy_step(svrg_lazy *self, const pn_batch *batch, const double *factors, double *x, pn_err *err)
+pn_status pn_lazy_step(pn_lazy_steps *self, const pn_batch *batch, const double *factors, double *x, pn_err *err)
 {
-    const double share = 1.0 / (double)self->plan->shape.batch;
+    const double share = 1.0 / (double)self->how.batch;
 
     for (size_t r = 0; r < batch->count; r++)
         ask_for(self, batch->rows[r], x);
     for (size_t r = 0; r < batch->count; r++) {
         make_up_row(self, batch->rows[r], x);
-        PN_TRY(pn_objective_record_difference(self->plan->base.objective, batch->rows[r], x, factors,
-                                              &self->differences[r], err));
+        PN_TRY(pn_objective_record_difference(self->how.objective, batch->rows[r], x, factors, &self->differences[r],
+                                              err));
     }
     self->step++;
     for (size_t r = 0; r < batch->count; r++)
@@ -395,12 +391,12 @@ pn_status svrg_lazy_step(svrg_lazy *self, const pn_batch *batch, const double *f
     return PN_OK;
 }
 
-bool svrg_lazy_within(const svrg_lazy *self, double reach)
+bool pn_lazy_within(const pn_lazy_steps *self, double reach)
 {
     return self->largest <= reach;
 }
 
-void svrg_lazy_finish(svrg_lazy *self, double *x, double *average)
+void pn_lazy_finish(pn_lazy_steps *self, double *x, double *average)
 {
     double total = weights(self, self->step);
 

@@ -1,11 +1,11 @@
-/* svrg_move.h -- what an inner step of SVRG does once its direction is known, in as few passes over the coordinates as
- * its proximal operator allows.  Depends on: composite.h.  Used by: svrg.c, benchmarks. */
-#ifndef PN_SOLVERS_SVRG_MOVE_H
-#define PN_SOLVERS_SVRG_MOVE_H
+/* averaged_step.h -- a proximal step along a known direction, taken into an average of the iterates, in as few passes
+ * over the coordinates as the operator allows.  Depends on: composite.h.  Used by: svrg.c, benchmarks. */
+#ifndef PN_MINIMISE_AVERAGED_STEP_H
+#define PN_MINIMISE_AVERAGED_STEP_H
 
 #include "minimise/composite.h"
 
-typedef struct svrg_move {
+typedef struct pn_averaged_step {
     size_t p;
     const double *direction; /* [p] */
     double share;            /* of direction in the gradient */
@@ -14,7 +14,7 @@ typedef struct svrg_move {
     double eta, weight;      /* the step; of the new x in the average */
     double *x, *average;     /* [p] in/out */
     double *next;            /* [p] scratch */
-} svrg_move;
+} pn_averaged_step;
 
 /**
  * x <- prox(x - eta (share direction + v + gradient of the smooth part)), average += weight (x - average), *apart = ||x
@@ -22,6 +22,7 @@ typedef struct svrg_move {
  * which only an operator can bring about, leaves x and average as they were.
  * Errors: as pn_composite_step and pn_composite_gradient.
  */
-pn_status svrg_move_make(const svrg_move *self, const pn_composite *composite, double *apart, pn_err *err);
+pn_status pn_averaged_step_make(const pn_averaged_step *self, const pn_composite *composite, double *apart,
+                                pn_err *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* svrg_move.c -- see svrg_move.h.  Depends on: svrg_move.h.  Used by: svrg.c, benchmarks. */
+/* averaged_step.c -- see averaged_step.h.  Depends on: averaged_step.h.  Used by: svrg.c, benchmarks. */
 #include <math.h>
 
-#include "solvers/variance_reduced/svrg_move.h"
+#include "minimise/averaged_step.h"
 
 #define LANES 4 /* sums side by side, which compile to vectors */
 
@@ -31,7 +31,7 @@ EACH double arrive(double next, double weight, double y, double *x, double *aver
 
 /* All cases in one text: what is constant where it is taken in costs nothing there.
  * No two of the vectors share memory. */
-EACH double fused(const svrg_move *self, bool with_v, bool shrinks, shrinkage by)
+EACH double fused(const pn_averaged_step *self, bool with_v, bool shrinks, shrinkage by)
 {
     const double *restrict direction = self->direction, *restrict v = self->v, *restrict y = self->y;
     double *restrict x = self->x, *restrict average = self->average;
@@ -55,7 +55,7 @@ EACH double fused(const svrg_move *self, bool with_v, bool shrinks, shrinkage by
     return sqrt((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
-static pn_status general(const svrg_move *self, const pn_composite *composite, double *apart, pn_err *err)
+static pn_status general(const pn_averaged_step *self, const pn_composite *composite, double *apart, pn_err *err)
 {
     double total = 0.0;
     pn_status status;
@@ -75,7 +75,7 @@ static pn_status general(const svrg_move *self, const pn_composite *composite, d
     return PN_OK;
 }
 
-pn_status svrg_move_make(const svrg_move *self, const pn_composite *composite, double *apart, pn_err *err)
+pn_status pn_averaged_step_make(const pn_averaged_step *self, const pn_composite *composite, double *apart, pn_err *err)
 {
     pn_prox_net net = { 0.0, 0.0, NULL };
     bool is_net = !composite->prox || pn_prox_as_net(&net, composite->prox);
