@@ -249,7 +249,7 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
 
 const double *pn_walk_theta(pn_walk *walk)
 {
-    walk->plan->solver->current(walk->state, walk->theta);
+    pn_state_answer(walk->state, walk->theta);
     return walk->theta;
 }
 
@@ -355,7 +355,7 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
         pn_fit_free(fit);
         return pn_fail(err, PN_ENOMEM, "%s: out of memory for the result", walk->plan->solver->name);
     }
-    walk->plan->solver->current(walk->state, fit->theta);
+    pn_state_answer(walk->state, fit->theta);
     if (walk->rows)
         memcpy(fit->trace, walk->trace, walk->rows * sizeof *fit->trace);
     fit->p = p;

@@ -41,8 +41,13 @@ struct pn_state {
     bool more;           /* set by an update: the step goes on with another query and update */
     bool finished;       /* set by a solver that ends early */
     const char *stopped; /* static: why it did, for the fit; NULL: "converged" */
-    double *block;       /* owned: the arrays of `rooms` */
+    /* [p] the answer if the run ended now, paid for; `begin` and updates set it, unless there is a `current` */
+    const double *answer;
+    double *block; /* owned: the arrays of `rooms` */
 };
+
+/** theta[p] = the answer if the run ended now. */
+void pn_state_answer(const pn_state *state, double *theta);
 
 /* How a solver says which arrays its state has: asked twice, to count and to hand out. */
 typedef struct pn_room {
@@ -100,7 +105,7 @@ struct pn_solver_ops {
     pn_status (*update)(pn_state *state, pn_trace_row *row, pn_err *err);
     void (*end)(pn_state *state); /* NULL, or: free what the state holds besides its arrays */
 
-    void (*current)(const pn_state *state, double *theta /* [p] */); /* the answer if the run ended now; paid */
+    void (*current)(const pn_state *state, double *theta /* [p] */); /* NULL: state->answer; else computes it */
     /* Of a run that goes on where it was, because a checkpoint says so: what it may still charge to the
      * context's ledger, *out NULL for nothing.  *resumed false: it begins, and may charge all of the plan.
      * NULL: every run begins. */

@@ -1,5 +1,7 @@
 /* state.c -- the state of a run: allocated, zeroed and freed for every solver alike.
  * Depends on: solver.h.  Used by: run.c. */
+#include <string.h>
+
 #include "core/alloc.h"
 #include "solvers/engine/solver.h"
 
@@ -22,6 +24,14 @@ void pn_state_free(pn_state *state)
         solver->end(state);
     pn_free(state->block);
     pn_free(state);
+}
+
+void pn_state_answer(const pn_state *state, double *theta)
+{
+    if (state->plan->solver->current)
+        state->plan->solver->current(state, theta);
+    else
+        memcpy(theta, state->answer, pn_objective_dim(state->plan->objective) * sizeof *theta);
 }
 
 static pn_status fill(pn_state *state, pn_oracle *ask, pn_err *err)

@@ -45,6 +45,7 @@ static pn_status amd_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     (void)err;
     pn_mirror_begin(&plan_of(self)->space, &self->z);
     memcpy(self->y, self->z.theta, plan_of(self)->first.p * sizeof(double));
+    state->answer = self->y;
     return PN_OK;
 }
 
@@ -132,13 +133,6 @@ static pn_status amd_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-static void amd_current(const pn_state *state, double *theta)
-{
-    const amd_state *self = (const amd_state *)state;
-
-    memcpy(theta, self->y, plan_of(self)->first.p * sizeof(double));
-}
-
 const pn_solver_ops pn_solver_accelerated_mirror_descent = {
     .name = "accelerated_mirror_descent",
     .doc = "Accelerated mirror descent on the mean gradient plus Gaussian noise, for smooth losses, in the geometry of "
@@ -156,5 +150,4 @@ const pn_solver_ops pn_solver_accelerated_mirror_descent = {
     .begin = amd_begin,
     .query = amd_query,
     .update = amd_update,
-    .current = amd_current,
 };

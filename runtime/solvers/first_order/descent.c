@@ -101,6 +101,7 @@ static pn_status descent_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     const pn_descent *plan = plan_of(self);
 
     (void)err;
+    state->answer = self->x;
     memcpy(self->x, plan->problem.start, plan->problem.p * sizeof(double));
     memcpy(from(self), plan->problem.start, plan->problem.p * sizeof(double));
     if (plan->output == PN_DESCENT_RANDOM) /* before any step, so that it cannot depend on what they show */
@@ -120,6 +121,7 @@ static void add_to_average(descent_state *self)
     size_t p = plan_of(self)->problem.p;
     double a = plan_of(self)->tail, share = (1.0 + a) / ((double)++self->averaged + a); /* Shamir, Zhang (2013) */
 
+    self->base.answer = self->kept;
     for (size_t j = 0; j < p; j++)
         self->kept[j] += share * (self->x[j] - self->kept[j]);
 }
@@ -157,7 +159,7 @@ static pn_status descent_update(pn_state *state, pn_trace_row *row, pn_err *err)
     row->step_size = pn_schedule_at(&plan->step, state->step + 1);
     PN_TRY(move(self, row->step_size, err));
     if (plan->output == PN_DESCENT_RANDOM && state->step == self->drawn)
-        memcpy(self->kept, self->x, plan->problem.p * sizeof(double));
+        state->answer = memcpy(self->kept, self->x, plan->problem.p * sizeof(double));
     if (plan->output == PN_DESCENT_AVERAGE && plan->subgradient)
         add_to_average(self);
     if (!state->finished)
@@ -167,22 +169,11 @@ static pn_status descent_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-static void descent_current(const pn_state *state, double *theta)
-{
-    const descent_state *self = (const descent_state *)state;
-    pn_descent_output output = plan_of(self)->output;
-    bool kept =
-        output == PN_DESCENT_AVERAGE ? self->averaged > 0 : output == PN_DESCENT_RANDOM && state->step > self->drawn;
-
-    memcpy(theta, kept ? self->kept : self->x, plan_of(self)->problem.p * sizeof(double));
-}
-
 /* ---- the two solvers ---- */
 
 #define DESCENT_RUN                                                                                                    \
     .plan_size = sizeof(pn_descent), .destroy_plan = descent_destroy, .state = sizeof(descent_state),                  \
-    .rooms = descent_rooms, .begin = descent_begin, .query = descent_query, .update = descent_update,                  \
-    .current = descent_current
+    .rooms = descent_rooms, .begin = descent_begin, .query = descent_query, .update = descent_update
 
 const pn_solver_ops pn_solver_gradient_descent = {
     .name = "gradient_descent",

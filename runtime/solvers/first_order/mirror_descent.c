@@ -47,6 +47,7 @@ static pn_status md_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     (void)ask;
     (void)err;
     pn_mirror_begin(&plan_of(self)->space, &self->at);
+    state->answer = self->at.theta;
     return PN_OK;
 }
 
@@ -70,6 +71,7 @@ static void add_to_average(md_state *self, size_t t)
     double weight = plan_of(self)->step.law == PN_STEP_HARMONIC ? (double)t : 1.0, share;
     size_t p = dim_of(self);
 
+    self->base.answer = self->average;
     self->weight += weight;
     share = weight / self->weight;
     for (size_t j = 0; j < p; j++)
@@ -107,13 +109,6 @@ static pn_status md_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-static void md_current(const pn_state *state, double *theta)
-{
-    const md_state *self = (const md_state *)state;
-
-    memcpy(theta, self->weight > 0.0 ? self->average : self->at.theta, dim_of(self) * sizeof(double));
-}
-
 const pn_solver_ops pn_solver_mirror_descent = {
     .name = "mirror_descent",
     .doc = "Mirror descent on the mean gradient plus Gaussian noise, in the geometry of the constraint set: the error "
@@ -131,5 +126,4 @@ const pn_solver_ops pn_solver_mirror_descent = {
     .begin = md_begin,
     .query = md_query,
     .update = md_update,
-    .current = md_current,
 };

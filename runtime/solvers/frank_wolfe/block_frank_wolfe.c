@@ -38,6 +38,7 @@ static pn_status bfw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     const bfw_plan *plan = plan_of(self);
 
     (void)ask;
+    state->answer = self->theta;
     memcpy(self->theta, plan->start, pn_objective_dim(state->plan->objective) * sizeof(double));
     return pn_new(&self->drawn, plan->sampling->blocks, err, "solve.block_frank_wolfe: out of memory for %zu blocks",
                   plan->sampling->blocks);
@@ -129,13 +130,6 @@ static pn_status bfw_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-static void bfw_current(const pn_state *state, double *theta)
-{
-    const bfw_state *self = (const bfw_state *)state;
-
-    memcpy(theta, self->theta, pn_objective_dim(state->plan->objective) * sizeof(double));
-}
-
 const pn_solver_ops pn_solver_block_frank_wolfe = {
     .name = "block_frank_wolfe",
     .doc =
@@ -155,6 +149,5 @@ const pn_solver_ops pn_solver_block_frank_wolfe = {
     .begin = bfw_begin,
     .query = bfw_query,
     .update = bfw_update,
-    .current = bfw_current,
     .end = bfw_end,
 };

@@ -41,6 +41,7 @@ static pn_status fw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     (void)ask;
     (void)err;
     self->selects = plan->base.request.kind != PN_NONPRIVATE && plan->noise.sigma == 0.0;
+    state->answer = self->theta;
     memcpy(self->theta, plan->start, pn_objective_set(plan->base.objective)->dim * sizeof(double));
     return PN_OK;
 }
@@ -106,17 +107,10 @@ static pn_status fw_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-static void fw_current(const pn_state *state, double *theta)
-{
-    const fw_state *self = (const fw_state *)state;
-
-    memcpy(theta, self->theta, pn_objective_set(state->plan->objective)->dim * sizeof(double));
-}
-
 #define FW_RUN                                                                                                         \
     .reveals = PN_REVEALS_PAID, .is_private = true, .passes = true, .plan_size = sizeof(fw_plan),                      \
     .destroy_plan = fw_plan_destroy, .state = sizeof(fw_state), .rooms = fw_rooms, .begin = fw_begin,                  \
-    .query = fw_query, .update = fw_update, .current = fw_current
+    .query = fw_query, .update = fw_update
 
 const pn_solver_ops pn_solver_frank_wolfe = {
     .name = "frank_wolfe",

@@ -45,6 +45,7 @@ static pn_status zo_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
     (void)ask;
     (void)err;
+    state->answer = self->x;
     memcpy(self->x, plan_of(self)->start, plan_of(self)->dim * sizeof(double));
     return PN_OK;
 }
@@ -124,6 +125,7 @@ static void finish_epoch(zo_state *self, pn_trace_row *row)
 
     row->certificate = pn_lp_norm(PN_L2, dim, self->mean_gradient);
     self->epochs++;
+    self->base.answer = self->answer;
     if (is_answer(self, row->certificate))
         memcpy(self->answer, self->mean, dim * sizeof(double));
     self->best = self->epochs == 1 ? row->certificate : fmin(self->best, row->certificate);
@@ -142,6 +144,8 @@ static pn_status zo_update(pn_state *state, pn_trace_row *row, pn_err *err)
     memcpy(self->g, self->gradient, dim * sizeof(double));
     PN_TRY(reg ? reg->ops->evaluate(reg, dim, self->w, NULL, self->g, err) : PN_OK);
     self->placed = false;
+    if (self->epochs == 0)
+        state->answer = self->mean;
     add_to_mean(self->mean, self->w, dim, (double)round);
     add_to_mean(self->mean_gradient, self->g, dim, (double)round);
     learn(self, self->g);
@@ -155,13 +159,10 @@ static pn_status zo_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-static void zo_current(const pn_state *state, double *theta)
-{
-    const zo_state *self = (const zo_state *)state;
-    const double *point = self->epochs > 0 ? self->answer : state->step > 0 ? self->mean : self->x;
-
-    memcpy(theta, point, plan_of(self)->dim * sizeof(double));
-}
+#define ZO_RUN                                                                                                         \
+    .reveals = PN_REVEALS_PAID, .is_private = true, .clips_values = true, .plan_size = sizeof(zo_plan),                \
+    .fill = zo_fill, .destroy_plan = zo_plan_destroy, .state = sizeof(zo_state), .rooms = zo_rooms, .begin = zo_begin, \
+    .query = zo_query, .update = zo_update
 
 const pn_solver_ops pn_solver_zeroth_order = {
     .name = "zeroth_order",
@@ -171,18 +172,7 @@ const pn_solver_ops pn_solver_zeroth_order = {
         "boxes.",
     .source = "Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3, Theorem 4.9",
     .params = zo_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .clips_values = true,
-    .plan_size = sizeof(zo_plan),
-    .fill = zo_fill,
-    .destroy_plan = zo_plan_destroy,
-    .state = sizeof(zo_state),
-    .rooms = zo_rooms,
-    .begin = zo_begin,
-    .query = zo_query,
-    .update = zo_update,
-    .current = zo_current,
+    ZO_RUN,
 };
 
 const pn_solver_ops pn_solver_zeroth_order_naive = {
@@ -191,16 +181,5 @@ const pn_solver_ops pn_solver_zeroth_order_naive = {
            "its method beside, with its best batch.",
     .source = "Zhang, Tran, Cutkosky (2024), Section 3",
     .params = zo_naive_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .clips_values = true,
-    .plan_size = sizeof(zo_plan),
-    .fill = zo_fill,
-    .destroy_plan = zo_plan_destroy,
-    .state = sizeof(zo_state),
-    .rooms = zo_rooms,
-    .begin = zo_begin,
-    .query = zo_query,
-    .update = zo_update,
-    .current = zo_current,
+    ZO_RUN,
 };
