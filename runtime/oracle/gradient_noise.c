@@ -8,12 +8,6 @@
 #include "random/noise.h"
 #include "oracle/gradient_batch.h"
 
-/* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
-static double contributions(pn_neighbours neighbours)
-{
-    return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
-}
-
 pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, const pn_objective *objective,
                                  const pn_request *request, pn_err *err)
 {
@@ -35,7 +29,7 @@ pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, co
                        "%s: the gradient of a record is not bounded; clip the rows, or give clip= to pn.objective",
                        owner);
     noise->sensitivity =
-        (contributions(request->neighbours) * noise->lipschitz / n + 2.0 * sqrt((double)noise->dim) * error) *
+        (pn_contributions(request->neighbours) * noise->lipschitz / n + 2.0 * sqrt((double)noise->dim) * error) *
         (1.0 + 1e-14);
     noise->bound = noise->lipschitz * (1.0 + 0x1p-30) + error;
     return PN_OK;
@@ -301,7 +295,7 @@ pn_status pn_gradient_noise_check_paper(const pn_plan *plan, pn_err *err)
 
 static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)
 {
-    double c = contributions(noise->neighbours);
+    double c = pn_contributions(noise->neighbours);
     bool rho = plan->request.kind == PN_RHO;
 
     pn_plan_add(plan, "sensitivity Delta", noise->sensitivity,

@@ -142,7 +142,7 @@ static pn_batch_sparse_options search_options(const pn_line_run *run)
     pn_batch_sparse_options options = options_of(model, run->search.epsilon);
     double each = run->most * unit_of(run, 0) / (double)model->batch;
 
-    options.sensitivity = (model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * each;
+    options.sensitivity = pn_contributions(model->neighbours) * each;
     options.error = each * pn_objective_line_error(model->objective, model->batch) + ROUNDING * run->bound;
     options.bound = run->bound;
     return options;

@@ -22,12 +22,6 @@ static bool sees_all(const pn_model *self)
     return self->batch == self->n;
 }
 
-/* Contributions by which a neighbour's sum differs. */
-static double contributions(pn_neighbours neighbours)
-{
-    return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
-}
-
 const char *const pn_hessian_noise_names[] = { "frobenius", "packed", NULL };
 const char *const pn_hessian_bound_names[] = { "certified", "generic", NULL };
 
@@ -96,7 +90,7 @@ static void read_gradient(pn_model *self, const pn_gradient_noise *whole)
 {
     double m = (double)self->batch, d = sqrt((double)self->dim), each = self->lipschitz * UPWARD;
     double error = pn_objective_batch_error(self->objective, self->batch, each) / m * UPWARD;
-    double exact = contributions(self->neighbours) * each / m;
+    double exact = pn_contributions(self->neighbours) * each / m;
 
     self->gradient_sensitivity = (exact + 2.0 * d * error) * UPWARD;
     if (sees_all(self))
@@ -184,7 +178,7 @@ static pn_batch_release_options options_of(const pn_model *self, size_t dim, dou
                                        .batch = self->batch,
                                        .neighbours = self->neighbours,
                                        .dim = dim,
-                                       .contribution = sensitivity * unit / contributions(self->neighbours),
+                                       .contribution = sensitivity * unit / pn_contributions(self->neighbours),
                                        .bound = bound * unit * UPWARD,
                                        .sigma = z * sensitivity * unit };
 }
@@ -317,7 +311,7 @@ void pn_model_explain(const pn_model *self, double z, pn_plan *plan)
     if (!sees_all(self))
         pn_plan_add(plan, "batch m", (double)self->batch, "of every query its own, without replacement");
     pn_plan_add(plan, "sensitivity D_g", self->gradient_sensitivity, "%g B_g/m, rounding included",
-                contributions(self->neighbours));
+                pn_contributions(self->neighbours));
     pn_plan_add(plan, "sensitivity D_H", self->hessian_sensitivity, "%s, in Frobenius norm", hessian_source(self));
     if (!(z > 0.0))
         return;

@@ -75,7 +75,7 @@ pn_status pn_slopes_read(pn_slopes *out, pn_objective *objective, const double *
 
 double pn_model_moved(const pn_model *self, double slope, double passes)
 {
-    double count = self->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0, n = (double)self->n;
+    double count = pn_contributions(self->neighbours), n = (double)self->n;
     double each = slope * pn_objective_data(self->objective)->bounds.norm[PN_L2];
     double rounding = self->gradient_sensitivity - count * self->lipschitz / n + 0x1p-50 * self->gradient_sensitivity;
 

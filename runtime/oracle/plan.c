@@ -13,6 +13,11 @@ bool pn_request_is_lesson(const pn_request *request)
     return request->ledger && pn_ledger_budget(request->ledger)->teaching;
 }
 
+double pn_contributions(pn_neighbours neighbours)
+{
+    return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+}
+
 pn_status pn_request_need_n(const pn_request *request, const char *owner, pn_err *err)
 {
     if (request->kind == PN_NONPRIVATE || request->neighbours != PN_ADD_REMOVE)

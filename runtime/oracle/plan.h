@@ -79,6 +79,7 @@ struct pn_plan {
     char owner[48];          /* what messages begin with: "solve.sgd" */
     pn_objective *objective; /* kept: must outlive the plan */
     pn_request request;
+    double *start; /* owned: [p] where a run begins, of solvers that read it by pn_plan_start; else NULL */
     size_t iterations;
     /* owned; NULL unless the sensitivity is 0: a private run that releases nothing about the records.  request and
      * objective are then those of its stand-in */
@@ -113,6 +114,8 @@ struct pn_plan {
 
 /** Whether what pays is a ledger of lessons, which takes simulated noise and what no real budget pays for. */
 bool pn_request_is_lesson(const pn_request *request);
+/** Replacing a record moves a sum by two contributions, dropping one to zero by one. */
+double pn_contributions(pn_neighbours neighbours);
 /** PN_EUNSUPPORTED for add_remove, of what divides by n. */
 pn_status pn_request_need_n(const pn_request *request, const char *owner, pn_err *err);
 /** PN_EUNSUPPORTED for a pure epsilon, of what draws Gaussian noise. */

@@ -15,7 +15,7 @@ static pn_status certify(pn_question *self, pn_err *err)
 {
     pn_request request = { .kind = self->exact ? PN_NONPRIVATE : PN_RHO, .neighbours = self->neighbours };
     size_t n = pn_objective_data(self->objective)->n;
-    double moved = self->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0, size, error;
+    double moved = pn_contributions(self->neighbours), size, error;
 
     if (self->scheme && strcmp(self->scheme, "shuffled") != 0)
         return pn_fail(

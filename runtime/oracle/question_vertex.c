@@ -69,7 +69,7 @@ static pn_status certify(pn_question *self, pn_err *err)
 {
     const pn_set *set = pn_objective_set(self->objective);
     double n = (double)pn_objective_data(self->objective)->n;
-    double moved = self->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+    double moved = pn_contributions(self->neighbours);
 
     PN_TRY(check(self, err));
     self->dim = set->ops->atom_count(set);

@@ -89,7 +89,7 @@ static pn_status read_time(const pn_first_order *of, double *time, double unit, 
 pn_status pn_first_order_time(double *time, double *unit, pn_objective *objective, const pn_request *request,
                               const pn_arg *start, pn_err *err)
 {
-    double moved = request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+    double moved = pn_contributions(request->neighbours);
     pn_first_order of = { 0 };
     pn_status status;
 

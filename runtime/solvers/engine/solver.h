@@ -92,7 +92,8 @@ struct pn_solver_ops {
     /* NULL, or: lines on choices that were not made, with their noise.  They take longer than the plan, so they wait
      * until it is shown: for plans that called pn_plan_later. */
     void (*what_if)(const pn_plan *plan, pn_plan_lines *out);
-    void (*destroy_plan)(pn_plan *plan); /* frees the solver's own parts and the block; not what pn_plan owns */
+    /* frees the solver's own parts and the block, not what pn_plan owns; NULL: it has no parts of its own */
+    void (*destroy_plan)(pn_plan *plan);
 
     /* A run.  The engine allocates the state and its arrays, zeroed, and frees them.  A step is `query`, which asks the
      * oracle and is the only one that sees records, ledger or chance, and then `update`, which moves by the answers and
@@ -138,6 +139,9 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
  *  Errors: PN_ENOMEM. */
 pn_status pn_plan_start(double **start, const char *owner, const pn_objective *objective, const pn_arg *given,
                         pn_err *err);
+
+/** For plans.  Errors: PN_EINVAL without a set; PN_EUNSUPPORTED for one that is not bounded. */
+pn_status pn_plan_need_bounded_set(const pn_plan *plan, pn_err *err);
 
 /**
  * For plans: the width of a bounded set to 1% of sqrt(G^2 + r^2), r the smaller of its l2 radius and half its diameter,

@@ -47,18 +47,6 @@ typedef struct problem {
 
 /* ---- geometry ---- */
 
-static pn_status check_set(const problem *at, pn_err *err)
-{
-    if (!at->set)
-        return pn_fail(err, PN_EINVAL,
-                       "solve.mirror_descent: the objective has no constraint set; give set= to pn.objective");
-    if (!pn_set_is_bounded(at->set))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.mirror_descent: needs a bounded set, %s is not; intersect it with a ball",
-                       at->set->ops->name);
-    return PN_OK;
-}
-
 /* What the steps of a plan depend on besides the geometry. */
 typedef struct terms {
     double lipschitz, sensitivity; /* of records, of the mean gradient; the second 0 without privacy */
@@ -335,7 +323,7 @@ pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
                               .bounds = pn_objective_bounds(base->objective),
                               .n = (double)pn_objective_data(base->objective)->n };
 
-    PN_TRY(check_set(at, err));
+    PN_TRY(pn_plan_need_bounded_set(base, err));
     PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at->objective, &base->request, err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[MD_BATCH], err));
     PN_TRY(choose_geometry(at, common, own, err));

@@ -39,7 +39,7 @@ static pn_status bfw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
     (void)ask;
     state->answer = self->theta;
-    memcpy(self->theta, plan->start, pn_objective_dim(state->plan->objective) * sizeof(double));
+    memcpy(self->theta, plan->base.start, pn_objective_dim(state->plan->objective) * sizeof(double));
     return pn_new(&self->drawn, plan->sampling->blocks, err, "solve.block_frank_wolfe: out of memory for %zu blocks",
                   plan->sampling->blocks);
 }

@@ -15,7 +15,6 @@ typedef struct bfw_plan {
     pn_gradient_oracle oracle; /* sample NULL: the objective's gradient */
     bool compensated;          /* block i moves by gamma/(d p_i) */
     double late;               /* t0: compensated steps begin as if so many had been made */
-    double *start;             /* [p] */
 } bfw_plan;
 
 extern const pn_param bfw_params[];

@@ -69,7 +69,6 @@ void bfw_plan_destroy(pn_plan *plan)
 
     pn_block_structure_free(self->structure);
     pn_block_sampling_free(self->sampling);
-    pn_free(self->start);
     pn_free(self);
 }
 
@@ -166,7 +165,7 @@ static pn_status find_curvature(problem *at, pn_err *err)
 static void find_gap(problem *at)
 {
     const pn_bounds *bounds = at->bounds;
-    const double *start = at->plan->start;
+    const double *start = at->plan->base.start;
     size_t p = at->set->dim;
     double most = INFINITY, reach = INFINITY;
 
@@ -292,7 +291,7 @@ pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
                               .own = own };
     pn_status status;
 
-    PN_TRY(fw_check_set(plan->base.name, at->set, err));
+    PN_TRY(fw_check_set(base, err));
     status = pn_block_structure_new(&plan->structure, at->set, err);
     if (status != PN_OK)
         return pn_fail_in(err, status, owner);
@@ -300,7 +299,7 @@ pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
     PN_TRY(take_sampling(at, err));
     PN_TRY(take_steps(at, err));
     PN_TRY(check_gradient(at, err));
-    PN_TRY(fw_first_point(&plan->start, owner, at->set, &at->common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, owner, at->objective, &at->common[PN_OPT_START], err));
     PN_TRY(find_curvature(at, err));
     find_gap(at);
     find_error(at);

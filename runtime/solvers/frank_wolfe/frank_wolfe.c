@@ -42,7 +42,7 @@ static pn_status fw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     (void)err;
     self->selects = plan->base.request.kind != PN_NONPRIVATE && plan->noise.sigma == 0.0;
     state->answer = self->theta;
-    memcpy(self->theta, plan->start, pn_objective_set(plan->base.objective)->dim * sizeof(double));
+    memcpy(self->theta, plan->base.start, pn_objective_set(plan->base.objective)->dim * sizeof(double));
     return PN_OK;
 }
 

@@ -86,33 +86,19 @@ pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
     return PN_OK;
 }
 
-pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err)
+pn_status fw_check_set(const pn_plan *plan, pn_err *err)
 {
-    PN_TRY(pn_new(out, set->dim, err, "%s: out of memory", owner));
-    if (start->given)
-        memcpy(*out, start->vector.data, set->dim * sizeof(double));
-    else
-        set->ops->center(set, *out);
-    return PN_OK;
-}
+    const pn_set *set = pn_objective_set(plan->objective);
 
-pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err)
-{
-    if (!set)
-        return pn_fail(err, PN_EINVAL, "solve.%s: the objective has no constraint set; give set= to pn.objective",
-                       solver);
-    if (!pn_set_is_bounded(set))
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: needs a bounded set, %s is not; intersect it with a ball",
-                       solver, set->ops->name);
+    PN_TRY(pn_plan_need_bounded_set(plan, err));
     if (!set->ops->support)
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: needs a support function, which %s does not have", solver,
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: needs a support function, which %s does not have", plan->owner,
                        set->ops->name);
     return PN_OK;
 }
 
-pn_status fw_read(fw_problem *at, fw_plan *plan, const pn_arg *start, const pn_arg *step, pn_err *err)
+pn_status fw_read(fw_problem *at, pn_plan *base, const pn_arg *start, const pn_arg *step, pn_err *err)
 {
-    pn_plan *base = &plan->base;
     const pn_bounds *bounds = pn_objective_bounds(base->objective);
 
     *at = (fw_problem){ .objective = base->objective,
@@ -123,8 +109,8 @@ pn_status fw_read(fw_problem *at, fw_plan *plan, const pn_arg *start, const pn_a
                         .gamma = isfinite(bounds->curvature) ? bounds->curvature : 0.0,
                         .bounded = isfinite(bounds->curvature),
                         .step = step };
-    PN_TRY(fw_check_set(base->name, at->set, err));
-    return fw_first_point(&plan->start, base->owner, at->set, start, err);
+    PN_TRY(fw_check_set(base, err));
+    return pn_plan_start(&base->start, base->owner, base->objective, start, err);
 }
 
 size_t fw_best_steps(double gamma, double a, size_t fallback)
@@ -139,6 +125,5 @@ void fw_plan_destroy(pn_plan *plan)
     fw_plan *self = (fw_plan *)plan;
 
     pn_schedule_clear(&self->step);
-    pn_free(self->start);
     pn_free(self);
 }

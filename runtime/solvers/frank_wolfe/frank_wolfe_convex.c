@@ -79,7 +79,7 @@ pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own,
     fw_plan *plan = (fw_plan *)base;
     fw_problem at;
 
-    PN_TRY(fw_read(&at, plan, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
+    PN_TRY(fw_read(&at, base, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
     PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at.objective, &base->request, err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[FW_CONVEX_BATCH], err));
     if (base->request.kind == PN_NONPRIVATE) {

@@ -46,7 +46,7 @@ static pn_status zo_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     (void)ask;
     (void)err;
     state->answer = self->x;
-    memcpy(self->x, plan_of(self)->start, plan_of(self)->dim * sizeof(double));
+    memcpy(self->x, state->plan->start, plan_of(self)->dim * sizeof(double));
     return PN_OK;
 }
 
@@ -161,8 +161,8 @@ static pn_status zo_update(pn_state *state, pn_trace_row *row, pn_err *err)
 
 #define ZO_RUN                                                                                                         \
     .reveals = PN_REVEALS_PAID, .is_private = true, .clips_values = true, .plan_size = sizeof(zo_plan),                \
-    .fill = zo_fill, .destroy_plan = zo_plan_destroy, .state = sizeof(zo_state), .rooms = zo_rooms, .begin = zo_begin, \
-    .query = zo_query, .update = zo_update
+    .fill = zo_fill, .state = sizeof(zo_state), .rooms = zo_rooms, .begin = zo_begin, .query = zo_query,               \
+    .update = zo_update
 
 const pn_solver_ops pn_solver_zeroth_order = {
     .name = "zeroth_order",

@@ -109,7 +109,6 @@ typedef struct zo_plan {
     size_t dim;
     zo_choice choice;
     zo_output output;
-    double *start; /* [dim] owned */
 } zo_plan;
 
 /* Rows of the two tables.  Those of the naive one are the first of the other. */
@@ -172,6 +171,5 @@ pn_status zo_make_design(zo_work *at, pn_err *err);
 void zo_explain(zo_work *at);
 
 pn_status zo_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
-void zo_plan_destroy(pn_plan *plan);
 
 #endif

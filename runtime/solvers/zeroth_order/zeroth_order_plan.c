@@ -291,11 +291,3 @@ pn_status zo_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err
     at.plan->dim = pn_objective_dim(plan->objective);
     return make(&at, err);
 }
-
-void zo_plan_destroy(pn_plan *plan)
-{
-    zo_plan *self = (zo_plan *)plan;
-
-    pn_free(self->start);
-    pn_free(self);
-}
