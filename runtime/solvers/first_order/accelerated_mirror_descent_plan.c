@@ -232,13 +232,11 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
 
     pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
     pn_plan_add(plan, "gradients", plan->gradients, "T %s, of single records", at->plan->noise.scheme ? "b" : "n");
-    if (at->plan->scale.each)
-        pn_schedule_explain(&at->plan->scale, plan, "step scale c");
-    else
-        pn_plan_add(plan, "step scale c", at->plan->scale.eta, "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
-                    own[AMD_STEP].given          ? "as given"
-                    : at->plan->scale.eta == 1.0 ? "the article's"
-                                                 : "the article's has 1: shorter, so that noise adds up to less");
+    pn_schedule_explain(&at->plan->scale, plan, "step scale c", at->plan->scale.eta,
+                        "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
+                        own[AMD_STEP].given          ? "as given"
+                        : at->plan->scale.eta == 1.0 ? "the article's"
+                                                     : "the article's has 1: shorter, so that noise adds up to less");
     pn_plan_add_text(plan, "y-step", ysteps[at->plan->printed], "%s",
                      at->plan->printed ? "a projection of x - h / L_C, with the same noisy h" : "r z + (1 - r) y");
     pn_first_order_check_step(plan, at->plan->scale.eta, 2.0, "where steps are as long as the smoothness allows");
@@ -260,9 +258,8 @@ static void explain_bound(problem *at)
     const char *none = no_bound(at, bound);
 
     plan->predicted = isfinite(bound) && !at->plan->scale.each ? bound : 0.0;
-    if (!pn_plan_bounds(plan, bound, none))
+    if (!pn_plan_bounds(plan, bound, none, "expected over the noise: the sum of the two next"))
         return;
-    pn_plan_add(plan, "excess risk bound", bound, "expected over the noise: the sum of the two next");
     pn_plan_add(plan, "  of the method", bias, "8 L_C B / (c (T + 1)^2)");
     pn_plan_add(plan, "  of the noise", noise,
                 "sum of (k + 2)^2 / (T + 1)^2 x sigma^2 (G^2 + R^2) / (2 L_C (2/c - 1))%s",
@@ -291,7 +288,6 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
     if (!(at->bounds->loss.smooth && isfinite(at->claimed)) &&
         (status = pn_first_order_need_smooth(&plan->first, AMD_OWNER, err)) != PN_OK)
         return status;
-    PN_TRY(pn_gradient_noise_read(&plan->noise, AMD_OWNER, at->objective, &plan->base.request, err));
     status = pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[AMD_BATCH], err);
     at->is_private = plan->base.request.kind != PN_NONPRIVATE;
     at->terms = (amd_terms){

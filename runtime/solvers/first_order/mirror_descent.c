@@ -83,14 +83,9 @@ static pn_status md_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
 {
     md_state *self = (md_state *)state;
     const md_plan *plan = plan_of(self);
-    const pn_gradient_oracle *source = &plan->oracle;
 
-    if (source->sample) {
-        PN_TRY(pn_ask_value(ask, self->at.theta, &row->value, err));
-        return source->sample(source->self, self->at.theta, dim_of(self), self->gradient, err);
-    }
-    PN_TRY(pn_ask_gradient(ask, self->at.theta, &row->value, self->gradient, err));
-    if (plan->root)
+    PN_TRY(pn_ask_source(ask, &plan->oracle, self->at.theta, &row->value, self->gradient, err));
+    if (plan->root && !plan->oracle.sample)
         add_plain_noise(self, ask);
     return PN_OK;
 }

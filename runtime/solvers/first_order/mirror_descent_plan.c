@@ -290,11 +290,9 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
                 at->geometry.regular > 0.0 ? " + |r'|" : "");
     if (at->plan->step.law == PN_STEP_HARMONIC)
         pn_plan_add(plan, "first step eta", 1.0 / at->plan->step.eta, "2 / (Delta (t + 1)), iterate t weighs t");
-    else if (at->plan->step.each)
-        pn_schedule_explain(&at->plan->step, plan, "step eta");
     else
-        pn_plan_add(plan, "step eta", at->plan->step.eta, "%s",
-                    own[MD_STEP].given ? "as given" : "sqrt(2 D2 / (T M^2))");
+        pn_schedule_explain(&at->plan->step, plan, "step eta", at->plan->step.eta, "%s",
+                            own[MD_STEP].given ? "as given" : "sqrt(2 D2 / (T M^2))");
 }
 
 static void explain_bound(problem *at, const char *none)
@@ -303,11 +301,10 @@ static void explain_bound(problem *at, const char *none)
 
     if (at->plan->noise.scheme && isfinite(at->bound)) /* what it would be of all records: to compare by */
         plan->predicted = at->bound;
-    if (pn_plan_bounds(plan, at->bound, none))
-        pn_plan_add(plan, "excess risk bound", at->bound,
-                    at->plan->step.law == PN_STEP_HARMONIC
-                        ? "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared"
-                        : "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
+    (void)pn_plan_bounds(plan, at->bound, none, "%s",
+                         at->plan->step.law == PN_STEP_HARMONIC
+                             ? "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared"
+                             : "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
     if (at->root > 0.0)
         pn_plan_warn(plan, "this noise is not private: no lattice, no ledger, no guarantee");
 }
@@ -324,7 +321,6 @@ pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
                               .n = (double)pn_objective_data(base->objective)->n };
 
     PN_TRY(pn_plan_need_bounded_set(base, err));
-    PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at->objective, &base->request, err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[MD_BATCH], err));
     PN_TRY(choose_geometry(at, common, own, err));
     PN_TRY(pn_mirror_space_open(&plan->space, base->owner, at->geometry.potential, at->objective, &common[PN_OPT_START],

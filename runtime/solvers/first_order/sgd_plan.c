@@ -210,8 +210,7 @@ static void explain_risk(problem *at)
 
     if (!none && !isfinite(risk))
         none = "none for this schedule with this output or step";
-    if (pn_plan_bounds(plan, risk, none))
-        pn_plan_add(plan, "excess risk bound", risk, "expected over batches and noise");
+    (void)pn_plan_bounds(plan, risk, none, "expected over batches and noise");
     if (at->plan->step.each)
         return;
     if (usual)
@@ -232,13 +231,10 @@ static void explain_step(problem *at)
     static const char *const forms[] = { "every step", "eta/sqrt(t)", "eta/t" };
     pn_descent *plan = at->plan;
 
-    if (plan->step.each) {
-        pn_schedule_explain(&plan->step, &plan->base, "step eta");
-        return;
-    }
-    pn_plan_set(&plan->base, "step", plan->step.eta, false);
-    pn_plan_add(&plan->base, "step eta", plan->step.eta, "%s; %s", at->own[SGD_STEP].given ? "as given" : "the rule's",
-                forms[plan->step.law]);
+    if (!plan->step.each)
+        pn_plan_set(&plan->base, "step", plan->step.eta, false);
+    pn_schedule_explain(&plan->step, &plan->base, "step eta", plan->step.eta, "%s; %s",
+                        at->own[SGD_STEP].given ? "as given" : "the rule's", forms[plan->step.law]);
 }
 
 static void explain_steps(problem *at)

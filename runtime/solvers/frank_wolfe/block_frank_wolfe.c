@@ -59,12 +59,7 @@ static pn_status bfw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, p
     if (!self->has_drawn)
         PN_TRY(pn_ask_blocks(ask, plan->sampling, self->drawn, &self->count, err));
     self->has_drawn = true;
-    if (plan->oracle.sample) {
-        PN_TRY(pn_ask_value(ask, self->theta, &row->value, err));
-        PN_TRY(plan->oracle.sample(plan->oracle.self, self->theta, p, self->gradient, err));
-    } else {
-        PN_TRY(pn_ask_gradient(ask, self->theta, &row->value, self->gradient, err));
-    }
+    PN_TRY(pn_ask_source(ask, &plan->oracle, self->theta, &row->value, self->gradient, err));
     for (size_t j = 0; j < p; j++)
         self->gradient[j] = -self->gradient[j];
     return PN_OK;

@@ -257,7 +257,6 @@ static void explain_sampling(const problem *at)
 static void explain_bound(const problem *at)
 {
     pn_plan *base = &at->plan->base;
-    const char *none = no_bound(at);
 
     if (isfinite(at->curvature))
         pn_plan_add(base, at->plan->compensated ? "curvature C'" : "curvature C", at->curvature, "%s",
@@ -273,11 +272,10 @@ static void explain_bound(const problem *at)
         pn_plan_add(base, "risk from errors", at->error, "%s",
                     at->plan->compensated ? "sum over blocks of oracle_error + gradient_error x diameter"
                                           : "e/p_min, e = sum p_i (oracle_error + gradient_error x diameter)");
-    if (pn_plan_bounds(base, none ? NAN : bound_of(at), none))
-        pn_plan_add(base, "excess risk bound", base->bound, "expected, over the draws; %s%s",
-                    at->plan->compensated ? "max((t0 + 2d) h0, 2 d^2 C')/(T + t0 + 2d)"
-                                          : "2 (h0 + C/p_min)/(p_min T + 2)",
-                    at->error > 0.0 ? " + errors" : "");
+    (void)pn_plan_bounds(base, bound_of(at), no_bound(at), "expected, over the draws; %s%s",
+                         at->plan->compensated ? "max((t0 + 2d) h0, 2 d^2 C')/(T + t0 + 2d)"
+                                               : "2 (h0 + C/p_min)/(p_min T + 2)",
+                         at->error > 0.0 ? " + errors" : "");
 }
 
 pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)

@@ -79,10 +79,7 @@ pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
         pn_plan_warn(&plan->base,
                      "step=\"paper\" keeps about 1/e of the start's weight and does not converge; no bound");
     PN_TRY(pn_schedule_read(of, &plan->base, &fw_params[FW_STEP], step, err));
-    if (of->each)
-        pn_schedule_explain(of, &plan->base, "step mu");
-    else
-        pn_plan_add(&plan->base, "step mu", of->eta, step->text ? "1/(T + 2)" : "as given");
+    pn_schedule_explain(of, &plan->base, "step mu", of->eta, step->text ? "1/(T + 2)" : "as given");
     return PN_OK;
 }
 

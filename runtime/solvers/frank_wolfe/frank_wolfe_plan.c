@@ -259,8 +259,7 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
     if (at->bounded && fw_is_standard(at))
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
-    if (pn_plan_bounds(plan, made->bound, fw_no_bound(at)))
-        pn_plan_add(plan, "excess risk bound", made->bound, "expected, over the noise; sum of the two");
+    (void)pn_plan_bounds(plan, made->bound, fw_no_bound(at), "expected, over the noise; sum of the two");
 }
 
 static void explain_lattice(pn_plan *plan, const pn_selection_options *selection)

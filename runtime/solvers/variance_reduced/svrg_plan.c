@@ -142,10 +142,8 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
                 base->request.kind == PN_NONPRIVATE || svrg_moved(plan) == 2.0 ? ""
                                                                                : "expected, by coins of rate b/n; ",
                 own[SVRG_BATCH].given ? "as given" : plan->why_batch);
-    if (plan->step.each)
-        pn_schedule_explain(&plan->step, base, "step eta");
-    else
-        pn_plan_add(base, "step eta", shape->step, "%s", own[SVRG_STEP].given ? "as given" : plan->why_step);
+    pn_schedule_explain(&plan->step, base, "step eta", shape->step, "%s",
+                        own[SVRG_STEP].given ? "as given" : plan->why_step);
     if (base->request.kind != PN_NONPRIVATE)
         pn_plan_add(base, "releases", steps + (plan->printed ? 0.0 : (double)shape->epochs),
                     plan->printed ? "one an inner step, of a batch's sum + v under one noise"
