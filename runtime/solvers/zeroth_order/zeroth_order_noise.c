@@ -8,15 +8,15 @@
 
 /* ---- the method ---- */
 
-/* Of each zo_sum, the row of pn_prefix_table. */
-static const char *const factorizations[ZO_SUM_COUNT] = {
-    [ZO_TREE] = "binary", [ZO_HONAKER] = "binary", [ZO_SQRT] = "sqrt", [ZO_BLT] = "blt"
+/* Of each pn_sum_kind, the row of pn_prefix_table. */
+static const char *const factorizations[PN_SUM_COUNT] = {
+    [PN_SUM_TREE] = "binary", [PN_SUM_HONAKER] = "binary", [PN_SUM_SQRT] = "sqrt", [PN_SUM_BLT] = "blt"
 };
 
 static void name_method(zo_work *at)
 {
     pn_prefix_options *prefix = &at->prefix;
-    zo_sum sum = at->plan->choice.method.sum;
+    pn_sum_kind sum = at->plan->choice.method.sum;
 
     if (at->plan->choice.method.oracle == ZO_NAIVE) { /* one leaf a stream: the sum is the leaf */
         *prefix = (pn_prefix_options){ .factorization = "binary", .estimator_given = true };
@@ -24,12 +24,12 @@ static void name_method(zo_work *at)
     }
     if (!prefix->factorization)
         prefix->factorization = factorizations[sum];
-    if ((sum == ZO_TREE || sum == ZO_HONAKER) && !prefix->estimator_given) {
-        prefix->estimator = sum == ZO_TREE ? PN_PREFIX_PLAIN : PN_PREFIX_HONAKER;
+    if ((sum == PN_SUM_TREE || sum == PN_SUM_HONAKER) && !prefix->estimator_given) {
+        prefix->estimator = sum == PN_SUM_TREE ? PN_PREFIX_PLAIN : PN_PREFIX_HONAKER;
         prefix->estimator_given = true;
     }
     prefix->keep_root =
-        prefix->keep_root || (sum == ZO_TREE && !at->prefix_given); /* as the article's tree is priced */
+        prefix->keep_root || (sum == PN_SUM_TREE && !at->prefix_given); /* as the article's tree is priced */
 }
 
 /* ---- error, step and bound ---- */
@@ -52,7 +52,7 @@ static pn_status mean_variance(const zo_work *at, double *mean, pn_err *err)
     return PN_OK;
 }
 
-/* Options that leave the noise of a sum as zo_sum_noise has it. */
+/* Options that leave the noise of a sum as pn_sum_noise_of has it. */
 static bool is_harmless(const char *option)
 {
     static const char *const harmless[] = { "factorization", "estimator", "keep_root", "memory" };
@@ -65,11 +65,11 @@ static bool is_harmless(const char *option)
 }
 
 /* The shape of the noise of what runs.  Of sums whose shape is not known all of it may be past and drift. */
-static zo_noise shape_of(const zo_work *at)
+static pn_sum_noise shape_of(const zo_work *at)
 {
-    static const zo_noise unknown = { .gain = 1.0, .spread = 1.0, .past = 1.0, .drift = 1.0 };
+    static const pn_sum_noise unknown = { .gain = 1.0, .spread = 1.0, .past = 1.0, .drift = 1.0 };
     const zo_choice *choice = &at->plan->choice;
-    zo_noise noise;
+    pn_sum_noise noise;
 
     if (choice->method.oracle == ZO_NAIVE || strcmp(at->prefix.factorization, factorizations[choice->method.sum]) != 0)
         return unknown;
@@ -77,7 +77,7 @@ static zo_noise shape_of(const zo_work *at)
         if (at->own[ZO_PREFIX + i].given && !is_harmless(pn_prefix_params[i].name))
             return unknown;
     }
-    return zo_sum_noise(choice->method.sum, at->prefix.keep_root, choice->rounds, &noise) ? noise : unknown;
+    return pn_sum_noise_of(choice->method.sum, at->prefix.keep_root, choice->rounds, &noise) ? noise : unknown;
 }
 
 /* From what runs: this smoothing with its groups, these batches, this design.  The gradient of r is added to what is
@@ -86,7 +86,7 @@ static void finish_choice(zo_work *at)
 {
     pn_smoothing how = at->question->smoothing;
     zo_choice *choice = &at->plan->choice;
-    zo_noise noise = shape_of(at);
+    pn_sum_noise noise = shape_of(at);
     zo_problem whole = at->problem;
 
     how.lipschitz = at->problem.lipschitz; /* also where nothing is clipped */

@@ -24,21 +24,21 @@ static void read_fixed(zo_work *at)
 }
 
 /* Does the sum go with what prefix= says? */
-static bool admits_sum(const zo_work *at, zo_sum sum)
+static bool admits_sum(const zo_work *at, pn_sum_kind sum)
 {
     const pn_prefix_options *prefix = &at->prefix;
     const char *factorization = prefix->factorization ? prefix->factorization : pn_prefix_implied(prefix);
-    bool binary = sum == ZO_TREE || sum == ZO_HONAKER;
+    bool binary = sum == PN_SUM_TREE || sum == PN_SUM_HONAKER;
 
-    if (sum == ZO_HONAKER && prefix->memory == PN_PREFIX_REGENERATE)
+    if (sum == PN_SUM_HONAKER && prefix->memory == PN_PREFIX_REGENERATE)
         return false;
     if (!factorization)
-        return !prefix->estimator_given || (binary && (sum == ZO_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
+        return !prefix->estimator_given || (binary && (sum == PN_SUM_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
     if (strcmp(factorization, "binary") == 0)
-        return binary && (!prefix->estimator_given || (sum == ZO_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
+        return binary && (!prefix->estimator_given || (sum == PN_SUM_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
     if (strcmp(factorization, "blt") == 0)
-        return sum == ZO_BLT;
-    return sum == ZO_SQRT; /* and what is like it: the bound of the plan is that of what runs */
+        return sum == PN_SUM_BLT;
+    return sum == PN_SUM_SQRT; /* and what is like it: the bound of the plan is that of what runs */
 }
 
 static bool admits(const zo_work *at, zo_method method)
@@ -58,7 +58,8 @@ static bool admits(const zo_work *at, zo_method method)
     if (at->naive)
         return method.oracle == ZO_NAIVE && (zo_given(at, ZO_DIRECTIONS) || method.directions == PN_DIRECTIONS_ONE);
     if (at->paper)
-        return method.oracle == ZO_VARIANCE_REDUCED && method.directions == PN_DIRECTIONS_IID && method.sum == ZO_TREE;
+        return method.oracle == ZO_VARIANCE_REDUCED && method.directions == PN_DIRECTIONS_IID &&
+               method.sum == PN_SUM_TREE;
     if (zo_given(at, ZO_ORACLE) && method.oracle != (zo_oracle)at->own[ZO_ORACLE].count)
         return false;
     if (method.oracle == ZO_NAIVE)
@@ -74,7 +75,7 @@ static bool too_slow(const zo_work *at, const zo_choice *choice)
 {
     double T = (double)choice->rounds, d = at->problem.dim;
 
-    if (choice->method.oracle == ZO_NAIVE || choice->method.sum != ZO_SQRT || at->prefix.factorization)
+    if (choice->method.oracle == ZO_NAIVE || choice->method.sum != PN_SUM_SQRT || at->prefix.factorization)
         return false;
     return 8.0 * T * d > MOST_NOISE_BYTES ||
            T * T / 2.0 * d * (double)choice->epochs * (double)at->question->slices.passes > MOST_NOISE_WORK;
@@ -90,7 +91,7 @@ static bool search_article(const zo_work *at, zo_choice *best)
         zo_choice now = at->fixed;
         double rounds = (double)(now.rounds = now.rounds ? now.rounds : T), leaf;
 
-        now.method = (zo_method){ ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_TREE };
+        now.method = (zo_method){ ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, PN_SUM_TREE };
         now.first = now.first ? now.first : now.rounds;
         now.others = now.others ? now.others : 1;
         now.smoothing = now.smoothing > 0.0 ? now.smoothing : delta / 2.0;
