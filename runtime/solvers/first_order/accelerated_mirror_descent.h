@@ -8,8 +8,6 @@
 #include "oracle/gradient_noise.h"
 #include "solvers/first_order/mirror_geometry.h"
 
-#define AMD_OWNER "solve.accelerated_mirror_descent"
-
 typedef struct amd_plan {
     pn_plan base; /* first */
     pn_gradient_noise noise;

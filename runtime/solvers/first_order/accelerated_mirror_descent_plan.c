@@ -114,27 +114,26 @@ static bool l2_norm(const pn_potential *potential)
 
 static pn_status check_geometry(const problem *at, pn_err *err)
 {
+    const char *owner = at->plan->base.owner;
     const pn_potential *potential = at->plan->space.potential;
     char name[160];
 
     pn_potential_describe(potential, name, sizeof name);
     if (at->kinked && !at->plan->euclidean)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       AMD_OWNER
-                       ": the regulariser has kinks, and its proximal step is not known in the geometry of %s; leave "
+                       "%s: the regulariser has kinks, and its proximal step is not known in the geometry of %s; leave "
                        "potential out, give potential=pn.potential.euclidean{}, or use a smooth regulariser",
-                       name);
+                       owner, name);
     if (at->plan->printed && !l2_norm(potential))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       AMD_OWNER
-                       ": ystep=\"printed\" is a projection in the norm of the potential, which is known for l2 and "
+                       "%s: ystep=\"printed\" is a projection in the norm of the potential, which is known for l2 and "
                        "not for that of %s; ystep=\"triangle\" has no such step and a smaller bound",
-                       name);
+                       owner, name);
     if (!at->set && !at->plan->euclidean)
         return pn_fail(err, PN_EINVAL,
-                       AMD_OWNER ": the objective has no constraint set, on which %s needs its steps; give set= to "
-                                 "pn.objective, or leave potential out",
-                       name);
+                       "%s: the objective has no constraint set, on which %s needs its steps; give set= to "
+                       "pn.objective, or leave potential out",
+                       owner, name);
     return PN_OK;
 }
 
@@ -155,28 +154,24 @@ static void take_by_gradient(problem *at)
 static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     amd_plan *plan = at->plan;
-    pn_mirror_wish wish = { .owner = AMD_OWNER,
+    pn_mirror_wish wish = { .plan = &plan->base,
                             .potential = &own[AMD_POTENTIAL],
+                            .start = &common[PN_OPT_START],
                             .euclidean = only_euclidean(at),
-                            .start_given = at->start_given,
-                            .task = plan->base.request.task,
                             .risk = risk_of,
                             .self = at };
-    pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
+    pn_status status = pn_mirror_geometry_choose(&at->geometry, &wish, err);
 
     plan->space.potential = at->geometry.potential;
-    if (status != PN_OK)
-        return status;
+    PN_TRY(status);
     plan->euclidean = pn_mirror_geometry_euclidean(&at->geometry);
-    if ((status = check_geometry(at, err)) != PN_OK)
-        return status;
+    PN_TRY(check_geometry(at, err));
     take_by_gradient(at);
     at->terms = terms_of(&at->geometry, at);
     at->known = isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
     plan->smoothness = at->terms.L;
     plan->near = at->geometry.R * at->geometry.R / plan->smoothness;
-    return pn_mirror_space_open(&plan->space, AMD_OWNER, plan->space.potential, at->objective, &common[PN_OPT_START],
-                                err);
+    return pn_mirror_space_open(&plan->space, plan->space.potential, &wish, err);
 }
 
 /* ---- steps and risk ---- */
@@ -274,21 +269,18 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
 {
     amd_plan *plan = at->plan;
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
-    pn_status status =
-        pn_first_order_read(&plan->first, AMD_OWNER, at->objective, &common[PN_OPT_START], &own[AMD_PROX], NULL, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_first_order_read(&plan->first, plan->base.owner, at->objective, &common[PN_OPT_START], &own[AMD_PROX],
+                               NULL, err));
     at->start_given = common[PN_OPT_START].given;
     at->claimed = own[AMD_SMOOTHNESS].given ? own[AMD_SMOOTHNESS].real : INFINITY;
     at->kinked = own[AMD_PROX].given || (reg && !isfinite(at->bounds->reg.smoothness));
     plan->printed = strcmp(own[AMD_YSTEP].text, "printed") == 0;
     plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
     PN_TRY(pn_schedule_read(&plan->scale, &plan->base, &amd_params[AMD_STEP], &own[AMD_STEP], err));
-    if (!(at->bounds->loss.smooth && isfinite(at->claimed)) &&
-        (status = pn_first_order_need_smooth(&plan->first, AMD_OWNER, err)) != PN_OK)
-        return status;
-    status = pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[AMD_BATCH], err);
+    if (!(at->bounds->loss.smooth && isfinite(at->claimed)))
+        PN_TRY(pn_first_order_need_smooth(&plan->first, plan->base.owner, err));
+    PN_TRY(pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[AMD_BATCH], err));
     at->is_private = plan->base.request.kind != PN_NONPRIVATE;
     at->terms = (amd_terms){
         .unit = pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations),
@@ -297,7 +289,7 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
         .given = plan->base.iterations,
         .most = pn_planned_steps_max(at->objective, &plan->noise),
     };
-    return status;
+    return PN_OK;
 }
 
 /* What the bound favours; with strong convexity no more than it takes to forget the start down to the noise, a time t

@@ -90,24 +90,22 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                    .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
                    .given = steps->given ? steps->count : 0,
                    .most = pn_planned_steps_max(at->objective, &at->plan->noise) };
-    pn_mirror_wish wish = { .owner = "solve.mirror_descent",
+    pn_mirror_wish wish = { .plan = &plan->base,
                             .potential = &own[MD_POTENTIAL],
-                            .start_given = common[PN_OPT_START].given,
-                            .task = plan->base.request.task,
+                            .start = &common[PN_OPT_START],
                             .risk = risk_of,
                             .self = &with };
-    pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
+    pn_status status = pn_mirror_geometry_choose(&at->geometry, &wish, err);
 
     plan->space.potential = at->geometry.potential;
-    if (status != PN_OK)
-        return status;
+    PN_TRY(status);
     plan->base.iterations = choose_steps(&at->geometry, &with);
     if (is_private && plan->noise.scheme) {
         with.sensitivity =
             pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations) * sqrt(2.0 * with.rho);
         plan->base.iterations = choose_steps(&at->geometry, &with);
     }
-    return PN_OK;
+    return pn_mirror_space_open(&plan->space, at->geometry.potential, &wish, err);
 }
 
 /* ---- noise without privacy ---- */
@@ -141,34 +139,17 @@ static pn_status root_of_variances(double *root, const double *variance, size_t 
     return PN_OK;
 }
 
-/* For a symmetric A = U diag(s) V^T that is positive semidefinite U = V where s > 0, and U diag(sqrt s) is a root. */
 static pn_status root_of_matrix(double *root, pn_mat A, double *largest, pn_err *err)
 {
-    size_t p = A.rows;
-    double *U = pn_alloc(2 * p * p + p, sizeof(double)), *s, *Vt, worst = 0.0;
-    pn_status status;
+    double norm, off;
 
-    PN_TRY(pn_made(U, err, "solve.mirror_descent: out of memory"));
-    s = U + p * p;
-    Vt = s + p;
-    status = pn_svd(U, s, Vt, A, err);
-    for (size_t i = 0; status == PN_OK && i < p; i++) {
-        for (size_t j = 0; j < p; j++) {
-            double back = 0.0;
-
-            for (size_t k = 0; k < p; k++)
-                back += U[i * p + k] * s[k] * U[j * p + k];
-            worst = fmax(worst, fabs(back - A.data[i * p + j]));
-            root[i * p + j] = U[i * p + j] * sqrt(s[j]);
-        }
-    }
-    if (status == PN_OK && worst > 1e-9 * s[0])
-        status = pn_fail(
-            err, PN_EINVAL,
-            "solve.mirror_descent: covariance must be symmetric and positive semidefinite; it is off by %g", worst);
-    *largest = status == PN_OK ? sqrt(s[0]) : 0.0;
-    pn_free(U);
-    return status;
+    PN_TRY(pn_psd_root(root, A, &norm, &off, err));
+    if (off > 1e-9 * norm)
+        return pn_fail(err, PN_EINVAL,
+                       "solve.mirror_descent: covariance must be symmetric and positive semidefinite; it is off by %g",
+                       off);
+    *largest = sqrt(norm);
+    return PN_OK;
 }
 
 static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
@@ -323,8 +304,6 @@ pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     PN_TRY(pn_plan_need_bounded_set(base, err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[MD_BATCH], err));
     PN_TRY(choose_geometry(at, common, own, err));
-    PN_TRY(pn_mirror_space_open(&plan->space, base->owner, at->geometry.potential, at->objective, &common[PN_OPT_START],
-                                err));
     PN_TRY(read_noise(at, own, err));
     at->L = plan->noise.lipschitz;
     explain_lipschitz(at);

@@ -24,19 +24,17 @@ typedef struct pn_mirror_geometry {
 
 /* What is asked for. */
 typedef struct pn_mirror_wish {
-    const char *owner;       /* of messages: "solve.mirror_descent" */
+    const pn_plan *plan;     /* for its objective */
     const pn_arg *potential; /* the option; not given: the better of the set's own and the Euclidean one */
+    const pn_arg *start;     /* the option; weights on vertices have none of a user's */
     const char *euclidean;   /* not NULL: why it can only be the Euclidean one, when none is given */
-    bool start_given;        /* weights on vertices have no start of a user's */
-    pn_task *task;           /* for widths */
     double (*risk)(const pn_mirror_geometry *of, const void *self); /* what to compare by */
     const void *self;                                               /* its second argument */
 } pn_mirror_wish;
 
 /** Fill *of.  Clear it also after a failure.  Without a set the potential is Euclidean and the range unknown.
  *  Errors: PN_EDIM for a potential of another dimension; what potentials, norms and widths return. */
-pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
-                                    pn_err *err);
+pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err);
 /** Whether steps are plain proximal ones. */
 bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
 void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan);
@@ -59,11 +57,10 @@ typedef struct pn_mirror_point {
     double *pulled;   /* [dim] a gradient in the potential's coordinates; NULL when not lifted */
 } pn_mirror_point;
 
-/** Keep `potential`, also when it fails.  The start is `start` where it is given, else the minimiser
- *  of the potential.  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no
+/** Keep `potential`, also when it fails.  The start is the one that is wished for, else the minimiser of the potential.
+ *  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no
  *  gradient; PN_ENOMEM. */
-pn_status pn_mirror_space_open(pn_mirror_space *self, const char *owner, pn_potential *potential,
-                               const pn_objective *objective, const pn_arg *start, pn_err *err);
+pn_status pn_mirror_space_open(pn_mirror_space *self, pn_potential *potential, const pn_mirror_wish *wish, pn_err *err);
 void pn_mirror_space_clear(pn_mirror_space *self);
 
 void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mirror_point *at);
