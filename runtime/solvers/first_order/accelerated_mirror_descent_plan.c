@@ -35,7 +35,7 @@ typedef struct problem {
     pn_objective *objective;
     const pn_set *set;
     const pn_bounds *bounds;
-    pn_mirror_geometry geometry; /* its potential goes to the plan */
+    pn_mirror_geometry geometry;
     amd_terms terms;
     double claimed; /* smoothness, +inf when none */
     bool kinked;    /* a part of r is taken by a proximal step */
@@ -160,10 +160,8 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                             .euclidean = only_euclidean(at),
                             .risk = risk_of,
                             .self = at };
-    pn_status status = pn_mirror_geometry_choose(&at->geometry, &wish, err);
 
-    plan->space.potential = at->geometry.potential;
-    PN_TRY(status);
+    PN_TRY(pn_mirror_geometry_choose(&at->geometry, &plan->space, &wish, err));
     plan->euclidean = pn_mirror_geometry_euclidean(&at->geometry);
     PN_TRY(check_geometry(at, err));
     take_by_gradient(at);
@@ -171,7 +169,7 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
     at->known = isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
     plan->smoothness = at->terms.L;
     plan->near = at->geometry.R * at->geometry.R / plan->smoothness;
-    return pn_mirror_space_open(&plan->space, plan->space.potential, &wish, err);
+    return pn_mirror_space_open(&plan->space, &wish, err);
 }
 
 /* ---- steps and risk ---- */

@@ -37,7 +37,7 @@ typedef struct problem {
     const pn_objective *objective;
     pn_set *set;
     const pn_bounds *bounds;
-    pn_mirror_geometry geometry; /* its potential goes to the plan */
+    pn_mirror_geometry geometry;
     double n;
     double L;     /* Lipschitz constant of records in l2 */
     double root;  /* sqrt(lambda_max) of noise without privacy */
@@ -95,17 +95,15 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                             .start = &common[PN_OPT_START],
                             .risk = risk_of,
                             .self = &with };
-    pn_status status = pn_mirror_geometry_choose(&at->geometry, &wish, err);
 
-    plan->space.potential = at->geometry.potential;
-    PN_TRY(status);
+    PN_TRY(pn_mirror_geometry_choose(&at->geometry, &plan->space, &wish, err));
     plan->base.iterations = choose_steps(&at->geometry, &with);
     if (is_private && plan->noise.scheme) {
         with.sensitivity =
             pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations) * sqrt(2.0 * with.rho);
         plan->base.iterations = choose_steps(&at->geometry, &with);
     }
-    return pn_mirror_space_open(&plan->space, at->geometry.potential, &wish, err);
+    return pn_mirror_space_open(&plan->space, &wish, err);
 }
 
 /* ---- noise without privacy ---- */

@@ -61,12 +61,6 @@ static pn_status measure(pn_mirror_geometry *of, const pn_plan *plan, pn_err *er
     return status;
 }
 
-void pn_mirror_geometry_clear(pn_mirror_geometry *of)
-{
-    pn_potential_free(of->potential);
-    *of = (pn_mirror_geometry){ .potential = NULL };
-}
-
 bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of)
 {
     return strcmp(of->potential->ops->name, "euclidean") == 0;
@@ -125,17 +119,26 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_mirror_wish *wish, 
         pn_potential_describe(other.potential, of->other, sizeof of->other);
         of->other_ratio = other.risk / of->risk;
     }
-    pn_mirror_geometry_clear(&other);
+    pn_potential_free(other.potential);
     return status;
 }
 
-pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err)
+static pn_status choose(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err)
 {
     if (wish->potential->given)
         return use_given(of, wish, err);
     if (wish->euclidean || !pn_objective_set(wish->plan->objective))
         return use_euclidean(of, wish->plan, wish->euclidean ? wish->euclidean : "there is no set", err);
     return use_better(of, wish, err);
+}
+
+pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, pn_mirror_space *space, const pn_mirror_wish *wish,
+                                    pn_err *err)
+{
+    pn_status status = choose(of, wish, err);
+
+    space->potential = of->potential;
+    return status;
 }
 
 /* ---- where steps begin ---- */
@@ -169,13 +172,12 @@ static pn_status first_point(const pn_mirror_space *self, const char *owner, con
     return PN_OK;
 }
 
-pn_status pn_mirror_space_open(pn_mirror_space *self, pn_potential *potential, const pn_mirror_wish *wish, pn_err *err)
+pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish, pn_err *err)
 {
     const pn_objective *objective = wish->plan->objective;
 
-    *self = (pn_mirror_space){ .potential = potential,
-                               .set = pn_objective_set(objective),
-                               .dim = potential->lift.data ? potential->lift.rows : pn_objective_dim(objective) };
+    self->set = pn_objective_set(objective);
+    self->dim = self->potential->lift.data ? self->potential->lift.rows : pn_objective_dim(objective);
     PN_TRY(pn_new(&self->start, self->dim, err, "%s: out of memory", wish->plan->owner));
     return first_point(self, wish->plan->owner, wish->start, err);
 }
