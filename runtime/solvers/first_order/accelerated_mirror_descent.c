@@ -8,9 +8,20 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/mutant.h"
 #include "numeric/blas.h"
 #include "solvers/first_order/accelerated_mirror_descent.h"
+
+static void amd_plan_destroy(pn_plan *plan)
+{
+    amd_plan *self = (amd_plan *)plan;
+
+    pn_first_order_clear(&self->first);
+    pn_mirror_space_clear(&self->space);
+    pn_schedule_clear(&self->scale);
+    pn_free(self);
+}
 
 typedef struct amd_state {
     pn_state base; /* first */
@@ -49,13 +60,6 @@ static pn_status amd_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     return PN_OK;
 }
 
-/* out = r a + (1 - r) b; out may be either. */
-static void mix(size_t n, double r, const double *a, const double *b, double *out)
-{
-    for (size_t j = 0; j < n; j++)
-        out[j] = b[j] + r * (a[j] - b[j]);
-}
-
 static double ratio(const amd_state *self)
 {
     return 2.0 / ((double)self->base.step + 2.0);
@@ -74,7 +78,7 @@ static pn_status amd_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, p
 {
     amd_state *self = (amd_state *)state;
 
-    mix(plan_of(self)->first.p, ratio(self), self->z.theta, self->y, self->x);
+    pn_mix(plan_of(self)->first.p, ratio(self), self->z.theta, self->y, self->x);
     return pn_ask_losses(ask, self->x, &row->value, self->gradient, err);
 }
 
@@ -119,7 +123,7 @@ static pn_status move(amd_state *self, double eta, pn_err *err)
     if (plan->printed)
         memcpy(self->y, self->h, p * sizeof(double));
     else
-        mix(p, ratio(self), self->z.theta, self->y, self->y);
+        pn_mix(p, ratio(self), self->z.theta, self->y, self->y);
     return PN_OK;
 }
 

@@ -48,6 +48,5 @@ extern const pn_param amd_params[];
 enum { AMD_POTENTIAL = 0, AMD_STEP, AMD_YSTEP, AMD_PROX, AMD_SMOOTHNESS, AMD_C, AMD_BATCH };
 
 pn_status amd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
-void amd_plan_destroy(pn_plan *plan);
 
 #endif

@@ -349,13 +349,3 @@ pn_status amd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
     explain_bound(at);
     return PN_OK;
 }
-
-void amd_plan_destroy(pn_plan *plan)
-{
-    amd_plan *self = (amd_plan *)plan;
-
-    pn_first_order_clear(&self->first);
-    pn_mirror_space_clear(&self->space);
-    pn_schedule_clear(&self->scale);
-    pn_free(self);
-}

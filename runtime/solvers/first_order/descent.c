@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "numeric/blas.h"
 #include "solvers/first_order/gradient_descent.h"
 #include "solvers/first_order/sgd.h"
 
@@ -118,12 +119,10 @@ static pn_status descent_query(pn_state *state, pn_oracle *ask, pn_trace_row *ro
 
 static void add_to_average(descent_state *self)
 {
-    size_t p = plan_of(self)->problem.p;
     double a = plan_of(self)->tail, share = (1.0 + a) / ((double)++self->averaged + a); /* Shamir, Zhang (2013) */
 
     self->base.answer = self->kept;
-    for (size_t j = 0; j < p; j++)
-        self->kept[j] += share * (self->x[j] - self->kept[j]);
+    pn_mix(plan_of(self)->problem.p, share, self->x, self->kept, self->kept);
 }
 
 /* next = the point after the step; true where it has diverged, and the answer stays the point before. */

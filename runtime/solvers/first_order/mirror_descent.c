@@ -6,8 +6,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "numeric/blas.h"
 #include "solvers/first_order/mirror_descent.h"
+
+static void md_plan_destroy(pn_plan *plan)
+{
+    md_plan *self = (md_plan *)plan;
+
+    pn_mirror_space_clear(&self->space);
+    pn_schedule_clear(&self->step);
+    pn_free(self->root);
+    pn_free(self);
+}
 
 typedef struct md_state {
     pn_state base; /* first */
@@ -68,14 +79,11 @@ static void add_plain_noise(md_state *self, pn_oracle *ask)
 
 static void add_to_average(md_state *self, size_t t)
 {
-    double weight = plan_of(self)->step.law == PN_STEP_HARMONIC ? (double)t : 1.0, share;
-    size_t p = dim_of(self);
+    double weight = plan_of(self)->step.law == PN_STEP_HARMONIC ? (double)t : 1.0;
 
     self->base.answer = self->average;
     self->weight += weight;
-    share = weight / self->weight;
-    for (size_t j = 0; j < p; j++)
-        self->average[j] += share * (self->at.theta[j] - self->average[j]);
+    pn_mix(dim_of(self), weight / self->weight, self->at.theta, self->average, self->average);
 }
 
 /* The gradient of this step, from the records (with noise) or from a caller's source of samples. */

@@ -313,13 +313,3 @@ pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     explain_bound(at, no_bound(at, common[PN_OPT_START].given, own[MD_STEP].given));
     return PN_OK;
 }
-
-void md_plan_destroy(pn_plan *plan)
-{
-    md_plan *self = (md_plan *)plan;
-
-    pn_mirror_space_clear(&self->space);
-    pn_schedule_clear(&self->step);
-    pn_free(self->root);
-    pn_free(self);
-}

@@ -52,26 +52,6 @@ typedef struct problem {
     const char *curvature_from, *gap_from;
 } problem;
 
-double bfw_step_size(const bfw_plan *plan, size_t t, size_t i)
-{
-    const pn_block_sampling *sampling = plan->sampling;
-    double now = (double)t;
-
-    if (!plan->compensated)
-        return 2.0 / (sampling->least * now + 2.0);
-    return fmin(2.0 / ((now + plan->late + 2.0 * (double)sampling->blocks) * sampling->ops->inclusion(sampling, i)),
-                1.0);
-}
-
-void bfw_plan_destroy(pn_plan *plan)
-{
-    bfw_plan *self = (bfw_plan *)plan;
-
-    pn_block_structure_free(self->structure);
-    pn_block_sampling_free(self->sampling);
-    pn_free(self);
-}
-
 /* ---- blocks and sampling ---- */
 
 static pn_status take_sampling(problem *at, pn_err *err)

@@ -7,7 +7,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
+
+static void fw_plan_destroy(pn_plan *plan)
+{
+    fw_plan *self = (fw_plan *)plan;
+
+    pn_schedule_clear(&self->step);
+    pn_free(self);
+}
 
 typedef struct fw_state {
     pn_state base;                    /* first */
@@ -54,23 +63,13 @@ static pn_status fw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
                          : pn_ask_gradient(ask, self->theta, &row->value, self->gradient, err);
 }
 
-/* theta <- (1 - mu) theta + mu atom; exactly the atom when mu is 1. */
-static void move(fw_state *self, const pn_atom *atom, double mu)
-{
-    size_t p = pn_objective_set(self->base.plan->objective)->dim;
-
-    for (size_t j = 0; j < p; j++)
-        self->theta[j] *= 1.0 - mu;
-    pn_atom_add(atom, mu, self->theta);
-}
-
 static void chosen_step(fw_state *self, pn_trace_row *row)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
     pn_atom atom;
 
     set->ops->atom(set, self->chosen, &atom, self->point);
-    move(self, &atom, row->step_size);
+    fw_move(self->theta, set->dim, &atom, row->step_size);
     row->atom = self->chosen + 1;
 }
 
@@ -92,7 +91,7 @@ static pn_status support_step(fw_state *self, pn_trace_row *row, pn_err *err)
         if (isnan(along + across)) /* only here: whether a private run ends must not depend on the data */
             return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
     }
-    move(self, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
+    fw_move(self->theta, set->dim, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
     return PN_OK;
 }
 

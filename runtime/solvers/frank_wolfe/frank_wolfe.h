@@ -1,6 +1,6 @@
 /* frank_wolfe.h -- what the plans and the steps of the two private Frank-Wolfe methods share: vertices chosen privately
  * (frank_wolfe), or the exact vertex of a gradient with noise (frank_wolfe_convex).
- * Private to frank_wolfe*.c and block_frank_wolfe_plan.c.
+ * Private to frank_wolfe*.c and block_frank_wolfe*.c.
  * Depends on: question.h, schedule.h. */
 #ifndef PN_SOLVERS_FRANK_WOLFE_H
 #define PN_SOLVERS_FRANK_WOLFE_H
@@ -44,6 +44,9 @@ pn_status fw_check_set(const pn_plan *plan, pn_err *err);
 /** The problem and the start of a plan, or a reason why this objective cannot have one: no set, an unbounded one,
  *  no memory for a start. */
 pn_status fw_read(fw_problem *at, pn_plan *plan, const pn_arg *start, const pn_arg *step, pn_err *err);
+/** theta[count] <- (1 - mu) theta + mu atom; exactly the atom when mu is 1.  The one way that all move: with all blocks
+ *  in a step the bits are the same. */
+void fw_move(double *theta, size_t count, const pn_atom *atom, double mu);
 /** Steps are 2/(t+1), which the theory is about. */
 bool fw_is_standard(const fw_problem *at);
 /** The line of the slope bound or the clip, and that of the curvature. */
@@ -63,6 +66,5 @@ size_t fw_best_steps(double gamma, double a, size_t fallback);
 
 pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
-void fw_plan_destroy(pn_plan *plan);
 
 #endif

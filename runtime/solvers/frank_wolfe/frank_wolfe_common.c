@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
 const char *const fw_steps[] = { "standard", "paper", NULL };
@@ -65,6 +64,13 @@ bool fw_is_standard(const fw_problem *at)
     return !at->step || (at->step->text && at->step->count == 0);
 }
 
+void fw_move(double *theta, size_t count, const pn_atom *atom, double mu)
+{
+    for (size_t j = 0; j < count; j++)
+        theta[j] *= 1.0 - mu;
+    pn_atom_add(atom, mu, theta);
+}
+
 pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
 {
     const pn_arg *step = at->step;
@@ -115,12 +121,4 @@ size_t fw_best_steps(double gamma, double a, size_t fallback)
     double steps = a > 0.0 ? pow(4.0 * gamma / a, 2.0 / 3.0) : (double)fallback;
 
     return (size_t)fmin(fmax(round(steps), 1.0), FW_MAX_STEPS);
-}
-
-void fw_plan_destroy(pn_plan *plan)
-{
-    fw_plan *self = (fw_plan *)plan;
-
-    pn_schedule_clear(&self->step);
-    pn_free(self);
 }
