@@ -40,8 +40,8 @@ typedef struct pn_mirror_wish {
     const void *self;                                               /* its second argument */
 } pn_mirror_wish;
 
-/** Fill *of; its potential is then `space`'s, also after a failure.  Without a set the potential is Euclidean and the range unknown.
- *  Errors: PN_EDIM for a potential of another dimension; what potentials, norms and widths return. */
+/** Fill *of; its potential is then `space`'s, also after a failure.  Without a set the potential is Euclidean and the
+ *  range unknown.  Errors: PN_EDIM for a potential of another dimension; what potentials, norms and widths return. */
 pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, pn_mirror_space *space, const pn_mirror_wish *wish,
                                     pn_err *err);
 /** Whether steps are plain proximal ones. */

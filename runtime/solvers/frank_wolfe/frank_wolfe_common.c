@@ -1,5 +1,5 @@
 /* frank_wolfe_common.c -- what the Frank-Wolfe plans are made of.
- * Depends on: frank_wolfe.h.  Used by: frank_wolfe_plan.c, frank_wolfe_convex.c, block_frank_wolfe_plan.c. */
+ * Depends on: frank_wolfe.h.  Used by: frank_wolfe_plan.c, frank_wolfe_convex.c, block_frank_wolfe*.c. */
 #include <math.h>
 #include <string.h>
 

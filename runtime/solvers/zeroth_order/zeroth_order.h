@@ -152,9 +152,6 @@ bool zo_given(const zo_work *at, int option);
 pn_status zo_read_problem(zo_work *at, pn_err *err);
 /** Why the plan's bound is not proved; NULL where it is. */
 const char *zo_no_bound(const zo_work *at);
-/** Sensitivities and design of the question, which knows its smoothing and slices; the plan's event, charges and sigma,
- *  and what the noise makes of step, error and bound.  Errors: PN_EBUDGET; those of pn_prefix_design_new. */
-pn_status zo_make_design(zo_work *at, pn_err *err);
 /** The lines, warnings and settings. */
 void zo_explain(zo_work *at);
 
