@@ -91,6 +91,12 @@ void pn_axpy(size_t n, double alpha, const double *x, double *y)
         y[i] += alpha * x[i];
 }
 
+void pn_mix(size_t n, double r, const double *a, const double *b, double *out)
+{
+    for (size_t j = 0; j < n; j++)
+        out[j] = b[j] + r * (a[j] - b[j]);
+}
+
 void pn_mat_times_vec(pn_mat A, const double *x, double *y)
 {
     pn_simd_best()->dense_times(A.data, A.rows, A.cols, x, y);

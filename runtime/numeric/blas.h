@@ -21,6 +21,9 @@ double pn_lp_norm(pn_lp norm, size_t n, const double *x);
 /** y[n] += alpha x[n]. */
 void pn_axpy(size_t n, double alpha, const double *x, double *y);
 
+/** out[n] = b + r (a - b); out may be either. */
+void pn_mix(size_t n, double r, const double *a, const double *b, double *out);
+
 /** y[A.rows] = A x, x[A.cols]; y is not x. */
 void pn_mat_times_vec(pn_mat A, const double *x, double *y);
 

@@ -4,6 +4,7 @@
  * third of the time that the program starts in).  Used by: geometry, solvers, bindings. */
 #include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -79,6 +80,33 @@ done:
     pn_free(copy);
     pn_free(work);
     pn_free(iwork);
+    return status;
+}
+
+/* For a symmetric A = U diag(s) V^T that is positive semidefinite U = V where s > 0, and U diag(sqrt s) is a root. */
+pn_status pn_psd_root(double *root, pn_mat A, double *norm, double *off, pn_err *err)
+{
+    size_t p = A.rows;
+    double *U, *s, *Vt;
+    pn_status status;
+
+    PN_TRY(pn_new(&U, 2 * p * p + p, err, "psd_root: out of memory for a matrix of %zu rows", p));
+    s = U + p * p;
+    Vt = s + p;
+    status = pn_svd(U, s, Vt, A, err);
+    *off = 0.0;
+    for (size_t i = 0; status == PN_OK && i < p; i++) {
+        for (size_t j = 0; j < p; j++) {
+            double back = 0.0;
+
+            for (size_t k = 0; k < p; k++)
+                back += U[i * p + k] * s[k] * U[j * p + k];
+            *off = fmax(*off, fabs(back - A.data[i * p + j]));
+            root[i * p + j] = U[i * p + j] * sqrt(s[j]);
+        }
+    }
+    *norm = status == PN_OK ? s[0] : 0.0;
+    pn_free(U);
     return status;
 }
 

@@ -20,6 +20,14 @@
 pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err);
 
 /**
+ * root[p * p] with root root^T = A for a symmetric, positive semidefinite A of p rows, not changed.
+ *   norm   the largest singular value of A
+ *   off    the largest entry of |root root^T - A|: whether A is what it should be, to rounding
+ * Errors: as pn_svd.
+ */
+pn_status pn_psd_root(double *root, pn_mat A, double *norm, double *off, pn_err *err);
+
+/**
  * Eigenvalues and orthonormal eigenvectors of (A + A^T)/2, A square of n rows and not changed.
  *   values   [n], rising      vectors  [n * n], one in each row, in the order of the values; A.data itself is allowed
  * Errors: PN_EDIM when A is not square (or too large for LAPACK), PN_EDOMAIN for a NaN or infinity in A, PN_ENOMEM,

@@ -62,6 +62,15 @@ pn_status pn_ask_gradient(pn_oracle *ask, const double *x, double *value, double
     return add_regulariser(ask, x, value, gradient, err);
 }
 
+pn_status pn_ask_source(pn_oracle *ask, const pn_gradient_oracle *source, const double *x, double *value,
+                        double *gradient, pn_err *err)
+{
+    if (!source->sample)
+        return pn_ask_gradient(ask, x, value, gradient, err);
+    PN_TRY(pn_ask_value(ask, x, value, err));
+    return source->sample(source->self, x, pn_objective_dim(ask->plan->objective), gradient, err);
+}
+
 pn_status pn_ask_losses(pn_oracle *ask, const double *x, double *value, double *gradient, pn_err *err)
 {
     PN_TRY(take_losses(ask, x, value, gradient, err));

@@ -330,6 +330,7 @@ pn_status pn_gradient_noise_batch(pn_gradient_noise *noise, pn_plan *plan, const
     bool is_private = plan->request.kind != PN_NONPRIVATE;
     pn_question gradient;
 
+    PN_TRY(pn_gradient_noise_read(noise, plan->owner, plan->objective, &plan->request, err));
     pn_plan_question(&gradient, plan, &pn_question_gradient);
     PN_TRY(pn_batch_read(&gradient, plan->owner, batch, err));
     if (!gradient.scheme)

@@ -41,8 +41,8 @@ typedef struct pn_gradient_noise {
 pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, const pn_objective *objective,
                                  const pn_request *request, pn_err *err);
 
-/** Take batches where the option says so: `batch`[PN_BATCH_OPTIONS] of PN_BATCH_PARAMS.  After the one above.
- *  Errors: PN_EINVAL; PN_EUNSUPPORTED beside calibration="paper", and for fixed batches under zero_out; as
+/** The same for a plan, by batches where the option says so: `batch`[PN_BATCH_OPTIONS] of PN_BATCH_PARAMS.
+ *  Errors: as above; PN_EINVAL; PN_EUNSUPPORTED beside calibration="paper", and for fixed batches under zero_out; as
  *  pn_dataset_need_records. */
 pn_status pn_gradient_noise_batch(pn_gradient_noise *noise, pn_plan *plan, const pn_arg *common, const pn_arg *batch,
                                   pn_err *err);

@@ -74,6 +74,9 @@ pn_status pn_ask_snapshot(pn_oracle *ask, const double *y, size_t steps, double 
 pn_status pn_ask_difference(pn_oracle *ask, const double *x, const double *y, double tau, double *sum, pn_err *err);
 /** The records of the next batch, and the factors of all of them at the snapshot: without privacy only. */
 pn_status pn_ask_rows(pn_oracle *ask, pn_batch *batch, const double **factors, pn_err *err);
+/** The same from `source`, a caller's samples, where it has any: then *value = f(x), exactly. */
+pn_status pn_ask_source(pn_oracle *ask, const pn_gradient_oracle *source, const double *x, double *value,
+                        double *gradient, pn_err *err);
 /** *chosen: the vertex v of the set, from 0, with the least <v, gradient of f at x>, by private choice. */
 pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err);
 /** *value = f(x), exactly: of a run without privacy only. */

@@ -97,12 +97,19 @@ void pn_lines_add(pn_plan_lines *lines, const char *name, double value, const ch
     va_end(args);
 }
 
-bool pn_plan_bounds(pn_plan *plan, double bound, const char *none)
+bool pn_plan_bounds(pn_plan *plan, double bound, const char *none, const char *formula, ...)
 {
+    va_list args;
+
     plan->bound = none ? NAN : bound;
-    if (none)
+    if (none) {
         pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
-    return !none;
+        return false;
+    }
+    va_start(args, formula);
+    add(&plan->lines, "excess risk bound", bound, "", formula, args);
+    va_end(args);
+    return true;
 }
 
 void pn_plan_later(pn_plan *plan)

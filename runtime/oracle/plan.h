@@ -79,8 +79,8 @@ struct pn_plan {
     char owner[48];          /* what messages begin with: "solve.sgd" */
     pn_objective *objective; /* kept: must outlive the plan */
     pn_request request;
+    double *start; /* owned: [p] where a run begins, of solvers that read it by pn_plan_start; else NULL */
     size_t iterations;
-    double *start; /* [dim] owned: the first point, of solvers that keep it here; NULL */
     /* owned; NULL unless the sensitivity is 0: a private run that releases nothing about the records.  request and
      * objective are then those of its stand-in */
     pn_without_records *without_records;
@@ -130,8 +130,9 @@ void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *req
 /** Add a line; `formula` as printf. */
 void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...) PN_PRINTF(4, 5);
 void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...) PN_PRINTF(4, 5);
-/** The bound on the excess risk: true, and its line is the caller's, or the line that says why there is none. */
-bool pn_plan_bounds(pn_plan *plan, double bound, const char *none);
+/** The bound on the excess risk and its line, with `formula`, as printf: true; or the line that says why there is
+ *  none. */
+bool pn_plan_bounds(pn_plan *plan, double bound, const char *none, const char *formula, ...) PN_PRINTF(4, 5);
 /** Here stand the lines of what_if. */
 void pn_plan_later(pn_plan *plan);
 /** For what_if: a line with its value, or with `text` where that is not "". */

@@ -68,18 +68,25 @@ double pn_margin_scale(const pn_first_order *of)
     return isfinite(scale) && scale > 0.0 ? scale : MARGIN * bounds->slope / of->lipschitz;
 }
 
+double pn_first_order_time_of_noise(const pn_first_order *of, double far, double gap, double unit)
+{
+    double mu = of->strong_convexity;
+
+    return pn_time_of_noise(&(pn_noise_time){ .scale = pn_margin_scale(of),
+                                              .slope = of->lipschitz,
+                                              .distance = fmin(far, pn_distance_of_gap(mu, gap)),
+                                              .strong_convexity = mu,
+                                              .gap = gap,
+                                              .p = (double)of->p,
+                                              .unit = unit });
+}
+
 static pn_status read_time(const pn_first_order *of, double *time, double unit, pn_err *err)
 {
-    double mu = of->strong_convexity, gap;
+    double gap;
 
-    PN_TRY(pn_first_order_gap(of, mu, &gap, err));
-    *time = pn_time_of_noise(&(pn_noise_time){ .scale = pn_margin_scale(of),
-                                               .slope = of->lipschitz,
-                                               .distance = fmin(of->diameter / 2.0, pn_distance_of_gap(mu, gap)),
-                                               .strong_convexity = mu,
-                                               .gap = gap,
-                                               .p = (double)of->p,
-                                               .unit = unit });
+    PN_TRY(pn_first_order_gap(of, of->strong_convexity, &gap, err));
+    *time = pn_first_order_time_of_noise(of, of->diameter / 2.0, gap, unit);
     if (!(*time > 0.0))
         *time = INFINITY;
     return PN_OK;

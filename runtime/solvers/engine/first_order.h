@@ -81,6 +81,10 @@ double pn_distance_of_gap(double strong_convexity, double gap);
  * about a third of the terms D^2/(4 t) and `noise` of the bound. */
 double pn_usual_excess(double distance, double time, double noise);
 
+/** pn_time_of_noise of a problem whose minimiser is at most `far` away (+inf: unknown), with `gap` the excess of the
+ *  start. */
+double pn_first_order_time_of_noise(const pn_first_order *of, double far, double gap, double unit);
+
 /* The margin over which the slope of a loss changes by its bound, G/L; a guess for losses without an L. */
 double pn_margin_scale(const pn_first_order *of);
 /**

@@ -1,5 +1,6 @@
 /* schedule.c -- see schedule.h.  Depends on: schedule.h.  Used by: the solvers that take `step`. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,10 +73,19 @@ double pn_schedule_at(const pn_schedule *self, size_t t)
     return self->eta;
 }
 
-void pn_schedule_explain(const pn_schedule *self, pn_plan *plan, const char *name)
+void pn_schedule_explain(const pn_schedule *self, pn_plan *plan, const char *name, double number, const char *formula,
+                         ...)
 {
-    char text[48];
+    char text[224];
+    va_list args;
 
-    (void)snprintf(text, sizeof text, "%.4g to %.4g", self->each[0], self->each[plan->iterations - 1]);
-    pn_plan_add_text(plan, name, text, "as given, from the first step to the last; at most %.4g", self->eta);
+    if (self->each) {
+        (void)snprintf(text, sizeof text, "%.4g to %.4g", self->each[0], self->each[plan->iterations - 1]);
+        pn_plan_add_text(plan, name, text, "as given, from the first step to the last; at most %.4g", self->eta);
+        return;
+    }
+    va_start(args, formula);
+    (void)vsnprintf(text, sizeof text, formula, args);
+    va_end(args);
+    pn_plan_add(plan, name, number, "%s", text);
 }

@@ -45,7 +45,9 @@ void pn_schedule_clear(pn_schedule *self);
 /** The size of step t = 1, 2, ... */
 double pn_schedule_at(const pn_schedule *self, size_t t);
 
-/** The line `name` of a plan with `each`: from the first to the last. */
-void pn_schedule_explain(const pn_schedule *self, pn_plan *plan, const char *name);
+/** The line `name` of a plan: its one number with `formula`, as printf, or those that are given from the first to the
+ *  last. */
+void pn_schedule_explain(const pn_schedule *self, pn_plan *plan, const char *name, double number, const char *formula,
+                         ...) PN_PRINTF(5, 6);
 
 #endif

@@ -38,6 +38,19 @@ void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *req
     plan->bound = NAN;
 }
 
+pn_status pn_plan_need_bounded_set(const pn_plan *plan, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(plan->objective);
+
+    if (!set)
+        return pn_fail(err, PN_EINVAL, "%s: the objective has no constraint set; give set= to pn.objective",
+                       plan->owner);
+    if (!pn_set_is_bounded(set))
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: needs a bounded set, %s is not; intersect it with a ball",
+                       plan->owner, set->ops->name);
+    return PN_OK;
+}
+
 pn_status pn_plan_start(double **start, const char *owner, const pn_objective *objective, const pn_arg *given,
                         pn_err *err)
 {

@@ -37,8 +37,10 @@ pn_objective *pn_plan_objective(const pn_plan *plan);
 struct pn_state {
     const pn_plan *plan; /* kept */
     size_t dim;          /* of the objective */
-    double *theta;       /* [dim] the answer if the run ended now, paid; NULL where the solver has `current` */
-    size_t step;         /* steps done */
+    /* [dim] the answer if the run ended now, paid; it begins as plan->start, or 0, and may be pointed at another array
+     * of the state; NULL where the solver has `current` */
+    double *theta;
+    size_t step; /* steps done */
     uint64_t gradients;
     bool more;           /* set by an update: the step goes on with another query and update */
     bool finished;       /* set by a solver that ends early */
@@ -143,6 +145,9 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
  *  Errors: PN_ENOMEM. */
 pn_status pn_plan_start(double **start, const char *owner, const pn_objective *objective, const pn_arg *given,
                         pn_err *err);
+
+/** For plans.  Errors: PN_EINVAL without a set; PN_EUNSUPPORTED for one that is not bounded. */
+pn_status pn_plan_need_bounded_set(const pn_plan *plan, pn_err *err);
 
 /**
  * For plans: the width of a bounded set to 1% of sqrt(G^2 + r^2), r the smaller of its l2 radius and half its diameter,

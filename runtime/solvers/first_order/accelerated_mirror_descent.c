@@ -8,14 +8,25 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/mutant.h"
 #include "numeric/blas.h"
 #include "solvers/first_order/accelerated_mirror_descent.h"
 
+static void amd_plan_destroy(pn_plan *plan)
+{
+    amd_plan *self = (amd_plan *)plan;
+
+    pn_first_order_clear(&self->first);
+    pn_mirror_space_clear(&self->space);
+    pn_schedule_clear(&self->scale);
+    pn_free(self);
+}
+
 typedef struct amd_state {
     pn_state base; /* first */
     pn_mirror_point z;
-    double *y, *x;    /* [p] */
+    double *x;        /* [p] */
     double *gradient; /* [p] of the losses, as released */
     double *h;        /* [p] the same with the gradient of r; room for the next y */
 } amd_state;
@@ -31,7 +42,6 @@ static void amd_rooms(pn_state *state, pn_room *room)
     size_t p = plan_of(self)->first.p;
 
     pn_mirror_rooms(&plan_of(self)->space, p, room, &self->z);
-    pn_room_take(room, &self->y, p);
     pn_room_take(room, &self->x, p);
     pn_room_take(room, &self->gradient, p);
     pn_room_take(room, &self->h, p);
@@ -44,15 +54,8 @@ static pn_status amd_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     (void)ask;
     (void)err;
     pn_mirror_begin(&plan_of(self)->space, &self->z);
-    memcpy(self->y, self->z.theta, plan_of(self)->first.p * sizeof(double));
+    memcpy(self->base.theta, self->z.theta, plan_of(self)->first.p * sizeof(double));
     return PN_OK;
-}
-
-/* out = r a + (1 - r) b; out may be either. */
-static void mix(size_t n, double r, const double *a, const double *b, double *out)
-{
-    for (size_t j = 0; j < n; j++)
-        out[j] = b[j] + r * (a[j] - b[j]);
 }
 
 static double ratio(const amd_state *self)
@@ -73,7 +76,7 @@ static pn_status amd_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, p
 {
     amd_state *self = (amd_state *)state;
 
-    mix(plan_of(self)->first.p, ratio(self), self->z.theta, self->y, self->x);
+    pn_mix(plan_of(self)->first.p, ratio(self), self->z.theta, self->base.theta, self->x);
     return pn_ask_losses(ask, self->x, &row->value, self->gradient, err);
 }
 
@@ -116,9 +119,9 @@ static pn_status move(amd_state *self, double eta, pn_err *err)
     PN_TRY(plan->printed ? project_y(self, err) : PN_OK);
     pn_mirror_arrive(&plan->space, &self->z);
     if (plan->printed)
-        memcpy(self->y, self->h, p * sizeof(double));
+        memcpy(self->base.theta, self->h, p * sizeof(double));
     else
-        mix(p, ratio(self), self->z.theta, self->y, self->y);
+        pn_mix(p, ratio(self), self->z.theta, self->base.theta, self->base.theta);
     return PN_OK;
 }
 
@@ -128,15 +131,8 @@ static pn_status amd_update(pn_state *state, pn_trace_row *row, pn_err *err)
 
     row->step_size = step_size(self);
     PN_TRY(move(self, row->step_size, err));
-    (void)pn_has_diverged(state, self->y, plan_of(self)->first.p);
+    (void)pn_has_diverged(state, self->base.theta, plan_of(self)->first.p);
     return PN_OK;
-}
-
-static void amd_current(const pn_state *state, double *theta)
-{
-    const amd_state *self = (const amd_state *)state;
-
-    memcpy(theta, self->y, plan_of(self)->first.p * sizeof(double));
 }
 
 const pn_solver_ops pn_solver_accelerated_mirror_descent = {
@@ -156,5 +152,4 @@ const pn_solver_ops pn_solver_accelerated_mirror_descent = {
     .begin = amd_begin,
     .query = amd_query,
     .update = amd_update,
-    .current = amd_current,
 };

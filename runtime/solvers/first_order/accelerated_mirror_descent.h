@@ -8,8 +8,6 @@
 #include "oracle/gradient_noise.h"
 #include "solvers/first_order/mirror_geometry.h"
 
-#define AMD_OWNER "solve.accelerated_mirror_descent"
-
 typedef struct amd_plan {
     pn_plan base; /* first */
     pn_gradient_noise noise;
@@ -50,6 +48,5 @@ extern const pn_param amd_params[];
 enum { AMD_POTENTIAL = 0, AMD_STEP, AMD_YSTEP, AMD_PROX, AMD_SMOOTHNESS, AMD_C, AMD_BATCH };
 
 pn_status amd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
-void amd_plan_destroy(pn_plan *plan);
 
 #endif

@@ -35,7 +35,7 @@ typedef struct problem {
     pn_objective *objective;
     const pn_set *set;
     const pn_bounds *bounds;
-    pn_mirror_geometry geometry; /* its potential goes to the plan */
+    pn_mirror_geometry geometry;
     amd_terms terms;
     double claimed; /* smoothness, +inf when none */
     bool kinked;    /* a part of r is taken by a proximal step */
@@ -114,27 +114,26 @@ static bool l2_norm(const pn_potential *potential)
 
 static pn_status check_geometry(const problem *at, pn_err *err)
 {
+    const char *owner = at->plan->base.owner;
     const pn_potential *potential = at->plan->space.potential;
     char name[160];
 
     pn_potential_describe(potential, name, sizeof name);
     if (at->kinked && !at->plan->euclidean)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       AMD_OWNER
-                       ": the regulariser has kinks, and its proximal step is not known in the geometry of %s; leave "
+                       "%s: the regulariser has kinks, and its proximal step is not known in the geometry of %s; leave "
                        "potential out, give potential=pn.potential.euclidean{}, or use a smooth regulariser",
-                       name);
+                       owner, name);
     if (at->plan->printed && !l2_norm(potential))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       AMD_OWNER
-                       ": ystep=\"printed\" is a projection in the norm of the potential, which is known for l2 and "
+                       "%s: ystep=\"printed\" is a projection in the norm of the potential, which is known for l2 and "
                        "not for that of %s; ystep=\"triangle\" has no such step and a smaller bound",
-                       name);
+                       owner, name);
     if (!at->set && !at->plan->euclidean)
         return pn_fail(err, PN_EINVAL,
-                       AMD_OWNER ": the objective has no constraint set, on which %s needs its steps; give set= to "
-                                 "pn.objective, or leave potential out",
-                       name);
+                       "%s: the objective has no constraint set, on which %s needs its steps; give set= to "
+                       "pn.objective, or leave potential out",
+                       owner, name);
     return PN_OK;
 }
 
@@ -155,28 +154,22 @@ static void take_by_gradient(problem *at)
 static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     amd_plan *plan = at->plan;
-    pn_mirror_wish wish = { .owner = AMD_OWNER,
+    pn_mirror_wish wish = { .plan = &plan->base,
                             .potential = &own[AMD_POTENTIAL],
+                            .start = &common[PN_OPT_START],
                             .euclidean = only_euclidean(at),
-                            .start_given = at->start_given,
-                            .task = plan->base.request.task,
                             .risk = risk_of,
                             .self = at };
-    pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
 
-    plan->space.potential = at->geometry.potential;
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_mirror_geometry_choose(&at->geometry, &plan->space, &wish, err));
     plan->euclidean = pn_mirror_geometry_euclidean(&at->geometry);
-    if ((status = check_geometry(at, err)) != PN_OK)
-        return status;
+    PN_TRY(check_geometry(at, err));
     take_by_gradient(at);
     at->terms = terms_of(&at->geometry, at);
     at->known = isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
     plan->smoothness = at->terms.L;
     plan->near = at->geometry.R * at->geometry.R / plan->smoothness;
-    return pn_mirror_space_open(&plan->space, AMD_OWNER, plan->space.potential, at->objective, &common[PN_OPT_START],
-                                err);
+    return pn_mirror_space_open(&plan->space, &wish, err);
 }
 
 /* ---- steps and risk ---- */
@@ -232,13 +225,11 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
 
     pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
     pn_plan_add(plan, "gradients", plan->gradients, "T %s, of single records", at->plan->noise.scheme ? "b" : "n");
-    if (at->plan->scale.each)
-        pn_schedule_explain(&at->plan->scale, plan, "step scale c");
-    else
-        pn_plan_add(plan, "step scale c", at->plan->scale.eta, "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
-                    own[AMD_STEP].given          ? "as given"
-                    : at->plan->scale.eta == 1.0 ? "the article's"
-                                                 : "the article's has 1: shorter, so that noise adds up to less");
+    pn_schedule_explain(&at->plan->scale, plan, "step scale c", at->plan->scale.eta,
+                        "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
+                        own[AMD_STEP].given          ? "as given"
+                        : at->plan->scale.eta == 1.0 ? "the article's"
+                                                     : "the article's has 1: shorter, so that noise adds up to less");
     pn_plan_add_text(plan, "y-step", ysteps[at->plan->printed], "%s",
                      at->plan->printed ? "a projection of x - h / L_C, with the same noisy h" : "r z + (1 - r) y");
     pn_first_order_check_step(plan, at->plan->scale.eta, 2.0, "where steps are as long as the smoothness allows");
@@ -260,9 +251,8 @@ static void explain_bound(problem *at)
     const char *none = no_bound(at, bound);
 
     plan->predicted = isfinite(bound) && !at->plan->scale.each ? bound : 0.0;
-    if (!pn_plan_bounds(plan, bound, none))
+    if (!pn_plan_bounds(plan, bound, none, "expected over the noise: the sum of the two next"))
         return;
-    pn_plan_add(plan, "excess risk bound", bound, "expected over the noise: the sum of the two next");
     pn_plan_add(plan, "  of the method", bias, "8 L_C B / (c (T + 1)^2)");
     pn_plan_add(plan, "  of the noise", noise,
                 "sum of (k + 2)^2 / (T + 1)^2 x sigma^2 (G^2 + R^2) / (2 L_C (2/c - 1))%s",
@@ -277,22 +267,18 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
 {
     amd_plan *plan = at->plan;
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
-    pn_status status =
-        pn_first_order_read(&plan->first, AMD_OWNER, at->objective, &common[PN_OPT_START], &own[AMD_PROX], NULL, err);
 
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_first_order_read(&plan->first, plan->base.owner, at->objective, &common[PN_OPT_START], &own[AMD_PROX],
+                               NULL, err));
     at->start_given = common[PN_OPT_START].given;
     at->claimed = own[AMD_SMOOTHNESS].given ? own[AMD_SMOOTHNESS].real : INFINITY;
     at->kinked = own[AMD_PROX].given || (reg && !isfinite(at->bounds->reg.smoothness));
     plan->printed = strcmp(own[AMD_YSTEP].text, "printed") == 0;
     plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
     PN_TRY(pn_schedule_read(&plan->scale, &plan->base, &amd_params[AMD_STEP], &own[AMD_STEP], err));
-    if (!(at->bounds->loss.smooth && isfinite(at->claimed)) &&
-        (status = pn_first_order_need_smooth(&plan->first, AMD_OWNER, err)) != PN_OK)
-        return status;
-    PN_TRY(pn_gradient_noise_read(&plan->noise, AMD_OWNER, at->objective, &plan->base.request, err));
-    status = pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[AMD_BATCH], err);
+    if (!(at->bounds->loss.smooth && isfinite(at->claimed)))
+        PN_TRY(pn_first_order_need_smooth(&plan->first, plan->base.owner, err));
+    PN_TRY(pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[AMD_BATCH], err));
     at->is_private = plan->base.request.kind != PN_NONPRIVATE;
     at->terms = (amd_terms){
         .unit = pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations),
@@ -301,7 +287,7 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
         .given = plan->base.iterations,
         .most = pn_planned_steps_max(at->objective, &plan->noise),
     };
-    return status;
+    return PN_OK;
 }
 
 /* What the bound favours; with strong convexity no more than it takes to forget the start down to the noise, a time t
@@ -362,14 +348,4 @@ pn_status amd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
     explain_steps(at, common, own);
     explain_bound(at);
     return PN_OK;
-}
-
-void amd_plan_destroy(pn_plan *plan)
-{
-    amd_plan *self = (amd_plan *)plan;
-
-    pn_first_order_clear(&self->first);
-    pn_mirror_space_clear(&self->space);
-    pn_schedule_clear(&self->scale);
-    pn_free(self);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "numeric/blas.h"
 #include "solvers/first_order/gradient_descent.h"
 #include "solvers/first_order/sgd.h"
 
@@ -83,7 +84,6 @@ static void descent_rooms(pn_state *state, pn_room *room)
     const pn_descent *plan = plan_of(self);
     size_t p = plan->problem.p;
 
-    pn_room_take(room, &self->x, p);
     pn_room_take(room, &self->ahead, plan->momentum > 0.0 ? p : 0);
     pn_room_take(room, &self->next, p);
     pn_room_take(room, &self->gradient, p);
@@ -101,6 +101,7 @@ static pn_status descent_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     const pn_descent *plan = plan_of(self);
 
     (void)err;
+    self->x = state->theta;
     memcpy(self->x, plan->problem.start, plan->problem.p * sizeof(double));
     memcpy(from(self), plan->problem.start, plan->problem.p * sizeof(double));
     if (plan->output == PN_DESCENT_RANDOM) /* before any step, so that it cannot depend on what they show */
@@ -117,11 +118,10 @@ static pn_status descent_query(pn_state *state, pn_oracle *ask, pn_trace_row *ro
 
 static void add_to_average(descent_state *self)
 {
-    size_t p = plan_of(self)->problem.p;
     double a = plan_of(self)->tail, share = (1.0 + a) / ((double)++self->averaged + a); /* Shamir, Zhang (2013) */
 
-    for (size_t j = 0; j < p; j++)
-        self->kept[j] += share * (self->x[j] - self->kept[j]);
+    self->base.theta = self->kept;
+    pn_mix(plan_of(self)->problem.p, share, self->x, self->kept, self->kept);
 }
 
 /* next = the point after the step; true where it has diverged, and the answer stays the point before. */
@@ -157,7 +157,7 @@ static pn_status descent_update(pn_state *state, pn_trace_row *row, pn_err *err)
     row->step_size = pn_schedule_at(&plan->step, state->step + 1);
     PN_TRY(move(self, row->step_size, err));
     if (plan->output == PN_DESCENT_RANDOM && state->step == self->drawn)
-        memcpy(self->kept, self->x, plan->problem.p * sizeof(double));
+        state->theta = memcpy(self->kept, self->x, plan->problem.p * sizeof(double));
     if (plan->output == PN_DESCENT_AVERAGE && plan->subgradient)
         add_to_average(self);
     if (!state->finished)
@@ -167,22 +167,11 @@ static pn_status descent_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-static void descent_current(const pn_state *state, double *theta)
-{
-    const descent_state *self = (const descent_state *)state;
-    pn_descent_output output = plan_of(self)->output;
-    bool kept =
-        output == PN_DESCENT_AVERAGE ? self->averaged > 0 : output == PN_DESCENT_RANDOM && state->step > self->drawn;
-
-    memcpy(theta, kept ? self->kept : self->x, plan_of(self)->problem.p * sizeof(double));
-}
-
 /* ---- the two solvers ---- */
 
 #define DESCENT_RUN                                                                                                    \
     .plan_size = sizeof(pn_descent), .destroy_plan = descent_destroy, .state = sizeof(descent_state),                  \
-    .rooms = descent_rooms, .begin = descent_begin, .query = descent_query, .update = descent_update,                  \
-    .current = descent_current
+    .rooms = descent_rooms, .begin = descent_begin, .query = descent_query, .update = descent_update
 
 const pn_solver_ops pn_solver_gradient_descent = {
     .name = "gradient_descent",

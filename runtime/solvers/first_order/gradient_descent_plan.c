@@ -294,14 +294,11 @@ static void explain_steps(gd_problem *at)
                                                                             : "the least predicted risk";
 
     pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations, "%s", rule);
-    if (plan->step.each)
-        pn_schedule_explain(&plan->step, &plan->base, "step eta");
-    else
-        pn_plan_add(&plan->base, "step eta", plan->step.eta, "%s",
-                    at->own[GD_STEP].given           ? "as given"
-                    : of->rule == GD_RULE_KINKS      ? "D / sqrt(T (G^2 + p sigma^2))"
-                    : plan->step.eta >= 0.999999 / L ? "1/L"
-                                                     : "time / T, at most 1/L");
+    pn_schedule_explain(&plan->step, &plan->base, "step eta", plan->step.eta, "%s",
+                        at->own[GD_STEP].given           ? "as given"
+                        : of->rule == GD_RULE_KINKS      ? "D / sqrt(T (G^2 + p sigma^2))"
+                        : plan->step.eta >= 0.999999 / L ? "1/L"
+                                                         : "time / T, at most 1/L");
     pn_descent_explain_momentum(plan, &at->own[GD_MOMENTUM]);
     if (of->rule == GD_RULE_CONVEX && at->unit > 0.0 && !plan->step.each)
         pn_plan_add(&plan->base, "time eta T", time, "%snoise alone then has deviation %.3g a coordinate",
@@ -367,13 +364,11 @@ static void explain_bound(gd_problem *at)
 {
     pn_plan *plan = &at->plan->base;
     double risk = proven_risk(at);
-    const char *none = no_bound(at, risk);
 
-    if (pn_plan_bounds(plan, risk, none))
-        pn_plan_add(plan, "excess risk bound", risk, "expected over the noise%s",
-                    at->plan->output == PN_DESCENT_AVERAGE && at->plan->tail > 0.0
-                        ? "; (1 + tail) D^2/(2 eta (T + tail)) with the diameter as D"
-                        : "");
+    (void)pn_plan_bounds(plan, risk, no_bound(at, risk), "expected over the noise%s",
+                         at->plan->output == PN_DESCENT_AVERAGE && at->plan->tail > 0.0
+                             ? "; (1 + tail) D^2/(2 eta (T + tail)) with the diameter as D"
+                             : "");
 }
 
 static void explain_prediction(gd_problem *at)

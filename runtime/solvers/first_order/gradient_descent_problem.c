@@ -111,7 +111,6 @@ pn_status gd_read_noise(gd_problem *at, pn_err *err)
     const pn_request *request = &plan->base.request;
     const pn_arg *steps = &at->common[PN_OPT_ITERATIONS];
 
-    PN_TRY(pn_gradient_noise_read(&plan->noise, plan->base.owner, at->objective, request, err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, &plan->base, at->common, &at->own[GD_BATCH], err));
     if (request->kind == PN_NONPRIVATE)
         return PN_OK;

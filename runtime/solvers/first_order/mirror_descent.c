@@ -6,8 +6,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "numeric/blas.h"
 #include "solvers/first_order/mirror_descent.h"
+
+static void md_plan_destroy(pn_plan *plan)
+{
+    md_plan *self = (md_plan *)plan;
+
+    pn_mirror_space_clear(&self->space);
+    pn_schedule_clear(&self->step);
+    pn_free(self->root);
+    pn_free(self);
+}
 
 typedef struct md_state {
     pn_state base; /* first */
@@ -47,6 +58,7 @@ static pn_status md_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     (void)ask;
     (void)err;
     pn_mirror_begin(&plan_of(self)->space, &self->at);
+    memcpy(state->theta, self->at.theta, state->dim * sizeof(double));
     return PN_OK;
 }
 
@@ -67,13 +79,11 @@ static void add_plain_noise(md_state *self, pn_oracle *ask)
 
 static void add_to_average(md_state *self, size_t t)
 {
-    double weight = plan_of(self)->step.law == PN_STEP_HARMONIC ? (double)t : 1.0, share;
-    size_t p = dim_of(self);
+    double weight = plan_of(self)->step.law == PN_STEP_HARMONIC ? (double)t : 1.0;
 
+    self->base.theta = self->average;
     self->weight += weight;
-    share = weight / self->weight;
-    for (size_t j = 0; j < p; j++)
-        self->average[j] += share * (self->at.theta[j] - self->average[j]);
+    pn_mix(dim_of(self), weight / self->weight, self->at.theta, self->average, self->average);
 }
 
 /* The gradient of this step, from the records (with noise) or from a caller's source of samples. */
@@ -81,14 +91,9 @@ static pn_status md_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
 {
     md_state *self = (md_state *)state;
     const md_plan *plan = plan_of(self);
-    const pn_gradient_oracle *source = &plan->oracle;
 
-    if (source->sample) {
-        PN_TRY(pn_ask_value(ask, self->at.theta, &row->value, err));
-        return source->sample(source->self, self->at.theta, dim_of(self), self->gradient, err);
-    }
-    PN_TRY(pn_ask_gradient(ask, self->at.theta, &row->value, self->gradient, err));
-    if (plan->root)
+    PN_TRY(pn_ask_source(ask, &plan->oracle, self->at.theta, &row->value, self->gradient, err));
+    if (plan->root && !plan->oracle.sample)
         add_plain_noise(self, ask);
     return PN_OK;
 }
@@ -105,13 +110,6 @@ static pn_status md_update(pn_state *state, pn_trace_row *row, pn_err *err)
     if (more)
         pn_mirror_arrive(space, &self->at);
     return PN_OK;
-}
-
-static void md_current(const pn_state *state, double *theta)
-{
-    const md_state *self = (const md_state *)state;
-
-    memcpy(theta, self->weight > 0.0 ? self->average : self->at.theta, dim_of(self) * sizeof(double));
 }
 
 const pn_solver_ops pn_solver_mirror_descent = {
@@ -131,5 +129,4 @@ const pn_solver_ops pn_solver_mirror_descent = {
     .begin = md_begin,
     .query = md_query,
     .update = md_update,
-    .current = md_current,
 };

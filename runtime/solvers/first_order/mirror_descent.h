@@ -25,6 +25,5 @@ extern const pn_param md_params[];
 enum { MD_POTENTIAL = 0, MD_STEP, MD_STRONGLY_CONVEX, MD_COVARIANCE, MD_ORACLE, MD_BATCH };
 
 pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
-void md_plan_destroy(pn_plan *plan);
 
 #endif

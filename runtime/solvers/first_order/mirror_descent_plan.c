@@ -37,7 +37,7 @@ typedef struct problem {
     const pn_objective *objective;
     pn_set *set;
     const pn_bounds *bounds;
-    pn_mirror_geometry geometry; /* its potential goes to the plan */
+    pn_mirror_geometry geometry;
     double n;
     double L;     /* Lipschitz constant of records in l2 */
     double root;  /* sqrt(lambda_max) of noise without privacy */
@@ -46,18 +46,6 @@ typedef struct problem {
 } problem;
 
 /* ---- geometry ---- */
-
-static pn_status check_set(const problem *at, pn_err *err)
-{
-    if (!at->set)
-        return pn_fail(err, PN_EINVAL,
-                       "solve.mirror_descent: the objective has no constraint set; give set= to pn.objective");
-    if (!pn_set_is_bounded(at->set))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.mirror_descent: needs a bounded set, %s is not; intersect it with a ball",
-                       at->set->ops->name);
-    return PN_OK;
-}
 
 /* What the steps of a plan depend on besides the geometry. */
 typedef struct terms {
@@ -102,24 +90,20 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                    .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
                    .given = steps->given ? steps->count : 0,
                    .most = pn_planned_steps_max(at->objective, &at->plan->noise) };
-    pn_mirror_wish wish = { .owner = "solve.mirror_descent",
+    pn_mirror_wish wish = { .plan = &plan->base,
                             .potential = &own[MD_POTENTIAL],
-                            .start_given = common[PN_OPT_START].given,
-                            .task = plan->base.request.task,
+                            .start = &common[PN_OPT_START],
                             .risk = risk_of,
                             .self = &with };
-    pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
 
-    plan->space.potential = at->geometry.potential;
-    if (status != PN_OK)
-        return status;
+    PN_TRY(pn_mirror_geometry_choose(&at->geometry, &plan->space, &wish, err));
     plan->base.iterations = choose_steps(&at->geometry, &with);
     if (is_private && plan->noise.scheme) {
         with.sensitivity =
             pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations) * sqrt(2.0 * with.rho);
         plan->base.iterations = choose_steps(&at->geometry, &with);
     }
-    return PN_OK;
+    return pn_mirror_space_open(&plan->space, &wish, err);
 }
 
 /* ---- noise without privacy ---- */
@@ -153,34 +137,17 @@ static pn_status root_of_variances(double *root, const double *variance, size_t 
     return PN_OK;
 }
 
-/* For a symmetric A = U diag(s) V^T that is positive semidefinite U = V where s > 0, and U diag(sqrt s) is a root. */
 static pn_status root_of_matrix(double *root, pn_mat A, double *largest, pn_err *err)
 {
-    size_t p = A.rows;
-    double *U = pn_alloc(2 * p * p + p, sizeof(double)), *s, *Vt, worst = 0.0;
-    pn_status status;
+    double norm, off;
 
-    PN_TRY(pn_made(U, err, "solve.mirror_descent: out of memory"));
-    s = U + p * p;
-    Vt = s + p;
-    status = pn_svd(U, s, Vt, A, err);
-    for (size_t i = 0; status == PN_OK && i < p; i++) {
-        for (size_t j = 0; j < p; j++) {
-            double back = 0.0;
-
-            for (size_t k = 0; k < p; k++)
-                back += U[i * p + k] * s[k] * U[j * p + k];
-            worst = fmax(worst, fabs(back - A.data[i * p + j]));
-            root[i * p + j] = U[i * p + j] * sqrt(s[j]);
-        }
-    }
-    if (status == PN_OK && worst > 1e-9 * s[0])
-        status = pn_fail(
-            err, PN_EINVAL,
-            "solve.mirror_descent: covariance must be symmetric and positive semidefinite; it is off by %g", worst);
-    *largest = status == PN_OK ? sqrt(s[0]) : 0.0;
-    pn_free(U);
-    return status;
+    PN_TRY(pn_psd_root(root, A, &norm, &off, err));
+    if (off > 1e-9 * norm)
+        return pn_fail(err, PN_EINVAL,
+                       "solve.mirror_descent: covariance must be symmetric and positive semidefinite; it is off by %g",
+                       off);
+    *largest = sqrt(norm);
+    return PN_OK;
 }
 
 static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
@@ -302,11 +269,9 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
                 at->geometry.regular > 0.0 ? " + |r'|" : "");
     if (at->plan->step.law == PN_STEP_HARMONIC)
         pn_plan_add(plan, "first step eta", 1.0 / at->plan->step.eta, "2 / (Delta (t + 1)), iterate t weighs t");
-    else if (at->plan->step.each)
-        pn_schedule_explain(&at->plan->step, plan, "step eta");
     else
-        pn_plan_add(plan, "step eta", at->plan->step.eta, "%s",
-                    own[MD_STEP].given ? "as given" : "sqrt(2 D2 / (T M^2))");
+        pn_schedule_explain(&at->plan->step, plan, "step eta", at->plan->step.eta, "%s",
+                            own[MD_STEP].given ? "as given" : "sqrt(2 D2 / (T M^2))");
 }
 
 static void explain_bound(problem *at, const char *none)
@@ -315,11 +280,10 @@ static void explain_bound(problem *at, const char *none)
 
     if (at->plan->noise.scheme && isfinite(at->bound)) /* what it would be of all records: to compare by */
         plan->predicted = at->bound;
-    if (pn_plan_bounds(plan, at->bound, none))
-        pn_plan_add(plan, "excess risk bound", at->bound,
-                    at->plan->step.law == PN_STEP_HARMONIC
-                        ? "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared"
-                        : "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
+    (void)pn_plan_bounds(plan, at->bound, none, "%s",
+                         at->plan->step.law == PN_STEP_HARMONIC
+                             ? "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared"
+                             : "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
     if (at->root > 0.0)
         pn_plan_warn(plan, "this noise is not private: no lattice, no ledger, no guarantee");
 }
@@ -335,12 +299,9 @@ pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
                               .bounds = pn_objective_bounds(base->objective),
                               .n = (double)pn_objective_data(base->objective)->n };
 
-    PN_TRY(check_set(at, err));
-    PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at->objective, &base->request, err));
+    PN_TRY(pn_plan_need_bounded_set(base, err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[MD_BATCH], err));
     PN_TRY(choose_geometry(at, common, own, err));
-    PN_TRY(pn_mirror_space_open(&plan->space, base->owner, at->geometry.potential, at->objective, &common[PN_OPT_START],
-                                err));
     PN_TRY(read_noise(at, own, err));
     at->L = plan->noise.lipschitz;
     explain_lipschitz(at);
@@ -351,14 +312,4 @@ pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     explain_steps(at, common, own);
     explain_bound(at, no_bound(at, common[PN_OPT_START].given, own[MD_STEP].given));
     return PN_OK;
-}
-
-void md_plan_destroy(pn_plan *plan)
-{
-    md_plan *self = (md_plan *)plan;
-
-    pn_mirror_space_clear(&self->space);
-    pn_schedule_clear(&self->step);
-    pn_free(self->root);
-    pn_free(self);
 }

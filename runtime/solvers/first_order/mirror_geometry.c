@@ -26,8 +26,9 @@ static double margin_over(const pn_set *ball, const pn_objective *objective)
     return most * (1.0 + 1e-14);
 }
 
-static pn_status measure_ball(pn_mirror_geometry *of, const pn_objective *objective, pn_task *task, pn_err *err)
+static pn_status measure_ball(pn_mirror_geometry *of, const pn_plan *plan, pn_err *err)
 {
+    const pn_objective *objective = plan->objective;
     double slope = pn_objective_bounds(objective)->reg.gradient;
     size_t p = pn_objective_dim(objective);
     pn_set *ball = NULL;
@@ -37,18 +38,18 @@ static pn_status measure_ball(pn_mirror_geometry *of, const pn_objective *object
     of->R = ball->ops->radius(ball, PN_L2);
     of->regular = pn_objective_regulariser(objective) ? ball->ops->radius(ball, PN_L1) * slope : 0.0;
     of->margin = margin_over(ball, objective);
-    status = pn_plan_width(&of->width, ball, task, err);
+    status = pn_plan_width(&of->width, ball, plan->request.task, err);
     pn_set_free(ball);
     of->G2R2 = of->width.high * of->width.high + of->R * of->R; /* high: the bound is to hold */
     return status;
 }
 
 /* The range may stay unknown: the step size may still be given. */
-static pn_status measure(pn_mirror_geometry *of, const pn_objective *objective, pn_task *task, pn_err *err)
+static pn_status measure(pn_mirror_geometry *of, const pn_plan *plan, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(objective);
+    const pn_set *set = pn_objective_set(plan->objective);
     double range = INFINITY;
-    pn_status status = measure_ball(of, objective, task, err);
+    pn_status status = measure_ball(of, plan, err);
 
     if (status == PN_OK && set)
         status = pn_potential_range(of->potential, set, &range, err);
@@ -60,12 +61,6 @@ static pn_status measure(pn_mirror_geometry *of, const pn_objective *objective, 
     return status;
 }
 
-void pn_mirror_geometry_clear(pn_mirror_geometry *of)
-{
-    pn_potential_free(of->potential);
-    *of = (pn_mirror_geometry){ .potential = NULL };
-}
-
 bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of)
 {
     return strcmp(of->potential->ops->name, "euclidean") == 0;
@@ -73,54 +68,49 @@ bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of)
 
 /* ---- the choice ---- */
 
-static pn_status use_given(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
-                           pn_err *err)
+static pn_status use_given(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err)
 {
+    const pn_plan *plan = wish->plan;
     pn_potential *given = (pn_potential *)(size_t)wish->potential->object;
-    size_t expected = given->lift.data ? given->lift.cols : given->dim;
+    size_t expected = given->lift.data ? given->lift.cols : given->dim, p = pn_objective_dim(plan->objective);
 
     of->potential = pn_potential_keep(given);
-    if (expected != 0 && expected != pn_objective_dim(objective))
-        return pn_fail(err, PN_EDIM, "%s: the potential has %zu coordinates, the set has %zu", wish->owner, expected,
-                       pn_objective_dim(objective));
-    return measure(of, objective, wish->task, err);
+    if (expected != 0 && expected != p)
+        return pn_fail(err, PN_EDIM, "%s: the potential has %zu coordinates, the set has %zu", plan->owner, expected,
+                       p);
+    return measure(of, plan, err);
 }
 
-static pn_status use_euclidean(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
-                               const char *why, pn_err *err)
+static pn_status use_euclidean(pn_mirror_geometry *of, const pn_plan *plan, const char *why, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(objective);
-    size_t p = pn_objective_dim(objective);
-    pn_vec center = { pn_calloc(p, sizeof(double)), p };
-    pn_arg args[2] = { { .given = true, .vector = center }, { .given = false } };
+    pn_arg args[2] = { { .given = true, .vector = { .n = pn_objective_dim(plan->objective) } }, { .given = false } };
+    double *center;
     pn_status status;
 
-    PN_TRY(pn_made(center.data, err, "%s: out of memory", wish->owner));
-    if (set)
-        set->ops->center(set, center.data);
+    PN_TRY(pn_plan_start(&center, plan->owner, plan->objective, NULL, err));
+    args[0].vector.data = center;
     status = pn_potential_from_args(&of->potential, "euclidean", args, err);
-    pn_free(center.data);
+    pn_free(center);
     of->why = why;
-    return status == PN_OK ? measure(of, objective, wish->task, err) : status;
+    return status == PN_OK ? measure(of, plan, err) : status;
 }
 
 /* The fitting potential or the Euclidean one, whichever has the smaller risk bound; the other is told. */
-static pn_status use_better(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
-                            pn_err *err)
+static pn_status use_better(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err)
 {
-    pn_set *set = pn_objective_set(objective);
+    pn_set *set = pn_objective_set(wish->plan->objective);
     pn_mirror_geometry other = { .potential = NULL };
     pn_status status = pn_potential_for_set(&of->potential, set, &of->why, err);
 
     if (status == PN_OK)
-        status = measure(of, objective, wish->task, err);
+        status = measure(of, wish->plan, err);
     if (status != PN_OK || pn_mirror_geometry_euclidean(of) || !pn_set_can_project(set))
         return status;
-    status = use_euclidean(&other, objective, wish, "plain projected gradients", err);
+    status = use_euclidean(&other, wish->plan, "plain projected gradients", err);
     if (status == PN_OK) {
         of->risk = wish->risk(of, wish->self);
         other.risk = wish->risk(&other, wish->self);
-        if (other.risk < of->risk || (wish->start_given && of->potential->lift.data)) {
+        if (other.risk < of->risk || (wish->start->given && of->potential->lift.data)) {
             pn_mirror_geometry fitting = *of;
 
             *of = other;
@@ -129,31 +119,40 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_objective *objectiv
         pn_potential_describe(other.potential, of->other, sizeof of->other);
         of->other_ratio = other.risk / of->risk;
     }
-    pn_mirror_geometry_clear(&other);
+    pn_potential_free(other.potential);
     return status;
 }
 
-pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
-                                    pn_err *err)
+static pn_status choose(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err)
 {
     if (wish->potential->given)
-        return use_given(of, objective, wish, err);
-    if (wish->euclidean || !pn_objective_set(objective))
-        return use_euclidean(of, objective, wish, wish->euclidean ? wish->euclidean : "there is no set", err);
-    return use_better(of, objective, wish, err);
+        return use_given(of, wish, err);
+    if (wish->euclidean || !pn_objective_set(wish->plan->objective))
+        return use_euclidean(of, wish->plan, wish->euclidean ? wish->euclidean : "there is no set", err);
+    return use_better(of, wish, err);
+}
+
+pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, pn_mirror_space *space, const pn_mirror_wish *wish,
+                                    pn_err *err)
+{
+    pn_status status = choose(of, wish, err);
+
+    space->potential = of->potential;
+    return status;
 }
 
 /* ---- where steps begin ---- */
 
-static pn_status first_point(double *out, const char *owner, const pn_potential *potential,
-                             const pn_objective *objective, const pn_arg *start, size_t dim, pn_err *err)
+static pn_status first_point(const pn_mirror_space *self, const char *owner, const pn_arg *start, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(objective);
+    const pn_potential *potential = self->potential;
+    double *out = self->start;
+    size_t dim = self->dim;
     char context[64];
     pn_status status;
 
-    if (!start->given && set)
-        return pn_potential_start(potential, set, out, err);
+    if (!start->given && self->set)
+        return pn_potential_start(potential, self->set, out, err);
     if (!start->given) {
         memset(out, 0, dim * sizeof *out);
         return pn_potential_inverse_gradient(potential, out, dim, out, err);
@@ -173,14 +172,14 @@ static pn_status first_point(double *out, const char *owner, const pn_potential 
     return PN_OK;
 }
 
-pn_status pn_mirror_space_open(pn_mirror_space *self, const char *owner, pn_potential *potential,
-                               const pn_objective *objective, const pn_arg *start, pn_err *err)
+pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish, pn_err *err)
 {
-    *self = (pn_mirror_space){ .potential = potential,
-                               .set = pn_objective_set(objective),
-                               .dim = potential->lift.data ? potential->lift.rows : pn_objective_dim(objective) };
-    PN_TRY(pn_new(&self->start, self->dim, err, "%s: out of memory", owner));
-    return first_point(self->start, owner, potential, objective, start, self->dim, err);
+    const pn_objective *objective = wish->plan->objective;
+
+    self->set = pn_objective_set(objective);
+    self->dim = self->potential->lift.data ? self->potential->lift.rows : pn_objective_dim(objective);
+    PN_TRY(pn_new(&self->start, self->dim, err, "%s: out of memory", wish->plan->owner));
+    return first_point(self, wish->plan->owner, wish->start, err);
 }
 
 void pn_mirror_space_clear(pn_mirror_space *self)

@@ -10,7 +10,7 @@
 /* A potential, and what bounds need: Q is the unit ball of its norm.  E ||b||^2 <= sigma^2 (G^2 + R^2) in the dual
  * norm. */
 typedef struct pn_mirror_geometry {
-    pn_potential *potential; /* owned */
+    pn_potential *potential; /* the space's */
     const char *why;         /* this one; NULL when given */
     double R, G2R2;          /* l2 radius of Q; G^2 + R^2 */
     pn_width width;          /* of Q */
@@ -22,28 +22,6 @@ typedef struct pn_mirror_geometry {
     double other_ratio;
 } pn_mirror_geometry;
 
-/* What is asked for. */
-typedef struct pn_mirror_wish {
-    const char *owner;       /* of messages: "solve.mirror_descent" */
-    const pn_arg *potential; /* the option; not given: the better of the set's own and the Euclidean one */
-    const char *euclidean;   /* not NULL: why it can only be the Euclidean one, when none is given */
-    bool start_given;        /* weights on vertices have no start of a user's */
-    pn_task *task;           /* for widths */
-    double (*risk)(const pn_mirror_geometry *of, const void *self); /* what to compare by */
-    const void *self;                                               /* its second argument */
-} pn_mirror_wish;
-
-/** Fill *of.  Clear it also after a failure.  Without a set the potential is Euclidean and the range unknown.
- *  Errors: PN_EDIM for a potential of another dimension; what potentials, norms and widths return. */
-pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
-                                    pn_err *err);
-/** Whether steps are plain proximal ones. */
-bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
-void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan);
-void pn_mirror_geometry_clear(pn_mirror_geometry *of);
-
-/* ---- where steps are made ---- */
-
 /* The points of a potential, or weights on the rows of its lift. */
 typedef struct pn_mirror_space {
     pn_potential *potential; /* owned */
@@ -52,6 +30,26 @@ typedef struct pn_mirror_space {
     double *start; /* [dim] */
 } pn_mirror_space;
 
+/* What is asked for. */
+typedef struct pn_mirror_wish {
+    const pn_plan *plan;     /* for its objective */
+    const pn_arg *potential; /* the option; not given: the better of the set's own and the Euclidean one */
+    const pn_arg *start;     /* the option; weights on vertices have none of a user's */
+    const char *euclidean;   /* not NULL: why it can only be the Euclidean one, when none is given */
+    double (*risk)(const pn_mirror_geometry *of, const void *self); /* what to compare by */
+    const void *self;                                               /* its second argument */
+} pn_mirror_wish;
+
+/** Fill *of; its potential is then `space`'s, also after a failure.  Without a set the potential is Euclidean and the
+ *  range unknown.  Errors: PN_EDIM for a potential of another dimension; what potentials, norms and widths return. */
+pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, pn_mirror_space *space, const pn_mirror_wish *wish,
+                                    pn_err *err);
+/** Whether steps are plain proximal ones. */
+bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
+void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan);
+
+/* ---- where steps are made ---- */
+
 /* The arrays of a run in it. */
 typedef struct pn_mirror_point {
     double *x, *next; /* [dim]; next is what an update leaves unfinished when it fails */
@@ -59,11 +57,10 @@ typedef struct pn_mirror_point {
     double *pulled;   /* [dim] a gradient in the potential's coordinates; NULL when not lifted */
 } pn_mirror_point;
 
-/** Keep `potential`, also when it fails.  The start is `start` where it is given, else the minimiser
- *  of the potential.  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no
+/** Of the potential that was chosen.  The start is the one that is wished for, else the minimiser of the potential.
+ *  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no
  *  gradient; PN_ENOMEM. */
-pn_status pn_mirror_space_open(pn_mirror_space *self, const char *owner, pn_potential *potential,
-                               const pn_objective *objective, const pn_arg *start, pn_err *err);
+pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish, pn_err *err);
 void pn_mirror_space_clear(pn_mirror_space *self);
 
 void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mirror_point *at);

@@ -22,6 +22,8 @@ enum {
 };
 
 pn_status sgd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
+/** The noise of other batches and steps. */
+void sgd_what_if(const pn_plan *base, pn_plan_lines *out);
 
 /* A problem while its plan is made. */
 typedef struct sgd_problem {
@@ -56,32 +58,5 @@ void sgd_choose_shape(sgd_problem *at, double *steps, double *batch);
 double sgd_time(const sgd_problem *at, double steps, double variance);
 /** The excess risk to be expected of a convex problem. */
 double sgd_expected_risk(const sgd_problem *at, double steps, double time, double variance);
-
-/* ---- sgd_noise.c ---- */
-
-/** The question of a step and its noise, and the plan's event, charges, proven and sigma.  Errors: PN_EBUDGET when no
- *  noise fits; PN_EUNSUPPORTED for what an accountant or a calibration cannot do; PN_EINVAL when the article's noise
- *  costs more than was asked for. */
-pn_status sgd_choose_noise(const sgd_problem *at, pn_err *err);
-/** Lines about scheme and noise. */
-void sgd_explain_noise(const sgd_problem *at);
-/** The noise of other batches and steps. */
-void sgd_what_if(const pn_plan *base, pn_plan_lines *out);
-
-/* ---- sgd_risk.c ---- */
-
-/* What a risk is made of; all public. */
-typedef struct sgd_constants {
-    double distance; /* bound on the distance of points from the minimiser, or a guess */
-    double steps, eta, tail;
-    double slope;      /* G */
-    double smoothness; /* L; +inf for a loss with kinks */
-    double convexity;  /* mu; 0 */
-    double variance;   /* E ||g - mean gradient||^2: sampling and noise */
-    double square;     /* E ||g||^2 */
-} sgd_constants;
-
-/** Bound on the expected excess risk of the plan's schedule and output; +inf where there is none. */
-double sgd_risk(const pn_descent *plan, const sgd_constants *of);
 
 #endif

@@ -1,6 +1,8 @@
-/* sgd_plan.c -- batches, steps, step sizes and risk of stochastic gradient descent.
- * Depends on: sgd.h, gradient_noise.h.  Used by: descent.c.  Spec: variance-reduced.md 7d and 7e. */
+/* sgd_plan.c -- batches, steps, noise, step sizes and risk of stochastic gradient descent.
+ * Depends on: sgd.h, gradient_noise.h.  Used by: descent.c.  Spec: variance-reduced.md 7d and 7e, accounting.md
+ * section 4. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "solvers/engine/work.h"
@@ -83,9 +85,118 @@ static pn_status choose_steps(problem *at, pn_err *err)
     return PN_OK;
 }
 
+/* ---- noise ---- */
+
+static bool by_loss_distribution(const problem *at)
+{
+    return strcmp(at->own[SGD_ACCOUNTANT].text, "pld") == 0;
+}
+
+/* 32 G^2 ln(n/delta) ln(1/delta) / epsilon^2 for steps on single records. */
+static double article_sigma(const pn_descent *plan)
+{
+    const pn_request *request = &plan->base.request;
+
+    return plan->problem.lipschitz * sqrt(32.0 * log(plan->problem.n / request->delta) * log(1.0 / request->delta)) /
+           request->epsilon;
+}
+
+static pn_status check_request(const problem *at, pn_err *err)
+{
+    const pn_plan *plan = &at->plan->base;
+
+    PN_TRY(pn_gradient_noise_check(plan, at->common, err));
+    if (by_loss_distribution(at) && plan->request.kind != PN_EPSILON_DELTA)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: accountant=\"pld\" prices epsilon at delta; give both, or leave it out", plan->owner);
+    if (by_loss_distribution(at) && at->paper)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: accountant=\"pld\" goes with calibration=\"tight\"", plan->owner);
+    return PN_OK;
+}
+
+/* The question of a step and its noise, and the plan's event, charges, proven and sigma. */
+static pn_status choose_noise(const problem *at, pn_err *err)
+{
+    pn_descent *plan = at->plan;
+
+    if (at->is_private)
+        PN_TRY(check_request(at, err));
+    if (at->paper)
+        plan->noise.paper.sigma = article_sigma(plan);
+    PN_TRY(pn_batch_attach(&plan->base, &plan->noise, at->own[SGD_ACCOUNTANT].text, err));
+    return at->paper ? pn_gradient_noise_check_paper(&plan->base, err) : PN_OK;
+}
+
+/* ---- risk ---- */
+
+/* What a risk is made of; all public. */
+typedef struct constants {
+    double distance; /* bound on the distance of points from the minimiser, or a guess */
+    double steps, eta, tail;
+    double slope;      /* G */
+    double smoothness; /* L; +inf for a loss with kinks */
+    double convexity;  /* mu; 0 */
+    double variance;   /* E ||g - mean gradient||^2: sampling and noise */
+    double square;     /* E ||g||^2 */
+} constants;
+
+/* What the theory promises, without hidden constants.
+ * With v = E ||g - gradient||^2, m = E ||g||^2, a the tail of the average and D at least the distance of every point
+ * from the minimiser:
+ *   eta <= 1/L       average of the points after steps          (1+a) D^2/(2 eta (T+a)) + c eta v,
+ *                    c = min(1, 1/(2 (1 - eta L)))
+ *   eta              average of the points of the gradients     (1+a) D^2/(2 eta (T+a)) + eta m/2
+ *   eta/sqrt(t)      average (a = 0)  (D^2/(2 eta) + eta m)/sqrt(T);   last  (D^2/eta + eta m) (2 + ln T)/sqrt(T)
+ *   1/(mu t)         average (a = 0)  m (1 + ln T)/(2 mu T);           last  17 m (1 + ln T)/(mu T)
+ * The first two by summing E ||x_{t+1} - x*||^2 with growing weights; the lasts: Shamir, Zhang (2013),
+ * Theorems 1 and 2. */
+static double constant_risk(const pn_descent *plan, const constants *of)
+{
+    double a = of->tail, slack = 1.0 - of->eta * of->smoothness, c = slack > 0.5 ? 0.5 / slack : 1.0;
+    double travel = (1.0 + a) * of->distance * of->distance / (2.0 * of->eta * (of->steps + a));
+
+    if (plan->output == PN_DESCENT_LAST)
+        return INFINITY;
+    if (plan->subgradient)
+        return travel + of->eta * of->square / 2.0;
+    return slack >= -1e-9 ? travel + c * of->eta * of->variance : INFINITY; /* a step of 1/L may be rounded */
+}
+
+static double sqrt_risk(const pn_descent *plan, const constants *of)
+{
+    double D2 = of->distance * of->distance, root = sqrt(of->steps);
+
+    if (plan->output == PN_DESCENT_LAST)
+        return (D2 / of->eta + of->eta * of->square) * (2.0 + log(of->steps)) / root;
+    return of->tail == 0.0 ? (D2 / (2.0 * of->eta) + of->eta * of->square) / root : INFINITY;
+}
+
+static double inverse_risk(const pn_descent *plan, const constants *of)
+{
+    double shared = of->square * (1.0 + log(of->steps)) / (of->convexity * of->steps);
+    bool classical = of->convexity > 0.0 && fabs(of->eta * of->convexity - 1.0) < 1e-9;
+
+    if (!classical || (plan->output != PN_DESCENT_LAST && of->tail > 0.0))
+        return INFINITY;
+    return plan->output == PN_DESCENT_LAST ? 17.0 * shared : shared / 2.0;
+}
+
+/* Bound on the expected excess risk of the plan's schedule and output; +inf where there is none. */
+static double risk_of(const pn_descent *plan, const constants *of)
+{
+    switch (plan->step.law) {
+    case PN_STEP_SQRT:
+        return sqrt_risk(plan, of);
+    case PN_STEP_INVERSE:
+        return inverse_risk(plan, of);
+    default:
+        return constant_risk(plan, of);
+    }
+}
+
 /* ---- step sizes ---- */
 
-static sgd_constants constants(const problem *at)
+static constants constants_of(const problem *at)
 {
     const pn_descent *plan = at->plan;
     const pn_first_order *first = &plan->problem;
@@ -94,15 +205,15 @@ static sgd_constants constants(const problem *at)
            sampling = pn_batch_variance(plan->noise.scheme, first->n, plan->noise.records, first->lipschitz);
     double noise = (double)first->p * plan->base.sigma * plan->base.sigma;
 
-    return (sgd_constants){ .distance = at->distance,
-                            .steps = (double)plan->base.iterations,
-                            .eta = plan->step.eta,
-                            .tail = plan->tail,
-                            .slope = first->lipschitz,
-                            .smoothness = first->smoothness,
-                            .convexity = first->strong_convexity,
-                            .variance = sampling + noise,
-                            .square = G2 + (poisson ? sampling : 0.0) + noise };
+    return (constants){ .distance = at->distance,
+                        .steps = (double)plan->base.iterations,
+                        .eta = plan->step.eta,
+                        .tail = plan->tail,
+                        .slope = first->lipschitz,
+                        .smoothness = first->smoothness,
+                        .convexity = first->strong_convexity,
+                        .variance = sampling + noise,
+                        .square = G2 + (poisson ? sampling : 0.0) + noise };
 }
 
 /* 1 - beta, of a momentum that is given. */
@@ -115,7 +226,7 @@ static double default_step(const problem *at)
 {
     const pn_descent *plan = at->plan;
     const pn_first_order *first = &plan->problem;
-    sgd_constants of = constants(at);
+    constants of = constants_of(at);
     double T = of.steps, L = first->smoothness, eta;
 
     if (plan->step.law == PN_STEP_INVERSE)
@@ -138,7 +249,7 @@ static double default_momentum(const problem *at)
         return at->own[SGD_MOMENTUM].real;
     if (!at->is_private || at->own[SGD_STEP].given || plan->step.law != PN_STEP_CONSTANT || plan->subgradient)
         return 0.0;
-    return pn_momentum_for(sgd_time(at, T, constants(at).variance), plan->step.eta, T);
+    return pn_momentum_for(sgd_time(at, T, constants_of(at).variance), plan->step.eta, T);
 }
 
 static pn_status choose_schedule(problem *at, pn_err *err)
@@ -203,15 +314,14 @@ static const char *no_bound(const problem *at)
 static void explain_risk(problem *at)
 {
     pn_plan *plan = &at->plan->base;
-    sgd_constants of = constants(at);
-    double risk = sgd_risk(at->plan, &of);
+    constants of = constants_of(at);
+    double risk = risk_of(at->plan, &of);
     const char *none = no_bound(at);
     bool kinks = at->plan->subgradient, usual = at->plan->step.law == PN_STEP_CONSTANT && (at->is_private || !kinks);
 
     if (!none && !isfinite(risk))
         none = "none for this schedule with this output or step";
-    if (pn_plan_bounds(plan, risk, none))
-        pn_plan_add(plan, "excess risk bound", risk, "expected over batches and noise");
+    (void)pn_plan_bounds(plan, risk, none, "expected over batches and noise");
     if (at->plan->step.each)
         return;
     if (usual)
@@ -232,13 +342,10 @@ static void explain_step(problem *at)
     static const char *const forms[] = { "every step", "eta/sqrt(t)", "eta/t" };
     pn_descent *plan = at->plan;
 
-    if (plan->step.each) {
-        pn_schedule_explain(&plan->step, &plan->base, "step eta");
-        return;
-    }
-    pn_plan_set(&plan->base, "step", plan->step.eta, false);
-    pn_plan_add(&plan->base, "step eta", plan->step.eta, "%s; %s", at->own[SGD_STEP].given ? "as given" : "the rule's",
-                forms[plan->step.law]);
+    if (!plan->step.each)
+        pn_plan_set(&plan->base, "step", plan->step.eta, false);
+    pn_schedule_explain(&plan->step, &plan->base, "step eta", plan->step.eta, "%s; %s",
+                        at->own[SGD_STEP].given ? "as given" : "the rule's", forms[plan->step.law]);
 }
 
 static void explain_steps(problem *at)
@@ -276,6 +383,43 @@ static void explain_steps(problem *at)
     pn_descent_explain_output(plan);
 }
 
+static void explain_noise(const problem *at)
+{
+    pn_plan *plan = &at->plan->base;
+
+    pn_batch_explain(plan, &plan->questions[0],
+                     at->paper     ? "; sqrt(32 ln(n/delta) ln(1/delta)) G/epsilon, the article's"
+                     : plan->whole ? ", by the privacy loss distribution of the run: charged at once"
+                                   : ", by the Renyi curve of the sampling");
+    if (at->is_private && !at->paper && !by_loss_distribution(at))
+        pn_plan_later(plan);
+}
+
+static void explain_other(const pn_plan *plan, pn_plan_lines *out, const char *name, size_t batch, size_t steps)
+{
+    const pn_question *gradient = &plan->questions[0];
+    double sigma;
+    char text[48];
+
+    if (batch < 1 || batch > gradient->batches.n || steps < 1)
+        return;
+    sigma = pn_batch_noise_at(plan, gradient->scheme, batch, steps);
+    if (isnan(sigma))
+        return;
+    (void)snprintf(text, sizeof text, "sigma %.4g", sigma);
+    pn_lines_add(out, name, NAN, text, "batch %zu, T = %zu: %.4g gradients", batch, steps,
+                 (double)batch * (double)steps);
+}
+
+void sgd_what_if(const pn_plan *plan, pn_plan_lines *out)
+{
+    size_t batch = plan->questions[0].batch, steps = plan->iterations;
+
+    explain_other(plan, out, "with b/2", batch / 2, steps);
+    explain_other(plan, out, "with 2 b", 2 * batch, steps);
+    explain_other(plan, out, "with 2 T", batch, 2 * steps);
+}
+
 /* ---- the plan ---- */
 
 pn_status sgd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
@@ -296,13 +440,13 @@ pn_status sgd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
     PN_TRY(choose_sampling(at, err));
     PN_TRY(sgd_read_scale(at, err));
     PN_TRY(choose_steps(at, err));
-    PN_TRY(sgd_choose_noise(at, err));
+    PN_TRY(choose_noise(at, err));
     PN_TRY(choose_schedule(at, err));
     if (at->wanted > PN_WORK_SECONDS)
         pn_plan_held_back(&plan->base, at->wanted);
     pn_first_order_explain(&plan->problem, &plan->base);
     explain_steps(at);
-    sgd_explain_noise(at);
+    explain_noise(at);
     explain_risk(at);
     return PN_OK;
 }

@@ -59,16 +59,7 @@ static double usual_distance(const sgd_problem *at)
 /* eta T/(1 - beta), unit the noise of one release that takes the whole budget. */
 static double time_for(const sgd_problem *at, double unit)
 {
-    const pn_first_order *first = &at->plan->problem;
-    pn_noise_time time = { .scale = pn_margin_scale(&at->plan->problem),
-                           .slope = first->lipschitz,
-                           .distance = proven_distance(at),
-                           .strong_convexity = first->strong_convexity,
-                           .gap = at->gap,
-                           .p = (double)first->p,
-                           .unit = unit };
-
-    return pn_time_of_noise(&time);
+    return pn_first_order_time_of_noise(&at->plan->problem, at->guessed ? INFINITY : at->distance / 2.0, at->gap, unit);
 }
 
 static bool tosses_coins(const sgd_problem *at)

@@ -1,18 +1,28 @@
 /* block_frank_wolfe.c -- minimise a smooth convex f over M_1 x ... x M_d: a random subset T of the blocks moves, x_i <-
  * (1 - gamma) x_i + gamma s_i with s_i = argmin over M_i of <s, grad_i f(x_t)>, all by the gradient at x_t;
  * gamma_t = 2/(p_min t + 2).  Not private.
- * Depends on: block_frank_wolfe.h, objective, geometry.  Used by: solvers.c's table.
+ * Depends on: block_frank_wolfe.h, frank_wolfe.h, objective, geometry.  Used by: solvers.c's table.
  * Source: Lou, Cheung (2018), Algorithm 1. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "solvers/frank_wolfe/block_frank_wolfe.h"
+#include "solvers/frank_wolfe/frank_wolfe.h"
+
+static void bfw_plan_destroy(pn_plan *plan)
+{
+    bfw_plan *self = (bfw_plan *)plan;
+
+    pn_block_structure_free(self->structure);
+    pn_block_sampling_free(self->sampling);
+    pn_free(self);
+}
 
 typedef struct bfw_state {
-    pn_state base;                    /* first */
-    double *theta, *gradient, *point; /* [p] each; gradient holds -grad f while a step looks for vertices */
-    size_t *drawn;                    /* [blocks] T */
+    pn_state base;            /* first */
+    double *gradient, *point; /* [p] each; gradient holds -grad f while a step looks for vertices */
+    size_t *drawn;            /* [blocks] T */
     size_t count;
     bool has_drawn; /* and the step has not been made: tried again it keeps its blocks */
 } bfw_state;
@@ -27,7 +37,6 @@ static void bfw_rooms(pn_state *state, pn_room *room)
     bfw_state *self = (bfw_state *)state;
     size_t p = pn_objective_dim(state->plan->objective);
 
-    pn_room_take(room, &self->theta, p);
     pn_room_take(room, &self->gradient, p);
     pn_room_take(room, &self->point, p);
 }
@@ -38,7 +47,6 @@ static pn_status bfw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     const bfw_plan *plan = plan_of(self);
 
     (void)ask;
-    memcpy(self->theta, plan->start, pn_objective_dim(state->plan->objective) * sizeof(double));
     return pn_new(&self->drawn, plan->sampling->blocks, err, "solve.block_frank_wolfe: out of memory for %zu blocks",
                   plan->sampling->blocks);
 }
@@ -58,12 +66,7 @@ static pn_status bfw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, p
     if (!self->has_drawn)
         PN_TRY(pn_ask_blocks(ask, plan->sampling, self->drawn, &self->count, err));
     self->has_drawn = true;
-    if (plan->oracle.sample) {
-        PN_TRY(pn_ask_value(ask, self->theta, &row->value, err));
-        PN_TRY(plan->oracle.sample(plan->oracle.self, self->theta, p, self->gradient, err));
-    } else {
-        PN_TRY(pn_ask_gradient(ask, self->theta, &row->value, self->gradient, err));
-    }
+    PN_TRY(pn_ask_source(ask, &plan->oracle, self->base.theta, &row->value, self->gradient, err));
     for (size_t j = 0; j < p; j++)
         self->gradient[j] = -self->gradient[j];
     return PN_OK;
@@ -94,46 +97,45 @@ static pn_status find_vertices(bfw_state *self, double *gap, pn_err *err)
 
         PN_TRY(find_vertex(self, i, &across, err));
         for (size_t j = blocks->first[i]; j < blocks->first[i + 1]; j++)
-            across -= self->gradient[j] * self->theta[j];
+            across -= self->gradient[j] * self->base.theta[j];
         *gap += across;
     }
     return PN_OK;
 }
 
-/* Operation by operation as frank_wolfe moves: with all blocks in T the bits are the same. */
-static void move_block(bfw_state *self, size_t i, double gamma)
+/* What block i moves by in step t, from 0. */
+static double step_size(const bfw_plan *plan, size_t t, size_t i)
 {
-    const pn_blocks *blocks = pn_block_structure_blocks(plan_of(self)->structure);
-    size_t first = blocks->first[i], count = blocks->first[i + 1] - first;
+    const pn_block_sampling *sampling = plan->sampling;
+    double now = (double)t;
 
-    for (size_t j = 0; j < count; j++)
-        self->theta[first + j] *= 1.0 - gamma;
-    pn_atom_add(&(pn_atom){ .count = count, .value = self->point + first }, gamma, self->theta + first);
+    if (!plan->compensated)
+        return 2.0 / (sampling->least * now + 2.0);
+    return fmin(2.0 / ((now + plan->late + 2.0 * (double)sampling->blocks) * sampling->ops->inclusion(sampling, i)),
+                1.0);
 }
 
 static pn_status bfw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     bfw_state *self = (bfw_state *)state;
     const bfw_plan *plan = plan_of(self);
+    const pn_blocks *blocks = pn_block_structure_blocks(plan->structure);
     double gap = 0.0;
 
     PN_TRY(find_vertices(self, &gap, err));
     if (isnan(gap))
         return pn_objective_undefined(plan->base.objective, "solve.block_frank_wolfe", err);
-    for (size_t k = 0; k < self->count; k++)
-        move_block(self, self->drawn[k], bfw_step_size(plan, state->step, self->drawn[k]));
-    row->step_size = bfw_step_size(plan, state->step, plan->compensated ? self->drawn[0] : 0);
+    for (size_t k = 0; k < self->count; k++) {
+        size_t i = self->drawn[k], first = blocks->first[i], count = blocks->first[i + 1] - first;
+
+        fw_move(self->base.theta + first, count, &(pn_atom){ .count = count, .value = self->point + first },
+                step_size(plan, state->step, i));
+    }
+    row->step_size = step_size(plan, state->step, plan->compensated ? self->drawn[0] : 0);
     if (self->count == plan->sampling->blocks && !plan->oracle.sample)
         row->gap = gap;
     self->has_drawn = false;
     return PN_OK;
-}
-
-static void bfw_current(const pn_state *state, double *theta)
-{
-    const bfw_state *self = (const bfw_state *)state;
-
-    memcpy(theta, self->theta, pn_objective_dim(state->plan->objective) * sizeof(double));
 }
 
 const pn_solver_ops pn_solver_block_frank_wolfe = {
@@ -155,6 +157,5 @@ const pn_solver_ops pn_solver_block_frank_wolfe = {
     .begin = bfw_begin,
     .query = bfw_query,
     .update = bfw_update,
-    .current = bfw_current,
     .end = bfw_end,
 };

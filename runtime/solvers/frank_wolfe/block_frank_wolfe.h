@@ -15,16 +15,11 @@ typedef struct bfw_plan {
     pn_gradient_oracle oracle; /* sample NULL: the objective's gradient */
     bool compensated;          /* block i moves by gamma/(d p_i) */
     double late;               /* t0: compensated steps begin as if so many had been made */
-    double *start;             /* [p] */
 } bfw_plan;
 
 extern const pn_param bfw_params[];
 enum { BFW_SAMPLING = 0, BFW_STEP, BFW_CURVATURE, BFW_GAP, BFW_GRADIENT_ERROR, BFW_ORACLE_ERROR, BFW_ORACLE };
 
 pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
-void bfw_plan_destroy(pn_plan *plan);
-
-/** What block i moves by in step t, from 0. */
-double bfw_step_size(const bfw_plan *plan, size_t t, size_t i);
 
 #endif

@@ -52,27 +52,6 @@ typedef struct problem {
     const char *curvature_from, *gap_from;
 } problem;
 
-double bfw_step_size(const bfw_plan *plan, size_t t, size_t i)
-{
-    const pn_block_sampling *sampling = plan->sampling;
-    double now = (double)t;
-
-    if (!plan->compensated)
-        return 2.0 / (sampling->least * now + 2.0);
-    return fmin(2.0 / ((now + plan->late + 2.0 * (double)sampling->blocks) * sampling->ops->inclusion(sampling, i)),
-                1.0);
-}
-
-void bfw_plan_destroy(pn_plan *plan)
-{
-    bfw_plan *self = (bfw_plan *)plan;
-
-    pn_block_structure_free(self->structure);
-    pn_block_sampling_free(self->sampling);
-    pn_free(self->start);
-    pn_free(self);
-}
-
 /* ---- blocks and sampling ---- */
 
 static pn_status take_sampling(problem *at, pn_err *err)
@@ -166,7 +145,7 @@ static pn_status find_curvature(problem *at, pn_err *err)
 static void find_gap(problem *at)
 {
     const pn_bounds *bounds = at->bounds;
-    const double *start = at->plan->start;
+    const double *start = at->plan->base.start;
     size_t p = at->set->dim;
     double most = INFINITY, reach = INFINITY;
 
@@ -258,7 +237,6 @@ static void explain_sampling(const problem *at)
 static void explain_bound(const problem *at)
 {
     pn_plan *base = &at->plan->base;
-    const char *none = no_bound(at);
 
     if (isfinite(at->curvature))
         pn_plan_add(base, at->plan->compensated ? "curvature C'" : "curvature C", at->curvature, "%s",
@@ -274,11 +252,10 @@ static void explain_bound(const problem *at)
         pn_plan_add(base, "risk from errors", at->error, "%s",
                     at->plan->compensated ? "sum over blocks of oracle_error + gradient_error x diameter"
                                           : "e/p_min, e = sum p_i (oracle_error + gradient_error x diameter)");
-    if (pn_plan_bounds(base, none ? NAN : bound_of(at), none))
-        pn_plan_add(base, "excess risk bound", base->bound, "expected, over the draws; %s%s",
-                    at->plan->compensated ? "max((t0 + 2d) h0, 2 d^2 C')/(T + t0 + 2d)"
-                                          : "2 (h0 + C/p_min)/(p_min T + 2)",
-                    at->error > 0.0 ? " + errors" : "");
+    (void)pn_plan_bounds(base, bound_of(at), no_bound(at), "expected, over the draws; %s%s",
+                         at->plan->compensated ? "max((t0 + 2d) h0, 2 d^2 C')/(T + t0 + 2d)"
+                                               : "2 (h0 + C/p_min)/(p_min T + 2)",
+                         at->error > 0.0 ? " + errors" : "");
 }
 
 pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
@@ -292,7 +269,7 @@ pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
                               .own = own };
     pn_status status;
 
-    PN_TRY(fw_check_set(plan->base.name, at->set, err));
+    PN_TRY(fw_check_set(base, err));
     status = pn_block_structure_new(&plan->structure, at->set, err);
     if (status != PN_OK)
         return pn_fail_in(err, status, owner);
@@ -300,7 +277,7 @@ pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
     PN_TRY(take_sampling(at, err));
     PN_TRY(take_steps(at, err));
     PN_TRY(check_gradient(at, err));
-    PN_TRY(fw_first_point(&plan->start, owner, at->set, &at->common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, owner, at->objective, &at->common[PN_OPT_START], err));
     PN_TRY(find_curvature(at, err));
     find_gap(at);
     find_error(at);

@@ -7,13 +7,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
+static void fw_plan_destroy(pn_plan *plan)
+{
+    fw_plan *self = (fw_plan *)plan;
+
+    pn_schedule_clear(&self->step);
+    pn_free(self);
+}
+
 typedef struct fw_state {
-    pn_state base;                    /* first */
-    bool selects;                     /* vertices are chosen privately; else by the support function */
-    double *theta, *gradient, *point; /* [p] each */
-    double *away;                     /* [p] -gradient */
+    pn_state base;            /* first */
+    bool selects;             /* vertices are chosen privately; else by the support function */
+    double *gradient, *point; /* [p] each */
+    double *away;             /* [p] -gradient */
     size_t chosen;
 } fw_state;
 
@@ -27,7 +36,6 @@ static void fw_rooms(pn_state *state, pn_room *room)
     fw_state *self = (fw_state *)state;
     size_t p = pn_objective_set(state->plan->objective)->dim;
 
-    pn_room_take(room, &self->theta, p);
     pn_room_take(room, &self->gradient, p);
     pn_room_take(room, &self->point, p);
     pn_room_take(room, &self->away, p);
@@ -41,7 +49,6 @@ static pn_status fw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     (void)ask;
     (void)err;
     self->selects = plan->base.request.kind != PN_NONPRIVATE && plan->noise.sigma == 0.0;
-    memcpy(self->theta, plan->start, pn_objective_set(plan->base.objective)->dim * sizeof(double));
     return PN_OK;
 }
 
@@ -49,18 +56,8 @@ static pn_status fw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
 {
     fw_state *self = (fw_state *)state;
 
-    return self->selects ? pn_ask_vertex(ask, self->theta, &row->value, &self->chosen, err)
-                         : pn_ask_gradient(ask, self->theta, &row->value, self->gradient, err);
-}
-
-/* theta <- (1 - mu) theta + mu atom; exactly the atom when mu is 1. */
-static void move(fw_state *self, const pn_atom *atom, double mu)
-{
-    size_t p = pn_objective_set(self->base.plan->objective)->dim;
-
-    for (size_t j = 0; j < p; j++)
-        self->theta[j] *= 1.0 - mu;
-    pn_atom_add(atom, mu, self->theta);
+    return self->selects ? pn_ask_vertex(ask, self->base.theta, &row->value, &self->chosen, err)
+                         : pn_ask_gradient(ask, self->base.theta, &row->value, self->gradient, err);
 }
 
 static void chosen_step(fw_state *self, pn_trace_row *row)
@@ -69,7 +66,7 @@ static void chosen_step(fw_state *self, pn_trace_row *row)
     pn_atom atom;
 
     set->ops->atom(set, self->chosen, &atom, self->point);
-    move(self, &atom, row->step_size);
+    fw_move(self->base.theta, set->dim, &atom, row->step_size);
     row->atom = self->chosen + 1;
 }
 
@@ -81,7 +78,7 @@ static pn_status support_step(fw_state *self, pn_trace_row *row, pn_err *err)
     double along = 0.0, across = NAN;
 
     for (size_t j = 0; j < set->dim; j++) {
-        along += self->gradient[j] * self->theta[j];
+        along += self->gradient[j] * self->base.theta[j];
         self->away[j] = -self->gradient[j];
     }
     PN_TRY(set->ops->support(set, self->away, self->point, &across, err));
@@ -91,7 +88,7 @@ static pn_status support_step(fw_state *self, pn_trace_row *row, pn_err *err)
         if (isnan(along + across)) /* only here: whether a private run ends must not depend on the data */
             return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
     }
-    move(self, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
+    fw_move(self->base.theta, set->dim, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
     return PN_OK;
 }
 
@@ -106,17 +103,10 @@ static pn_status fw_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-static void fw_current(const pn_state *state, double *theta)
-{
-    const fw_state *self = (const fw_state *)state;
-
-    memcpy(theta, self->theta, pn_objective_set(state->plan->objective)->dim * sizeof(double));
-}
-
 #define FW_RUN                                                                                                         \
     .reveals = PN_REVEALS_PAID, .is_private = true, .passes = true, .plan_size = sizeof(fw_plan),                      \
     .destroy_plan = fw_plan_destroy, .state = sizeof(fw_state), .rooms = fw_rooms, .begin = fw_begin,                  \
-    .query = fw_query, .update = fw_update, .current = fw_current
+    .query = fw_query, .update = fw_update
 
 const pn_solver_ops pn_solver_frank_wolfe = {
     .name = "frank_wolfe",

@@ -1,6 +1,6 @@
 /* frank_wolfe.h -- what the plans and the steps of the two private Frank-Wolfe methods share: vertices chosen privately
  * (frank_wolfe), or the exact vertex of a gradient with noise (frank_wolfe_convex).
- * Private to frank_wolfe*.c and block_frank_wolfe_plan.c.
+ * Private to frank_wolfe*.c and block_frank_wolfe*.c.
  * Depends on: question.h, schedule.h. */
 #ifndef PN_SOLVERS_FRANK_WOLFE_H
 #define PN_SOLVERS_FRANK_WOLFE_H
@@ -12,7 +12,6 @@ typedef struct fw_plan {
     pn_plan base;            /* first */
     pn_gradient_noise noise; /* of frank_wolfe_convex */
     pn_schedule step;        /* mu */
-    double *start;           /* [p] */
 } fw_plan;
 
 /* `step` of both. */
@@ -40,13 +39,14 @@ typedef struct fw_problem {
     double k, delta_q;  /* of frank_wolfe: vertices, and the sensitivity of every score */
 } fw_problem;
 
-/** A bounded set with a support function, or an error that says what is missing; `solver` without "solve.". */
-pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err);
-/** *out[dim] = the `start` option, by default the set's centre; the caller frees it. */
-pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err);
+/** A bounded set with a support function, or an error that says what is missing. */
+pn_status fw_check_set(const pn_plan *plan, pn_err *err);
 /** The problem and the start of a plan, or a reason why this objective cannot have one: no set, an unbounded one,
  *  no memory for a start. */
-pn_status fw_read(fw_problem *at, fw_plan *plan, const pn_arg *start, const pn_arg *step, pn_err *err);
+pn_status fw_read(fw_problem *at, pn_plan *plan, const pn_arg *start, const pn_arg *step, pn_err *err);
+/** theta[count] <- (1 - mu) theta + mu atom; exactly the atom when mu is 1.  The one way that all move: with all blocks
+ *  in a step the bits are the same. */
+void fw_move(double *theta, size_t count, const pn_atom *atom, double mu);
 /** Steps are 2/(t+1), which the theory is about. */
 bool fw_is_standard(const fw_problem *at);
 /** The line of the slope bound or the clip, and that of the curvature. */
@@ -66,6 +66,5 @@ size_t fw_best_steps(double gamma, double a, size_t fallback);
 
 pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
-void fw_plan_destroy(pn_plan *plan);
 
 #endif

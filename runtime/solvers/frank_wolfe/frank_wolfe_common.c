@@ -1,9 +1,8 @@
 /* frank_wolfe_common.c -- what the Frank-Wolfe plans are made of.
- * Depends on: frank_wolfe.h.  Used by: frank_wolfe_plan.c, frank_wolfe_convex.c, block_frank_wolfe_plan.c. */
+ * Depends on: frank_wolfe.h.  Used by: frank_wolfe_plan.c, frank_wolfe_convex.c, block_frank_wolfe*.c. */
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
 const char *const fw_steps[] = { "standard", "paper", NULL };
@@ -65,6 +64,13 @@ bool fw_is_standard(const fw_problem *at)
     return !at->step || (at->step->text && at->step->count == 0);
 }
 
+void fw_move(double *theta, size_t count, const pn_atom *atom, double mu)
+{
+    for (size_t j = 0; j < count; j++)
+        theta[j] *= 1.0 - mu;
+    pn_atom_add(atom, mu, theta);
+}
+
 pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
 {
     const pn_arg *step = at->step;
@@ -79,40 +85,23 @@ pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
         pn_plan_warn(&plan->base,
                      "step=\"paper\" keeps about 1/e of the start's weight and does not converge; no bound");
     PN_TRY(pn_schedule_read(of, &plan->base, &fw_params[FW_STEP], step, err));
-    if (of->each)
-        pn_schedule_explain(of, &plan->base, "step mu");
-    else
-        pn_plan_add(&plan->base, "step mu", of->eta, step->text ? "1/(T + 2)" : "as given");
+    pn_schedule_explain(of, &plan->base, "step mu", of->eta, step->text ? "1/(T + 2)" : "as given");
     return PN_OK;
 }
 
-pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err)
+pn_status fw_check_set(const pn_plan *plan, pn_err *err)
 {
-    PN_TRY(pn_new(out, set->dim, err, "%s: out of memory", owner));
-    if (start->given)
-        memcpy(*out, start->vector.data, set->dim * sizeof(double));
-    else
-        set->ops->center(set, *out);
-    return PN_OK;
-}
+    const pn_set *set = pn_objective_set(plan->objective);
 
-pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err)
-{
-    if (!set)
-        return pn_fail(err, PN_EINVAL, "solve.%s: the objective has no constraint set; give set= to pn.objective",
-                       solver);
-    if (!pn_set_is_bounded(set))
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: needs a bounded set, %s is not; intersect it with a ball",
-                       solver, set->ops->name);
+    PN_TRY(pn_plan_need_bounded_set(plan, err));
     if (!set->ops->support)
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: needs a support function, which %s does not have", solver,
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: needs a support function, which %s does not have", plan->owner,
                        set->ops->name);
     return PN_OK;
 }
 
-pn_status fw_read(fw_problem *at, fw_plan *plan, const pn_arg *start, const pn_arg *step, pn_err *err)
+pn_status fw_read(fw_problem *at, pn_plan *base, const pn_arg *start, const pn_arg *step, pn_err *err)
 {
-    pn_plan *base = &plan->base;
     const pn_bounds *bounds = pn_objective_bounds(base->objective);
 
     *at = (fw_problem){ .objective = base->objective,
@@ -123,8 +112,8 @@ pn_status fw_read(fw_problem *at, fw_plan *plan, const pn_arg *start, const pn_a
                         .gamma = isfinite(bounds->curvature) ? bounds->curvature : 0.0,
                         .bounded = isfinite(bounds->curvature),
                         .step = step };
-    PN_TRY(fw_check_set(base->name, at->set, err));
-    return fw_first_point(&plan->start, base->owner, at->set, start, err);
+    PN_TRY(fw_check_set(base, err));
+    return pn_plan_start(&base->start, base->owner, base->objective, start, err);
 }
 
 size_t fw_best_steps(double gamma, double a, size_t fallback)
@@ -132,13 +121,4 @@ size_t fw_best_steps(double gamma, double a, size_t fallback)
     double steps = a > 0.0 ? pow(4.0 * gamma / a, 2.0 / 3.0) : (double)fallback;
 
     return (size_t)fmin(fmax(round(steps), 1.0), FW_MAX_STEPS);
-}
-
-void fw_plan_destroy(pn_plan *plan)
-{
-    fw_plan *self = (fw_plan *)plan;
-
-    pn_schedule_clear(&self->step);
-    pn_free(self->start);
-    pn_free(self);
 }

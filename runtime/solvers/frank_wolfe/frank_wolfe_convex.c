@@ -47,9 +47,8 @@ static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *wi
                 plan->noise.scheme ? "sigma G, and as much of the draw's" : "sigma G");
     if (plan->noise.scheme && !fw_no_bound(at)) /* what it would be of all records: to compare by */
         plan->base.predicted = from_steps + from_noise;
-    if (pn_plan_bounds(&plan->base, from_steps + from_noise, none))
-        pn_plan_add(&plan->base, "excess risk bound", plan->base.bound,
-                    "expected, over the noise; sum of the two; Theorem 5.6, corrected");
+    (void)pn_plan_bounds(&plan->base, from_steps + from_noise, none,
+                         "expected, over the noise; sum of the two; Theorem 5.6, corrected");
 }
 
 static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, pn_err *err)
@@ -79,8 +78,7 @@ pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own,
     fw_plan *plan = (fw_plan *)base;
     fw_problem at;
 
-    PN_TRY(fw_read(&at, plan, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
-    PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, at.objective, &base->request, err));
+    PN_TRY(fw_read(&at, base, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[FW_CONVEX_BATCH], err));
     if (base->request.kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);

@@ -21,23 +21,14 @@ const pn_param fw_params[] = {
     PN_PARAM_END,
 };
 
-/* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
-static double contributions(pn_neighbours neighbours)
-{
-    return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
-}
-
-static pn_status check_problem(const fw_problem *at, pn_err *err)
+static pn_status check_problem(const pn_plan *plan, const fw_problem *at, pn_err *err)
 {
     if (!pn_set_is_polytope(at->set))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "solve.frank_wolfe: private selection needs a polytope with vertices, not %s; use l1_ball, "
                        "simplex or polytope, or privacy=false",
                        at->set->ops->name);
-    if (at->request->neighbours == PN_ADD_REMOVE)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: neighbours=\"add_remove\" makes n secret, and the objective divides by n; "
-                       "use \"replace_one\" or \"zero_out\"");
+    PN_TRY(pn_request_need_n(at->request, plan->owner, err));
     if (!isfinite(at->bounds->reg.gradient))
         return pn_fail(err, PN_EUNSUPPORTED, "solve.frank_wolfe: the gradient of the regulariser is not bounded: %s",
                        at->bounds->reg.missing);
@@ -140,7 +131,7 @@ static choice choose_tight(const fw_problem *at, size_t selection, size_t fixed_
 static choice choose_paper(const fw_problem *at, size_t fixed_steps)
 {
     const pn_request *request = at->request;
-    double article_sensitivity = at->delta_q / contributions(request->neighbours);
+    double article_sensitivity = at->delta_q / pn_contributions(request->neighbours);
     choice made = { PN_SELECT_LAPLACE, fixed_steps, 0.0, INFINITY };
     double scale;
 
@@ -153,11 +144,9 @@ static choice choose_paper(const fw_problem *at, size_t fixed_steps)
     return made;
 }
 
-static pn_status check_paper(const pn_request *request, size_t selection, pn_err *err)
+static pn_status check_paper(const pn_plan *plan, const pn_arg *common, size_t selection, pn_err *err)
 {
-    if (request->kind != PN_EPSILON_DELTA || request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: calibration=\"paper\" is stated for epsilon and delta; give both");
+    PN_TRY(pn_gradient_noise_check(plan, common, err));
     if (selection != 0 && selection != (size_t)PN_SELECT_LAPLACE + 1)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "solve.frank_wolfe: calibration=\"paper\" is Laplace noise; leave selection out or \"laplace\"");
@@ -177,7 +166,7 @@ static pn_status check_paper(const pn_request *request, size_t selection, pn_err
 static double gain_of_vertex(const fw_problem *at)
 {
     double spread = at->set->ops->atom_radius(at->set, PN_L2) * at->bounds->lipschitz[PN_L2];
-    double most = at->delta_q * at->n / contributions(at->request->neighbours);
+    double most = at->delta_q * at->n / pn_contributions(at->request->neighbours);
 
     return isfinite(spread) ? fmin(most, spread * sqrt(fmin(1.0, 2.0 * log(at->k) / (double)at->set->dim))) : most;
 }
@@ -187,32 +176,21 @@ static double noise_of_choice(const fw_problem *at, const choice *made)
     return 2.0 * at->delta_q / made->epsilon * law_constant(made->law, at->k);
 }
 
-typedef struct budget_search {
-    fw_problem at;
-    pn_request request;
-    size_t selection, fixed_steps;
-} budget_search;
-
-static bool is_noise(void *self, double budget)
-{
-    budget_search *by = self;
-    choice made;
-
-    *(by->request.kind == PN_RHO ? &by->request.rho : &by->request.epsilon) = budget;
-    made = choose_tight(&by->at, by->selection, by->fixed_steps);
-    return !(noise_of_choice(&by->at, &made) <= PAYS * gain_of_vertex(&by->at));
-}
-
 /* The epsilon, or rho, at which choices find their way, to 2 %. */
 static double budget_that_pays(const fw_problem *at, size_t selection, size_t fixed_steps)
 {
-    budget_search by = { *at, *at->request, selection, fixed_steps };
-    double budget = at->request->kind == PN_RHO ? at->request->rho : at->request->epsilon;
+    pn_request request = *at->request;
+    fw_problem with = *at;
+    double *budget = request.kind == PN_RHO ? &request.rho : &request.epsilon;
 
-    by.at.request = &by.request;
-    while (budget < 1e6 && is_noise(&by, budget))
-        budget *= 1.02;
-    return budget;
+    with.request = &request;
+    for (; *budget < 1e6; *budget *= 1.02) {
+        choice made = choose_tight(&with, selection, fixed_steps);
+
+        if (noise_of_choice(&with, &made) <= PAYS * gain_of_vertex(&with))
+            break;
+    }
+    return *budget;
 }
 
 /* Gradients find a way where their noise is no longer than two slopes: on those problems gradient_descent over the l2
@@ -222,7 +200,7 @@ static bool descent_pays(const fw_problem *at)
     const pn_request *request = at->request;
 
     return (request->kind == PN_RHO || request->delta > 0.0) &&
-           contributions(request->neighbours) * sqrt((double)at->set->dim) <=
+           pn_contributions(request->neighbours) * sqrt((double)at->set->dim) <=
                2.0 * at->n * sqrt(2.0 * pn_gradient_noise_rho(request));
 }
 
@@ -247,7 +225,7 @@ static void warn_of_noise(pn_plan *plan, const fw_problem *at, const choice *mad
 
 static void explain_problem(pn_plan *plan, const fw_problem *at)
 {
-    double per_record = at->delta_q / contributions(at->request->neighbours) * at->n;
+    double per_record = at->delta_q / pn_contributions(at->request->neighbours) * at->n;
 
     pn_plan_add(plan, "records n", at->n, "public");
     pn_plan_add(plan, "vertices k", at->k, "of %s", at->set->ops->name);
@@ -281,8 +259,7 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
     if (at->bounded && fw_is_standard(at))
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
-    if (pn_plan_bounds(plan, made->bound, fw_no_bound(at)))
-        pn_plan_add(plan, "excess risk bound", made->bound, "expected, over the noise; sum of the two");
+    (void)pn_plan_bounds(plan, made->bound, fw_no_bound(at), "expected, over the noise; sum of the two");
 }
 
 static void explain_lattice(pn_plan *plan, const pn_selection_options *selection)
@@ -298,12 +275,11 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     size_t given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
     size_t fixed = given || at->bounded ? given : FW_DEFAULT_STEPS;
-    pn_status status = paper ? check_paper(at->request, own[FW_SELECTION].count, err) : PN_OK;
     pn_question *vertex = &plan->base.questions[0];
     choice made;
 
-    if (status != PN_OK)
-        return status;
+    if (paper)
+        PN_TRY(check_paper(&plan->base, common, own[FW_SELECTION].count, err));
     made = paper ? choose_paper(at, fixed) : choose_tight(at, own[FW_SELECTION].count, fixed);
     if (!(made.epsilon >= 0x1p-39))
         return pn_fail(err, PN_EBUDGET,
@@ -329,7 +305,7 @@ static pn_status measure_scores(fw_plan *plan, fw_problem *at, pn_err *err)
 {
     pn_question *vertex;
 
-    PN_TRY(check_problem(at, err));
+    PN_TRY(check_problem(&plan->base, at, err));
     PN_TRY(pn_plan_ask(&vertex, &plan->base, &pn_question_vertex, err));
     PN_TRY(pn_question_certify(vertex, err));
     at->k = (double)vertex->dim;
@@ -348,7 +324,7 @@ pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     fw_plan *plan = (fw_plan *)base;
     fw_problem at;
 
-    PN_TRY(fw_read(&at, plan, &common[PN_OPT_START], &own[FW_STEP], err));
+    PN_TRY(fw_read(&at, base, &common[PN_OPT_START], &own[FW_STEP], err));
     if (base->request.kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);
     } else {

@@ -241,10 +241,9 @@ static void explain_risk(pn_plan *plan, const op_problem *at, const op_choice *m
         pn_plan_add(plan, "risk from b", noise, "(sigma/n) x Gaussian width %.6g", width);
         pn_plan_add(plan, "risk from lambda", weight, "(lambda/2) max ||theta - start||^2, at most %.4g^2", at->reach);
     }
-    if (!pn_plan_bounds(plan, noise + weight + answer, none))
-        return;
-    pn_plan_add(plan, "risk from the end", answer, "tau/n + sigma_o sqrt(p) x slope of f");
-    pn_plan_add(plan, "excess risk bound", plan->bound, "expected, over the noise; sum of the three");
+    if (!none)
+        pn_plan_add(plan, "risk from the end", answer, "tau/n + sigma_o sqrt(p) x slope of f");
+    (void)pn_plan_bounds(plan, noise + weight + answer, none, "expected, over the noise; sum of the three");
 }
 
 /* The Gaussian width of the set, from above. */

@@ -141,10 +141,8 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
                     ? ""
                     : "expected, by coins of rate b/n; ",
                 own[SVRG_BATCH].given ? "as given" : plan->why_batch);
-    if (plan->step.each)
-        pn_schedule_explain(&plan->step, base, "step eta");
-    else
-        pn_plan_add(base, "step eta", shape->step, "%s", own[SVRG_STEP].given ? "as given" : plan->why_step);
+    pn_schedule_explain(&plan->step, base, "step eta", shape->step, "%s",
+                        own[SVRG_STEP].given ? "as given" : plan->why_step);
     if (base->request.kind != PN_NONPRIVATE)
         pn_plan_add(base, "releases", steps + (plan->printed ? 0.0 : (double)shape->epochs),
                     plan->printed ? "one an inner step, of a batch's sum + v under one noise"
@@ -239,10 +237,9 @@ static void explain_risk(svrg_plan *plan)
                         ? "of a quadratic with curvatures from mu to L; no bound"
                         : "a third of D^2/(4 eta M) and noise over M steps; no bound");
     }
-    if (pn_plan_bounds(base, bound, none))
-        pn_plan_add(base, "excess risk bound", base->bound,
-                    "expected; epochs contract from %.4g (Xiao and Zhang, Theorem 3.1, with this noise)",
-                    plan->first_gap);
+    (void)pn_plan_bounds(base, bound, none,
+                         "expected; epochs contract from %.4g (Xiao and Zhang, Theorem 3.1, with this noise)",
+                         plan->first_gap);
 }
 
 /* ---- the plan ---- */

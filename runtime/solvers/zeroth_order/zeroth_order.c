@@ -16,7 +16,6 @@ typedef struct zo_state {
     double *w, *previous;         /* where gradients are taken in this round and the one before */
     double *gradient, *g;         /* as released; with the regulariser's */
     double *mean, *mean_gradient; /* of the epoch's rounds so far */
-    double *answer;               /* of completed epochs */
     size_t epochs;                /* completed */
     double best;                  /* smallest ||mean_gradient|| of those */
     bool placed;                  /* w is this round's, and `picked` */
@@ -31,12 +30,8 @@ static const zo_plan *plan_of(const zo_state *self)
 static void zo_rooms(pn_state *state, pn_room *room)
 {
     zo_state *self = (zo_state *)state;
-    double **const parts[] = { &self->x,        &self->delta,         &self->w,
-                               &self->previous, &self->gradient,      &self->g,
-                               &self->mean,     &self->mean_gradient, &self->answer };
-
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        pn_room_take(room, parts[i], plan_of(self)->dim);
+    PN_ROOM_TAKE(room, state->dim, &self->x, &self->delta, &self->w, &self->previous, &self->gradient, &self->g,
+                 &self->mean, &self->mean_gradient);
 }
 
 static pn_status zo_begin(pn_state *state, pn_oracle *ask, pn_err *err)
@@ -45,7 +40,7 @@ static pn_status zo_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
     (void)ask;
     (void)err;
-    memcpy(self->x, plan_of(self)->start, plan_of(self)->dim * sizeof(double));
+    memcpy(self->x, state->plan->start, plan_of(self)->dim * sizeof(double));
     return PN_OK;
 }
 
@@ -125,7 +120,7 @@ static void finish_epoch(zo_state *self, pn_trace_row *row)
     row->certificate = pn_lp_norm(PN_L2, dim, self->mean_gradient);
     self->epochs++;
     if (is_answer(self, row->certificate))
-        memcpy(self->answer, self->mean, dim * sizeof(double));
+        memcpy(self->base.theta, self->mean, dim * sizeof(double));
     self->best = self->epochs == 1 ? row->certificate : fmin(self->best, row->certificate);
     memset(self->delta, 0, dim * sizeof(double));
     memset(self->mean, 0, dim * sizeof(double));
@@ -143,6 +138,8 @@ static pn_status zo_update(pn_state *state, pn_trace_row *row, pn_err *err)
     PN_TRY(reg ? reg->ops->evaluate(reg, dim, self->w, NULL, self->g, err) : PN_OK);
     self->placed = false;
     add_to_mean(self->mean, self->w, dim, (double)round);
+    if (self->epochs == 0)
+        memcpy(state->theta, self->mean, dim * sizeof(double));
     add_to_mean(self->mean_gradient, self->g, dim, (double)round);
     learn(self, self->g);
     row->step_size = pn_lp_norm(PN_L2, dim, self->delta);
@@ -155,13 +152,10 @@ static pn_status zo_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-static void zo_current(const pn_state *state, double *theta)
-{
-    const zo_state *self = (const zo_state *)state;
-    const double *point = self->epochs > 0 ? self->answer : state->step > 0 ? self->mean : self->x;
-
-    memcpy(theta, point, plan_of(self)->dim * sizeof(double));
-}
+#define ZO_RUN                                                                                                         \
+    .reveals = PN_REVEALS_PAID, .is_private = true, .clips_values = true, .plan_size = sizeof(zo_plan),                \
+    .fill = zo_fill, .state = sizeof(zo_state), .rooms = zo_rooms, .begin = zo_begin, .query = zo_query,               \
+    .update = zo_update
 
 const pn_solver_ops pn_solver_zeroth_order = {
     .name = "zeroth_order",
@@ -171,18 +165,7 @@ const pn_solver_ops pn_solver_zeroth_order = {
         "boxes.",
     .source = "Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3, Theorem 4.9",
     .params = zo_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .clips_values = true,
-    .plan_size = sizeof(zo_plan),
-    .fill = zo_fill,
-    .destroy_plan = zo_plan_destroy,
-    .state = sizeof(zo_state),
-    .rooms = zo_rooms,
-    .begin = zo_begin,
-    .query = zo_query,
-    .update = zo_update,
-    .current = zo_current,
+    ZO_RUN,
 };
 
 const pn_solver_ops pn_solver_zeroth_order_naive = {
@@ -191,16 +174,5 @@ const pn_solver_ops pn_solver_zeroth_order_naive = {
            "its method beside, with its best batch.",
     .source = "Zhang, Tran, Cutkosky (2024), Section 3",
     .params = zo_naive_params,
-    .reveals = PN_REVEALS_PAID,
-    .is_private = true,
-    .clips_values = true,
-    .plan_size = sizeof(zo_plan),
-    .fill = zo_fill,
-    .destroy_plan = zo_plan_destroy,
-    .state = sizeof(zo_state),
-    .rooms = zo_rooms,
-    .begin = zo_begin,
-    .query = zo_query,
-    .update = zo_update,
-    .current = zo_current,
+    ZO_RUN,
 };

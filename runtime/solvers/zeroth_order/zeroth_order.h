@@ -1,12 +1,13 @@
 /* zeroth_order.h -- what the plan, the bounds and the steps of private zeroth-order optimization share.  Private to
  * zeroth_order*.c.  rho here is the ARTICLE's (square-root) scale: rho^2/2-zCDP.
  * Conversion from options happens once, in zeroth_order_plan.c.
- * Depends on: solver.h, continual/single_pass.h, objective/measures/smoothed.h.
+ * Depends on: solver.h, continual/single_pass.h, continual/sum_noise.h, objective/measures/smoothed.h.
  * Source: Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3, Theorem 4.9; zeroth-order.md. */
 #ifndef PN_SOLVERS_ZEROTH_ORDER_H
 #define PN_SOLVERS_ZEROTH_ORDER_H
 
 #include "continual/single_pass.h"
+#include "continual/sum_noise.h"
 #include "objective/measures/smoothed.h"
 #include "solvers/engine/solver.h"
 
@@ -14,15 +15,12 @@
 
 typedef enum zo_oracle { ZO_VARIANCE_REDUCED = 0, ZO_NAIVE } zo_oracle;
 
-/* ZO_TREE is the article's: plain, the root of 2^k leaves kept (pn_prefix_options.keep_root).  The root is dropped from
- * ZO_HONAKER's, which is never worse than a plain tree without root. */
-typedef enum zo_sum { ZO_TREE = 0, ZO_HONAKER, ZO_SQRT, ZO_BLT, ZO_SUM_COUNT } zo_sum;
-
-/* A way to estimate gradients.  Naive: the sum is not used; PN_DIRECTIONS_ONE or _ORTHOGONAL. */
+/* A way to estimate gradients.  PN_SUM_TREE is the article's, its root kept; the root is dropped from PN_SUM_HONAKER's.
+ * Naive: the sum is not used; PN_DIRECTIONS_ONE or _ORTHOGONAL. */
 typedef struct zo_method {
     zo_oracle oracle;
     pn_directions directions;
-    zo_sum sum;
+    pn_sum_kind sum;
 } zo_method;
 #define ZO_METHODS 10 /* variance-reduced: 2 directions times 4 sums; naive: one direction, orthogonal */
 extern const zo_method zo_methods[ZO_METHODS];
@@ -59,27 +57,17 @@ static inline bool zo_is_given(double number)
     return number > 0.0;
 }
 
-/* The noise N_t of prefixes, in units of sigma^2 and of one coordinate. */
-typedef struct zo_noise {
-    double gain;   /* sigma rho / sensitivity of a leaf */
-    double spread; /* mean over t of Var N_t */
-    double past;   /* mean over t of the variance of what earlier rounds have seen of N_t */
-    double drift;  /* variance of the mean over t of N_t */
-} zo_noise;
-/** That of a sum over `rounds` leaves; root: a tree keeps the node of all 2^k leaves.
- *  False for buffers past the table. */
-bool zo_sum_noise(zo_sum sum, bool root, size_t rounds, zo_noise *noise);
 /** Everything that follows from the method, K, T, B1, B2, mu and D of `choice`: step (kept where it is given) to bound;
  *  a bound of INFINITY for a sum that has no such horizon.  Source: zeroth-order.md sections 4 to 6, and 2.2, 6,
  *  7 of tree-mechanism.md. */
 void zo_evaluate(const zo_problem *problem, zo_choice *choice);
 /** Errors from what is sampled with `how` and from the noise: choice->noise,
  *  of which it takes past / spread and drift / spread. */
-void zo_set_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise, zo_choice *choice);
+void zo_set_errors(const zo_problem *problem, const pn_smoothing *how, const pn_sum_noise *noise, zo_choice *choice);
 /** Step, where `choice` has none, and bound, from its errors and sizes. */
 void zo_finish(const zo_problem *problem, zo_choice *choice);
 /** The same for any prefix sum. */
-void zo_evaluate_sum(const zo_problem *problem, const zo_noise *noise, zo_choice *choice);
+void zo_evaluate_sum(const zo_problem *problem, const pn_sum_noise *noise, zo_choice *choice);
 /** The smallest bound over the grids of sections 5 and 6; false when there are too few records for any,
  *  or no ball left beside the
  *  smoothing.  What `fixed` (may be NULL) gives of K, T, B1, B2, mu, D, eta is kept. */
@@ -109,7 +97,6 @@ typedef struct zo_plan {
     size_t dim;
     zo_choice choice;
     zo_output output;
-    double *start; /* [dim] owned */
 } zo_plan;
 
 /* Rows of the two tables.  Those of the naive one are the first of the other. */
@@ -165,13 +152,9 @@ bool zo_given(const zo_work *at, int option);
 pn_status zo_read_problem(zo_work *at, pn_err *err);
 /** Why the plan's bound is not proved; NULL where it is. */
 const char *zo_no_bound(const zo_work *at);
-/** Sensitivities and design of the question, which knows its smoothing and slices; the plan's event, charges and sigma,
- *  and what the noise makes of step, error and bound.  Errors: PN_EBUDGET; those of pn_prefix_design_new. */
-pn_status zo_make_design(zo_work *at, pn_err *err);
 /** The lines, warnings and settings. */
 void zo_explain(zo_work *at);
 
 pn_status zo_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
-void zo_plan_destroy(pn_plan *plan);
 
 #endif

@@ -1,6 +1,6 @@
 /* zeroth_order_bound.c -- what the online-to-nonconvex conversion is proved to reach with each way to estimate
  * gradients: numbers only.
- * Depends on: zeroth_order.h, continual/toeplitz.h, objective/measures/smoothed.h.  Used by: zeroth_order_plan.c,
+ * Depends on: zeroth_order.h, continual/sum_noise.h, objective/measures/smoothed.h.  Used by: zeroth_order_plan.c,
  * zeroth_order_practical.c, tests.
  * Source: Zhang, Tran, Cutkosky (2024), Theorem 4.9; zeroth-order.md sections 3 to 6.  Derived again here,
  * with constants.
@@ -30,177 +30,32 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "continual/toeplitz.h"
-#include "core/alloc.h"
 #include "core/size.h"
 #include "solvers/zeroth_order/zeroth_order.h"
 
-#define PI             3.14159265358979323846
-#define EULER          0.57721566490153286061
 #define MOST_ROUNDS    ((size_t)1 << 40) /* a stream of more leaves than records anyone has */
 #define MOST_RECORDS   0x1p60
-#define BUFFERS        4 /* of ZO_BLT, or as many as the table has */
-#define EXACT_SUMS     4096
 #define SQUARE_STEP    (7.0 / 6.0) /* E||w_t - w_{t-1}||^2 / D^2 */
 #define SHORTEST_EPOCH 2
 
 const zo_method zo_methods[ZO_METHODS] = {
-    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_TREE },
-    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_HONAKER },
-    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_SQRT },
-    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_BLT },
-    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_TREE },
-    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_HONAKER },
-    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_SQRT },
-    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_BLT },
-    { ZO_NAIVE, PN_DIRECTIONS_ONE, ZO_TREE },
-    { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, ZO_TREE },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_TREE },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_HONAKER },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_SQRT },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_BLT },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, PN_SUM_TREE },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, PN_SUM_HONAKER },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, PN_SUM_SQRT },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, PN_SUM_BLT },
+    { ZO_NAIVE, PN_DIRECTIONS_ONE, PN_SUM_TREE },
+    { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_TREE },
 };
-
-/* ---- noise of prefix sums ---- */
-
-/* Of the numbers 1 .. count, how many have bit i. */
-static double with_bit(size_t count, unsigned i)
-{
-    size_t numbers = count + 1, full = numbers >> (i + 1), rest = numbers & (((size_t)2 << i) - 1);
-    size_t half = (size_t)1 << i;
-
-    return (double)full * (double)half + (rest > half ? (double)(rest - half) : 0.0);
-}
-
-/* Subtrees of height i whose root's estimate is in W prefixes of the epoch and after it: the variance of the sum over
- * prefixes of what their nodes put in is square W^2 + line W + rest.  An estimate is weight times the node's own and 1
- * - weight times the sum of its children's; the left child stands for itself in 2^(i-1) prefixes.  fresh: of the root's
- * estimate what the last leaf's round has drawn. */
-typedef struct subtree {
-    double weight, fresh, square, line, rest;
-} subtree;
-
-static subtree grown(subtree child, unsigned height, bool plain)
-{
-    double weight = plain ? 1.0 : 1.0 / (1.0 + 0.5 / child.weight), other = 1.0 - weight,
-           uses = exp2((double)height - 1.0);
-
-    return (subtree){ .weight = weight,
-                      .fresh = weight * weight + other * other * child.fresh,
-                      .square = weight * weight + 2.0 * other * other * child.square,
-                      .line = 2.0 * other * (child.square * uses + child.line),
-                      .rest = child.square * uses * uses + child.line * uses + 2.0 * child.rest };
-}
-
-static double drift_of(const subtree *at, double uses)
-{
-    return (at->square * uses + at->line) * uses + at->rest;
-}
-
-/* Inverse-variance weights unless it is plain.  Without the root of 2^k leaves that prefix is the sum of its halves. */
-static void tree_noise(size_t rounds, bool plain, bool root, zo_noise *noise)
-{
-    bool drop = !root && rounds > 1 && (rounds & (rounds - 1)) == 0;
-    subtree at = { 1.0, 1.0, 1.0, 0.0, 0.0 };
-    double total = 0.0, fresh = 0.0, drift = 0.0;
-    unsigned layers = 0, i;
-
-    while (layers < 64 && rounds >> layers != 0)
-        layers++;
-    if (drop)
-        layers--;
-    for (i = 0; i < layers; i++) {
-        double halves = drop && i + 1 == layers ? 1.0 : 0.0, last = (double)(((rounds >> i) + 1) >> 1) + halves;
-
-        if (i > 0)
-            at = grown(at, i, plain);
-        total += at.weight * (with_bit(rounds, i) + 2.0 * halves);
-        fresh += at.fresh * last;
-        if (halves > 0.0)
-            drift += drift_of(&at, (double)(rounds / 2) + 1.0) + drift_of(&at, 1.0);
-        else if (rounds >> i & 1)
-            drift += drift_of(&at, (double)(rounds & (((size_t)1 << i) - 1)) + 1.0);
-    }
-    noise->gain = sqrt((double)layers);
-    noise->spread = total / (double)rounds;
-    noise->past = (total - fresh) / (double)rounds;
-    noise->drift = drift / ((double)rounds * (double)rounds);
-}
-
-/* S = sum_{j < T} c_j^2 with c_j = binom(2j, j)/4^j, and c_T^2.  Long sums by their expansions in 1/T. */
-static void sqrt_square(double rounds, double *square, double *next)
-{
-    double a = 1.0, s = 0.0, j, u = 1.0 / rounds;
-
-    if (rounds <= EXACT_SUMS) {
-        for (j = 0.0; j < rounds; j++) {
-            s += a;
-            a *= (j + 0.5) * (j + 0.5) / ((j + 1.0) * (j + 1.0));
-        }
-        *square = s;
-        *next = a;
-        return;
-    }
-    *square = (log(16.0 * rounds) + EULER - u / 4.0 + u * u * 5.0 / 192.0) / PI;
-    *next = u / PI * (1.0 - u / 4.0 + u * u / 32.0);
-}
-
-/* C = R: z's variance is S_T times the leaf's, and prefix t has S_t of it, 1 of that fresh.  (j + 1/4) c_j^2 are
- * differences of j^2 c_j^2, so sum_{t <= T} S_t = sum_j (T - j) c_j^2 = (T + 1/4) S_T - T^2 c_T^2.  z_t is in the sum
- * of all prefixes C_n = sum_{j < n} c_j = 2 n c_n times, n = T + 1 - t,
- * and (2 n^2 - 1/16) c_n^2 are differences of (n - 5/4) n^2 c_n^2. */
-static void sqrt_noise(size_t rounds, zo_noise *noise)
-{
-    double t = (double)rounds, square, next, squares;
-
-    sqrt_square(t, &square, &next);
-    squares = (t + 0.5) * (t + 0.5) * (2.0 * t - 0.5) * next + (square + next) / 8.0;
-    noise->gain = sqrt(square);
-    noise->spread = (1.0 + 0.25 / t) * square - t * next;
-    noise->past = noise->spread - 1.0;
-    noise->drift = squares / (t * t);
-}
-
-/* The table's buffers, calibrated for these rounds: ||c||, and partial sums of 1/c(x). */
-static bool buffer_noise(size_t rounds, zo_noise *noise)
-{
-    double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX], *r, total = 0.0, sum = 0.0, squares = 0.0;
-    size_t found, j;
-
-    if (!pn_toeplitz_blt_table(rounds, BUFFERS, &found, theta, omega))
-        return false;
-    r = pn_alloc(rounds, sizeof *r);
-    if (!r)
-        return false;
-    pn_toeplitz_blt_sums(found, theta, omega, rounds, r);
-    for (j = 0; j < rounds; j++) {
-        total += (double)(rounds - j) * r[j] * r[j];
-        sum += r[j];
-        squares += sum * sum;
-    }
-    pn_free(r);
-    noise->gain = sqrt(pn_toeplitz_blt_square(found, theta, omega, rounds));
-    noise->spread = total / (double)rounds;
-    noise->past = noise->spread - 1.0;
-    noise->drift = squares / ((double)rounds * (double)rounds);
-    return true;
-}
-
-bool zo_sum_noise(zo_sum sum, bool root, size_t rounds, zo_noise *noise)
-{
-    *noise = (zo_noise){ 0 };
-    if (rounds == 0)
-        return false;
-    if (sum == ZO_BLT)
-        return buffer_noise(rounds, noise);
-    if (sum == ZO_SQRT)
-        sqrt_noise(rounds, noise);
-    else
-        tree_noise(rounds, sum == ZO_TREE, root, noise);
-    return true;
-}
 
 /* ---- bounds ---- */
 
 /* What differences add to the mean square of errors, of their past and of the mean over t: sums of (t - 1), (t - 2) and
  * ((T + 1 - t)/T)^2 over t = 2 .. T, the first two divided by T. */
-static void set_chain_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise,
+static void set_chain_errors(const zo_problem *problem, const pn_smoothing *how, const pn_sum_noise *noise,
                              zo_choice *choice)
 {
     size_t dim = (size_t)problem->dim;
@@ -219,7 +74,7 @@ static void set_chain_errors(const zo_problem *problem, const pn_smoothing *how,
         sqrt(first + later * (T - 1.0) * (2.0 * T - 1.0) / (6.0 * T) + square * (noise->drift / noise->spread));
 }
 
-void zo_set_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise, zo_choice *choice)
+void zo_set_errors(const zo_problem *problem, const pn_smoothing *how, const pn_sum_noise *noise, zo_choice *choice)
 {
     double root = sqrt((double)choice->rounds), l = problem->lipschitz, e;
 
@@ -246,11 +101,11 @@ void zo_finish(const zo_problem *problem, zo_choice *choice)
 }
 
 /* A naive estimate is a sum of one leaf, which is never a difference. */
-void zo_evaluate_sum(const zo_problem *problem, const zo_noise *noise, zo_choice *choice)
+void zo_evaluate_sum(const zo_problem *problem, const pn_sum_noise *noise, zo_choice *choice)
 {
-    static const zo_noise fresh = { .gain = 1.0, .spread = 1.0 };
+    static const pn_sum_noise fresh = { .gain = 1.0, .spread = 1.0 };
     bool naive = choice->method.oracle == ZO_NAIVE;
-    const zo_noise *by = naive ? &fresh : noise;
+    const pn_sum_noise *by = naive ? &fresh : noise;
     pn_smoothing how = { .directions = choice->method.directions,
                          .radius = choice->smoothing,
                          .lipschitz = problem->lipschitz };
@@ -269,17 +124,17 @@ void zo_evaluate_sum(const zo_problem *problem, const zo_noise *noise, zo_choice
 }
 
 /* As the article keeps it; without it a plain tree of 2^k leaves has less noise. */
-static bool noise_of(zo_sum sum, size_t rounds, zo_noise *noise)
+static bool noise_of(pn_sum_kind sum, size_t rounds, pn_sum_noise *noise)
 {
-    return zo_sum_noise(sum, sum == ZO_TREE, rounds, noise);
+    return pn_sum_noise_of(sum, sum == PN_SUM_TREE, rounds, noise);
 }
 
 void zo_evaluate(const zo_problem *problem, zo_choice *choice)
 {
-    zo_noise noise = { 0 };
+    pn_sum_noise noise = { 0 };
 
     if (choice->method.oracle != ZO_NAIVE && !noise_of(choice->method.sum, choice->rounds, &noise))
-        noise = (zo_noise){ .gain = INFINITY, .spread = 1.0, .past = 1.0, .drift = 1.0 };
+        noise = (pn_sum_noise){ .gain = INFINITY, .spread = 1.0, .past = 1.0, .drift = 1.0 };
     zo_evaluate_sum(problem, &noise, choice);
 }
 
@@ -288,7 +143,7 @@ void zo_evaluate(const zo_problem *problem, zo_choice *choice)
 /* Of 2^k rounds, computed once: long sums of buffers take milliseconds. */
 typedef struct sum_noises {
     bool known[64], has[64];
-    zo_noise noise[64];
+    pn_sum_noise noise[64];
 } sum_noises;
 
 /* One horizon: what the grid of batches shares. */
@@ -297,7 +152,7 @@ typedef struct search {
     const zo_problem *problem;
     const zo_choice *fixed;
     zo_choice at;
-    zo_noise noise;
+    pn_sum_noise noise;
     zo_choice *best;
     bool found;
 } search;
@@ -362,7 +217,7 @@ static void try_others(search *of, size_t others)
 static bool read_noise(search *of, size_t rounds)
 {
     sum_noises *all = of->noises;
-    zo_sum sum = of->at.method.sum;
+    pn_sum_kind sum = of->at.method.sum;
     unsigned k = 0;
 
     while (rounds >> (k + 1) != 0)

@@ -1,5 +1,6 @@
-/* zeroth_order_plan.c -- a plan: the method with the smallest bound, its epochs, rounds, batches and radii.
- * Depends on: zeroth_order.h.  Used by: zeroth_order.c.  Spec: zeroth-order.md sections 5 and 6. */
+/* zeroth_order_plan.c -- a plan: the method with the smallest bound, its epochs, rounds, batches and radii, and what
+ * the noise of its sums leaves of error, step and bound.
+ * Depends on: zeroth_order.h.  Used by: zeroth_order.c.  Spec: zeroth-order.md sections 3 to 6. */
 #include <math.h>
 #include <string.h>
 
@@ -24,21 +25,21 @@ static void read_fixed(zo_work *at)
 }
 
 /* Does the sum go with what prefix= says? */
-static bool admits_sum(const zo_work *at, zo_sum sum)
+static bool admits_sum(const zo_work *at, pn_sum_kind sum)
 {
     const pn_prefix_options *prefix = &at->prefix;
     const char *factorization = prefix->factorization ? prefix->factorization : pn_prefix_implied(prefix);
-    bool binary = sum == ZO_TREE || sum == ZO_HONAKER;
+    bool binary = sum == PN_SUM_TREE || sum == PN_SUM_HONAKER;
 
-    if (sum == ZO_HONAKER && prefix->memory == PN_PREFIX_REGENERATE)
+    if (sum == PN_SUM_HONAKER && prefix->memory == PN_PREFIX_REGENERATE)
         return false;
     if (!factorization)
-        return !prefix->estimator_given || (binary && (sum == ZO_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
+        return !prefix->estimator_given || (binary && (sum == PN_SUM_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
     if (strcmp(factorization, "binary") == 0)
-        return binary && (!prefix->estimator_given || (sum == ZO_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
+        return binary && (!prefix->estimator_given || (sum == PN_SUM_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
     if (strcmp(factorization, "blt") == 0)
-        return sum == ZO_BLT;
-    return sum == ZO_SQRT; /* and what is like it: the bound of the plan is that of what runs */
+        return sum == PN_SUM_BLT;
+    return sum == PN_SUM_SQRT; /* and what is like it: the bound of the plan is that of what runs */
 }
 
 static bool admits(const zo_work *at, zo_method method)
@@ -58,7 +59,8 @@ static bool admits(const zo_work *at, zo_method method)
     if (at->naive)
         return method.oracle == ZO_NAIVE && (zo_given(at, ZO_DIRECTIONS) || method.directions == PN_DIRECTIONS_ONE);
     if (at->paper)
-        return method.oracle == ZO_VARIANCE_REDUCED && method.directions == PN_DIRECTIONS_IID && method.sum == ZO_TREE;
+        return method.oracle == ZO_VARIANCE_REDUCED && method.directions == PN_DIRECTIONS_IID &&
+               method.sum == PN_SUM_TREE;
     if (zo_given(at, ZO_ORACLE) && method.oracle != (zo_oracle)at->own[ZO_ORACLE].count)
         return false;
     if (method.oracle == ZO_NAIVE)
@@ -74,7 +76,7 @@ static bool too_slow(const zo_work *at, const zo_choice *choice)
 {
     double T = (double)choice->rounds, d = at->problem.dim;
 
-    if (choice->method.oracle == ZO_NAIVE || choice->method.sum != ZO_SQRT || at->prefix.factorization)
+    if (choice->method.oracle == ZO_NAIVE || choice->method.sum != PN_SUM_SQRT || at->prefix.factorization)
         return false;
     return 8.0 * T * d > MOST_NOISE_BYTES ||
            T * T / 2.0 * d * (double)choice->epochs * (double)at->question->slices.passes > MOST_NOISE_WORK;
@@ -90,7 +92,7 @@ static bool search_article(const zo_work *at, zo_choice *best)
         zo_choice now = at->fixed;
         double rounds = (double)(now.rounds = now.rounds ? now.rounds : T), leaf;
 
-        now.method = (zo_method){ ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_TREE };
+        now.method = (zo_method){ ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, PN_SUM_TREE };
         now.first = now.first ? now.first : now.rounds;
         now.others = now.others ? now.others : 1;
         now.smoothing = now.smoothing > 0.0 ? now.smoothing : delta / 2.0;
@@ -194,6 +196,123 @@ static pn_status choose(zo_work *at, pn_err *err)
     return PN_OK;
 }
 
+/* ---- the noise ---- */
+
+/* Of each pn_sum_kind, the row of pn_prefix_table. */
+static const char *const factorizations[PN_SUM_COUNT] = {
+    [PN_SUM_TREE] = "binary", [PN_SUM_HONAKER] = "binary", [PN_SUM_SQRT] = "sqrt", [PN_SUM_BLT] = "blt"
+};
+
+static void name_method(zo_work *at)
+{
+    pn_prefix_options *prefix = &at->prefix;
+    pn_sum_kind sum = at->plan->choice.method.sum;
+
+    if (at->plan->choice.method.oracle == ZO_NAIVE) { /* one leaf a stream: the sum is the leaf */
+        *prefix = (pn_prefix_options){ .factorization = "binary", .estimator_given = true };
+        return;
+    }
+    if (!prefix->factorization)
+        prefix->factorization = factorizations[sum];
+    if ((sum == PN_SUM_TREE || sum == PN_SUM_HONAKER) && !prefix->estimator_given) {
+        prefix->estimator = sum == PN_SUM_TREE ? PN_PREFIX_PLAIN : PN_PREFIX_HONAKER;
+        prefix->estimator_given = true;
+    }
+    prefix->keep_root =
+        prefix->keep_root || (sum == PN_SUM_TREE && !at->prefix_given); /* as the article's tree is priced */
+}
+
+/* ---- error, step and bound ---- */
+
+/* The mean over rounds of the variance of a coordinate's noise. */
+static pn_status mean_variance(const zo_work *at, double *mean, pn_err *err)
+{
+    size_t rounds = at->question->slices.leaves;
+    double *all, sum = 0.0;
+
+    *mean = 0.0;
+    if (!at->is_private)
+        return PN_OK;
+    PN_TRY(pn_new(&all, rounds, err, "%s: out of memory for %zu rounds", at->owner, rounds));
+    pn_prefix_variances(at->question->design, rounds, all);
+    for (size_t t = 0; t < rounds; t++)
+        sum += all[t];
+    pn_free(all);
+    *mean = sum / (double)rounds;
+    return PN_OK;
+}
+
+/* Options that leave the noise of a sum as pn_sum_noise_of has it. */
+static bool is_harmless(const char *option)
+{
+    static const char *const harmless[] = { "factorization", "estimator", "keep_root", "memory" };
+
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        if (strcmp(option, harmless[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The shape of the noise of what runs.  Of sums whose shape is not known all of it may be past and drift. */
+static pn_sum_noise shape_of(const zo_work *at)
+{
+    static const pn_sum_noise unknown = { .gain = 1.0, .spread = 1.0, .past = 1.0, .drift = 1.0 };
+    const zo_choice *choice = &at->plan->choice;
+    pn_sum_noise noise;
+
+    if (choice->method.oracle == ZO_NAIVE || strcmp(at->prefix.factorization, factorizations[choice->method.sum]) != 0)
+        return unknown;
+    for (size_t i = 0; pn_prefix_params[i].name; i++) {
+        if (at->own[ZO_PREFIX + i].given && !is_harmless(pn_prefix_params[i].name))
+            return unknown;
+    }
+    return pn_sum_noise_of(choice->method.sum, at->prefix.keep_root, choice->rounds, &noise) ? noise : unknown;
+}
+
+/* From what runs: this smoothing with its groups, these batches, this design.  The gradient of r is added to what is
+ * estimated of the loss: both slopes count. */
+static void finish_choice(zo_work *at)
+{
+    pn_smoothing how = at->question->smoothing;
+    zo_choice *choice = &at->plan->choice;
+    pn_sum_noise noise = shape_of(at);
+    zo_problem whole = at->problem;
+
+    how.lipschitz = at->problem.lipschitz; /* also where nothing is clipped */
+    zo_set_errors(&at->problem, &how, &noise, choice);
+    if (isfinite(at->regulariser_slope))
+        whole.lipschitz += at->regulariser_slope;
+    if (!at->own[ZO_STEP].given && !at->practical)
+        choice->step = 0.0;
+    zo_finish(&whole, choice);
+}
+
+/* Sensitivities and design of the question, which knows its smoothing and slices; the plan's event, charges and sigma,
+ * and what the noise makes of step, error and bound. */
+static pn_status make_design(zo_work *at, pn_err *err)
+{
+    zo_plan *plan = at->plan;
+    zo_choice *choice = &plan->choice;
+    pn_question *question = at->question;
+    double variance;
+
+    name_method(at);
+    question->prefix = at->prefix;
+    question->reach = 2.0 * choice->ball;
+    PN_TRY(pn_question_certify(question, err));
+    choice->sensitivity = question->prefix.sensitivity;
+    PN_TRY(pn_smoothed_design(question, &plan->base.request, at->owner, err));
+    PN_TRY(mean_variance(at, &variance, err));
+    choice->sigma = pn_prefix_design_sigma(question->design);
+    choice->noise = sqrt((double)plan->dim * variance);
+    plan->base.sigma = sqrt(variance);
+    plan->base.event = question->event ? pn_event_keep(question->event) : NULL;
+    plan->base.charges = question->slices.passes;
+    finish_choice(at);
+    return PN_OK;
+}
+
 /* ---- the plan ---- */
 
 static void set_slices(zo_work *at)
@@ -269,7 +388,7 @@ static pn_status make(zo_work *at, pn_err *err)
         plan->output = ZO_LAST; /* there is no bound to keep, and a random epoch does four times worse */
     PN_TRY(check_radii(at, err));
     set_slices(at);
-    PN_TRY(zo_make_design(at, err));
+    PN_TRY(make_design(at, err));
     PN_TRY(set_iterations(at, err));
     plan->base.gradients = values_of_run(plan);
     zo_explain(at);
@@ -290,12 +409,4 @@ pn_status zo_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err
     plan->samples = !at.is_private;
     at.plan->dim = pn_objective_dim(plan->objective);
     return make(&at, err);
-}
-
-void zo_plan_destroy(pn_plan *plan)
-{
-    zo_plan *self = (zo_plan *)plan;
-
-    pn_free(self->start);
-    pn_free(self);
 }

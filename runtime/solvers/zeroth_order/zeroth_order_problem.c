@@ -135,12 +135,12 @@ static pn_status read_gap(zo_work *at, pn_err *err)
     pn_first_order first = { .objective = objective,
                              .p = plan->dim,
                              .lipschitz = bounds->lipschitz[PN_L2],
-                             .start = plan->start,
+                             .start = plan->base.start,
                              .diameter = INFINITY };
     double known = INFINITY;
 
-    at->distance =
-        zo_given(at, ZO_DISTANCE) ? at->own[ZO_DISTANCE].real : fmax(1.0, pn_lp_norm(PN_L2, plan->dim, plan->start));
+    at->distance = zo_given(at, ZO_DISTANCE) ? at->own[ZO_DISTANCE].real
+                                             : fmax(1.0, pn_lp_norm(PN_L2, plan->dim, plan->base.start));
     at->gap_known = true;
     if (zo_given(at, ZO_GAP)) {
         at->problem.gap = at->own[ZO_GAP].real;
@@ -216,7 +216,7 @@ pn_status zo_read_problem(zo_work *at, pn_err *err)
     PN_TRY(check_problem(at, err));
     at->question->slices.passes = at->own[ZO_PASSES].count;
     PN_TRY(read_lipschitz(at, err));
-    PN_TRY(pn_plan_start(&plan->start, at->owner, plan->base.objective, &at->common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&plan->base.start, at->owner, plan->base.objective, &at->common[PN_OPT_START], err));
     PN_TRY(read_gap(at, err));
     PN_TRY(read_smoothing(at, err));
     PN_TRY(at->naive ? PN_OK : read_prefix(at, err));

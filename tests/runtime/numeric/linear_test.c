@@ -106,6 +106,40 @@ static void test_svd(void)
     CHECK(strstr(err.message, "(2, 2)") != NULL);
 }
 
+static void test_mixtures_may_replace_what_they_are_of(void)
+{
+    double a[] = { 1, 2 }, b[] = { 5, -2 };
+
+    pn_mix(2, 0.25, a, b, b);
+    CHECK(b[0] == 4.0 && b[1] == -1.0);
+    pn_mix(2, 1.0, b, a, a);
+    CHECK(a[0] == 4.0 && a[1] == -1.0);
+}
+
+/* A = B B^T of a 3 x 2 matrix B, so of rank 2; and matrices that have no root. */
+static void test_roots_of_semidefinite_matrices(void)
+{
+    double A[] = { 5, 4, 0, 4, 13, -7, 0, -7, 5 }, root[9], norm, off;
+    double indefinite[] = { 1, 2, 2, 1 }, skew[] = { 2, 1, -1, 2 }, bad[] = { 1, NAN, NAN, 1 };
+    pn_err err;
+
+    CHECK(pn_psd_root(root, (pn_mat){ A, 3, 3 }, &norm, &off, &err) == PN_OK);
+    CHECK(off < 1e-13 * norm && norm > 13.0 && norm < 23.0); /* between an entry of the diagonal and their sum */
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            double sum = 0.0;
+
+            for (size_t k = 0; k < 3; k++)
+                sum += root[i * 3 + k] * root[j * 3 + k];
+            CHECK_CLOSE(sum, A[i * 3 + j], 1e-12);
+        }
+    }
+    CHECK(pn_psd_root(root, (pn_mat){ indefinite, 2, 2 }, &norm, &off, &err) == PN_OK && off > 0.5);
+    CHECK_CLOSE(norm, 3.0, 1e-14);
+    CHECK(pn_psd_root(root, (pn_mat){ skew, 2, 2 }, &norm, &off, &err) == PN_OK && off > 0.5);
+    CHECK(pn_psd_root(root, (pn_mat){ bad, 2, 2 }, &norm, &off, &err) == PN_EDOMAIN);
+}
+
 static void test_eigen_symmetric(void)
 {
     double A[] = { 2, 5, -3, 2 }, values[4], vectors[4]; /* symmetric part (2 1; 1 2) */
@@ -196,6 +230,8 @@ int main(void)
     test_sums();
     test_products();
     test_svd();
+    test_mixtures_may_replace_what_they_are_of();
+    test_roots_of_semidefinite_matrices();
     test_eigen_symmetric();
     test_tridiagonal();
     test_solve();

@@ -6,11 +6,11 @@
 #include "check.h"
 #include "solvers/zeroth_order/zeroth_order.h"
 
-static const zo_method naive_one = { ZO_NAIVE, PN_DIRECTIONS_ONE, ZO_TREE };
-static const zo_method naive_orthogonal = { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, ZO_TREE };
-static const zo_method iid_tree = { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_TREE };
-static const zo_method orthogonal_tree = { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_TREE };
-static const zo_method orthogonal_sqrt = { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_SQRT };
+static const zo_method naive_one = { ZO_NAIVE, PN_DIRECTIONS_ONE, PN_SUM_TREE };
+static const zo_method naive_orthogonal = { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_TREE };
+static const zo_method iid_tree = { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, PN_SUM_TREE };
+static const zo_method orthogonal_tree = { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_TREE };
+static const zo_method orthogonal_sqrt = { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_SQRT };
 
 /* The published numbers are for a gap of 1 between values of the SMOOTHED loss, with mu = 1/4. */
 static zo_problem published(double records, double dim, double rho)
@@ -54,10 +54,10 @@ static double honaker_variance(size_t t, bool split)
     return total;
 }
 
-static bool sum_noise(zo_sum sum, size_t rounds, double *gain, double *spread)
+static bool sum_noise(pn_sum_kind sum, size_t rounds, double *gain, double *spread)
 {
-    zo_noise noise;
-    bool has = zo_sum_noise(sum, sum == ZO_TREE, rounds, &noise);
+    pn_sum_noise noise;
+    bool has = pn_sum_noise_of(sum, sum == PN_SUM_TREE, rounds, &noise);
 
     *gain = noise.gain;
     *spread = noise.spread;
@@ -77,10 +77,10 @@ static void test_trees_have_the_mean_variance_of_their_prefixes(void)
             plain += ones(t);
             weighted += honaker_variance(t, power && t == rounds);
         }
-        CHECK(sum_noise(ZO_TREE, rounds, &gain, &spread));
+        CHECK(sum_noise(PN_SUM_TREE, rounds, &gain, &spread));
         CHECK_CLOSE(gain, sqrt(floor(log2((double)rounds)) + 1.0), 1e-14);
         CHECK_CLOSE(spread, plain / (double)rounds, 1e-12);
-        CHECK(sum_noise(ZO_HONAKER, rounds, &gain, &spread));
+        CHECK(sum_noise(PN_SUM_HONAKER, rounds, &gain, &spread));
         CHECK_CLOSE(gain, sqrt(floor(log2((double)rounds)) + (power ? 0.0 : 1.0)), 1e-14);
         CHECK_CLOSE(spread, weighted / (double)rounds, 1e-12);
     }
@@ -97,15 +97,15 @@ static void test_mean_factors_are_the_published_ones(void)
 
     for (i = 0; i < 5; i++) {
         size_t t = (size_t)rounds[i];
-        CHECK(sum_noise(ZO_HONAKER, t, &gain, &spread));
+        CHECK(sum_noise(PN_SUM_HONAKER, t, &gain, &spread));
         CHECK_CLOSE(gain * gain * spread, honaker[i], 5e-5);
-        CHECK(sum_noise(ZO_SQRT, t, &gain, &spread));
+        CHECK(sum_noise(PN_SUM_SQRT, t, &gain, &spread));
         CHECK_CLOSE(gain * gain * spread, roots[i], 5e-5);
-        CHECK(sum_noise(ZO_TREE, t, &gain, &spread));
+        CHECK(sum_noise(PN_SUM_TREE, t, &gain, &spread));
         k = log2(rounds[i]);
         CHECK_CLOSE(gain * gain * spread, (k + 1.0) * (k / 2.0 + 1.0 / rounds[i]), 1e-10);
     }
-    CHECK(sum_noise(ZO_SQRT, 1000, &gain, &spread));
+    CHECK(sum_noise(PN_SUM_SQRT, 1000, &gain, &spread));
     CHECK_CLOSE(gain * gain * gain * gain, 10.660245, 5e-7);
     CHECK_CLOSE(gain * gain * spread, 9.623887, 5e-7);
 }
@@ -122,7 +122,7 @@ static void test_long_square_roots_go_on_where_sums_end(void)
         total += s;
         a *= odd * odd;
         if (j + 1 == 4096 || j + 1 == 4097 || j + 1 == 20000) {
-            CHECK(sum_noise(ZO_SQRT, j + 1, &gain, &spread));
+            CHECK(sum_noise(PN_SUM_SQRT, j + 1, &gain, &spread));
             CHECK_CLOSE(gain * gain, s, 1e-11);
             CHECK_CLOSE(spread, total / (double)(j + 1), 1e-11);
         }
@@ -248,21 +248,21 @@ static void test_noise_that_was_seen_and_noise_of_the_mean_are_those_of_matrices
             { 1.9914684697, 1.2532893335, .4476281215 },
             { 2.2201653843, 1.2201653843, .6398245859 } } },
     };
-    static const zo_sum sums[] = { ZO_TREE, ZO_TREE, ZO_HONAKER, ZO_SQRT };
-    zo_noise noise, buffers;
+    static const pn_sum_kind sums[] = { PN_SUM_TREE, PN_SUM_TREE, PN_SUM_HONAKER, PN_SUM_SQRT };
+    pn_sum_noise noise, buffers;
     size_t row, k;
 
     for (row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         for (k = 0; k < 4; k++) {
-            CHECK(zo_sum_noise(sums[k], k == 0, rows[row].rounds, &noise));
+            CHECK(pn_sum_noise_of(sums[k], k == 0, rows[row].rounds, &noise));
             CHECK_CLOSE(noise.spread, rows[row].want[k][0], 1e-9);
             CHECK_CLOSE(noise.past, rows[row].want[k][1], 1e-9);
             CHECK_CLOSE(noise.drift, rows[row].want[k][2], 1e-9);
         }
     }
-    CHECK(zo_sum_noise(ZO_SQRT, false, 4096, &noise) && zo_sum_noise(ZO_BLT, false, 4096, &buffers));
+    CHECK(pn_sum_noise_of(PN_SUM_SQRT, false, 4096, &noise) && pn_sum_noise_of(PN_SUM_BLT, false, 4096, &buffers));
     CHECK_CLOSE(buffers.drift * buffers.gain * buffers.gain, noise.drift * noise.gain * noise.gain, 0.02);
-    CHECK(zo_sum_noise(ZO_SQRT, false, 4097, &buffers)); /* by the expansion */
+    CHECK(pn_sum_noise_of(PN_SUM_SQRT, false, 4097, &buffers)); /* by the expansion */
     CHECK_CLOSE(noise.drift, buffers.drift, 1e-4);
 }
 
@@ -276,7 +276,7 @@ static void test_errors_that_were_seen_and_errors_of_the_mean_count_once(void)
     };
     double first = 4.0 * (4.0 / 3.0) / 50.0, v = 4.0 * 4.0 * 7.0 / 6.0 * (0.08 * 0.08) / 10.0;
     double gap = (3.0 + 2.0 * 0.25 * 4.0 / 5.0) / (0.02 * 40.0), error, past, drift, square;
-    zo_noise noise = { .gain = 1.0, .spread = 2.0, .past = 1.0, .drift = 0.5 };
+    pn_sum_noise noise = { .gain = 1.0, .spread = 2.0, .past = 1.0, .drift = 0.5 };
 
     zo_evaluate(&problem, &choice);
     CHECK_CLOSE(choice.error, sqrt(first + v * 6.0 / 4.0), 1e-12);
@@ -370,7 +370,7 @@ static void test_chains_are_evaluated_by_their_formulas(void)
     };
     double first = 4.0 * (4.0 / 3.0) / 50.0, others = 3.5 * 4.0 * 4.0 * (0.16 * 0.16) / 10.0;
     double e = sqrt(first + others), gap = 3.0 + 2.0 * 0.25 * 4.0 / 5.0;
-    zo_noise noise = { .gain = 3.0, .spread = 0.7, .past = 0.7, .drift = 0.7 };
+    pn_sum_noise noise = { .gain = 3.0, .spread = 0.7, .past = 0.7, .drift = 0.7 };
 
     zo_evaluate(&problem, &choice);
     CHECK(choice.sigma == 0.0 && choice.noise == 0.0);

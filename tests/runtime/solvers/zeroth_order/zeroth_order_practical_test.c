@@ -4,8 +4,8 @@
 #include "check.h"
 #include "solvers/zeroth_order/zeroth_order.h"
 
-static const zo_method naive = { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, ZO_TREE };
-static const zo_method chain = { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_SQRT };
+static const zo_method naive = { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_TREE };
+static const zo_method chain = { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_SQRT };
 
 static zo_problem small_problem(double records)
 {
@@ -127,10 +127,10 @@ static void test_impossible_wishes_are_refused(void)
 static void test_methods_compare_as_runs_do(void)
 {
     static const zo_method ordered[] = {
-        { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, ZO_TREE },
-        { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_SQRT },
-        { ZO_NAIVE, PN_DIRECTIONS_ONE, ZO_TREE },
-        { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_SQRT },
+        { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_TREE },
+        { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, PN_SUM_SQRT },
+        { ZO_NAIVE, PN_DIRECTIONS_ONE, PN_SUM_TREE },
+        { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, PN_SUM_SQRT },
     };
     zo_problem problem = small_problem(1e4);
     double last = 0.0, now;

@@ -159,7 +159,7 @@ static void test_the_points_are_those_worked_out_by_hand(void)
     CHECK_CLOSE(row.certificate, 5.0, 1e-9);
     CHECK_CLOSE(self->x[0], -0.18, 1e-12);
     CHECK_CLOSE(self->x[1], -0.24, 1e-12);
-    zo_current(at.state, answer);
+    pn_state_answer(at.state, answer);
     CHECK_CLOSE(answer[0], -0.075, 1e-12);
     CHECK_CLOSE(answer[1], -0.1, 1e-12);
     CHECK(self->delta[0] == 0.0 && self->delta[1] == 0.0); /* the learner begins anew, x goes on */
