@@ -53,14 +53,6 @@ static pnl_scripted *definition_of(lua_State *L, int index)
 
 /* ---- a plan ---- */
 
-static void destroy_plan(pn_plan *plan)
-{
-    pnl_scripted_plan *self = (pnl_scripted_plan *)plan;
-
-    pn_free(self->start);
-    pn_free(self);
-}
-
 /* As given, as the definition's function says, or its default. */
 static pn_status choose_steps(pnl_scripted_plan *plan, const pn_arg *given, pn_err *err)
 {
@@ -85,7 +77,7 @@ static pn_status scripted_fill(pn_plan *base, const pn_arg *common, const pn_arg
     if (strcmp(common[PN_OPT_CALIBRATION].text, "tight") != 0)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration is \"tight\": there is no article that it follows",
                        base->owner);
-    PN_TRY(pn_plan_start(&plan->start, base->owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, base->owner, base->objective, &common[PN_OPT_START], err));
     PN_TRY(pn_first_order_time(&plan->time, &plan->noise, base->objective, &base->request, &common[PN_OPT_START], err));
     PN_TRY(choose_steps(plan, &common[PN_OPT_ITERATIONS], err));
     status = pnl_scripted_call(plan, &job, err);
@@ -385,7 +377,6 @@ static int solver_new(lua_State *L)
     self->ops.is_private = self->ops.by_questions = true;
     self->ops.plan_size = sizeof(pnl_scripted_plan);
     self->ops.fill = scripted_fill;
-    self->ops.destroy_plan = destroy_plan;
     pnl_scripted_ops(&self->ops);
     keep_table(L, 2);
     pnl_push_weak(L, &boxes_key);

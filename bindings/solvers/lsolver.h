@@ -21,7 +21,6 @@ typedef struct pnl_scripted {
 typedef struct pnl_scripted_plan {
     pn_plan base; /* first */
     pnl_callback *back;
-    double *start;      /* [dim] */
     double time, noise; /* pn_first_order_time */
     bool pld;           /* priced by its loss distribution, charged as a whole */
 } pnl_scripted_plan;
@@ -38,7 +37,6 @@ typedef enum pnl_job_kind {
 typedef struct pnl_scripted_state {
     pn_state base; /* first */
     pnl_ask *ask;  /* one reference */
-    double *x;     /* [dim] the answer as it stands */
 } pnl_scripted_state;
 
 typedef struct pnl_job {

@@ -66,7 +66,7 @@ static void push_state(lua_State *L, const pnl_scripted_plan *plan)
 
     lua_createtable(L, 0, 12);
     s = lua_gettop(L);
-    pnl_push_copy(L, plan->start, dim);
+    pnl_push_copy(L, plan->base.start, dim);
     set_field(L, s, "x");
     lua_pushstring(L, plan->base.owner);
     set_field(L, s, "name");
@@ -292,7 +292,6 @@ static void begin(lua_State *L, pnl_job *job)
     lua_rawsetp(L, lua_upvalueindex(UP_RUNS), self);
     lua_pushvalue(L, s);
     (void)call_own(L, "start", 1, 0);
-    memcpy(self->x, job->plan->start, pn_objective_dim(job->plan->base.objective) * sizeof *self->x);
 }
 
 /* Make the table at `to` hold the fields of the one at `from`, and no others. */
@@ -353,7 +352,7 @@ static void step(lua_State *L, pnl_job *job)
     lua_pushvalue(L, s + 1);
     (void)call_own(L, "step", 2, 1);
     finish_early(L, job);
-    if (!read_answer(L, job->plan, s, self->x)) { /* the answer stays the point before */
+    if (!read_answer(L, job->plan, s, self->base.theta)) { /* the answer stays the point before */
         self->base.finished = true;
         self->base.stopped = "diverged";
     }
@@ -479,16 +478,6 @@ static pn_status scripted_update(pn_state *state, pn_trace_row *row, pn_err *err
     return PN_OK;
 }
 
-static void scripted_rooms(pn_state *state, pn_room *room)
-{
-    pn_room_take(room, &((pnl_scripted_state *)state)->x, pn_objective_dim(state->plan->objective));
-}
-
-static void scripted_current(const pn_state *state, double *theta)
-{
-    memcpy(theta, ((const pnl_scripted_state *)state)->x, pn_objective_dim(state->plan->objective) * sizeof *theta);
-}
-
 static void scripted_end(pn_state *state)
 {
     pnl_scripted_state *self = (pnl_scripted_state *)state;
@@ -501,10 +490,8 @@ static void scripted_end(pn_state *state)
 void pnl_scripted_ops(pn_solver_ops *ops)
 {
     ops->state = sizeof(pnl_scripted_state);
-    ops->rooms = scripted_rooms;
     ops->begin = scripted_begin;
     ops->query = scripted_query;
     ops->update = scripted_update;
-    ops->current = scripted_current;
     ops->end = scripted_end;
 }

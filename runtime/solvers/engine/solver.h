@@ -104,7 +104,7 @@ struct pn_solver_ops {
      * sees none of them.  Either may fail and is then called again: a query gets the same answers and pays nothing, and
      * an update changes nothing before all that can fail is done.  A step may be several rounds of both: `more`. */
     size_t state;                                                     /* bytes, pn_state first */
-    void (*rooms)(pn_state *state, pn_room *room);                    /* its arrays */
+    void (*rooms)(pn_state *state, pn_room *room);                    /* NULL, or: its arrays */
     pn_status (*begin)(pn_state *state, pn_oracle *ask, pn_err *err); /* its first point; may draw chance */
     pn_status (*query)(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn_err *err);
     pn_status (*update)(pn_state *state, pn_trace_row *row, pn_err *err);

@@ -45,7 +45,8 @@ static void take_rooms(pn_state *state, pn_room *room)
     const pn_solver_ops *solver = state->plan->solver;
 
     pn_room_take(room, &state->theta, solver->current ? 0 : state->dim);
-    solver->rooms(state, room);
+    if (solver->rooms)
+        solver->rooms(state, room);
 }
 
 static pn_status fill(pn_state *state, pn_oracle *ask, pn_err *err)
