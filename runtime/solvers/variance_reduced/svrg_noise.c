@@ -159,7 +159,7 @@ static pn_status paper_noise(const svrg_plan *plan, double c, svrg_noises *out, 
 static pn_status ask_private(svrg_plan *plan, double reached, pn_err *err)
 {
     pn_plan *base = &plan->base;
-    pn_asking asked[2] = { { NULL } };
+    pn_asking asked[2] = { { .question = NULL } };
     size_t count;
 
     if (!plan->printed)
