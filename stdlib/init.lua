@@ -1,8 +1,10 @@
 -- init.lua -- require "penumbra": the C half, finished by the parts of the Lua half.
--- Depends on: penumbra.core (bindings/), penumbra.parts, penumbra.solvers.  Used by: scripts, the program.
+-- Depends on: penumbra.core (bindings/), penumbra.parts, penumbra.solvers,
+-- penumbra.tuning.  Used by: scripts, the program.
 local pn = require "penumbra.core"
 local parts = require "penumbra.parts"
 local solvers = require "penumbra.solvers"
+local tuning = require "penumbra.tuning"
 
 local function later(module, name)
   return function(...)
@@ -30,6 +32,7 @@ for _, part in ipairs(parts) do
 end
 
 solvers.add(pn)
+tuning.add(pn)
 
 local core_reference, complete = pn.reference, false
 

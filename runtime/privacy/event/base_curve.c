@@ -18,14 +18,11 @@ double pn_base_rdp(const pn_event *event, double alpha)
 
 void pn_base_curve_read(pn_base_curve *out, const pn_event *event)
 {
-    size_t parts;
-    const pn_term *terms = pn_event_terms(event, &parts);
-    double square = terms ? 0.0 : pn_gaussian_mu_squared(event);
+    double draws;
 
-    for (size_t i = 0; i < parts; i++)
-        square += (double)terms[i].count * pn_gaussian_mu_squared(terms[i].event);
     out->event = event;
-    out->mu = isfinite(square) ? sqrt(square) * (1.0 + (terms ? 0x1p-40 : 0.0)) : NAN;
+    if (!pn_event_is_gaussian(event, &out->mu, &draws))
+        out->mu = NAN;
     for (int i = 0; i < PN_BASE_ORDERS; i++) {
         out->orders[i] = 1.0 + ldexp(1.0 + (i % 16) / 16.0, -4 + i / 16);
         out->divergences[i] = pn_base_rdp(event, out->orders[i]);
