@@ -138,7 +138,7 @@ static pn_score score_at(lua_State *L, int kind, int range, int mu, int neighbou
     return score;
 }
 
-/* check(objective, kind, range, mu, neighbours) -> standard deviation of the noise */
+/* check(objective, kind, range, mu, neighbours) -> standard deviation of the noise, entries of a model */
 static int score_check(lua_State *L)
 {
     const pn_objective *objective = pnl_check(L, 1, &pnl_objective_class);
@@ -147,7 +147,8 @@ static int score_check(lua_State *L)
 
     pnl_status(L, pn_score_check(objective, &score, &err), &err);
     lua_pushnumber(L, pn_score_deviation(objective, &score));
-    return 1;
+    lua_pushinteger(L, (lua_Integer)pn_objective_dim(objective));
+    return 2;
 }
 
 /* score(objective, kind, range, mu, neighbours, theta, rng) -> number */

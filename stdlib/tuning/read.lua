@@ -157,7 +157,9 @@ end
 
 -- A copy of what was given that nobody else has.
 return function(given, plan_of)
-  if type(given) ~= "table" then fail("expected a table of options, got a %s", type(given)) end
+  if type(given) ~= "table" then
+    fail("expected a table of options, got a %s; plan:tune{...}, of a plan, compares predicted risks and costs nothing", type(given))
+  end
   local out, names = {}, {}
   for name in next, known do names[#names + 1] = name end
   sort(names)

@@ -141,7 +141,8 @@ local function prepare(with, given)
   local p = { solver = o.solver, grid = o.grid, options = o.options, neighbours = o.neighbours, plan_of = with.plan_of[o.solver] }
   p.mu, p.event, p.charged = price(with, o)
   p.train, p.held, p.train_n, p.held_n = part(with, o)
-  local ok, deviation = pcall(selection.check, p.held, o.score, o.range, p.mu, o.neighbours)
+  local ok, deviation, dim = pcall(selection.check, p.held, o.score, o.range, p.mu, o.neighbours)
+  p.dim = dim
   if not ok then fail("%s", reason(deviation)) end
   check_all(p, 1, {})
   return o, p, deviation
@@ -233,7 +234,7 @@ function tune.run(with, given)
       neighbours = o.neighbours, accountant = o.accountant, simulated = simulated, private = not simulated } }
   if best then
     answer.configuration, answer.score = best.configuration, best.score
-    answer.theta = best.theta or start_of(with, { train = p.train, dim = p.dim or p.train.p })
+    answer.theta = best.theta or start_of(with, p)
   end
   return setmetatable(answer, show.answer)
 end
