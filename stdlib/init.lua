@@ -46,6 +46,9 @@ function pn.reference()
         all[name] = row
       end
     end
+    for name, row in pairs(tuning.rows) do
+      all[name] = row
+    end
     for name, row in pairs(solvers.rows(all)) do
       all[name] = row
     end

@@ -9,5 +9,4 @@ return {
   { "plot", "penumbra.plot", functions = { "line", "scatter", "heat", "histogram", "set2d", "trace", "privacy" } },
   { "lesson", "penumbra.lesson" },
   { "experiment", "penumbra.experiment" },
-  { "tune", "penumbra.tuning" },
 }

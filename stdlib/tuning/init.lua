@@ -50,7 +50,7 @@ local params = {
   { name = "ledger", expects = "a pn.ledger", required = false,
     doc = "charged once, before the first run; by default the search's own price is the budget" },
   { name = "accountant", expects = "text", required = false, default = "auto",
-    doc = '"profile": the whole price at once, as event approximate; "rdp": beside other charges of a ledger, the default with one' },
+    doc = '"profile": the whole price at once, as event approximate; "rdp": beside other charges, the default with a ledger' },
   { name = "mean", expects = "a number", required = false, default = 10, doc = "expected number of runs, above 1" },
   { name = "target", expects = "a number", required = false,
     doc = "a public score: stop at the first run that reaches it, or give up with probability 1/mean after each other one" },
@@ -86,9 +86,5 @@ tuning.rows = {
     source = source, reveals = "nothing", kind = "function", params = params,
   },
 }
-
-function tuning.run(options)
-  return require("penumbra").tune(options)
-end
 
 return tuning

@@ -158,7 +158,7 @@ end
 -- A copy of what was given that nobody else has.
 return function(given, plan_of)
   if type(given) ~= "table" then
-    fail("expected a table of options, got a %s; plan:tune{...}, of a plan, compares predicted risks and costs nothing", type(given))
+    fail("expected a table of options, got a %s; plan:tune{...}, of a plan, compares predicted risks, for nothing", type(given))
   end
   local out, names = {}, {}
   for name in next, known do names[#names + 1] = name end
@@ -173,7 +173,7 @@ return function(given, plan_of)
   read_numbers(out, given)
   out.grid, out.options = grid(rawget(given, "grid")), {}
   local fixed = rawget(given, "options")
-  if fixed ~= nil and type(fixed) ~= "table" then fail("options must be a table of the solver's options, got a %s", type(fixed)) end
+  if fixed ~= nil and type(fixed) ~= "table" then fail("options must be a table, the solver's options, got a %s", type(fixed)) end
   for name, value in next, fixed or {} do
     check_name(name, "options")
     out.options[name] = plain(value, "options." .. name, DEPTH)

@@ -111,7 +111,8 @@ end
 local function draw(p, rng)
   local configuration = {}
   for _, name in next, p.grid.names do
-    local axis, value = p.grid.axes[name], nil
+    local axis = p.grid.axes[name]
+    local value
     if axis.values then
       value = axis.values[rng:integer(#axis.values)]
     else

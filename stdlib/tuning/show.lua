@@ -30,9 +30,11 @@ end
 
 local function runs_of(plan)
   if plan.target then
-    return format("until the %s reaches %.6g; given up after each other run with probability 1/%.6g", plan.score, plan.target, plan.mean)
+    return format("until the %s reaches %.6g; given up after each other run with probability 1/%.6g", plan.score, plan.target,
+      plan.mean)
   end
-  return format("%.6g expected, a coin of probability 1/%.6g after each; at most %d with probability 0.99", plan.mean, plan.mean, plan.q99)
+  return format("%.6g expected, a coin of probability 1/%.6g after each; at most %d with probability 0.99", plan.mean, plan.mean,
+    plan.q99)
 end
 
 local plan = { __name = "tune.plan" }

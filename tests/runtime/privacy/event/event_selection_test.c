@@ -1,6 +1,6 @@
-/* event_selection_test.c -- private selection: the laws of the number of runs, what the best of them costs, that no law of a
- * winner costs more, and the coin.
- * Depends on: check.h, privacy/, random/.  Numbers: programs written apart from the runtime, at their printed digits. */
+/* event_selection_test.c -- private selection: laws of the number of runs, what the best of them costs, that no law of
+ * a winner costs more, and the coin.  Numbers: programs written apart from the runtime, at their printed digits.
+ * Depends on: check.h, privacy/, random/. */
 #include <string.h>
 
 #include "check.h"
