@@ -6,9 +6,10 @@
 #include "check.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/event/event_leaf.h"
+#include "privacy/event/event_text.h"
 #include "privacy/event/stopping.h"
 
-static const double eps0 = 1e-5; /* delta of the figures */
+static const double figure_delta = 1e-5; /* of the figures */
 
 /* ---- laws ---- */
 
@@ -101,7 +102,7 @@ static void costs_its_figures(void)
 
     for (size_t i = 0; i < 4; i++) {
         pn_event *event = selection(gaussian(rows[i].mu), PN_STOP_NEGATIVE_BINOMIAL, 10, rows[i].eta);
-        double whole = profile(event, eps0), renyi = pn_event_epsilon(event, 1, eps0, NULL);
+        double whole = profile(event, figure_delta), renyi = pn_event_epsilon(event, 1, figure_delta, NULL);
 
         CHECK_CLOSE(whole, rows[i].profile, 1e-9 * rows[i].profile);
         CHECK_CLOSE(renyi, rows[i].root, 1e-9 * rows[i].root);
@@ -111,7 +112,7 @@ static void costs_its_figures(void)
     for (int i = 0; i < 2; i++) {
         pn_event *event = selection(gaussian(i ? .5 : .1), PN_STOP_POISSON, 10, 0);
 
-        CHECK_CLOSE(pn_event_epsilon(event, 1, eps0, NULL), i ? 3.987861708 : .721555748, i ? 4e-9 : 1e-9);
+        CHECK_CLOSE(pn_event_epsilon(event, 1, figure_delta, NULL), i ? 3.987861708 : .721555748, i ? 4e-9 : 1e-9);
         pn_event_free(event);
     }
 }
@@ -151,7 +152,7 @@ static void allows_its_mu(void)
             pn_event *event =
                 selection(gaussian(mu * (1.0 + side * 6e-9)), rows[i / 2].kind, rows[i / 2].mean, rows[i / 2].eta);
 
-            CHECK((profile(event, eps0) <= epsilon) == (side < 0));
+            CHECK((profile(event, figure_delta) <= epsilon) == (side < 0));
             pn_event_free(event);
         }
     }
@@ -337,9 +338,29 @@ static void tells_laws_apart(void)
              *b = selection(gaussian(.1), PN_STOP_LOGARITHMIC, 10, 0);
 
     CHECK(!pn_event_same(a, b) && pn_event_same(a, a));
-    CHECK(pn_event_epsilon(a, 2, eps0, NULL) > pn_event_epsilon(a, 1, eps0, NULL));
+    CHECK(pn_event_epsilon(a, 2, figure_delta, NULL) > pn_event_epsilon(a, 1, figure_delta, NULL));
     pn_event_free(a);
     pn_event_free(b);
+}
+
+/* As a ledger's file keeps it. */
+static void reads_back(void)
+{
+    static const pn_stopping_kind kinds[] = { PN_STOP_GEOMETRIC, PN_STOP_NEGATIVE_BINOMIAL, PN_STOP_KNOWN_TARGET };
+
+    for (size_t i = 0; i < 3; i++) {
+        pn_event *event = selection(gaussian(.3), kinds[i], 12.5, -.25), *copy = NULL;
+        pn_text text = { 0 };
+        const char *cursor;
+
+        CHECK(pn_event_write(&text, event, PN_REPLACE_ONE, NULL) == PN_OK);
+        cursor = text.data;
+        CHECK(pn_event_read(&copy, &cursor, PN_REPLACE_ONE, NULL) == PN_OK && pn_event_same(event, copy));
+        CHECK(copy && pn_event_epsilon(copy, 1, figure_delta, NULL) == pn_event_epsilon(event, 1, figure_delta, NULL));
+        pn_text_clear(&text);
+        pn_event_free(copy);
+        pn_event_free(event);
+    }
 }
 
 static void refuses(pn_event *inner, size_t law, double mean, double eta, pn_neighbours neighbours, const char *why)
@@ -384,6 +405,7 @@ int main(void)
     tosses_its_law();
     pays_for_noise_as_drawn();
     tells_laws_apart();
+    reads_back();
     refuses_what_has_no_proof();
     return check_summary();
 }
