@@ -56,6 +56,10 @@ int pnl_fit_save(lua_State *L);
 /** Push the fit of the model file at `path`. */
 int pnl_load_model(lua_State *L, const char *path);
 
+/* lselection.c */
+/** Make `require "penumbra.selection"` find what pn.tune is made with. */
+void pnl_open_selection(lua_State *L);
+
 /** Coordinates of the model that are not zero. */
 size_t pnl_fit_nonzeros(const pn_fit *fit);
 /* lfit_print.c */

@@ -23,6 +23,10 @@ local usage = {
     print(pn.event.curve{orders = {2, 4, 8, 32}, divergences = {0.02, 0.04, 0.09, 0.4}}:epsilon(1e-6))
     e = pn.event.curve{divergence = function(order) return 0.01 * order end}
     print(e, pn.accountant.rdp{}:add(e, 20):epsilon(1e-6))]],
+  ["event.selection"] = [[
+    -- the best of about ten runs, of a number that nobody learns: by Renyi orders, and by its whole profile
+    e = pn.event.selection{event = pn.event.gaussian{sigma = 6, sensitivity = 1}, law = "geometric", mean = 10}
+    print(e, e:epsilon(1e-5), pn.accountant.pld{}:add(e):epsilon(1e-5))]],
   ["event.loss_distribution"] = [[
     -- the laws of three outcomes under two neighbours
     e = pn.event.loss_distribution{p = {0.5, 0.3, 0.2}, q = {0.4, 0.3, 0.3}}

@@ -86,6 +86,17 @@ usage.solver = LOGISTIC:gsub("SET", BALL) .. [[
     print(plain.plan(obj, {epsilon = 1, delta = 1e-8, iterations = 20}))    -- what it asks and costs
     print(plain(obj, {epsilon = 1, delta = 1e-8, iterations = 20}))]]
 
+local TUNE = LOGISTIC:gsub("SET", BALL) .. [[
+    search = {solver = "gradient_descent", objective = obj, epsilon = 2, delta = 1e-6, score = "accuracy",
+              grid = {step = {0.1, 1, 10}, iterations = {10, 30}}}
+]]
+usage.tune = TUNE .. [[
+    best = pn.tune(search)    -- plan:tune compares predicted risks for nothing: ask it first
+    print(best)
+    print(best.theta, best.configuration.step)]]
+usage["tune.plan"] = TUNE .. [[
+    print(pn.tune.plan(search))    -- spends nothing; says what one fit would have instead]]
+
 local ASK = LOGISTIC:gsub("SET", L1) .. "    ask = pn.oracle{objective = obj, ledger = pn.ledger{rho = 1}}\n"
   .. "    x = pn.vec.zeros(d.p)\n"
 usage.oracle = ASK .. "    print(ask:gradient(x, {rho = 0.01}))    -- priced, charged, then drawn\n    print(ask.left)"
