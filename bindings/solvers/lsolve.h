@@ -58,6 +58,10 @@ int pnl_load_model(lua_State *L, const char *path);
 
 /** Coordinates of the model that are not zero. */
 size_t pnl_fit_nonzeros(const pn_fit *fit);
+/* lfit_moments.c */
+int pnl_fit_path(lua_State *L);
+int pnl_fit_covariance(lua_State *L);
+int pnl_fit_moments(lua_State *L);
 /* lfit_print.c */
 int pnl_fit_tostring(lua_State *L);
 

@@ -8,7 +8,8 @@
  * middle, and lambda of w is lambda row^2 beside the mean of (z - y)^2/2.
  *
  * The estimate of the mean square is u^T M u with u = (w, -1): its noise u^T E u has variance s^2 |u|^4, E isotropic,
- * less s^2 w_0^4 of the corner that has none. */
+ * less s^2 w_0^4 of the corner that has none.
+ * Source: Stein (1981), Estimation of the mean of a multivariate normal distribution. */
 #include <math.h>
 #include <string.h>
 
@@ -85,7 +86,7 @@ static pn_status make_room(pn_ls_part *part, size_t k, pn_err *err)
 
     part->k = k;
     part->columns = pn_alloc(k + 1, sizeof *part->columns);
-    part->numbers = pn_calloc(2 * k * k + 5 * k + 1, sizeof *part->numbers);
+    part->numbers = pn_calloc(2 * k * k + 7 * k + 1, sizeof *part->numbers);
     PN_TRY(
         pn_made(part->columns && part->numbers ? part : NULL, err, "least squares: out of memory for %zu columns", k));
     at = part->numbers;
@@ -95,6 +96,8 @@ static pn_status make_room(pn_ls_part *part, size_t k, pn_err *err)
     part->b = at += k;
     part->a = at += k;
     part->w = at += k;
+    part->turned_a = at += k;
+    part->turned_b = at += k;
     part->turned = at + k;
     return PN_OK;
 }
@@ -123,15 +126,72 @@ pn_status pn_ls_open(pn_ls_part *part, const pn_least_squares *self, const pn_su
     }
     if (k > 0)
         PN_TRY(pn_eigen_symmetric(part->values, part->vectors, (pn_mat){ part->matrix, k, k }, err));
-    part->least = self->damping * self->deviation * sqrt(2.0 * (double)k);
+    for (size_t i = 0; i < k; i++) {
+        part->turned_a[i] = pn_dot(k, part->vectors + i * k, part->a);
+        part->turned_b[i] = pn_dot(k, part->vectors + i * k, part->b);
+    }
+    part->noise = self->deviation * sqrt(2.0 * (double)k);
     return PN_OK;
+}
+
+/* Estimate of the mean square that the model with that ridge has on the records, in units of v: that on the released
+ * moments, u^T (M + E) u, less the mean of u^T E u.  w moves by -B (dE u), B = (A + ridge)^-1 with the constant, so by
+ * Stein's lemma over an orthonormal basis of symmetric matrices, of which sum A_i B A_i = (B + tr(B) I)/2, that mean is
+ * -s^2 (tr(B) |u|^2 + <w, B w>), but for the corner, which has no noise: + 2 s^2 w_0^2 B_00.  In the basis of
+ * eigenvectors all of it is a sum over them. */
+static double expected_square(const pn_ls_part *part, const pn_least_squares *self, double ridge)
+{
+    double square = self->kappa * self->kappa, fit = part->c, trace = 0.0, length = 1.0, quadratic = 0.0;
+    double along = 0.0, bent = 0.0, cross = 0.0, w0, corner = 0.0;
+
+    for (size_t i = 0; i < part->k; i++) {
+        double inverse = 1.0 / (part->values[i] + ridge), b = part->turned_b[i], a = part->turned_a[i];
+        double w = b * inverse;
+
+        fit += (part->values[i] * w - 2.0 * b) * w;
+        trace += inverse;
+        length += w * w;
+        quadratic += w * w * inverse;
+        along += a * w;
+        bent += a * a * inverse;
+        cross += a * w * inverse;
+    }
+    if (self->constant) {
+        w0 = (part->b0 - along) / square;
+        corner = (1.0 + bent / square) / square;
+        length += w0 * w0;
+        quadratic += w0 * (corner * w0 - 2.0 * cross / square);
+        trace += corner;
+        corner *= 2.0 * w0 * w0;
+    }
+    return fit + self->deviation * self->deviation * (trace * length + quadratic - corner);
+}
+
+/* The ridge with the least estimate, of those that leave the least eigenvalue `floor` x the norm of the noise. */
+static double best_ridge(const pn_ls_part *part, const pn_least_squares *self, double strong)
+{
+    double least = fmax(0.0, PN_LS_FLOOR * part->noise - part->values[0] - strong), best = least, lowest = INFINITY;
+    double unit = fmax(least, 0.125 * part->noise), top = 16.0 * fmax(part->values[part->k - 1], part->noise);
+
+    for (double ridge = least; ridge < top; ridge = ridge < unit ? unit : ridge * 1.1892071150027210667) {
+        double here = expected_square(part, self, ridge + strong);
+
+        best = here < lowest ? ridge : best;
+        lowest = fmin(lowest, here);
+    }
+    return best;
 }
 
 pn_status pn_ls_ridge(pn_ls_part *part, const pn_least_squares *self, double wanted, double strong, pn_err *err)
 {
     double lowest = part->k > 0 ? part->values[0] : INFINITY;
 
-    part->ridge = isnan(wanted) ? fmax(0.0, part->least - lowest - strong) : wanted / (self->row * self->row);
+    if (!isnan(wanted))
+        part->ridge = wanted / (self->row * self->row);
+    else if (self->damping > 0.0)
+        part->ridge = fmax(0.0, self->damping * part->noise - lowest - strong);
+    else
+        part->ridge = self->deviation > 0.0 && part->k > 0 ? best_ridge(part, self, strong) : 0.0;
     if (self->deviation > 0.0 && part->k > 0 && !(lowest + strong + part->ridge > 0.0))
         return pn_fail(err, PN_EINVAL,
                        "with ridge = %g the released matrix has an eigenvalue of %g, which is not positive: the "
@@ -190,7 +250,7 @@ pn_status pn_least_squares_solve(const pn_least_squares *self, const pn_submodel
         *about = (pn_submodel_fit){
             .ridge = part.ridge * self->row * self->row,
             .eigenvalue = part.k > 0 ? part.values[0] : INFINITY,
-            .least = part.least,
+            .noise = part.noise,
             .mse = (part.c - 2.0 * pn_dot(part.k, part.b, part.w) + bent) * unit,
             .mse_deviation = self->deviation * sqrt(length * length - pow(part.w0, 4.0)) * unit,
         };

@@ -19,14 +19,16 @@ typedef struct pn_least_squares {
     bool constant;
     double row, label, middle, tau, kappa;
     double deviation; /* s; 0 without noise */
-    double damping;   /* least eigenvalue that the ridge's rule leaves, in norms of the noise */
-    double *moments;  /* [packed(p + 1)] owned */
+    double damping;  /* least eigenvalue that the ridge leaves, in norms of the noise; 0: by the estimate of the rule */
+    double *moments; /* [packed(p + 1)] owned */
 } pn_least_squares;
 
 /** A copy of `like` whose moments are those at `moments`.  Errors: PN_ENOMEM. */
 pn_status pn_least_squares_new(pn_least_squares **out, const pn_least_squares *like, const double *moments,
                                pn_err *err);
 void pn_least_squares_free(pn_least_squares *self); /* NULL allowed */
+
+#define PN_LS_FLOOR 0.25 /* between 0.1 and 0.5 nothing changes on real data */
 
 /* Which model is asked for. */
 typedef struct pn_submodel {
@@ -38,15 +40,15 @@ typedef struct pn_submodel {
 /* What it is. */
 typedef struct pn_submodel_fit {
     double ridge;              /* as it was taken, on the scale of the objective */
-    double eigenvalue, least;  /* the least of the released matrix of its features, and what the rule raises it to; in
-                                  units of v */
-    double mse, mse_deviation; /* estimate of the mean of (y - z)^2, and the deviation of its noise */
+    double eigenvalue, noise;  /* the least of the released matrix of its features, and about the norm of its noise */
+    double mse, mse_deviation; /* of the records as released: the mean of (y - z)^2, and the deviation of its noise */
 } pn_submodel_fit;
 
 /**
  * theta[p], zeros for columns that are left out, minimises the quadratic of the moments with that ridge.
- * The rule: the least ridge with which the least eigenvalue is damping x s sqrt(2 d), d features: sqrt(2 d) s is about
- * the norm of their noise.  Without noise directions that records do not have are left out.
+ * The rule: of ridges that leave the least eigenvalue PN_LS_FLOOR x s sqrt(2 d), d features, that for which Stein's
+ * estimate of the error is least; with a damping > 0 the least ridge that leaves it damping x s sqrt(2 d), which is
+ * about the norm of the noise.  Without noise directions that records do not have are left out.
  * Errors: PN_EINVAL for columns, a ridge that is negative or leaves an eigenvalue that is not positive; PN_ENOMEM;
  * PN_ENUMERIC.
  */

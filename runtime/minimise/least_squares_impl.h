@@ -9,11 +9,11 @@
 typedef struct pn_ls_part {
     size_t k; /* columns, the constant left out */
     size_t *columns;
-    double *numbers;                /* owned: the arrays below */
-    double *matrix, *vectors;       /* [k * k] S, and its eigenvectors, one in each row */
-    double *values, *b, *a;         /* [k] eigenvalues, rising; with the label; with the constant */
-    double *w, *turned;             /* [k] the answer; scratch */
-    double b0, c, w0, ridge, least; /* least: to which the rule raises eigenvalues */
+    double *numbers;                          /* owned: the arrays below */
+    double *matrix, *vectors;                 /* [k * k] S, and its eigenvectors, one in each row */
+    double *values, *b, *a;                   /* [k] eigenvalues, rising; with the label; with the constant */
+    double *w, *turned, *turned_a, *turned_b; /* [k] the answer; scratch */
+    double b0, c, w0, ridge, noise;           /* noise: about the norm of that on S */
 } pn_ls_part;
 
 double pn_ls_moment(const pn_least_squares *self, size_t i, size_t j);

@@ -2,8 +2,8 @@
  * Depends on: sufficient_statistics.h, oracle/question.h, privacy.  Used by: sufficient_statistics.c.
  *
  * The risk that is predicted is that of isotropic rows of length R, a = 1/d on the diagonal of A, and ||theta|| R = Y:
- * |w|^2 = tau^2.  A's noise has a norm of about N = s sqrt(2 d), so that the ridge is lambda = max(0, (damping + 1) N -
- * a).  With |u|^2 = 1 + |w|^2 the noise b - A w has d (s^2/2) (|u|^2 + |w|^2/d) in all, which makes
+ * |w|^2 = tau^2.  A's noise has a norm of about N = s sqrt(2 d), so that the ridge is lambda >= max(0, (damping + 1) N
+ * - a).  With |u|^2 = 1 + |w|^2 the noise b - A w has d (s^2/2) (|u|^2 + |w|^2/d) in all, which makes
  *     (Y/tau)^2/2 [ (a (s^2/2)(d |u|^2 + |w|^2) + a lambda^2 |w|^2) / (a + lambda)^2 ],
  * and of no use is more than the answer 0 has, a |w|^2. */
 #include <math.h>
@@ -27,8 +27,9 @@ const pn_param ss_params[] = {
       "the default for t = 1" },
     { "kappa", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.5, NULL,
       "weight of the constant feature of add_bias(); without it nothing" },
-    { "damping", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.5, NULL,
-      "least eigenvalue that the ridge leaves, in norms of the noise" },
+    { "damping", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "least eigenvalue that the ridge leaves, in norms of the noise, 1.5 say; by default the ridge is that with the "
+      "least estimate of the risk from what was released" },
     PN_PARAM_END,
 };
 
@@ -108,15 +109,29 @@ static pn_status ask(ss_plan *plan, const pn_arg *own, pn_question **out, pn_err
 
 /* ---- its lines ---- */
 
-static double predict(const pn_least_squares *like, double *ridge)
+static double risk_at(const pn_least_squares *like, double lambda)
 {
     double d = fmax((double)(like->p - like->constant), 1.0), a = 1.0 / d, s = like->deviation;
-    double w2 = like->tau * like->tau, unit = pow(like->label / like->tau, 2.0) / 2.0;
-    double lambda = fmax(0.0, (like->damping + 1.0) * s * sqrt(2.0 * d) - a);
-    double noise = a * s * s / 2.0 * (d * (1.0 + w2) + w2), bias = a * lambda * lambda * w2;
+    double w2 = like->tau * like->tau, noise = a * s * s / 2.0 * (d * (1.0 + w2) + w2);
 
-    *ridge = lambda;
-    return unit * (noise + bias) / ((a + lambda) * (a + lambda));
+    return pow(like->label / like->tau, 2.0) / 2.0 * (noise + a * lambda * lambda * w2) / pow(a + lambda, 2.0);
+}
+
+/* With the ridge of `damping`, or the best one. */
+static double predict(const pn_least_squares *like, double *ridge)
+{
+    double d = fmax((double)(like->p - like->constant), 1.0), norm = like->deviation * sqrt(2.0 * d);
+    double floor = like->damping > 0.0 ? like->damping : PN_LS_FLOOR, least = fmax(0.0, (floor + 1.0) * norm - 1.0 / d);
+    double best = risk_at(like, least);
+
+    *ridge = least;
+    for (double lambda = 0x1p-10 / d; like->damping == 0.0 && lambda < 0x1p10 / d; lambda *= 1.1) {
+        if (lambda > least && risk_at(like, lambda) < best) {
+            best = risk_at(like, lambda);
+            *ridge = lambda;
+        }
+    }
+    return best;
 }
 
 static void explain_scale(const ss_plan *plan, const pn_question *question, pn_plan *base)
@@ -146,12 +161,16 @@ static void explain_noise(ss_plan *plan)
 
     pn_plan_add(base, "noise s", like->deviation, "on the diagonal, 1/sqrt(2) of it beside: isotropic");
     pn_plan_add(base, "noise norm", norm, "s sqrt(2 d), beside eigenvalues of 1/d = %.3g on average at most", 1.0 / d);
-    pn_plan_add(base, "least eigenvalue", like->damping * norm,
-                "the ridge is what raises the released matrix to %g x the norm, or 0", like->damping);
+    if (like->damping > 0.0)
+        pn_plan_add(base, "least eigenvalue", like->damping * norm,
+                    "the ridge is what raises the released matrix to %g x the norm, or 0", like->damping);
+    else
+        pn_plan_add_text(base, "ridge", "by estimate", "%s",
+                         "that with the least Stein estimate of the risk, from what was released");
     base->predicted = predict(like, &ridge);
     pn_plan_add(base, "predicted risk", base->predicted,
                 "for rows of length R in all directions alike and ||theta|| R = Y; ridge %.3g", ridge);
-    if (like->damping * norm > 1.0 / d)
+    if (norm > 1.0 / d)
         pn_plan_warn(base,
                      "the noise has a norm of %.3g, where eigenvalues of rows of length R are 1/d = %.3g on average: "
                      "the ridge shrinks all of the model; more records, fewer columns or a larger budget would help",
@@ -174,7 +193,8 @@ pn_status ss_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     pn_plan_add(base, "gradients", base->gradients, "n: one pass");
     (void)pn_plan_bounds(base, NAN, "what is proven needs the least eigenvalue of the records' moments");
     pn_plan_set(base, "tau", plan->like.tau, false);
-    pn_plan_set(base, "damping", plan->like.damping, false);
+    if (own[SS_DAMPING].given)
+        pn_plan_set(base, "damping", plan->like.damping, false);
     return PN_OK;
 }
 
