@@ -26,7 +26,7 @@ static const size_t *read_columns(lua_State *L, const char *owner, const pn_leas
     for (size_t k = 0; k < arg->vector.n; k++) {
         double number = arg->vector.data[k];
 
-        if (!(number >= 1.0 && number <= (double)of->p && number == floor(number)))
+        if (!(number >= 1.0 && number <= (double)(of->p - of->constant) && number == floor(number)))
             pnl_error(L, "%s: columns must be numbers of features from 1 to %zu, got %g", owner, of->p - of->constant,
                       number);
         columns[k] = (size_t)number - 1;

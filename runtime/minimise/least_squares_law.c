@@ -3,10 +3,10 @@
  *
  * With u = (w, -1) the noise E of the moments moves w by -B (E u), B = (A + ridge)^-1 over features and constant, to
  * first order.  E has variance s^2 on the diagonal and s^2/2 beside it, so that E u has covariance (s^2/2)(|u|^2 I + u
- * u^T), whose part of features and constant is V_e = (s^2/2)((1 + |w|^2) I + w w^T), less s^2 w_0^2 at the corner, which
- * has no noise.  V_P = B V_e B.
- *   The records: r^2 B/n, r^2 = max(0, <residual as released> + tr(B V_e)) n/(n - d): the fit follows the noise in A and
- * b, which lowers the residual by tr(B V_e) on average. */
+ * u^T), whose part of features and constant is V_e = (s^2/2)((1 + |w|^2) I + w w^T), less s^2 w_0^2 at the corner,
+ * which has no noise.  V_P = B V_e B.
+ *   The records: r^2 B/n, r^2 = max(0, <residual as released> + tr(B V_e)) n/(n - d): the fit follows the noise in A
+ * and b, which lowers the residual by tr(B V_e) on average. */
 #include <math.h>
 #include <string.h>
 

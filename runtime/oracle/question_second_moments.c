@@ -3,12 +3,13 @@
  *
  * Sensitivity, of the sum, in Frobenius norm.  u = (x/R, tau (y - m)/Y) has |u|^2 <= rho = 1 + tau^2.
  *   replace_one   |u u^T - z z^T|^2 = |u|^4 + |z|^4 - 2 <u, z>^2 <= 2 rho^2, of orthogonal u and z.
- *   constant      v = (kappa, u): the corner kappa^2 is the same for all records and cancels; beside it stands 2 kappa^2
- *                 |u - z|^2.  With |u|^2 = |z|^2 = rho, <u, z> = -t: 2 rho^2 - 2 t^2 + 2 kappa^2 (2 rho + 2 t), largest
+ *   constant      v = (kappa, u): the corner kappa^2 is the same for all records and cancels; beside it stands
+ *                 2 kappa^2 |u - z|^2.  With |u|^2 = |z|^2 = rho, <u, z> = -t: 2 rho^2 - 2 t^2 + 2 kappa^2 (2 rho + 2 t), largest
  *                 at t = min(kappa^2, rho): 2 (rho + kappa^2)^2, or 8 kappa^2 rho where kappa^2 > rho.
  *   zero_out      the null adds 0 beside the corner, |u|^4 + 2 kappa^2 |u|^2 <= rho^2 + 2 kappa^2 rho; or is a row of
- *                 zeros with any label, z = (0, b): with a^2, b^2 <= tau^2 the label parts and |x| = R it is (1 + a^2)^2
- *                 + b^4 - 2 a^2 b^2 + 2 kappa^2 (1 + a^2), convex in a^2 and in b^2: no corner of these is larger.
+ *                 zeros with any label, z = (0, b): with a^2, b^2 <= tau^2 the label parts and |x| = R it is
+ *                 (1 + a^2)^2 + b^4 - 2 a^2 b^2 + 2 kappa^2 (1 + a^2), convex in a^2 and in b^2: no corner of these is
+ *                 larger.
  * y^T y costs nothing: without that entry 2 - 2 c^2 + 4 tau^2 (1 + c) with c = <x, z>/R^2 has the same maximum.  The
  * corner is public, n records of kappa^2 each: it is released as it is.
  *
@@ -54,10 +55,10 @@ static pn_status read_rows(pn_question *self, pn_err *err)
     else if (isfinite(norm))
         norm = sqrt(fmax(norm * norm * (1.0 + 0x1p-50) - 1.0, 0.0)) * UPWARD;
     if (!isfinite(norm) && !self->exact)
-        return pn_fail(err, PN_EPRIVACY,
-                       "%s: nothing bounds how long a row is, so one record could move the sums by anything; clip the "
-                       "rows, data:clip_rows(\"l2\", 1)",
-                       self->ops->name);
+        return pn_fail(
+            err, PN_EPRIVACY,
+            "nothing bounds how long a row is, so one record could move the sums by anything; clip the rows, "
+            "data:clip_rows(\"l2\", 1)");
     self->shape.row = norm >= 0x1p-400 && isfinite(norm) ? norm : 1.0;
     return PN_OK;
 }
@@ -70,21 +71,23 @@ static pn_status read_labels(pn_question *self, pn_err *err)
     double high = isnan(bounds->label_high) ? INFINITY : bounds->label_high;
 
     if (self->clip.low < self->clip.high && (low >= self->clip.high || high <= self->clip.low))
-        return pn_fail(err, PN_EINVAL, "%s: all labels, within [%g, %g], are outside of [%g, %g]; give a larger bound",
-                       self->ops->name, low, high, self->clip.low, self->clip.high);
+        return pn_fail(err, PN_EINVAL, "all labels, within [%g, %g], are outside of [%g, %g]; give a larger bound", low,
+                       high, self->clip.low, self->clip.high);
     if (self->clip.low < self->clip.high) {
         low = fmax(low, self->clip.low);
         high = fmin(high, self->clip.high);
     }
     if (!(isfinite(low) && isfinite(high) && isfinite(high - low)) && !self->exact)
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: nothing bounds the labels; give label_bound=, or clip them, data:clip_labels(-1, 1)",
-                       self->ops->name);
+                       "nothing bounds the labels; give label_bound=, or clip them, data:clip_labels(-1, 1)");
     self->clip = (pn_interval){ low, high };
     self->shape.middle = self->shape.kappa > 0.0 && isfinite(high - low) ? low + (high - low) / 2.0 : 0.0;
     self->shape.label = fmax(fabs(low - self->shape.middle), fabs(high - self->shape.middle));
-    if (!(self->shape.label > 0.0 && isfinite(self->shape.label)))
+    if (!(self->shape.label >= 0x1p-400 && isfinite(self->shape.label)))
         self->shape.label = 1.0;
+    if (self->shape.label > 0x1p400 || self->shape.row > 0x1p400)
+        return pn_fail(err, PN_EUNSUPPORTED, "labels and rows are summed up to 2^400, got labels of %g; scale them",
+                       self->shape.label);
     return PN_OK;
 }
 
@@ -141,8 +144,8 @@ static pn_status certify(pn_question *self, pn_err *err)
     double whole, error;
 
     if (!loss->quadratic || pn_objective_clip(self->objective) > 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: it is about the squared loss without clip=, got %s%s",
-                       self->ops->name, loss->name, pn_objective_clip(self->objective) > 0.0 ? " with clip=" : "");
+        return pn_fail(err, PN_EUNSUPPORTED, "second moments are of the squared loss without clip=, got %s%s",
+                       loss->name, pn_objective_clip(self->objective) > 0.0 ? " with clip=" : "");
     PN_TRY(read_rows(self, err));
     PN_TRY(read_labels(self, err));
     PN_TRY(take_label_loss(self, err));

@@ -70,14 +70,21 @@ static pn_status check_problem(const pn_plan *plan, const pn_arg *common, pn_err
 
 static pn_status attach_noise(ss_plan *plan, pn_question *question, pn_err *err)
 {
-    const pn_asking asking = { .question = question, .times = 1 };
+    pn_gradient_noise *noise = &question->noise;
+    const pn_request *request = &plan->base.request;
 
     if (question->exact)
         return PN_OK;
-    PN_TRY(pn_askings_calibrate(&asking, 1, &plan->base.request, owner, NULL, NULL, NULL, err));
+    noise->sigma = pn_gradient_noise_tight(noise, request, 1);
+    if (!(noise->sigma >= 0x1p-900 && noise->sigma <= 0x1p900))
+        return pn_fail(err, PN_EBUDGET, "%s: %s = %g is too small for one release; give %g or more", owner,
+                       request->kind == PN_RHO ? "rho" : "epsilon",
+                       request->kind == PN_RHO ? request->rho : request->epsilon,
+                       pn_gradient_noise_least(noise, request));
+    PN_TRY(pn_question_price(question, err));
     plan->base.event = pn_event_keep(question->event);
     plan->base.charges = 1;
-    plan->base.sigma = plan->like.deviation = question->noise.sigma;
+    plan->base.sigma = plan->like.deviation = noise->sigma;
     return PN_OK;
 }
 
