@@ -4,7 +4,8 @@
  * Sensitivity, of the sum, in Frobenius norm.  u = (x/R, tau (y - m)/Y) has |u|^2 <= rho = 1 + tau^2.
  *   replace_one   |u u^T - z z^T|^2 = |u|^4 + |z|^4 - 2 <u, z>^2 <= 2 rho^2, of orthogonal u and z.
  *   constant      v = (kappa, u): the corner kappa^2 is the same for all records and cancels; beside it stands
- *                 2 kappa^2 |u - z|^2.  With |u|^2 = |z|^2 = rho, <u, z> = -t: 2 rho^2 - 2 t^2 + 2 kappa^2 (2 rho + 2 t), largest
+ *                 2 kappa^2 |u - z|^2.  With |u|^2 = |z|^2 = rho, <u, z> = -t it is
+ *                 2 rho^2 - 2 t^2 + 2 kappa^2 (2 rho + 2 t), largest
  *                 at t = min(kappa^2, rho): 2 (rho + kappa^2)^2, or 8 kappa^2 rho where kappa^2 > rho.
  *   zero_out      the null adds 0 beside the corner, |u|^4 + 2 kappa^2 |u|^2 <= rho^2 + 2 kappa^2 rho; or is a row of
  *                 zeros with any label, z = (0, b): with a^2, b^2 <= tau^2 the label parts and |x| = R it is

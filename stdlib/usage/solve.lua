@@ -31,7 +31,7 @@ local solvers = {
   output_perturbation = { "set = pn.set.l2_ball{dim = d.p}, reg = pn.reg.l2(0.1)", "" },
   second_order = { "reg = pn.reg.nonconvex(0.01)", "tolerance = {gradient = 0.3, hessian = 0.5}", loss = "sigmoid" },
   sgd = { BALL, "iterations = 200, batch = 100" },
-  sufficient_statistics = { BALL, "", loss = "squared" },
+  sufficient_statistics = { BALL, "label_bound = 1", loss = "squared" },
   svrg = { "reg = pn.reg.l2(0.01)", "epochs = 2, inner = 50, batch = 100" },
   svrg_pp = { BALL, "epochs = 2, inner = 50, batch = 100" },
   trust_region = { "reg = pn.reg.nonconvex(0.01)", "iterations = 3", loss = "sigmoid" },
@@ -86,7 +86,7 @@ local MOMENTS = [[
     fit = pn.solve.sufficient_statistics(obj, {epsilon = 1, delta = 1e-8})
 ]]
 method("pn.fit", MOMENTS, {
-  path = "print(fit:path{ridge = {0.01, 0.1}})    -- other models, for nothing\n    print(fit:path{columns = {1, 2}})",
+  path = "print(fit:path{columns = {1, 2}})    -- other models, for nothing\n    print(fit:path{ridge = {10}})",
   covariance = "C = fit:covariance{of = \"privacy\"}\n    print(C[1][1] ^ 0.5)    -- how far noise moved theta[1], about",
 })
 

@@ -1,8 +1,10 @@
--- least_squares_bench.lua -- solve.sufficient_statistics beside newton with clip=1, AdaSSP as it was published, and the best constant.
---   penumbra tests/bench/least_squares_bench.lua [data=wine,...|all] [epsilon=0.1,...] [runs=N] [delta=1e-6] [radius=R]
--- A cell is the mean excess of the mean squared error over that of least squares without privacy on the same rows, in thousandths of
--- the labels' range squared / 4 (labels in [-1, 1]), +- the standard error over the runs.  Columns are scaled to [-1, 1] by ranges from
--- data sheets and units, rows clipped to R (by default sqrt(d): none is), and a constant stands beside them.
+-- least_squares_bench.lua -- solve.sufficient_statistics beside newton, AdaSSP as it was published, and the best constant.
+--   penumbra tests/bench/least_squares_bench.lua [data=wine,...] [epsilon=0.1,...] [runs=N] [delta=1e-6] [radius=R] [ball=B]
+--     [options=damping:1.5,...]
+-- A cell is the mean excess of the mean squared error, x 1000 (labels in [-1, 1]), over that of least squares without privacy on
+-- the same rows, +- the standard error over the runs.  Columns are scaled to [-1, 1] by ranges from data sheets and units, rows
+-- clipped to R (by default sqrt(d): none is; the tighter, the less noise: try sqrt(d)/2), and a constant stands beside them.
+-- ball=B: all over the l2 ball of that radius, newton without clip=, too.
 -- Noise is seeded so that the tables repeat; its law is that of secure noise.  Needs PENUMBRA_DATA.
 local pn = require "penumbra"
 
@@ -12,7 +14,10 @@ if not folder or folder == "" then
   return
 end
 
-local asked = { data = "wine,abalone,cpusmall,cal_housing", epsilon = "0.1,1,4", runs = "25", delta = "1e-6", radius = "", options = "" }
+local asked = {
+  data = "wine,abalone,cpusmall,cal_housing", epsilon = "0.1,1,4", runs = "25", delta = "1e-6",
+  radius = "", ball = "", options = "",
+}
 for _, word in ipairs(arg or {}) do
   local key, value = word:match "^(%a+)=(.*)$"
   if not asked[key] then error("least_squares_bench: unknown argument " .. word, 0) end
@@ -146,47 +151,53 @@ local function cell(sum, squares, runs)
 end
 
 local function measure(runs, risk, best, solve)
-  local sum, squares, all = 0, 0, {}
+  local sum, squares = 0, 0
   for k = 1, runs do
     local excess = 2 * risk:value(solve(pn.rng.seeded(k))) - best
     sum, squares = sum + excess, squares + excess ^ 2
-    all[k] = excess
   end
   return cell(sum, squares, runs)
 end
 
-local runs, delta = tonumber(asked.runs), tonumber(asked.delta)
+local runs, delta, ball = tonumber(asked.runs), tonumber(asked.delta), tonumber(asked.ball)
+local more = {}
+for key, value in asked.options:gmatch "([%w_]+):([%d.]+)" do more[key] = tonumber(value) end
+
+local row = "%-13s %7s %8s  %-17s  %-17s  %-17s  %-8s %s"
 print(("mean squared error, x 1000, above that of least squares; delta %g, %d runs, replace_one"):format(delta, runs))
-print(("%-13s %7s %8s  %-17s  %-17s  %-17s  %-8s %s"):format("data", "epsilon", "OLS", "one release", "newton, clip=1", "AdaSSP 2018",
-  "constant", "predicted"))
-for name in asked.data:gmatch "[%w_]+" do
+print(row:format("data", "epsilon", "OLS", "one release", "newton, clip=1", ball and "newton, ball" or "AdaSSP 2018", "constant",
+  "predicted"))
+
+local function problem(data, clip)
+  local set = ball and pn.set.l2_ball { dim = data.p, radius = ball } or nil
+  return pn.objective { data = data, loss = pn.loss.squared(), set = set, clip = clip }
+end
+
+local function table_of(name)
   local data = load(name)
-  local plain = pn.objective { data = data, loss = pn.loss.squared() }
-  local clipped = pn.objective { data = data, loss = pn.loss.squared(), clip = 1 }
-  local exact = pn.solve.sufficient_statistics(plain, { privacy = false, progress = false })
-  local best = 2 * plain:value(exact.theta)
-  local mean = data.y:sum() / data.n
+  local plain, clipped = problem(data), problem(data, 1)
+  local best = 2 * plain:value(pn.solve.sufficient_statistics(plain, { privacy = false, progress = false }).theta)
   local constant = pn.vec.zeros(data.p)
-  constant[data.p] = mean
+  constant[data.p] = data.y:sum() / data.n
   local A, b = moments_of(data)
   local eigenvalue = least_eigenvalue(A)
   for text in asked.epsilon:gmatch "[%d.]+" do
     local epsilon = tonumber(text)
-    local budget = { epsilon = epsilon, delta = delta, progress = false }
-    local function by(solver, objective, more)
+    local function by(solver, objective, own)
       return measure(runs, plain, best, function(rng)
         local options = { epsilon = epsilon, delta = delta, rng = rng, progress = false }
-        for key, value in pairs(more or {}) do options[key] = value end
+        for key, value in pairs(own or {}) do options[key] = value end
         options.ledger = pn.ledger { epsilon = epsilon, delta = delta, teaching = true }
         return solver(objective, options).theta
       end)
     end
-    local plan = pn.solve.sufficient_statistics.plan(plain, { epsilon = epsilon, delta = delta })
-    local more = {}
-    for key, value in asked.options:gmatch "([%w_]+):([%d.]+)" do more[key] = tonumber(value) end
-    print(("%-13s %7g %8.3g  %-17s  %-17s  %-17s  %8.3g %8.3g"):format(name, epsilon, 1e3 * best,
-      by(pn.solve.sufficient_statistics, plain, more), by(pn.solve.newton, clipped),
-      measure(runs, plain, best, function(rng) return adassp(A, b, eigenvalue, math.sqrt(2), epsilon, delta, rng) end),
-      1e3 * (2 * plain:value(constant) - best), 2e3 * plan.predicted))
+    local third = ball and by(pn.solve.newton, plain) or measure(runs, plain, best, function(rng)
+      return adassp(A, b, eigenvalue, math.sqrt(2), epsilon, delta, rng)
+    end)
+    print(row:format(name, text, ("%.3g"):format(1e3 * best), by(pn.solve.sufficient_statistics, plain, more),
+      by(pn.solve.newton, clipped), third, ("%.3g"):format(1e3 * (2 * plain:value(constant) - best)),
+      ("%.3g"):format(2e3 * pn.solve.sufficient_statistics.plan(plain, { epsilon = epsilon, delta = delta }).predicted)))
   end
 end
+
+for name in asked.data:gmatch "[%w_]+" do table_of(name) end

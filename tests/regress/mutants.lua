@@ -4,7 +4,8 @@
 --   reuse  releases from which the same noise, used twice, would cancel, or would decide alone
 --   steps  the same of the second step of a solver
 --   order  a release that the ledger refuses must give nothing
--- Depends on: penumbra, mutants_continual.lua, mutants_second_order.lua, mutants_least_squares.lua, mutants_oracle.lua.  Used by: mutants_spec.lua.
+-- Depends on: penumbra, mutants_continual.lua, mutants_second_order.lua, mutants_least_squares.lua, mutants_oracle.lua.
+-- Used by: mutants_spec.lua.
 local pn = require "penumbra"
 
 local CONFIDENCE = 1 - 1e-8

@@ -4,8 +4,8 @@
 -- in every mechanism, and audits these without a fault too.
 -- mutants.lua runs in a child, against the module that `make test` builds with -DPN_MUTANTS; PENUMBRA_MUTANT names the fault.
 -- Each audit states a bound with confidence 1 - 1e-8, and a sound mechanism meets up to ten of them: over the 27 mechanisms
--- the chance of a false alarm is at most 9.5e-7, whatever the seed, to which the twelve questions and least squares, at 1 - 1e-9, add
--- 1.3e-8.
+-- the chance of a false alarm is at most 9.5e-7, whatever the seed, to which the twelve questions and least squares, at
+-- 1 - 1e-9, add 1.3e-8.
 -- Trials are such that noise times 0.8, the faintest fault, is missed with chance below 1e-6 (both bounds and 5.5 standard
 -- deviations fit between it and the claim).
 local tier = require "tests.tools.tier"
@@ -164,7 +164,8 @@ describe("an audit of", function()
     "frank_wolfe", "output_perturbation", "gradient_descent", "accelerated_mirror_descent", "sgd", "svrg", "svrg_pp",
     "tree_plain", "tree_honaker", "tree_full", "tree_sqrt", "tree_banded", "tree_blt", "tree_matrix", "tree_doubling",
     "zeroth_order",
-    "zeroth_order_naive", "second_order", "trust_region", "newton", "sufficient_statistics", "ask_gradient", "ask_moment", "ask_difference", "ask_hessian",
+    "zeroth_order_naive", "second_order", "trust_region", "newton", "sufficient_statistics",
+    "ask_gradient", "ask_moment", "ask_difference", "ask_hessian",
     "ask_hvp", "ask_convex_hvp", "ask_mean", "ask_value", "ask_values", "ask_differences", "ask_vertex", "ask_choose",
   } do
     describe(mechanism, function()

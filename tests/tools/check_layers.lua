@@ -36,7 +36,9 @@ local floors = {
   geometry = { "kernels", "convex", "width", "sets", "algebra", "potentials", "prox" },
   privacy = { "event", "accounting", "ledger", "mechanism", "audit" },
   objective = { "losses regularisers", "passes", "measures" },
-  solvers = { "engine", "first_order frank_wolfe variance_reduced zeroth_order perturbation second_order least_squares", "catalogue" },
+  solvers = {
+    "engine", "first_order frank_wolfe variance_reduced zeroth_order perturbation second_order least_squares", "catalogue",
+  },
   federated = { "sketch", "wire", "party", "transport", "server", "solver" },
 }
 local height = {}

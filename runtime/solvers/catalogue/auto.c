@@ -83,8 +83,8 @@ static bool pure_vertices(const facts *of)
 /* Without clip= the squared loss has slopes as large as its set is wide, of which every gradient has the noise; a
  * release of all moments has not: on abalone, cal_housing and cpusmall over balls of radius 1 to 5 it is ahead of
  * newton and gradient_descent at every epsilon from 0.1 to 4.  With clip= the noise of gradients follows the residuals,
- * which is less where columns are nearly dependent and the model is long: there newton is ahead from epsilon 1 on.  Over
- * polytopes few vertices may be all that is wanted. */
+ * which is less where columns are nearly dependent and the model is long: there newton is ahead from epsilon 1 on.
+ * Over polytopes few vertices may be all that is wanted. */
 static bool least_squares(const facts *of)
 {
     const pn_set *set = pn_objective_set(of->objective);

@@ -184,9 +184,11 @@ static const pn_least_squares *ss_moments(const pn_state *state)
 
 const pn_solver_ops pn_solver_sufficient_statistics = {
     .name = "sufficient_statistics",
-    .doc = "Least squares by one release of X^T X, X^T y and y^T y as one symmetric matrix with noise; the ridge that "
-           "the noise asks for, the set, other ridges and models of fewer columns (fit:path) cost nothing more.  For "
-           "loss.squared, rows and labels with public bounds; add_bias() last makes the intercept nearly free.",
+    .doc =
+        "Least squares by one release of X^T X, X^T y and y^T y as one symmetric matrix with noise; the ridge that "
+        "the noise asks for, the set, other ridges and models of fewer columns (fit:path) cost nothing more.  For "
+        "loss.squared, rows and labels with public bounds.  The noise grows as the square of the row bound: clip rows "
+        "tightly, scaled and centred by public numbers, and then add_bias(), which makes the intercept nearly free.",
     .source = "Wang (2018), Revisiting differentially private linear regression; Dwork, Talwar, Thakurta, Zhang "
               "(2014); one matrix and its constants as derived",
     .params = ss_params,

@@ -43,9 +43,8 @@ static pn_status check_problem(const pn_plan *plan, const pn_arg *common, pn_err
 
     if (strcmp(loss->row->name, "squared") != 0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: second moments say all about loss.squared, and too little about %s; use solve.newton, or "
-                       "solve.auto",
-                       owner, loss->name);
+                       "%s: second moments say all about loss.squared, and too little about %s; use solve.auto", owner,
+                       loss->name);
     if (pn_objective_clip(objective) > 0.0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the objective's clip= bounds gradients, and no gradient is asked for; leave it out", owner);

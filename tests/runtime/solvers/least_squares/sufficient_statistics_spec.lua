@@ -185,7 +185,8 @@ describe("the model", function()
   it("takes the objective's regulariser and set", function()
     for _, rest in ipairs {
       { reg = pn.reg.l2(0.1) }, { reg = pn.reg.l1(0.02) }, { reg = pn.reg.elastic_net { l1 = 0.01, l2 = 0.05 } },
-      { set = pn.set.l2_ball { dim = 5, radius = 0.2 } }, { set = pn.set.linf_ball { dim = 5, radius = 0.1 }, reg = pn.reg.l2(0.05) },
+      { set = pn.set.l2_ball { dim = 5, radius = 0.2 } },
+      { set = pn.set.linf_ball { dim = 5, radius = 0.1 }, reg = pn.reg.l2(0.05) },
     } do
       local obj = objective(rows, labels, rest, true)
       local fit = exact(obj)
