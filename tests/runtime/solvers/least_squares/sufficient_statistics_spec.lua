@@ -216,6 +216,16 @@ describe("the model", function()
     for j = 1, 5 do assert.near(plain.theta[j] * 10 + (j == 5 and 50 or 0), fit.theta[j], 1e-9) end
   end)
 
+  it("moves it within a set, too", function()
+    local raised = {}
+    for i = 1, #labels do raised[i] = 50 + 10 * math.max(-1, math.min(1, labels[i])) end
+    local data = pn.data.from(rows, raised):clip_rows("l2", 1):clip_labels(40, 60):add_bias()
+    local obj = pn.objective { data = data, loss = pn.loss.squared(), set = pn.set.l2_ball { dim = 5, radius = 45 } }
+    local fit = exact(obj)
+    assert.near(pn.solve.exact(obj, { tol = 1e-9 }).value, fit.value, 1e-6)
+    assert.is_true(obj.set:contains(fit.theta, 1e-9))
+  end)
+
   it("clips labels to label_bound", function()
     local wide, clipped = {}, {}
     for i = 1, #labels do
@@ -308,6 +318,22 @@ describe("the excess risk", function()
         assert.is_true(found[2][13] < 1.6 * expected, found[2][13])
       end)
   end
+
+  it("has a ridge by estimate that is about as good as the best of those that are given", function()
+    local obj = problem(3, 1000, 20, 3)
+    local best, runs = exact(obj).value, 40
+    local function mean(options)
+      local sum = 0
+      for seed = 1, runs do
+        options.epsilon, options.delta = 0.5, 1e-6
+        sum = sum + 2 * (run(obj, options, seed).value - best) / runs
+      end
+      return sum
+    end
+    local estimated, given = mean {}, math.huge
+    for _, damping in ipairs { 0.3, 0.6, 1.2, 2.4, 4.8 } do given = math.min(given, mean { damping = damping }) end
+    assert.is_true(estimated < 1.4 * given, ("%g, %g given"):format(estimated, given))
+  end)
 
   it("is predicted from public numbers within a factor of two", function()
     local rows, labels = linear(8, 20000, 10, 0.25, 1)
