@@ -159,7 +159,7 @@ end
 -- Solvers that no bound ranks, where a plan of theirs can be made: what else speaks for them.
 local unranked = {
   { "sufficient_statistics", "for the squared loss one release of all second moments was ahead of gradients without clip= "
-    .. "over every ball that was tried; it needs no set: solve.sufficient_statistics(pn.objective{data=, loss=}, budget)" },
+    .. "over nearly every ball that was tried; it needs no set: solve.sufficient_statistics(pn.objective{data=, loss=}, budget)" },
   { "newton", "newton has no bound to be ranked by, yet few steps suffice it and it was ahead on ill-conditioned records "
     .. "of moderate dimension; it needs no set: solve.newton(pn.objective{data=, loss=}, budget)" },
   { "second_order", "the loss is not convex: second_order certifies a second-order stationary point in place of a risk; "
