@@ -62,6 +62,10 @@ void pnl_open_selection(lua_State *L);
 
 /** Coordinates of the model that are not zero. */
 size_t pnl_fit_nonzeros(const pn_fit *fit);
+/* lfit_moments.c */
+int pnl_fit_path(lua_State *L);
+int pnl_fit_covariance(lua_State *L);
+int pnl_fit_moments(lua_State *L);
 /* lfit_print.c */
 int pnl_fit_tostring(lua_State *L);
 

@@ -23,6 +23,9 @@ typedef struct pn_record_bounds {
     /* every label is exactly -1 or 1: suits losses of binary labels, whose domain that is.  It may have been observed,
      * so it bounds no label: label_low and label_high do */
     bool labels_binary;
+    /* the last feature is exactly 1 in every record, because it was appended so: no record can have another value
+     * there.  Whatever tightens a bound may scale rows, and ends it */
+    bool constant;
 } pn_record_bounds;
 
 /* Features lie in exactly one of four arrays; rows.h reads them all alike.

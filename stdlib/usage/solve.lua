@@ -31,6 +31,7 @@ local solvers = {
   output_perturbation = { "set = pn.set.l2_ball{dim = d.p}, reg = pn.reg.l2(0.1)", "" },
   second_order = { "reg = pn.reg.nonconvex(0.01)", "tolerance = {gradient = 0.3, hessian = 0.5}", loss = "sigmoid" },
   sgd = { BALL, "iterations = 200, batch = 100" },
+  sufficient_statistics = { BALL, "label_bound = 1", loss = "squared" },
   svrg = { "reg = pn.reg.l2(0.01)", "epochs = 2, inner = 50, batch = 100" },
   svrg_pp = { BALL, "epochs = 2, inner = 50, batch = 100" },
   trust_region = { "reg = pn.reg.nonconvex(0.01)", "iterations = 3", loss = "sigmoid" },
@@ -77,6 +78,16 @@ method("pn.fit", PLAN .. "    fit = plan:run()\n", {
   predict = "print(fit:predict(d.X))",
   save = 'fit:save("people.model")    -- what was released, and no more\n    again = pn.load "people.model"\n'
     .. "    print(again)\n    print(again.plan)",
+})
+
+local MOMENTS = [[
+    d = pn.data.synthetic.lasso{n = 5000, p = 4, seed = 1}:clip_rows("l2", 1):clip_labels(-1, 1):add_bias()
+    obj = pn.objective{data = d, loss = pn.loss.squared()}
+    fit = pn.solve.sufficient_statistics(obj, {epsilon = 1, delta = 1e-8})
+]]
+method("pn.fit", MOMENTS, {
+  path = "print(fit:path{columns = {1, 2}})    -- other models, for nothing\n    print(fit:path{ridge = {10}})",
+  covariance = "C = fit:covariance{of = \"privacy\"}\n    print(C[1][1] ^ 0.5)    -- how far noise moved theta[1], about",
 })
 
 usage.solver = LOGISTIC:gsub("SET", BALL) .. [[
