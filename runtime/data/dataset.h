@@ -26,6 +26,8 @@ typedef struct pn_record_bounds {
     /* the last feature is exactly 1 in every record, because it was appended so: no record can have another value
      * there.  Whatever tightens a bound may scale rows, and ends it */
     bool constant;
+    /* the features of a column of text are those of the categories that records had: nothing pays for what they tell */
+    bool categories_found;
 } pn_record_bounds;
 
 /* Features lie in exactly one of four arrays; rows.h reads them all alike.
