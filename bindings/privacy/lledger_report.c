@@ -42,7 +42,6 @@ const char *pnl_budget_warning(const pn_budget *b)
 static const char report_key = 'p', odometer_key = 'o';
 
 #define WIDEST      26 /* of a label */
-#define LABEL       16 /* of which at least so much is shown where an event is long */
 #define BOTH_WIDEST 58 /* of label and event, which a line has beside count and price */
 
 /* `text` in at most `width` <= BOTH_WIDEST bytes, with a sign where it was cut. */
@@ -100,8 +99,7 @@ static int report_tostring(lua_State *L)
     lua_settop(L, 1);
     rows = lua_rawlen(L, 1);
     label_width = width_of(L, 1, "label", rows, 5, WIDEST);
-    event_width = width_of(L, 1, "words", rows, 5, BOTH_WIDEST - (size_t)fmin(label_width, LABEL));
-    label_width = (int)fmin(label_width, BOTH_WIDEST - event_width);
+    event_width = width_of(L, 1, "words", rows, 5, BOTH_WIDEST - (size_t)label_width);
     (void)snprintf(heading, sizeof heading, "%-*s  %-*s  %6s  %10s\n", label_width, "label", event_width, "event",
                    "count", "price");
     lua_pushstring(L, heading);

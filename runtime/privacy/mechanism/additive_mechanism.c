@@ -137,10 +137,10 @@ static pn_status additive_new(pn_mechanism **out, const request *want, pn_err *e
     self->scale = want->scale;
     self->sensitivity = want->sensitivity;
     self->charged = charged_by(want->gaussian)(want->sensitivity, want->scale, want->dim, want->bound, 1);
-    status = pn_mechanism_set_domain(&self->base, want->bound_arg, "bound", want->strict, pn_lattice_reach(want->scale),
-                                     err);
+    status = make_event(self, want, err);
     if (status == PN_OK)
-        status = make_event(self, want, err);
+        status = pn_mechanism_set_domain(&self->base, want->bound_arg, "bound", want->strict,
+                                         pn_lattice_reach(want->scale), err);
     if (status != PN_OK) {
         additive_destroy(&self->base);
         return status;

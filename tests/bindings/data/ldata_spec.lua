@@ -287,9 +287,9 @@ describe("looking at a data set", function()
     assert.matches("^ +x1 +x2 +x3 +label\n +1 +1 +0 +%-2.5 +1\n +2 +0 +7 +0 +%-1\nThese are records: not private.$",
       tostring(shown))
     local narrow = sparse()
-    local dense_rows = narrow.X:dense()
+    local entries = narrow.X:dense()
     for i, row in ipairs(narrow:head()) do
-      for j = 1, narrow.p do assert.equal(dense_rows:get(i, j), row[j]) end
+      for j = 1, narrow.p do assert.equal(entries:get(i, j), row[j]) end
       assert.equal(narrow.y[i], row[narrow.p + 1])
     end
     local float = d:take(2):float32():head(1)
