@@ -253,7 +253,13 @@ usage["query.sum"] = [[
 usage["query.mean"] = [[
     local d = pn.data.synthetic.logistic{n=2000, p=3, seed=1}
     local L = pn.ledger{epsilon=1}
-    print(pn.query.mean{data=d, columns={1}, low={-1}, high={1}, epsilon=0.5, ledger=L})]]
+    print(pn.query.mean{data=d, columns={1}, low={-1}, high={1}, epsilon=0.5, ledger=L})
+    -- or with the columns by place, and by name where there are names
+    print(pn.query.mean(d, "label", {low=-1, high=1, epsilon=0.1, ledger=L}).value)]]
+usage["query.describe"] = [[
+    local d = pn.data.synthetic.logistic{n=2000, p=3, seed=1}:clip_rows("linf", 1)
+    local L = pn.ledger{epsilon=1}
+    print(pn.query.describe(d, {1, 2}, {epsilon=0.5, ledger=L}))]]
 usage["query.histogram"] = [[
     local d = pn.data.synthetic.logistic{n=2000, p=3, seed=1}
     local L = pn.ledger{epsilon=1}

@@ -50,6 +50,7 @@ typedef struct selection {
     double e;        /* exponent * eps1, or m delta_Q(0) of a Poisson law, upward: a bound on |ln f'(q)/f'(q')| */
     double renyi_e;  /* that or Theorem 2's, the smaller one */
     double pure;     /* total pure epsilon; inf for none */
+    double order;    /* where the bound on Renyi divergence is least; below it that of this order holds, too */
     double chord;    /* of the pair: see below */
     pn_base_curve curve;
 } selection;
@@ -89,19 +90,6 @@ static double theorem_2(const selection *s)
     return s->exponent * least * (1.0 + 0x1p-40);
 }
 
-static void find_numbers(selection *s)
-{
-    s->exponent = s->law.kind == PN_STOP_KNOWN_TARGET ? 1.0 : 1.0 + s->law.eta;
-    pn_base_curve_read(&s->curve, s->inner);
-    if (s->law.kind == PN_STOP_POISSON) {
-        s->e = s->renyi_e = s->law.mean * pn_base_delta(&s->curve, 0.0) * (1.0 + 0x1p-40);
-    } else {
-        s->e = s->exponent * root(s);
-        s->renyi_e = fmin(s->e, theorem_2(s));
-    }
-    s->pure = pn_base_rdp(s->inner, INFINITY) + s->e;
-}
-
 /* ---- Renyi divergence ---- */
 
 static double poisson_rdp(const selection *s, double alpha)
@@ -113,6 +101,33 @@ static double poisson_rdp(const selection *s, double alpha)
     return fmax(0.0, (high + log1p(exp(low - high))) / a * (1.0 + 0x1p-40));
 }
 
+/* The theorem's bound, which grows without end as alpha falls to 1. */
+static double bound(const selection *s, double alpha)
+{
+    if (s->law.kind == PN_STOP_POISSON)
+        return poisson_rdp(s, alpha);
+    return pn_base_rdp(s->inner, alpha) + s->renyi_e + log(s->law.mean) / (alpha - 1.0) * (1.0 + 0x1p-50);
+}
+
+static double bound_at(void *self, double log_excess)
+{
+    return bound(self, 1.0 + exp(log_excess));
+}
+
+/* Divergences grow with their order: whatever order this is, its bound holds for all lower ones. */
+static double least_order(selection *s)
+{
+    size_t best = 0;
+    double low, high;
+
+    for (size_t i = 1; i < PN_BASE_ORDERS; i++)
+        if (bound(s, s->curve.orders[i]) < bound(s, s->curve.orders[best]))
+            best = i;
+    low = log(s->curve.orders[best > 0 ? best - 1 : 0] - 1.0);
+    high = log(s->curve.orders[best + 1 < PN_BASE_ORDERS ? best + 1 : best] - 1.0);
+    return 1.0 + exp(pn_golden_min(bound_at, s, low, high, 1e-9));
+}
+
 static double rdp(const pn_event *self, double alpha)
 {
     const selection *s = of(self);
@@ -120,11 +135,22 @@ static double rdp(const pn_event *self, double alpha)
 
     if (isinf(alpha))
         return s->pure;
-    if (s->law.kind == PN_STOP_POISSON)
-        value = poisson_rdp(s, alpha);
-    else
-        value = pn_base_rdp(s->inner, alpha) + s->renyi_e + log(s->law.mean) / (alpha - 1.0) * (1.0 + 0x1p-50);
+    value = bound(s, fmax(alpha, s->order));
     return isfinite(s->pure) ? fmin(value, pn_curve_pure(s->pure, alpha)) : value;
+}
+
+static void find_numbers(selection *s)
+{
+    s->exponent = s->law.kind == PN_STOP_KNOWN_TARGET ? 1.0 : 1.0 + s->law.eta;
+    pn_base_curve_read(&s->curve, s->inner);
+    if (s->law.kind == PN_STOP_POISSON) {
+        s->e = s->renyi_e = s->law.mean * pn_base_delta(&s->curve, 0.0) * (1.0 + 0x1p-40);
+    } else {
+        s->e = s->exponent * root(s);
+        s->renyi_e = fmin(s->e, theorem_2(s));
+    }
+    s->pure = pn_base_rdp(s->inner, INFINITY) + s->e;
+    s->order = least_order(s);
 }
 
 static double zcdp(const pn_event *self)

@@ -117,7 +117,7 @@ static void costs_its_figures(void)
     }
 }
 
-/* e = (1 + eta) eps1, read off the curve: e(2) less the base's and ln m. */
+/* e = (1 + eta) eps1, read off the curve at an order past its least: less the base's and ln(m)/(alpha - 1). */
 static void has_the_root(void)
 {
     static const struct {
@@ -126,9 +126,11 @@ static void has_the_root(void)
 
     for (size_t i = 0; i < 4; i++) {
         pn_event *event = selection(gaussian(rows[i].mu), PN_STOP_NEGATIVE_BINOMIAL, 10, rows[i].eta);
-        double e = event->ops->rdp(event, 2.0) - rows[i].mu * rows[i].mu - log(10.0);
+        double e = event->ops->rdp(event, 101.0) - 50.5 * rows[i].mu * rows[i].mu - log(10.0) / 100.0;
+        double lower = event->ops->rdp(event, 2.0);
 
         CHECK_CLOSE(e / (1.0 + rows[i].eta), rows[i].root, 1e-9);
+        CHECK(lower <= event->ops->rdp(event, 20.0) && lower < rows[i].mu * rows[i].mu + e + log(10.0));
         pn_event_free(event);
     }
 }
