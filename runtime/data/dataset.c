@@ -22,6 +22,7 @@ void pn_dataset_free(pn_dataset *data)
     pn_vault_free(data->single);
     pn_vault_free(data->csr_single);
     pn_vault_free(data->y);
+    pn_origin_free(data->origin);
     pn_free(data->name);
     pn_free(data->features);
     pn_free(data);
@@ -206,6 +207,7 @@ pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, siz
         memcpy(data->dense, X, count * sizeof(double));
         memcpy(data->y, y, n * sizeof(double));
         pn_dataset_see_labels(data);
+        status = pn_dataset_find_origin(data, err);
     }
     return pn_dataset_deliver(out, data, status);
 }
@@ -270,6 +272,7 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
         copy_csr(&data->csr, X);
         memcpy(data->y, y, X->rows * sizeof(double));
         pn_dataset_see_labels(data);
+        status = pn_dataset_find_origin(data, err);
     }
     return pn_dataset_deliver(out, data, status);
 }
@@ -297,6 +300,7 @@ pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, si
     if (status == PN_OK) {
         made->float32 = data->float32;
         made->bounds = data->bounds;
+        made->origin = pn_origin_keep(data->origin);
         status = add_features(made, sparse, entries, err);
     }
     return pn_dataset_deliver(out, made, status);
@@ -313,6 +317,7 @@ pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool
     if (status == PN_OK) {
         made->float32 = float32;
         made->bounds = data->bounds;
+        made->origin = pn_origin_keep(data->origin);
         made->partial = end - first < data->n;
         made->first = first;
         made->held = made->partial ? end - first : 0;
