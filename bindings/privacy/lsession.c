@@ -130,16 +130,24 @@ static const char *path_option(lua_State *L, const char *name)
     return lua_tostring(L, -1);
 }
 
-/* There is a budget: the same one again, or an error. */
-static int again(lua_State *L, const pn_account *account, const pn_budget *asked, const char *path)
+/* There is a budget: the same one again, or an error.  What was left out is as it is. */
+static int again(lua_State *L, const pn_account *account, const pn_arg *args, const pn_arg *relation, const char *path)
 {
     const char *there = pn_ledger_path(account->budget);
+    pn_budget asked = *pn_ledger_budget(account->budget);
     char what[120];
     pn_err err;
 
     (void)snprintf(what, sizeof what, "the data set \"%.80s\"", pn_origin_name(account->origin));
-    if (asked)
-        pnl_status(L, pn_budget_compare(what, pn_ledger_budget(account->budget), asked, &err), &err);
+    if (args[EPSILON].given || args[RHO].given) {
+        asked.epsilon = args[EPSILON].given ? args[EPSILON].real : NAN;
+        asked.rho = args[RHO].given ? args[RHO].real : NAN;
+    }
+    if (args[DELTA].given)
+        asked.delta = args[DELTA].real;
+    if (relation->given)
+        asked.neighbours = (pn_neighbours)relation->count;
+    pnl_status(L, pn_budget_compare(what, pn_ledger_budget(account->budget), &asked, &err), &err);
     if (path && (!there || strcmp(path, there) != 0))
         pnl_error(L, "budget: %s has its budget %s%s in this session, and it stays; leave path out", what,
                   there ? "in the file " : "without a file", there ? there : "");
@@ -177,7 +185,7 @@ static int budget_new(lua_State *L)
                           .rho = args[RHO].given ? args[RHO].real : NAN,
                           .neighbours = (pn_neighbours)relation->count };
     if (account->budget)
-        return again(L, account, given ? &budget : NULL, path);
+        return again(L, account, args, relation, path);
     if (!given && !path)
         return pnl_error(L, "budget: give a limit: epsilon= with delta= or without (1/n^2), or rho=");
     slot = (pn_ledger **)pnl_newbox(L, &pnl_ledger_class);
