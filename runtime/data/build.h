@@ -33,6 +33,9 @@ pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err)
 pn_status pn_dataset_set_origin(pn_dataset *data, pn_content content, pn_err *err);
 /** The same from the numbers that it holds, features and labels, as they are.  Errors: PN_ENOMEM. */
 pn_status pn_dataset_find_origin(pn_dataset *data, pn_err *err);
+/** X[n * p] becomes the dense features, and the origin is found on the way, while the numbers are in the cache.
+ *  Errors: PN_EDOMAIN (with position) for NaN or infinity; PN_ENOMEM. */
+pn_status pn_dataset_take_dense(pn_dataset *data, const double *X, pn_err *err);
 
 /** p numbers for each of n records, uninitialised; large ones on large pages where the system has them.  NULL when
  *  memory is short. */
