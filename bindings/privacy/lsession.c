@@ -8,6 +8,7 @@
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lsession.h"
 #include "privacy/ledger/ledger_impl.h"
+#include "privacy/ledger/session_text.h"
 
 /* ---- the session ---- */
 
@@ -103,6 +104,33 @@ void pnl_push_budget_of(lua_State *L, const pn_account *account)
         return;
     }
     *pnl_newbox(L, &pnl_ledger_class) = pn_ledger_keep(account->budget);
+}
+
+/* ---- processes that were forked ---- */
+
+void pnl_session_restart(lua_State *L)
+{
+    if (pnl_session(L))
+        pn_session_restart(pnl_session(L));
+}
+
+pn_status pnl_session_push_spent(lua_State *L, pn_err *err)
+{
+    pn_text text = { 0 };
+    pn_status status = pnl_session(L) ? pn_session_write(pnl_session(L), &text, err) : PN_OK;
+
+    if (status == PN_OK)
+        lua_pushstring(L, text.data ? text.data : "");
+    pn_text_clear(&text);
+    pnl_session_restart(L);
+    return status;
+}
+
+void pnl_session_absorb(lua_State *L, const char *text)
+{
+    pn_err err;
+
+    pnl_status(L, pn_session_absorb(open_session(L), text, &err), &err);
 }
 
 /* ---- pn.budget ---- */

@@ -25,6 +25,13 @@ pn_session *pnl_session(lua_State *L);
 /** Push a pn.ledger for a ledger that the session keeps. */
 void pnl_push_budget_of(lua_State *L, const pn_account *account);
 
+/** In a process that was forked, at its beginning: what the parent spent is the parent's. */
+void pnl_session_restart(lua_State *L);
+/** There: push what was spent since the last time, as text for the parent, empty for nothing. */
+pn_status pnl_session_push_spent(lua_State *L, pn_err *err);
+/** In the parent: count that.  Raises when memory is short. */
+void pnl_session_absorb(lua_State *L, const char *text);
+
 /* lsession_print.c */
 int pnl_session_table(lua_State *L);
 /** Add "\n  so far   ..." of a private fit on `data`; nothing where nothing is known. */

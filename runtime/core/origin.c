@@ -91,9 +91,9 @@ bool pn_origin_same(const pn_origin *a, const pn_origin *b)
     return a->content.word[0] == b->content.word[0] && a->content.word[1] == b->content.word[1];
 }
 
-size_t pn_origin_hash(const pn_origin *origin)
+pn_content pn_origin_content(const pn_origin *origin)
 {
-    return (size_t)origin->content.word[0];
+    return origin->content;
 }
 
 size_t pn_origin_records(const pn_origin *origin)

@@ -39,8 +39,8 @@ void pn_origin_free(pn_origin *origin); /* NULL allowed */
 
 /** Whether the content is the same, whatever the name. */
 bool pn_origin_same(const pn_origin *a, const pn_origin *b);
-/** The same number for the same content; not to be shown. */
-size_t pn_origin_hash(const pn_origin *origin);
+/** Not to be shown. */
+pn_content pn_origin_content(const pn_origin *origin);
 size_t pn_origin_records(const pn_origin *origin);
 const char *pn_origin_name(const pn_origin *origin);
 

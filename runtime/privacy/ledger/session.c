@@ -52,7 +52,7 @@ pn_account *pn_session_at(const pn_session *session, size_t index)
 
 static size_t *place_of(const pn_session *session, const pn_origin *origin)
 {
-    return &session->place[pn_origin_hash(origin) & (session->room - 1)];
+    return &session->place[(size_t)pn_origin_content(origin).word[0] & (session->room - 1)];
 }
 
 pn_account *pn_session_find(const pn_session *session, const pn_origin *origin)

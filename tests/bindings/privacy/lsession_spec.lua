@@ -193,6 +193,38 @@ describe("a session", function()
     about(plan.rho, row().rho)
   end)
 
+  it("counts what the processes of an experiment have spent", function()
+    local row, d, e = watch(), data(), data()
+    local plan = pn.solve.sgd.plan(objective(d), { rho = 0.01, iterations = 5 })
+    local result = pn.experiment {
+      rows = { { k = 1 }, { k = 2 }, { k = 3 }, { k = 4 } }, processes = 2, progress = false, seed = false,
+      run = function(r)
+        plan:run()
+        if r.k == 2 then
+          fit(e)
+          fit(e, { privacy = false })
+        end
+        if r.k == 3 then error "late" end
+        return { k = r.k, seen = pn.session()[1] and 1 or 0 }
+      end,
+    }
+    assert.equal(4, #result.rows)
+    assert.equal(4, row().releases)
+    about(4 * plan.rho, row().rho)
+    local last = pn.session()[#pn.session()]
+    assert.same({ N, 1, 1 }, { last.records, last.releases, last.exact })
+    plan:run()
+    assert.equal(5, row().releases)
+    pn.budget { data = d, rho = 1 }
+    result = pn.experiment { rows = { { k = 1 }, { k = 2 } }, processes = 2, progress = false, seed = false,
+      run = function()
+        local fine, message = pcall(plan.run, plan)
+        return { refused = not fine and message:find("child process", 1, true) and 1 or 0 }
+      end }
+    assert.same({ 1, 1 }, { result.rows[1].refused, result.rows[2].refused })
+    assert.equal(5, row().releases)
+  end)
+
   it("takes no more memory for a thousand equal runs", function()
     local row, d = watch(), data()
     local plan = pn.solve.sgd.plan(objective(d), { rho = 1e-6, iterations = 2 })

@@ -7,7 +7,9 @@
 #include "check.h"
 #include "fail_alloc.h"
 #include "privacy/accounting/accountant.h"
+#include "privacy/event/event_leaf.h"
 #include "privacy/ledger/session.h"
+#include "privacy/ledger/session_text.h"
 
 static pn_event *gaussian(double sigma, pn_neighbours relation)
 {
@@ -270,6 +272,54 @@ static void test_many_data_sets(void)
     pn_session_free(NULL);
 }
 
+/* ---- as text ---- */
+
+static void test_a_text_counts_elsewhere(void)
+{
+    pn_session *here = NULL, *there = NULL;
+    pn_account *first, *second, *got;
+    pn_event *event = gaussian(10.1, PN_REPLACE_ONE), *other = gaussian(3.7, PN_ZERO_OUT);
+    pn_text text = { 0 };
+    pn_err err;
+
+    CHECK(pn_session_new(&here, NULL) == PN_OK && pn_session_new(&there, NULL) == PN_OK);
+    CHECK(pn_session_write(here, &text, NULL) == PN_OK && text.data == NULL);
+    first = account_of(here, UINT64_MAX);
+    second = account_of(here, 2);
+    (void)account_of(here, 3);
+    CHECK(pn_tally_add(&first->tally[PN_REPLACE_ONE], event, 3, NULL) == PN_OK);
+    CHECK(pn_tally_add(&first->tally[PN_ZERO_OUT], other, 1, NULL) == PN_OK);
+    first->releases[PN_REPLACE_ONE] = first->releases[PN_ZERO_OUT] = 1;
+    second->exact = 4;
+    second->simulated = 5;
+    CHECK(pn_session_write(here, &text, NULL) == PN_OK);
+    for (int i = 1; i <= 2; i++) {
+        CHECK(pn_session_absorb(there, text.data, &err) == PN_OK);
+        got = account_of(there, UINT64_MAX);
+        CHECK(pn_session_count(there) == 2 && got->releases[PN_REPLACE_ONE] == (size_t)i);
+        CHECK(got->tally[0].count == 1 && got->tally[0].entry[0].count == 3 * (size_t)i);
+        CHECK(pn_event_same(got->tally[PN_ZERO_OUT].entry[0].event, other));
+        CHECK(account_of(there, 2)->exact == 4 * (size_t)i && account_of(there, 2)->simulated == 5 * (size_t)i);
+        CHECK(strcmp(pn_origin_name(got->origin), "people.csv") == 0 && pn_origin_records(got->origin) == 1000);
+    }
+    for (size_t cut = 1; cut < strlen(text.data); cut++) { /* whatever is cut off or changed, it is no crash */
+        char kept = text.data[cut];
+
+        text.data[cut] = '\0';
+        (void)pn_session_absorb(there, text.data, &err);
+        text.data[cut] = '!';
+        (void)pn_session_absorb(there, text.data, &err);
+        text.data[cut] = kept;
+    }
+    pn_session_restart(here);
+    CHECK(first->tally[0].count == 0 && first->releases[0] == 0 && second->exact == 0 && pn_session_count(here) == 3);
+    pn_text_clear(&text);
+    pn_event_free(event);
+    pn_event_free(other);
+    pn_session_free(here);
+    pn_session_free(there);
+}
+
 /* ---- memory ---- */
 
 static pn_status scenario(void *self, pn_err *err)
@@ -312,6 +362,7 @@ int main(void)
     test_a_limit_counts_what_was_before();
     test_a_limit_has_the_relation_of_what_was_before();
     test_many_data_sets();
+    test_a_text_counts_elsewhere();
     fail_alloc_sweep("session", scenario, NULL);
     return check_summary();
 }
