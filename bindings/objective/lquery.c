@@ -209,7 +209,8 @@ static pn_ledger *ledger_of(lua_State *L, const question *asked, const pn_accoun
     if (!simulated || !given)
         given = pnl_account_ledger(L, account, given, asked->owner);
     if (!given)
-        pnl_error(L, "%s: a query is paid from a ledger; give ledger = pn.ledger{epsilon = ...}, or the data a pn.budget",
+        pnl_error(L,
+                  "%s: a query is paid from a ledger; give ledger = pn.ledger{epsilon = ...}, or the data a pn.budget",
                   asked->owner);
     return given;
 }
@@ -243,7 +244,8 @@ static int ask(lua_State *L)
     rng = pnl_rng(L, asked.rng_at);
     ledger = ledger_of(L, &asked, account, pn_rng_simulated(rng));
     pn_spending_init(&spending, account, pn_rng_simulated(rng));
-    status = PN_SPENDING(&spending, PN_WITH_RECORDS(pn_query_ask(&asked.query, ledger, asked.label, rng, &answer, &err)));
+    status =
+        PN_SPENDING(&spending, PN_WITH_RECORDS(pn_query_ask(&asked.query, ledger, asked.label, rng, &answer, &err)));
     pnl_status(L, pnl_account_refused(account, ledger, status, &err), &err);
     *event = answer.event;
 

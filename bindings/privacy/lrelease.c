@@ -247,8 +247,8 @@ int pnl_mechanism_release(lua_State *L)
         call.query = pnl_check_vec(L, 2);
     fill_receipt(L, slot, &call);
     before = pn_ledger_watched(NULL); /* nobody knows whose records the query is about */
-    status = pn_mechanism_release(call.mechanism, call.ledger, call.label, call.rng, call.query.data, call.query.n, &out,
-                                  &err);
+    status = pn_mechanism_release(call.mechanism, call.ledger, call.label, call.rng, call.query.data, call.query.n,
+                                  &out, &err);
     (void)pn_ledger_watched(before);
     pnl_status(L, status, &err);
     push_value(L, &call, &out, place);

@@ -25,12 +25,9 @@ static const pnl_row books_rows[] = {
     PNL_ROW_END,
 };
 
-static const pnl_class books_class = { "pn.books",
-                                       (void (*)(void *))pn_session_free,
-                                       books_rows,
-                                       "What this session has spent on each data set.",
-                                       NULL,
-                                       NULL };
+static const pnl_class books_class = { "pn.books", (void (*)(void *))pn_session_free,
+                                       books_rows, "What this session has spent on each data set.",
+                                       NULL,       NULL };
 
 pn_session *pnl_session(lua_State *L)
 {
@@ -143,7 +140,7 @@ enum { DATA, EPSILON, DELTA, RHO, PARAMS };
 static const pn_param budget_params[] = {
     { "data", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, dataset_name, "whose records the budget protects" },
     { "epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "the total epsilon (or give rho)" },
-    { "delta", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, 0.0, NULL,
+    { "delta", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, NAN, NULL,
       "with epsilon, below 1: the total delta; by default 1/n^2, 0 for pure privacy" },
     { "rho", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "the total rho of zero-concentrated privacy" },
     PN_PARAM_END,
@@ -183,13 +180,23 @@ static int again(lua_State *L, const pn_account *account, const pn_arg *args, co
     return 1;
 }
 
+/* The limit from now on, on the top; budget NULL: that of the file. */
+static int set_limit(lua_State *L, pn_account *account, const pn_budget *budget, const char *path, const char *key)
+{
+    pn_ledger **slot = (pn_ledger **)pnl_newbox(L, &pnl_ledger_class);
+    pn_err err;
+
+    pnl_status(L, path ? pn_ledger_open(slot, path, key, budget, &err) : pn_ledger_new(slot, budget, &err), &err);
+    pnl_status(L, pn_account_limit(account, *slot, &err), &err);
+    return 1;
+}
+
 static int budget_new(lua_State *L)
 {
     pn_arg args[PARAMS], relation[1];
     const char *path, *key;
     pn_account *account;
     pn_budget budget;
-    pn_ledger **slot;
     bool given;
     pn_err err;
 
@@ -203,11 +210,12 @@ static int budget_new(lua_State *L)
         return pnl_error(L, "budget: key is the key of a file; give path as well");
     account = pnl_account(L, args[DATA].object);
     if (!account)
-        return pnl_error(L, "budget: nobody's records are in this data set, so there is nothing to protect: it is made up, "
-                            "or its records are with others, who have budgets of their own");
+        return pnl_error(
+            L, "budget: nobody's records are in this data set, so there is nothing to protect: it is made up, "
+               "or its records are with others, who have budgets of their own");
     given = args[EPSILON].given || args[DELTA].given || args[RHO].given;
     budget = (pn_budget){ .epsilon = args[EPSILON].given ? args[EPSILON].real : NAN,
-                          .delta = args[DELTA].given      ? args[DELTA].real
+                          .delta = args[DELTA].given     ? args[DELTA].real
                                    : args[EPSILON].given ? pn_account_delta(account)
                                                          : 0.0,
                           .rho = args[RHO].given ? args[RHO].real : NAN,
@@ -216,11 +224,7 @@ static int budget_new(lua_State *L)
         return again(L, account, args, relation, path);
     if (!given && !path)
         return pnl_error(L, "budget: give a limit: epsilon= with delta= or without (1/n^2), or rho=");
-    slot = (pn_ledger **)pnl_newbox(L, &pnl_ledger_class);
-    pnl_status(L, path ? pn_ledger_open(slot, path, key, given ? &budget : NULL, &err) : pn_ledger_new(slot, &budget, &err),
-               &err);
-    pnl_status(L, pn_account_limit(account, *slot, &err), &err);
-    return 1;
+    return set_limit(L, account, given ? &budget : NULL, path, key);
 }
 
 void pnl_open_session(lua_State *L)
@@ -236,28 +240,30 @@ void pnl_open_session(lua_State *L)
     pnl_reference(
         L, "", "budget", PNL_NOTHING | PNL_BUDGETS,
         "pn.budget{data=, epsilon=, delta=} or {data=, rho=}; neighbours=, path=, key= -> ledger",
-        "Limit what this session may spend on a data set.  From then on runs, answers of pn.oracle and queries on it that "
-        "name no ledger are charged to this one before noise is drawn, and refused beyond it; a ledger that is neither it "
-        "nor a slice of it is refused.  What is meant are the records, not the object: everything made of them by clipping, "
-        "picking, splitting, other labels or loading the same file again shares the budget; files are told by their "
-        "content, numbers in memory by their values.  What this session has spent on them already is charged at once, and "
-        "when that is more than the limit, the budget is refused.  It cannot be changed: asked for again with the same "
-        "numbers, or none, it is given again.  epsilon > 0; delta in [0, 1), 1/n^2 when left out; path, key: a file that "
-        "keeps the charges, as for pn.ledger.  What it does not see: mechanisms, trees and charges by hand, which do not "
-        "know whose records their numbers come from; parties of federated runs, who have ledgers of their own; other "
-        "processes, but for those of pn.experiment, which are refused; seeded noise and results without noise, which "
-        "pn.session() counts.",
+        "Limit what this session may spend on a data set.  From then on runs, answers of pn.oracle and queries on "
+        "it that name no ledger are charged to this one before noise is drawn, and refused beyond it; a ledger "
+        "that is neither it nor a slice of it is refused.  What is meant are the records, not the object: "
+        "everything made of them by clipping, picking, splitting, other labels or loading the same file again "
+        "shares the budget; files are told by their content, numbers in memory by their values.  What this session "
+        "has spent on them already is charged at once, and when that is more than the limit, the budget is "
+        "refused.  It cannot be changed: asked for again with the same numbers, or none, it is given again.  "
+        "epsilon > 0; delta in [0, 1), 1/n^2 when left out; path, key: a file that keeps the charges, as for "
+        "pn.ledger.  What it does not see: mechanisms, trees and charges by hand, which do not know whose records "
+        "their numbers come from; parties of federated runs, who have ledgers of their own; other processes (those "
+        "of pn.experiment are counted, but cannot charge the budget); seeded noise and results without noise, "
+        "which pn.session() counts.",
         "Feldman, Zrnic (2021)", params);
     lua_pushcfunction(L, pnl_session_table);
     lua_setfield(L, -2, "session");
     pnl_reference(
         L, "", "session", PNL_RAW, "pn.session() -> table",
-        "What this session has spent on each data set, with whatever ledgers; it prints itself.  A row for each data set "
-        "and neighbouring relation: name, records, neighbours, epsilon at delta and rho (nil where none is known), "
-        "releases (runs, answers and queries that paid), simulated (with seeded noise) and exact (privacy=false, "
-        "solve.exact), which are counted and cost nothing that adds up, and budget, the ledger of pn.budget or nil.  "
-        "epsilon is composed as by pn.accountant from all that was charged, a run without a ledger= as its whole plan, at "
-        "1/n^2, or more where releases have deltas of their own: what the list costs as if it had been fixed beforehand.  "
-        "Where later releases depend on earlier ones, the limit of pn.budget is what is guaranteed.",
+        "What this session has spent on each data set, with whatever ledgers; it prints itself.  A row for each "
+        "data set and neighbouring relation: name, records, neighbours, epsilon at delta and rho (nil where none "
+        "is known), releases (runs, answers and queries that paid), simulated (with seeded noise) and exact "
+        "(privacy=false, solve.exact), which are counted and cost nothing that adds up, and budget, the ledger of "
+        "pn.budget or nil.  epsilon is composed as by pn.accountant from all that was charged, a run without a "
+        "ledger= as its whole plan, at 1/n^2, or more where releases have deltas of their own: what the list costs "
+        "as if it had been fixed beforehand.  Where later releases depend on earlier ones, the limit of pn.budget "
+        "is what is guaranteed.",
         NULL, NULL);
 }

@@ -72,8 +72,8 @@ static void add_spent(luaL_Buffer *text, const row *made)
     if (made->releases == 0)
         luaL_addstring(text, "\n  spent    nothing");
     else if (isinf(made->epsilon))
-        pnl_add_format(text, "\n  spent    %zu release%s, for which no epsilon is known at delta = %.3g", made->releases,
-                       plural(made->releases), made->delta);
+        pnl_add_format(text, "\n  spent    %zu release%s, for which no epsilon is known at delta = %.3g",
+                       made->releases, plural(made->releases), made->delta);
     else
         pnl_add_format(text, "\n  spent    epsilon = %.4g at delta = %.3g in %zu release%s", made->epsilon, made->delta,
                        made->releases, plural(made->releases));
@@ -120,8 +120,8 @@ static void add_row(luaL_Buffer *text, const row *made)
     if (account->exact > 0)
         pnl_add_format(text, "\n  exact    %zu result%s without any privacy", account->exact, plural(account->exact));
     if (account->simulated > 0)
-        pnl_add_format(text, "\n  seeded   %zu release%s with seeded noise: no privacy, not counted", account->simulated,
-                       plural(account->simulated));
+        pnl_add_format(text, "\n  seeded   %zu release%s with seeded noise: no privacy, not counted",
+                       account->simulated, plural(account->simulated));
 }
 
 /* ---- both ---- */
@@ -210,8 +210,9 @@ void pnl_add_so_far(lua_State *L, luaL_Buffer *text, const pn_dataset *data, pn_
     made = row_of(L, account, relation);
     if (isinf(made.epsilon))
         return;
-    pnl_add_format(text, "\n  so far   its data set has cost epsilon = %.4g at delta = %.3g,\n           in %zu release%s of "
-                         "this session",
+    pnl_add_format(text,
+                   "\n  so far   its data set has cost epsilon = %.4g at delta = %.3g,\n           in %zu release%s of "
+                   "this session",
                    made.epsilon, made.delta, made.releases, plural(made.releases));
     if (account->budget)
         pnl_add_format(text, "; its budget has %.4g left", pn_ledger_remaining(account->budget));

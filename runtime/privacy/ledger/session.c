@@ -129,11 +129,12 @@ static pn_status refuse_other_relation(const pn_account *account, pn_neighbours 
 {
     for (int other = 0; other < PN_RELATIONS; other++) {
         if (other != (int)relation && account->tally[other].count > 0)
-            return pn_fail(err, PN_EPRIVACY,
-                           "budget: this session has spent on \"%.80s\" under \"%s\" neighbours, which a budget for \"%s\" "
-                           "cannot count; give neighbours=\"%s\"",
-                           pn_origin_name(account->origin), pn_neighbours_names[other], pn_neighbours_names[relation],
-                           pn_neighbours_names[other]);
+            return pn_fail(
+                err, PN_EPRIVACY,
+                "budget: this session has spent on \"%.80s\" under \"%s\" neighbours, which a budget for \"%s\" "
+                "cannot count; give neighbours=\"%s\"",
+                pn_origin_name(account->origin), pn_neighbours_names[other], pn_neighbours_names[relation],
+                pn_neighbours_names[other]);
     }
     return PN_OK;
 }

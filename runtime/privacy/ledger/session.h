@@ -52,8 +52,8 @@ pn_status pn_account_price(pn_account *account, pn_neighbours relation, double *
 
 /**
  * `ledger` (kept) is the limit from now on.  It is charged at once with what was spent before.
- * Errors: PN_EBUDGET when that is more than it covers, PN_EPRIVACY when something was spent under another relation: both
- * charge nothing.  PN_EINVAL when there is a limit already; PN_EIO, PN_ENOMEM.
+ * Errors: PN_EBUDGET when that is more than it covers, PN_EPRIVACY when something was spent under another relation:
+ * both charge nothing.  PN_EINVAL when there is a limit already; PN_EIO, PN_ENOMEM.
  */
 pn_status pn_account_limit(pn_account *account, pn_ledger *ledger, pn_err *err);
 

@@ -10,7 +10,7 @@
 #include "privacy/event/event.h"
 
 typedef struct pn_tally_entry {
-    pn_event *event; /* kept */
+    pn_event *event;    /* kept */
     size_t count, next; /* next: of those that share a place in the table, from 1; 0: the last */
 } pn_tally_entry;
 

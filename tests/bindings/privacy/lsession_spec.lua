@@ -55,7 +55,7 @@ describe("a session", function()
     about(plan.event:epsilon(DELTA), row().epsilon)
     plan:run { on_step = function() return false end } -- its fit states all of the plan
     about(pn.event.repeated(plan.event, 2):epsilon(DELTA), row().epsilon)
-    for _ in plan:steps() do break end
+    plan:steps():step()
     about(pn.event.repeated(plan.event, 3):epsilon(DELTA), row().epsilon)
     about(3 * plan.rho, row().rho)
     local r = row()
@@ -330,6 +330,24 @@ describe("pn.budget", function()
     pn.budget { data = e, path = path }
     refused("Requested", fit, e, { epsilon = 0.9 })
     for _, ending in ipairs { "", ".key", ".head" } do os.remove(path .. ending) end
+  end)
+
+  it("is what a curator of the records charges", function()
+    local d = data():clip_rows("l2", 1)
+    local B = pn.budget { data = d, epsilon = 1, delta = 1e-6 }
+    refused("neither it nor a slice of it", pn.curator, { data = { d = d }, ledger = pn.ledger { epsilon = 1, delta = 1e-6 } })
+    local rows = #pn.session()
+    for _, process in ipairs { true, false } do
+      local c = pn.curator { data = { d = d }, ledger = pn.ledger { parent = B, epsilon = 0.4, delta = 1e-7 }, process = process }
+      local before = B.spent
+      local told = c:run [[
+        return pn.query.mean{data = data.d, columns = {1}, low = {-1}, high = {1}, epsilon = 0.1} and true, pcall(pn.session),
+          pcall(pn.budget, {data = data.d, epsilon = 1})]]
+      assert.is_true(told.ok, told.error)
+      assert.is_true(B.spent > before)
+      assert.is_truthy(told.answer:find "^true%s+false%s+false", told.answer)
+    end
+    assert.equal(rows, #pn.session())
   end)
 
   it("says what is wrong with a call", function()
