@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bindings/core/progress.h"
+#include "bindings/privacy/lsession.h"
 #include "bindings/solvers/lsolve.h"
 #include "core/vault.h"
 
@@ -130,6 +131,29 @@ void pnl_run_options(lua_State *L, int options, const char *owner, pn_run_option
     }
 }
 
+/* Who pays for the run of `plan`, and what it counts as.  Where nobody named a ledger the budget of the data set is
+ * charged, unless the noise is simulated; without one the run counts as its whole plan, which its fit states. */
+static void begin_spending(lua_State *L, const pn_plan *plan, const char *owner, pn_run_options *run, pn_spending *out)
+{
+    const pn_dataset *data = pn_objective_data(plan->objective);
+    pn_account *account = plan->without_records ? NULL : pnl_account(L, data);
+    pn_ledger *given = run->ledger ? run->ledger : plan->request.ledger;
+    bool simulated = run->rng && pn_rng_simulated(run->rng);
+
+    pn_spending_init(out, account, simulated);
+    if (account && plan->request.kind == PN_NONPRIVATE)
+        account->exact++;
+    if (plan->request.kind == PN_NONPRIVATE || simulated)
+        return;
+    given = pnl_account_ledger(L, account, given, owner);
+    if (!plan->request.ledger)
+        run->ledger = given;
+    if (!given) {
+        out->whole = plan->event;
+        out->times = pn_plan_charges(plan);
+    }
+}
+
 /* Push the field, or nil without a table. */
 static void push_option(lua_State *L, int options, const char *name)
 {
@@ -150,6 +174,7 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
 {
     pn_plan *plan = pnl_check(L, plan_index, &pnl_plan_class);
     step_call call = { .L = L };
+    pn_spending spending;
     pn_run_options run;
     pn_fit **slot;
     char owner[64];
@@ -176,9 +201,11 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
         lua_pushboolean(L, false);
     }
     slot = pnl_new_fit(L, plan_index);
+    begin_spending(L, plan, owner, &run, &spending);
     pnl_run_begin_at(L, -2, owner);
     pnl_busy(L, plan_index, true);
-    status = PN_WITH_RECORDS(pn_plan_run(slot, plan, &run, &err));
+    status = PN_SPENDING(&spending, PN_WITH_RECORDS(pn_plan_run(slot, plan, &run, &err)));
+    status = pnl_account_refused(spending.account, run.ledger, status, &err);
     pnl_busy(L, plan_index, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);
@@ -187,11 +214,12 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
 
 /* ---- walks ---- */
 
-enum { KEPT_PLAN = 1 };
+enum { KEPT_PLAN = 1, KEPT_SPENDING };
 
 int pnl_plan_walk(lua_State *L, int plan_index, int options)
 {
     pn_plan *plan = pnl_check(L, plan_index, &pnl_plan_class);
+    pn_spending *spending;
     pn_run_options run;
     pn_walk **slot;
     pn_err err;
@@ -203,6 +231,10 @@ int pnl_plan_walk(lua_State *L, int plan_index, int options)
     pnl_run_options(L, options, "plan:steps", &run);
     slot = (pn_walk **)pnl_newbox(L, &pnl_walk_class);
     pnl_keep(L, -1, plan_index);
+    spending = lua_newuserdatauv(L, sizeof *spending, 0);
+    begin_spending(L, plan, "plan:steps", &run, spending);
+    pnl_keep(L, -2, -1);
+    lua_pop(L, 1);
     for (int i = 0; i < 2; i++) { /* themselves: the table may change */
         if (i)
             push_option(L, options, "rng");
@@ -213,7 +245,8 @@ int pnl_plan_walk(lua_State *L, int plan_index, int options)
         lua_pop(L, 1);
     }
     pnl_run_begin(L, true);
-    status = PN_WITH_RECORDS(pn_walk_new(slot, plan, &run, &err));
+    status = PN_SPENDING(spending, PN_WITH_RECORDS(pn_walk_new(slot, plan, &run, &err)));
+    status = pnl_account_refused(spending->account, run.ledger, status, &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     return 1;
@@ -235,11 +268,23 @@ static pn_plan *plan_of_walk(lua_State *L)
     return plan;
 }
 
+static pn_spending *spending_of_walk(lua_State *L)
+{
+    pn_spending *spending;
+
+    lua_getiuservalue(L, 1, 1);
+    lua_rawgeti(L, -1, KEPT_SPENDING);
+    spending = lua_touserdata(L, -1);
+    lua_pop(L, 2);
+    return spending;
+}
+
 /* The state after the next step, or nil after the last. */
 static int walk_step(lua_State *L)
 {
     pn_walk *walk = walk_of(L);
     pn_plan *plan = plan_of_walk(L);
+    pn_spending *spending = spending_of_walk(L);
     pn_trace_row row = { 0 };
     bool done = false;
     pn_err err;
@@ -248,7 +293,7 @@ static int walk_step(lua_State *L)
     refuse_in_step(L, plan, "walk:step");
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
-    status = PN_WITH_RECORDS(pn_walk_step(walk, &row, &done, &err));
+    status = PN_SPENDING(spending, PN_WITH_RECORDS(pn_walk_step(walk, &row, &done, &err)));
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

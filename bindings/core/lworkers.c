@@ -23,6 +23,7 @@
 #include <sodium.h>
 
 #include "bindings/core/progress.h"
+#include "bindings/privacy/lsession.h"
 #include "core/file.h"
 #include "numeric/blas_threads.h"
 
@@ -34,8 +35,10 @@ enum { COUNT = 1, PROCESSES, BODY, COLLECT, PROGRESS, DONE, ARGUMENTS = DONE, PO
 /* What stands before the bytes of an answer in a pipe. */
 typedef struct head {
     uint64_t index, size;
-    uint64_t fine; /* 0: the bytes are the message of an error */
+    uint64_t kind;
 } head;
+
+enum { FAILED, FINE, SPENT }; /* the message of an error, the answer; for the session, before either */
 
 typedef struct worker {
     pid_t pid;   /* 0: has been waited for */
@@ -71,6 +74,32 @@ static bool write_all(int out, const void *bytes, size_t size)
     return true;
 }
 
+static bool tell(int out, head top, const char *bytes, size_t size)
+{
+    top.size = size;
+    (void)fflush(NULL);
+    return write_all(out, &top, sizeof top) && write_all(out, bytes, size);
+}
+
+/* What the call has spent, before its answer; in place of one, on the top, that the session could not count, why. */
+static bool tell_spent(lua_State *L, int out, head *top)
+{
+    const char *bytes;
+    size_t size;
+    pn_err err;
+
+    if (pnl_session_push_spent(L, &err) != PN_OK) {
+        lua_pushfstring(L, "what this run has spent cannot be told to the session: %s; give processes=1", err.message);
+        top->kind = FAILED;
+        return true;
+    }
+    bytes = lua_tolstring(L, -1, &size);
+    if (size > 0 && !tell(out, (head){ .index = top->index, .kind = SPENT }, bytes, size))
+        return false;
+    lua_pop(L, 1);
+    return true;
+}
+
 /* Under pcall: (pool, write end).  Ends when no index is left; an error here (memory) ends the process too. */
 static int serve(lua_State *L)
 {
@@ -86,11 +115,11 @@ static int serve(lua_State *L)
             return 0;
         lua_pushvalue(L, lua_upvalueindex(3));
         lua_pushinteger(L, (lua_Integer)top.index);
-        top.fine = lua_pcall(L, 1, 1, 0) == LUA_OK;
+        top.kind = lua_pcall(L, 1, 1, 0) == LUA_OK ? FINE : FAILED;
+        if (!tell_spent(L, out, &top))
+            return 0;
         bytes = luaL_tolstring(L, -1, &size);
-        top.size = size;
-        (void)fflush(NULL);
-        if (!write_all(out, &top, sizeof top) || !write_all(out, bytes, size))
+        if (!tell(out, top, bytes, size))
             return 0;
         lua_settop(L, 0);
     }
@@ -106,6 +135,7 @@ static _Noreturn void be_a_child(lua_State *L, const pool *self)
         if (self->workers[i].answers >= 0)
             (void)close(self->workers[i].answers);
     (void)pn_blas_alone(0); /* a thread a process */
+    pnl_session_restart(L);
     (void)lua_pcall(L, 0, 0, 0);
     (void)fflush(NULL);
     _exit(EXIT_SUCCESS);
@@ -151,11 +181,19 @@ static void collect(lua_State *L, pool *self, worker *w)
         memcpy(&top, w->bytes + at, sizeof top);
         if (w->used - at - sizeof top < top.size)
             break;
-        lua_pushvalue(L, COLLECT);
-        lua_pushinteger(L, (lua_Integer)top.index);
-        lua_pushboolean(L, top.fine != 0);
         lua_pushlstring(L, w->bytes + at + sizeof top, top.size);
         at += sizeof top + top.size;
+        if (top.kind == SPENT) {
+            pnl_session_absorb(L, lua_tostring(L, -1));
+            lua_pop(L, 1);
+            continue;
+        }
+        lua_pushvalue(L, COLLECT);
+        lua_insert(L, -2);
+        lua_pushinteger(L, (lua_Integer)top.index);
+        lua_insert(L, -2);
+        lua_pushboolean(L, top.kind == FINE);
+        lua_insert(L, -2);
         self->collected++;
         lua_call(L, 3, 0);
     }

@@ -6,6 +6,7 @@
 #include "bindings/core/pnl.h"
 #include "bindings/core/progress.h"
 #include "bindings/embed/penumbra_lua.h"
+#include "bindings/privacy/lsession.h"
 #include "data/dataset.h"
 #include "privacy/ledger/ledger.h"
 
@@ -180,6 +181,7 @@ static void register_data(lua_State *L, const curator *self)
         if (lua_type(L, -2) != LUA_TSTRING || !data)
             pnl_error(L, "curator: data must be a table of data sets by their names, got %s in it",
                       pnl_got(L, data ? -2 : -1));
+        (void)pnl_account_ledger(L, pnl_account_known(L, data), self->ledger, "curator");
         pnl_status(L, pnl_curator_data(self->runs, lua_tostring(L, -2), data, &err), &err);
         pnl_keep(L, table - 1, -1);
         lua_pop(L, 1);
@@ -238,7 +240,8 @@ void pnl_open_curator(lua_State *L)
         "pn.curator{data={name=d, ...}, ledger=, memory=, seconds=, instructions=, threads=, process=, program=} -> "
         "curator",
         "A curator, whom analysts send scripts: c:run(code).  data: the records, by the names that scripts find them "
-        "under in `data`; rows must be clipped.  Sizes, bounds and whether all labels are -1 or 1 are shown: they are "
+        "under in `data`; rows must be clipped, and ledger be the pn.budget of those that have one, or within it.  "
+        "Sizes, bounds and whether all labels are -1 or 1 are shown: they are "
         "public.  Everything that scripts ask is charged to ledger.  program: path of penumbra, which runs the "
         "scripts; found beside the library when left out.  What is promised says the threat model, CURATOR among the "
         "sources.",

@@ -117,6 +117,7 @@ void pnl_open_privacy(lua_State *L)
     pnl_open_accountant(L);
     pnl_open_calibrate(L);
     pnl_open_ledger(L);
+    pnl_open_session(L);
     pnl_open_mechanism(L);
     pnl_open_sampler(L);
     pnl_open_audit(L);

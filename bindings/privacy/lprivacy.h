@@ -8,6 +8,7 @@
 void pnl_open_event(lua_State *L);      /* event */
 void pnl_open_accountant(lua_State *L); /* accountant */
 void pnl_open_ledger(lua_State *L);     /* ledger */
+void pnl_open_session(lua_State *L);    /* budget, session */
 void pnl_open_mechanism(lua_State *L);  /* mechanism */
 void pnl_open_sampler(lua_State *L);    /* sampler */
 void pnl_open_audit(lua_State *L);      /* audit */

@@ -11,6 +11,7 @@
 #include "bindings/privacy/lprivacy_check.h"
 
 #include "privacy/accounting/accountant.h"
+#include "privacy/ledger/ledger_watch.h"
 #include "privacy/mechanism/mechanism.h"
 
 /* What a call was given; it all stays on the stack. */
@@ -227,6 +228,8 @@ int pnl_mechanism_release(lua_State *L)
 {
     release_call call = { .mechanism = pnl_check(L, 1, &pnl_mechanism_class) };
     pn_release out = { 0 };
+    const pn_ledger_watch *before;
+    pn_status status;
     void **slot;
     int place;
     pn_err err;
@@ -243,10 +246,11 @@ int pnl_mechanism_release(lua_State *L)
     if (lua_type(L, 2) == LUA_TUSERDATA)
         call.query = pnl_check_vec(L, 2);
     fill_receipt(L, slot, &call);
-    pnl_status(L,
-               pn_mechanism_release(call.mechanism, call.ledger, call.label, call.rng, call.query.data, call.query.n,
-                                    &out, &err),
-               &err);
+    before = pn_ledger_watched(NULL); /* nobody knows whose records the query is about */
+    status = pn_mechanism_release(call.mechanism, call.ledger, call.label, call.rng, call.query.data, call.query.n,
+                                  &out, &err);
+    (void)pn_ledger_watched(before);
+    pnl_status(L, status, &err);
     push_value(L, &call, &out, place);
     lua_insert(L, -2);
     return 2;
@@ -323,6 +327,8 @@ int pnl_mechanism_open(lua_State *L)
 {
     release_call call = { .mechanism = pnl_check(L, 1, &pnl_mechanism_class) };
     pn_sparse_run **slot;
+    const pn_ledger_watch *before;
+    pn_status status;
     void **receipt_slot;
     int box;
     pn_err err;
@@ -337,6 +343,9 @@ int pnl_mechanism_open(lua_State *L)
     receipt_slot = pnl_newbox(L, &pnl_release_class);
     resolve(L, &call);
     fill_receipt(L, receipt_slot, &call);
-    pnl_status(L, pn_sparse_run_new(slot, call.mechanism, call.ledger, call.label, call.rng, &err), &err);
+    before = pn_ledger_watched(NULL);
+    status = pn_sparse_run_new(slot, call.mechanism, call.ledger, call.label, call.rng, &err);
+    (void)pn_ledger_watched(before);
+    pnl_status(L, status, &err);
     return 2;
 }

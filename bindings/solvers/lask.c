@@ -227,6 +227,15 @@ pn_rng *pnl_ask_rng(lua_State *L, const pnl_ask *self)
     return self->rng ? self->rng : pnl_rng(L, lua_gettop(L) + 1);
 }
 
+void pnl_ask_spending(lua_State *L, const pnl_ask *self, const pn_rng *rng, pn_spending *out)
+{
+    bool simulated = pn_rng_simulated(rng);
+
+    pn_spending_init(out, pnl_account(L, pn_objective_data(self->objective)), simulated);
+    if (!simulated)
+        (void)pnl_account_ledger(L, out->account, self->ledger, self->owner);
+}
+
 pn_plan *pnl_ask_price(lua_State *L, pnl_ask *self, const pnl_told *told, size_t steps, pn_plan **slot)
 {
     pn_plan *plan = *slot = pn_calloc(1, sizeof *plan);
@@ -253,17 +262,20 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     pn_answer got = { 0 };
     pn_oracle *oracle = NULL;
     double *numbers;
+    pn_spending spending;
     pn_rng *rng;
     pn_status status;
     pn_err err;
 
     numbers = pnl_new_vec(L, dim);
     rng = pnl_ask_rng(L, self); /* may raise: before anything is busy */
+    pnl_ask_spending(L, self, rng, &spending);
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
     status = pn_oracle_open(&oracle, plan, self->ledger, rng, pnl_task(L), &err);
     if (status == PN_OK)
-        status = PN_WITH_RECORDS(ask_and_close(oracle, of, &got, numbers, dim, &err));
+        status = PN_SPENDING(&spending, PN_WITH_RECORDS(ask_and_close(oracle, of, &got, numbers, dim, &err)));
+    status = pnl_account_refused(spending.account, self->ledger, status, &err);
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

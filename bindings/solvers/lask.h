@@ -5,6 +5,7 @@
 #define PNL_LASK_H
 
 #include "bindings/core/pnl.h"
+#include "bindings/privacy/lsession.h"
 #include "oracle/oracle.h"
 
 extern const pnl_class pnl_ask_class;
@@ -99,6 +100,8 @@ void pnl_ask_check_within(lua_State *L, const pnl_ask *self);
 /** A plan of `steps` askings of `told`, at its own price; freed by pnl_ask_free_plan.  Errors: raised. */
 pn_plan *pnl_ask_price(lua_State *L, pnl_ask *self, const pnl_told *told, size_t steps, pn_plan **slot);
 void pnl_ask_free_plan(pn_plan *plan); /* NULL allowed */
+/** For an answer by itself: what its charge counts for.  Raises where the data set has another budget. */
+void pnl_ask_spending(lua_State *L, const pnl_ask *self, const pn_rng *rng, pn_spending *out);
 /** The rng of answers by themselves. */
 pn_rng *pnl_ask_rng(lua_State *L, const pnl_ask *self);
 

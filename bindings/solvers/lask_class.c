@@ -246,8 +246,9 @@ static const pn_param oracle_params[] = {
 /* The same for the reference, with what is read here. */
 static const pn_param oracle_options[] = {
     { "objective", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, objective_name, "what is asked about" },
-    { "ledger", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, (const char *const[]){ "pn.ledger", NULL },
-      "what every answer is charged to; its relation is that of the answers" },
+    { "ledger", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "pn.ledger", NULL },
+      "what every answer is charged to; its relation is that of the answers; it may be left out where the data set has "
+      "a pn.budget" },
     { "batch", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "table or a number of records", NULL },
       "the batch of questions that take one and name none: {scheme=, size=} or {scheme=, rate=}; by default all "
       "records" },
@@ -271,6 +272,17 @@ static void check_ranks(lua_State *L, const pnl_ask *self)
                    &err);
 }
 
+/* In place of a nil on the top: the budget of the data set, if it has one. */
+static void push_budget(lua_State *L, const pn_objective *objective)
+{
+    const pn_account *account = lua_isnil(L, -1) ? pnl_account_known(L, pn_objective_data(objective)) : NULL;
+
+    if (!account || !account->budget)
+        return;
+    pnl_push_budget_of(L, account);
+    lua_replace(L, -2);
+}
+
 static int oracle_new(lua_State *L)
 {
     static const char *const extra[] = { "ledger", "batch", "rng", NULL };
@@ -282,8 +294,11 @@ static int oracle_new(lua_State *L)
     pnl_options(L, 1, "oracle", oracle_params, args, extra);
     pnl_status(L, pn_args_check("oracle", oracle_params, args, &err), &err);
     pnl_push_ledger(L, 1, "oracle");
+    push_budget(L, args[0].object);
     if (!pnl_test(L, -1, &pnl_ledger_class))
-        return pnl_error(L, "oracle: ledger must be a pn.ledger, which its answers are charged to, got %s",
+        return pnl_error(L,
+                         "oracle: ledger must be a pn.ledger, which its answers are charged to (or give the data a "
+                         "pn.budget), got %s",
                          pnl_got(L, -1));
     lua_getfield(L, 1, "objective");
     self = pnl_new_ask(L, -1, PNL_ASK_ONCE, "oracle");

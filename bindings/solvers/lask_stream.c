@@ -14,7 +14,8 @@ typedef struct pnl_stream {
     pnl_told told;
     pn_plan *plan;
     pn_oracle *oracle;
-    size_t dim; /* of a point */
+    const pn_rng *rng; /* of the oracle */
+    size_t dim;        /* of a point */
 } pnl_stream;
 
 enum { KEPT_ASK = 1, KEPT_OPTIONS };
@@ -34,14 +35,14 @@ static void stream_free(void *object)
 static void open_alone(lua_State *L, pnl_stream *self)
 {
     size_t steps = self->told.question.ops == &pn_question_prefix ? self->told.horizon : 1;
+    pn_rng *rng;
     pn_err err;
 
     if (steps == 0)
         pnl_error(L, "%s: say how often the running sum is pushed: horizon=", self->ask->owner);
     (void)pnl_ask_price(L, self->ask, &self->told, steps, &self->plan);
-    pnl_status(
-        L, pn_oracle_open(&self->oracle, self->plan, self->ask->ledger, pnl_ask_rng(L, self->ask), pnl_task(L), &err),
-        &err);
+    self->rng = rng = pnl_ask_rng(L, self->ask);
+    pnl_status(L, pn_oracle_open(&self->oracle, self->plan, self->ask->ledger, rng, pnl_task(L), &err), &err);
 }
 
 /* Push the stream of the options at 2, of the oracle at 1; what they hold in vectors stays alive with it. */
@@ -99,13 +100,17 @@ int pnl_ask_watch(lua_State *L)
 static int answer_alone(lua_State *L, pnl_stream *self, const pnl_ask_call *of)
 {
     pn_answer got = { 0 };
+    pn_spending spending;
     pn_status status;
     pn_err err;
 
+    pnl_ask_spending(L, self->ask, self->rng, &spending);
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
     pn_oracle_begin(self->oracle);
-    status = PN_WITH_RECORDS(pn_oracle_ask(self->oracle, 0, &(pn_asked){ .x = of->x }, &got, &err));
+    status =
+        PN_SPENDING(&spending, PN_WITH_RECORDS(pn_oracle_ask(self->oracle, 0, &(pn_asked){ .x = of->x }, &got, &err)));
+    status = pnl_account_refused(spending.account, self->ask->ledger, status, &err);
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bindings/core/lprint.h"
+#include "bindings/privacy/lsession.h"
 #include "bindings/solvers/lsolve.h"
 #include "core/text.h"
 
@@ -218,15 +219,25 @@ static void add_theta(luaL_Buffer *text, const pn_fit *fit)
         luaL_addstring(text, " ...");
 }
 
+/* Of a fit of this session; NULL of a loaded one.  Its plan, on the stack, keeps it. */
+static const pn_dataset *data_of(lua_State *L)
+{
+    const pn_plan *plan = pnl_fit_plan(L);
+
+    return plan && !plan->without_records ? pn_objective_data(plan->objective) : NULL;
+}
+
 int pnl_fit_tostring(lua_State *L)
 {
     const pn_fit *fit = pnl_check(L, 1, &pnl_fit_class);
     pn_model_about about;
     char privacy[200], stop[160], certificate[420];
+    const pn_dataset *data;
     double *numbers;
     luaL_Buffer text;
 
     pnl_fit_about(L, &about);
+    data = data_of(L);
     say_privacy(fit, &about, privacy, sizeof privacy);
     say_stop(fit, &about, stop, sizeof stop);
     say_certificate(fit, certificate, sizeof certificate);
@@ -237,6 +248,8 @@ int pnl_fit_tostring(lua_State *L)
         pnl_add_format(&text, " in %.3g s", fit->seconds);
     pnl_add_format(&text, "%s%s", fit->stopped ? ", stopped: " : "", fit->stopped ? fit->stopped : "");
     pnl_add_format(&text, "\n  privacy  %s%s", privacy, stop);
+    if (data && fit->is_private && !fit->simulated)
+        pnl_add_so_far(L, &text, data, fit->neighbours);
     if (!pnl_curated(L)) /* where values of the records are not there either */
         add_trace(&text, fit, &about, numbers);
     add_theta(&text, fit);

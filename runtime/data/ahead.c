@@ -11,6 +11,7 @@
 
 struct pn_ahead {
     gzFile file;
+    pn_digest *digest; /* of the side that fills */
     bool threaded;
     pthread_t thread;
     pthread_mutex_t lock; /* guards the three below; a piece belongs to the side whose turn it is */
@@ -21,14 +22,16 @@ struct pn_ahead {
     pn_piece pieces[2];
 };
 
-static void fill(gzFile file, pn_piece *piece)
+static void fill(pn_ahead *self, pn_piece *piece)
 {
+    gzFile file = self->file;
     int got;
 
     errno = 0;
     got = gzread(file, piece->bytes, (unsigned)PN_PIECE_BYTES);
     piece->system_error = errno;
     piece->used = got > 0 ? (size_t)got : 0;
+    pn_digest_add(self->digest, piece->bytes, piece->used);
     piece->last = piece->used < PN_PIECE_BYTES;
     piece->code = Z_OK;
     if (piece->last) {
@@ -55,7 +58,7 @@ static void *fill_in_turn(void *argument)
         if (self->stop)
             break;
         pthread_mutex_unlock(&self->lock);
-        fill(self->file, piece);
+        fill(self, piece);
         last = piece->last;
         pthread_mutex_lock(&self->lock);
         self->filled++;
@@ -84,7 +87,10 @@ pn_ahead *pn_ahead_open(gzFile file, bool threaded)
     pn_ahead *self = pn_calloc(1, sizeof *self);
     char *bytes = pn_alloc(2, PN_PIECE_BYTES);
 
-    if (!self || !bytes) {
+    if (self)
+        self->digest = pn_digest_new();
+    if (!self || !bytes || !self->digest) {
+        pn_digest_free(self ? self->digest : NULL);
         pn_free(self);
         pn_free(bytes);
         return NULL;
@@ -103,7 +109,7 @@ const pn_piece *pn_ahead_next(pn_ahead *self)
     const pn_piece *piece = &self->pieces[self->taken % 2];
 
     if (!self->threaded) {
-        fill(self->file, &self->pieces[0]);
+        fill(self, &self->pieces[0]);
         return &self->pieces[0];
     }
     pthread_mutex_lock(&self->lock);
@@ -114,6 +120,11 @@ const pn_piece *pn_ahead_next(pn_ahead *self)
     pthread_mutex_unlock(&self->lock);
     self->taken++;
     return piece;
+}
+
+pn_content pn_ahead_content(const pn_ahead *self)
+{
+    return pn_digest_content(self->digest);
 }
 
 void pn_ahead_close(pn_ahead *self)
@@ -129,6 +140,7 @@ void pn_ahead_close(pn_ahead *self)
     }
     pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->lock);
+    pn_digest_free(self->digest);
     pn_free(self->pieces[0].bytes);
     pn_free(self);
 }

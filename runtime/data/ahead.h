@@ -8,6 +8,8 @@
 
 #include <zlib.h>
 
+#include "core/origin.h"
+
 #define PN_PIECE_BYTES ((size_t)256 << 10) /* small enough for the second-level cache */
 
 typedef struct pn_piece {
@@ -30,6 +32,8 @@ typedef struct pn_ahead pn_ahead;
 pn_ahead *pn_ahead_open(gzFile file, bool threaded);
 /** The next piece, valid until the next call; not to be called after the last one. */
 const pn_piece *pn_ahead_next(pn_ahead *ahead);
+/** The hash of all bytes of the pieces so far: of the whole file, inflated, once the last is handed out. */
+pn_content pn_ahead_content(const pn_ahead *ahead);
 /** Stops the thread; NULL is allowed.  The file stays open. */
 void pn_ahead_close(pn_ahead *ahead);
 

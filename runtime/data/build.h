@@ -5,16 +5,16 @@
 
 #include "data/dataset.h"
 
-/** n labels (uninitialised), no features yet and no names of them, no bounds, a copy of `name`.
+/** n labels (uninitialised), no features yet and no names of them, no bounds, no origin, a copy of `name`.
  *  Errors: PN_EINVAL for n or p above 2^48; PN_ENOMEM. */
 pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *name, pn_err *err);
 /** n labels and room for n x p features, of floats if those of `data` are; dense, or sparse with `entries` of them: all
- *  uninitialised but the last csr.start.  Bounds and name as in `data`, no names of features.
+ *  uninitialised but the last csr.start.  Bounds, name and origin as in `data`, no names of features.
  *  Errors: PN_ENOMEM, PN_EDIM. */
 pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, size_t p, bool sparse, size_t entries,
                           pn_err *err);
 /** The records begin .. end - 1 of `data`, of its storage or as floats: room for them, with bounds, name,
- *  labels and names of features.
+ *  origin, labels and names of features.
  *  Errors: PN_ENOMEM; PN_EUNSUPPORTED where records are with others. */
 pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool float32, size_t begin, size_t end,
                                   pn_err *err);
@@ -29,6 +29,14 @@ pn_status pn_dataset_check_labels(const double *y, size_t n, pn_err *err);
 pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, const char *extra, pn_err *err);
 /** All of it: features and their names, labels, bounds, name.  Errors: PN_ENOMEM. */
 pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err);
+
+/** It has an origin from now on: this content, all its records, its name.  Errors: PN_ENOMEM. */
+pn_status pn_dataset_set_origin(pn_dataset *data, pn_content content, pn_err *err);
+/** The same from the numbers that it holds, features and labels, as they are.  Errors: PN_ENOMEM. */
+pn_status pn_dataset_find_origin(pn_dataset *data, pn_err *err);
+/** X[n * p] becomes the dense features, and the origin is found on the way, while the numbers are in the cache.
+ *  Errors: PN_EDOMAIN (with position) for NaN or infinity; PN_ENOMEM. */
+pn_status pn_dataset_take_dense(pn_dataset *data, const double *X, pn_err *err);
 
 /** p numbers for each of n records, uninitialised; large ones on large pages where the system has them.  NULL when
  *  memory is short. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/build.h"
 #include "data/csv_plan.h"
 #include "data/csv_text.h"
 #include "data/labels.h"
@@ -270,6 +271,8 @@ static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
         status = sign_texts(data, self, err);
     else if (status == PN_OK && self->options->labels.binary)
         status = pn_labels_make_binary(data, self->text.path, err);
+    if (status == PN_OK)
+        status = pn_dataset_set_origin(data, pn_ahead_content(self->text.ahead), err);
     if (status != PN_OK) {
         pn_dataset_free(data);
         return status;

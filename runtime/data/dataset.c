@@ -22,6 +22,7 @@ void pn_dataset_free(pn_dataset *data)
     pn_vault_free(data->single);
     pn_vault_free(data->csr_single);
     pn_vault_free(data->y);
+    pn_origin_free(data->origin);
     pn_free(data->name);
     pn_free(data->features);
     pn_free(data);
@@ -188,24 +189,21 @@ pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, siz
                                 const char *name, pn_err *err)
 {
     pn_dataset *data = NULL;
-    size_t bad, count = 0;
+    size_t count = 0;
     pn_status status;
 
     if (n == 0 || p == 0)
         return pn_fail(err, PN_EDIM, "data: needs at least one record and one feature, got %zu x %zu", n, p);
     PN_TRY(pn_size_product(&count, "data", "records x features", n, p, err));
-    bad = pn_first_nonfinite(X, count);
-    if (bad < count)
-        return pn_fail(err, PN_EDOMAIN, "data: entry (%zu, %zu) is not a finite number", bad / p + 1, bad % p + 1);
     status = pn_dataset_check_labels(y, n, err);
     if (status == PN_OK)
         status = pn_dataset_shell(&data, n, p, name, err);
     if (status == PN_OK)
         status = add_dense(data, err);
     if (status == PN_OK) {
-        memcpy(data->dense, X, count * sizeof(double));
         memcpy(data->y, y, n * sizeof(double));
         pn_dataset_see_labels(data);
+        status = pn_dataset_take_dense(data, X, err);
     }
     return pn_dataset_deliver(out, data, status);
 }
@@ -270,6 +268,7 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
         copy_csr(&data->csr, X);
         memcpy(data->y, y, X->rows * sizeof(double));
         pn_dataset_see_labels(data);
+        status = pn_dataset_find_origin(data, err);
     }
     return pn_dataset_deliver(out, data, status);
 }
@@ -297,6 +296,7 @@ pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, si
     if (status == PN_OK) {
         made->float32 = data->float32;
         made->bounds = data->bounds;
+        made->origin = pn_origin_keep(data->origin);
         status = add_features(made, sparse, entries, err);
     }
     return pn_dataset_deliver(out, made, status);
@@ -313,6 +313,7 @@ pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool
     if (status == PN_OK) {
         made->float32 = float32;
         made->bounds = data->bounds;
+        made->origin = pn_origin_keep(data->origin);
         made->partial = end - first < data->n;
         made->first = first;
         made->held = made->partial ? end - first : 0;

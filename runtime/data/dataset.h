@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/origin.h"
 #include "core/ranks.h"
 #include "core/status.h"
 #include "core/task.h"
@@ -50,6 +51,7 @@ struct pn_dataset {
     double *y; /* [n] */
     pn_record_bounds bounds;
     char *name;           /* where it came from, for messages and summaries */
+    pn_origin *origin;    /* shared with all that was made of the same records; NULL: nobody is in them */
     char *features;       /* p names, each ended by a zero byte, one after the other; or NULL */
     size_t feature_bytes; /* of `features` */
 };

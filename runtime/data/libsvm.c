@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/build.h"
 #include "data/labels.h"
 #include "data/number.h"
 #include "data/store.h"
@@ -159,6 +160,8 @@ static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
 
     if (status == PN_OK && options->labels.binary)
         status = pn_labels_make_binary(data, self->text.path, err);
+    if (status == PN_OK)
+        status = pn_dataset_set_origin(data, pn_ahead_content(self->text.ahead), err);
     if (status != PN_OK) {
         pn_dataset_free(data);
         return status;

@@ -53,9 +53,9 @@ pn_status pn_dataset_load_npy_share(pn_dataset **out, const char *xpath, const c
         data->held = data->partial ? X.rows : 0;
         memcpy(data->y, y.data, data->n * sizeof *data->y);
         pn_dataset_see_labels(data);
-        *out = data;
+        status = pn_dataset_find_origin(data, err);
     }
     pn_free(X.data);
     pn_free(y.data);
-    return status;
+    return pn_dataset_deliver(out, data, status);
 }

@@ -103,8 +103,11 @@ local function own_names()
   return list
 end
 
+-- What the session has spent on each data set, whatever paid for it; then the ledgers that have names.
 local function ledger()
   local env, found, seen = prompt.env(), 0, {}
+  local spent = require "penumbra.core".session()
+  if #spent > 0 then say(colour.result(tostring(spent))) end
   local function look(value)
     local metatable = debug.getmetatable(value)
     if type(value) == "userdata" and type(metatable) == "table" and rawget(metatable, "__name") == "pn.ledger"
@@ -127,7 +130,9 @@ local function ledger()
       end
     end
   end
-  if found == 0 then say 'no ledger is in your names; help "ledger" tells how to make one' end
+  if found == 0 and #spent == 0 then
+    say 'nothing was released, and no ledger is in your names; help "budget" tells how to set a limit'
+  end
 end
 
 local function who()
@@ -290,7 +295,7 @@ end
 list = {
   { "time", "CODE", "run it once: wall clock, processor time, gradients of a fit", time, true },
   { "bench", "CODE", "run it for about 2 s: median, least, middle half; Ctrl-C ends it", bench, true },
-  { "ledger", "", "every ledger in your names: spent and remaining", ledger },
+  { "ledger", "", "what each data set has cost in this session, and the ledgers in your names", ledger },
   { "who", "", "your names: type, size in memory, value in short", who },
   { "history", "[N]", "the last N entries (20), with their numbers", history },
   { "edit", "[N]", "entry N (the last) in $EDITOR; what comes back is run", edit },

@@ -129,6 +129,16 @@ local usage = {
     L = pn.ledger{epsilon = 1, delta = 1e-6}
     L:spend(pn.event.gaussian{sigma = 20, sensitivity = 1}, "a mean")
     print(L, L.remaining)]],
+  ["budget"] = [[
+    d = pn.data.from({{1, 0}, {0, 1}, {1, 1}, {0, 0}}, {1, -1, 1, -1})
+    B = pn.budget{data = d, epsilon = 1}
+    print(pn.query.mean{data = d, columns = {1}, low = {0}, high = {1}, epsilon = 0.2}.value)    -- no ledger= is needed
+    print(pcall(pn.query.mean, {data = d:take(3), columns = {2}, low = {0}, high = {1}, epsilon = 2}))
+    print(B)]],
+  ["session"] = [[
+    d = pn.data.from({{1, 0}, {0, 1}, {1, 1}}, {1, -1, 1})
+    pn.query.mean{data = d, columns = {1}, low = {0}, high = {1}, epsilon = 0.2, ledger = pn.ledger{epsilon = 1}}
+    print(pn.session())    -- %ledger at the prompt]],
   ["tree"] = [[
     t = pn.tree{dim = 1, horizon = 8, sensitivity = 1, rho = 0.5}
     for day, count in ipairs{3, 5, 2, 8} do

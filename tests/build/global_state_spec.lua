@@ -18,6 +18,7 @@ local reasons = {
   ["random/rng exposed"] = "atomic; counts secrets in plain memory, for tests",
   ["catalogue/solvers rows"] = "solvers of other libraries, added under a lock",
   ["catalogue/solvers lock"] = "that lock",
+  ["ledger/ledger_watch current"] = "of each thread",
   ["mpi/lmpi world"] = "MPI is of the process",
 }
 

@@ -164,6 +164,56 @@ bool pn_event_same(const pn_event *a, const pn_event *b)
     return same;
 }
 
+/* ---- one number for an event ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+/* The bits of a number; 0 and -0 are equal, and so they are here. */
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    x += 0.0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static uint64_t hash_arguments(uint64_t hash, const pn_event *event)
+{
+    const pn_param *params = event->ops->params;
+    pn_arg args[MAX_PARAMS];
+
+    if (pn_param_count(params) > MAX_PARAMS)
+        return hash;
+    event->ops->args(event, args);
+    for (size_t i = 0; params[i].name; i++) {
+        if (params[i].kind == PN_VECTOR)
+            hash = mix(hash, args[i].vector.n);
+        else
+            hash = mix(hash, params[i].kind == PN_OBJECT  ? pn_event_hash(args[i].object)
+                             : params[i].kind == PN_COUNT ? args[i].count
+                                                          : bits_of(args[i].real));
+    }
+    return hash;
+}
+
+uint64_t pn_event_hash(const pn_event *event)
+{
+    size_t parts;
+    const pn_term *terms = event ? pn_event_terms(event, &parts) : NULL;
+    uint64_t hash = event ? mix((uint64_t)(uintptr_t)event->ops, (uint64_t)event->neighbours) : 0;
+
+    if (!terms)
+        return event ? hash_arguments(hash, event) : hash;
+    for (size_t i = 0; i < parts; i++)
+        hash = mix(mix(hash, terms[i].count), pn_event_hash(terms[i].event));
+    return hash;
+}
+
 /* ---- leaves ---- */
 
 pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, const pn_arg *args, double level,

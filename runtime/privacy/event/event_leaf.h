@@ -3,6 +3,8 @@
 #ifndef PN_PRIVACY_EVENT_LEAF_H
 #define PN_PRIVACY_EVENT_LEAF_H
 
+#include <stdint.h>
+
 #include "privacy/event/event.h"
 #include "privacy/event/event_curve.h"
 
@@ -77,6 +79,8 @@ void pn_event_add_zcdp(const pn_event *event, size_t count, pn_sum *sum);
 
 /** Same mechanism, same numbers, same relation. */
 bool pn_event_same(const pn_event *a, const pn_event *b);
+/** The same number for events that are the same. */
+uint64_t pn_event_hash(const pn_event *event);
 
 /** `value` in the fewest digits that read back as the same double. */
 void pn_shortest(double value, char *text, size_t size);

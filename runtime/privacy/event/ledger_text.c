@@ -1,5 +1,8 @@
 /* ledger_text.c -- a text that grows, quoted texts, and sizes in texts.  Depends on: ledger_text.h, core/.
  * Used by: event_text.c, event_read.c, ledger_record.c. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,4 +137,21 @@ pn_status pn_text_unquote(char **out, const char **cursor, pn_err *err)
     }
     *cursor = at + 1;
     return PN_OK;
+}
+
+/* ---- numbers ---- */
+
+pn_status pn_plain_begin(pn_plain_numbers *self, pn_err *err)
+{
+    *self = (pn_plain_numbers){ newlocale(LC_ALL_MASK, "C", (locale_t)0), NULL };
+    if (!self->plain)
+        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a locale");
+    self->before = uselocale((locale_t)self->plain);
+    return PN_OK;
+}
+
+void pn_plain_end(pn_plain_numbers *self)
+{
+    (void)uselocale((locale_t)self->before);
+    freelocale((locale_t)self->plain);
 }

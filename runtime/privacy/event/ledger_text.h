@@ -20,6 +20,14 @@ void pn_text_add(pn_text *text, const char *format, ...) PN_PRINTF(2, 3);
 void pn_text_quote(pn_text *text, const char *plain);
 void pn_text_clear(pn_text *text);
 
+/* Numbers are written and read in the "C" locale, whatever the host has set: between these two, on one thread. */
+typedef struct pn_plain_numbers {
+    void *plain, *before; /* locale_t */
+} pn_plain_numbers;
+/** Errors: PN_ENOMEM, and there is nothing to end. */
+pn_status pn_plain_begin(pn_plain_numbers *self, pn_err *err);
+void pn_plain_end(pn_plain_numbers *self);
+
 /** Undo pn_text_quote at *cursor and move it behind: *out is allocated.  Errors: PN_EPARSE, PN_ENOMEM. */
 pn_status pn_text_unquote(char **out, const char **cursor, pn_err *err);
 /** Read a whole number from 0 to PN_SIZE_MAX at *cursor and move it behind.  Errors: PN_EPARSE. */

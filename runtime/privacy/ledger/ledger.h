@@ -87,6 +87,9 @@ pn_slack pn_ledger_slack(const pn_ledger *ledger);
  *  (so that level 5 is the budget); for a budget without delta 1e-6, and for rho its epsilon there. */
 pn_odometer pn_ledger_odometer_default(const pn_ledger *ledger);
 
+/** Whether a charge to `ledger` is one to `above`: it is that, or a slice or part of it, at any depth. */
+bool pn_ledger_is_within(const pn_ledger *ledger, const pn_ledger *above);
+
 /** Slice or part number `index` from 0 below this ledger, which owns it; NULL past the last. */
 const pn_ledger *pn_ledger_child(const pn_ledger *ledger, size_t index);
 

@@ -15,6 +15,7 @@
 #include "privacy/accounting/conversion.h"
 #include "privacy/event/ledger_text.h"
 #include "privacy/ledger/ledger_impl.h"
+#include "privacy/ledger/ledger_watch.h"
 
 /* ---- admission ---- */
 
@@ -383,6 +384,11 @@ static pn_status spend_locked(pn_ledger *ledger, pn_event *event, size_t count, 
         status = prepare(ledger, event, count, label, err);
     if (status != PN_OK)
         return status;
+    status = pn_ledger_tell(event, count, err);
+    if (status != PN_OK) {
+        drop_labels(ledger);
+        return status;
+    }
     status = pn_record_spend(ledger, event, count, label, err);
     if (status == PN_OK || (ledger->root->store && pn_store_broken(ledger->root->store)))
         commit(ledger, event, count); /* a record that may be on the disk counts as made */

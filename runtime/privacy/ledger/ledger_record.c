@@ -13,7 +13,6 @@
  * times, the event, the Renyi orders that this charge fixed (in the slice; in the ledger above it; ...), the label. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,26 +24,6 @@
 #include "privacy/accounting/accountant.h"
 #include "privacy/event/event_text.h"
 #include "privacy/ledger/ledger_impl.h"
-
-/* Numbers are written and read in the "C" locale, whatever the host has set. */
-typedef struct plain_numbers {
-    locale_t plain, before;
-} plain_numbers;
-
-static pn_status begin_plain(plain_numbers *self, pn_err *err)
-{
-    *self = (plain_numbers){ newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0 };
-    if (self->plain == (locale_t)0)
-        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a locale");
-    self->before = uselocale(self->plain);
-    return PN_OK;
-}
-
-static void end_plain(plain_numbers *self)
-{
-    (void)uselocale(self->before);
-    freelocale(self->plain);
-}
 
 /* ---- writing ---- */
 
@@ -109,7 +88,7 @@ static void add_choice(pn_text *text, const pn_ledger *node)
 }
 
 /* A record is begun with its number and kind, and ended by putting it into the file. */
-static pn_status begin(pn_text *text, plain_numbers *numbers, const pn_ledger *ledger, const char *kind, pn_err *err)
+static pn_status begin(pn_text *text, pn_plain_numbers *numbers, const pn_ledger *ledger, const char *kind, pn_err *err)
 {
     pn_status status;
 
@@ -117,16 +96,16 @@ static pn_status begin(pn_text *text, plain_numbers *numbers, const pn_ledger *l
     if (ledger->root->process != (long)pn_process())
         return pn_fail(err, PN_EUNSUPPORTED,
                        "ledger: this is the copy of a child process, which does not write its file");
-    if ((status = begin_plain(numbers, err)) != PN_OK)
+    if ((status = pn_plain_begin(numbers, err)) != PN_OK)
         return status;
     pn_text_add(text, "%zu %s ", pn_store_count(ledger->root->store), kind);
     add_path(text, ledger);
     return PN_OK;
 }
 
-static pn_status end(pn_text *text, plain_numbers *numbers, pn_ledger *ledger, pn_status status, pn_err *err)
+static pn_status end(pn_text *text, pn_plain_numbers *numbers, pn_ledger *ledger, pn_status status, pn_err *err)
 {
-    end_plain(numbers);
+    pn_plain_end(numbers);
     if (status == PN_OK && text->failed)
         status = pn_fail(err, PN_ENOMEM, "ledger: out of memory for a record");
     if (status == PN_OK)
@@ -137,7 +116,7 @@ static pn_status end(pn_text *text, plain_numbers *numbers, pn_ledger *ledger, p
 
 pn_status pn_record_open(pn_ledger *root, pn_err *err)
 {
-    plain_numbers numbers;
+    pn_plain_numbers numbers;
     pn_text text;
     pn_status status = begin(&text, &numbers, root, "open", err);
 
@@ -150,7 +129,7 @@ pn_status pn_record_open(pn_ledger *root, pn_err *err)
 
 pn_status pn_record_spend(pn_ledger *ledger, const pn_event *event, size_t count, const char *label, pn_err *err)
 {
-    plain_numbers numbers;
+    pn_plain_numbers numbers;
     pn_text text;
     pn_status status;
 
@@ -173,7 +152,7 @@ pn_status pn_record_spend(pn_ledger *ledger, const pn_event *event, size_t count
 
 pn_status pn_record_slice(pn_ledger *parent, const pn_ledger *child, pn_err *err)
 {
-    plain_numbers numbers;
+    pn_plain_numbers numbers;
     pn_text text;
     pn_status status;
 
@@ -190,7 +169,7 @@ pn_status pn_record_slice(pn_ledger *parent, const pn_ledger *child, pn_err *err
 
 pn_status pn_record_split(pn_ledger *ledger, size_t k, pn_err *err)
 {
-    plain_numbers numbers;
+    pn_plain_numbers numbers;
     pn_text text;
     pn_status status;
 
@@ -204,7 +183,7 @@ pn_status pn_record_split(pn_ledger *ledger, size_t k, pn_err *err)
 
 pn_status pn_record_retire(pn_ledger *ledger, pn_err *err)
 {
-    plain_numbers numbers;
+    pn_plain_numbers numbers;
     pn_text text;
     pn_status status;
 
@@ -218,7 +197,7 @@ pn_status pn_record_retire(pn_ledger *ledger, pn_err *err)
 /* The owner said that the files were copied to another place. */
 static pn_status record_moved(pn_ledger *root, pn_err *err)
 {
-    plain_numbers numbers;
+    pn_plain_numbers numbers;
     pn_text text;
     pn_status status = begin(&text, &numbers, root, "moved", err);
 
@@ -425,12 +404,12 @@ static pn_status take_record(reader *self, size_t number, const char *record, pn
 /* pn_store_take */
 static pn_status take(void *self, size_t number, const char *record, pn_err *err)
 {
-    plain_numbers numbers;
+    pn_plain_numbers numbers;
     pn_status status;
 
-    PN_TRY(begin_plain(&numbers, err));
+    PN_TRY(pn_plain_begin(&numbers, err));
     status = take_record(self, number, record, err);
-    end_plain(&numbers);
+    pn_plain_end(&numbers);
     return status;
 }
 

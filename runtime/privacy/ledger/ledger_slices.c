@@ -39,6 +39,13 @@ const pn_ledger *pn_ledger_child(const pn_ledger *ledger, size_t index)
     return index < ledger->child_count ? ledger->children[index] : NULL;
 }
 
+bool pn_ledger_is_within(const pn_ledger *ledger, const pn_ledger *above)
+{
+    while (ledger && ledger != above)
+        ledger = ledger->parent;
+    return ledger != NULL;
+}
+
 /* ---- comparing budgets ---- */
 
 static void describe(const pn_budget *b, char *text, size_t size)
