@@ -136,7 +136,7 @@ void pnl_run_options(lua_State *L, int options, const char *owner, pn_run_option
 static void begin_spending(lua_State *L, const pn_plan *plan, const char *owner, pn_run_options *run, pn_spending *out)
 {
     const pn_dataset *data = pn_objective_data(plan->objective);
-    pn_account *account = plan->without_records ? NULL : pnl_account(L, data);
+    pn_bill *account = plan->without_records ? NULL : pnl_bill(L, data);
     pn_ledger *given = run->ledger ? run->ledger : plan->request.ledger;
     bool simulated = run->rng && pn_rng_simulated(run->rng);
 
@@ -145,7 +145,7 @@ static void begin_spending(lua_State *L, const pn_plan *plan, const char *owner,
         account->exact++;
     if (plan->request.kind == PN_NONPRIVATE || simulated)
         return;
-    given = pnl_account_ledger(L, account, given, owner);
+    given = pnl_bill_ledger(L, account, given, owner);
     if (!plan->request.ledger)
         run->ledger = given;
     if (!given) {
@@ -205,7 +205,7 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
     pnl_run_begin_at(L, -2, owner);
     pnl_busy(L, plan_index, true);
     status = PN_SPENDING(&spending, PN_WITH_RECORDS(pn_plan_run(slot, plan, &run, &err)));
-    status = pnl_account_refused(spending.account, run.ledger, status, &err);
+    status = pnl_bill_refused(spending.account, run.ledger, status, &err);
     pnl_busy(L, plan_index, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);
@@ -246,7 +246,7 @@ int pnl_plan_walk(lua_State *L, int plan_index, int options)
     }
     pnl_run_begin(L, true);
     status = PN_SPENDING(spending, PN_WITH_RECORDS(pn_walk_new(slot, plan, &run, &err)));
-    status = pnl_account_refused(spending->account, run.ledger, status, &err);
+    status = pnl_bill_refused(spending->account, run.ledger, status, &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     return 1;

@@ -181,7 +181,7 @@ static void register_data(lua_State *L, const curator *self)
         if (lua_type(L, -2) != LUA_TSTRING || !data)
             pnl_error(L, "curator: data must be a table of data sets by their names, got %s in it",
                       pnl_got(L, data ? -2 : -1));
-        (void)pnl_account_ledger(L, pnl_account_known(L, data), self->ledger, "curator");
+        (void)pnl_bill_ledger(L, pnl_bill_known(L, data), self->ledger, "curator");
         pnl_status(L, pnl_curator_data(self->runs, lua_tostring(L, -2), data, &err), &err);
         pnl_keep(L, table - 1, -1);
         lua_pop(L, 1);

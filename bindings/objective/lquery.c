@@ -291,14 +291,14 @@ static void read_question(lua_State *L, question *ask)
 /* ---- answering ---- */
 
 /* That of the options, or the budget of the data set. */
-static pn_ledger *ledger_of(lua_State *L, const question *asked, const pn_account *account, bool simulated)
+static pn_ledger *ledger_of(lua_State *L, const question *asked, const pn_bill *account, bool simulated)
 {
     pn_ledger *given = pnl_test(L, asked->ledger_at, &pnl_ledger_class);
 
     if (!given && !lua_isnil(L, asked->ledger_at))
         pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", asked->owner, pnl_got(L, asked->ledger_at));
     if (!simulated || !given)
-        given = pnl_account_ledger(L, account, given, asked->owner);
+        given = pnl_bill_ledger(L, account, given, asked->owner);
     if (!given)
         pnl_error(L,
                   "%s: a query is paid from a ledger; give ledger = pn.ledger{epsilon = ...}, or the data a pn.budget",
@@ -311,7 +311,7 @@ static int answer_to(lua_State *L, const kind *of)
     question asked = { .of = of };
     pn_query_answer answer = { 0 };
     pn_spending spending;
-    pn_account *account;
+    pn_bill *account;
     pn_ledger *ledger;
     pn_rng *rng;
     pn_status status;
@@ -328,14 +328,14 @@ static int answer_to(lua_State *L, const kind *of)
     answer.deviations = pnl_new_vec(L, n);
     values = lua_gettop(L) - 1;
     event = pnl_newbox(L, &pnl_event_class);
-    account = pnl_account(L, asked.query.data);
+    account = pnl_bill(L, asked.query.data);
     /* Looked up last: memory may run a finalizer, which may close them. */
     rng = pnl_rng(L, asked.rng_at);
     ledger = ledger_of(L, &asked, account, pn_rng_simulated(rng));
     pn_spending_init(&spending, account, pn_rng_simulated(rng));
     status =
         PN_SPENDING(&spending, PN_WITH_RECORDS(pn_query_ask(&asked.query, ledger, asked.label, rng, &answer, &err)));
-    pnl_status(L, pnl_account_refused(account, ledger, status, &err), &err);
+    pnl_status(L, pnl_bill_refused(account, ledger, status, &err), &err);
     *event = answer.event;
     if (asked.of->kind == PN_QUERY_DESCRIBE) {
         pnl_push_description(L, &asked.query, pn_ledger_budget(ledger), &answer, asked.shares);

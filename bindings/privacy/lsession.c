@@ -57,9 +57,9 @@ static pn_session *open_session(lua_State *L)
     return found;
 }
 
-pn_account *pnl_account(lua_State *L, const pn_dataset *data)
+pn_bill *pnl_bill(lua_State *L, const pn_dataset *data)
 {
-    pn_account *account = NULL;
+    pn_bill *account = NULL;
     pn_err err;
 
     if (!data->origin || pnl_curated(L))
@@ -68,23 +68,23 @@ pn_account *pnl_account(lua_State *L, const pn_dataset *data)
     return account;
 }
 
-pn_account *pnl_account_known(lua_State *L, const pn_dataset *data)
+pn_bill *pnl_bill_known(lua_State *L, const pn_dataset *data)
 {
     pn_session *session = data->origin && !pnl_curated(L) ? pnl_session(L) : NULL;
 
     return session ? pn_session_find(session, data->origin) : NULL;
 }
 
-pn_ledger *pnl_account_ledger(lua_State *L, const pn_account *account, pn_ledger *given, const char *owner)
+pn_ledger *pnl_bill_ledger(lua_State *L, const pn_bill *account, pn_ledger *given, const char *owner)
 {
     pn_ledger *out = NULL;
     pn_err err;
 
-    pnl_status(L, pn_account_ledger(account, given, owner, &out, &err), &err);
+    pnl_status(L, pn_bill_ledger(account, given, owner, &out, &err), &err);
     return out;
 }
 
-pn_status pnl_account_refused(const pn_account *account, const pn_ledger *ledger, pn_status status, pn_err *err)
+pn_status pnl_bill_refused(const pn_bill *account, const pn_ledger *ledger, pn_status status, pn_err *err)
 {
     char context[160];
 
@@ -94,7 +94,7 @@ pn_status pnl_account_refused(const pn_account *account, const pn_ledger *ledger
     return pn_fail_in(err, status, context);
 }
 
-void pnl_push_budget_of(lua_State *L, const pn_account *account)
+void pnl_push_budget_of(lua_State *L, const pn_bill *account)
 {
     if (!account->budget) {
         lua_pushnil(L);
@@ -156,7 +156,7 @@ static const char *path_option(lua_State *L, const char *name)
 }
 
 /* There is a budget: the same one again, or an error.  What was left out is as it is. */
-static int again(lua_State *L, const pn_account *account, const pn_arg *args, const pn_arg *relation, const char *path)
+static int again(lua_State *L, const pn_bill *account, const pn_arg *args, const pn_arg *relation, const char *path)
 {
     const char *there = pn_ledger_path(account->budget);
     pn_budget asked = *pn_ledger_budget(account->budget);
@@ -181,13 +181,13 @@ static int again(lua_State *L, const pn_account *account, const pn_arg *args, co
 }
 
 /* The limit from now on, on the top; budget NULL: that of the file. */
-static int set_limit(lua_State *L, pn_account *account, const pn_budget *budget, const char *path, const char *key)
+static int set_limit(lua_State *L, pn_bill *account, const pn_budget *budget, const char *path, const char *key)
 {
     pn_ledger **slot = (pn_ledger **)pnl_newbox(L, &pnl_ledger_class);
     pn_err err;
 
     pnl_status(L, path ? pn_ledger_open(slot, path, key, budget, &err) : pn_ledger_new(slot, budget, &err), &err);
-    pnl_status(L, pn_account_limit(account, *slot, &err), &err);
+    pnl_status(L, pn_bill_limit(account, *slot, &err), &err);
     return 1;
 }
 
@@ -195,7 +195,7 @@ static int budget_new(lua_State *L)
 {
     pn_arg args[PARAMS], relation[1];
     const char *path, *key;
-    pn_account *account;
+    pn_bill *account;
     pn_budget budget;
     bool given;
     pn_err err;
@@ -208,7 +208,7 @@ static int budget_new(lua_State *L)
     key = path_option(L, "key");
     if (key && !path)
         return pnl_error(L, "budget: key is the key of a file; give path as well");
-    account = pnl_account(L, args[DATA].object);
+    account = pnl_bill(L, args[DATA].object);
     if (!account)
         return pnl_error(
             L, "budget: nobody's records are in this data set, so there is nothing to protect: it is made up, "
@@ -216,7 +216,7 @@ static int budget_new(lua_State *L)
     given = args[EPSILON].given || args[DELTA].given || args[RHO].given;
     budget = (pn_budget){ .epsilon = args[EPSILON].given ? args[EPSILON].real : NAN,
                           .delta = args[DELTA].given     ? args[DELTA].real
-                                   : args[EPSILON].given ? pn_account_delta(account)
+                                   : args[EPSILON].given ? pn_bill_delta(account)
                                                          : 0.0,
                           .rho = args[RHO].given ? args[RHO].real : NAN,
                           .neighbours = (pn_neighbours)relation->count };

@@ -11,19 +11,19 @@
 
 /** The account of the records of `data`, which lives as long as the state; NULL where nothing is counted: records of
  *  nobody (data.synthetic) or of others, and curated states.  Raises when memory is short. */
-pn_account *pnl_account(lua_State *L, const pn_dataset *data);
+pn_bill *pnl_bill(lua_State *L, const pn_dataset *data);
 /** The same, without making one. */
-pn_account *pnl_account_known(lua_State *L, const pn_dataset *data);
+pn_bill *pnl_bill_known(lua_State *L, const pn_dataset *data);
 /** The ledger for a release on the account's records (NULL: no account) where `given` (NULL: none) was asked for: that,
  *  or the budget of the data set, or NULL.  Raises for a ledger outside that budget. */
-pn_ledger *pnl_account_ledger(lua_State *L, const pn_account *account, pn_ledger *given, const char *owner);
+pn_ledger *pnl_bill_ledger(lua_State *L, const pn_bill *account, pn_ledger *given, const char *owner);
 /** The message of a charge that the data set's own budget refused says so. */
-pn_status pnl_account_refused(const pn_account *account, const pn_ledger *ledger, pn_status status, pn_err *err);
+pn_status pnl_bill_refused(const pn_bill *account, const pn_ledger *ledger, pn_status status, pn_err *err);
 
 /** The session of the state; NULL where nothing was counted yet. */
 pn_session *pnl_session(lua_State *L);
 /** Push a pn.ledger for a ledger that the session keeps. */
-void pnl_push_budget_of(lua_State *L, const pn_account *account);
+void pnl_push_budget_of(lua_State *L, const pn_bill *account);
 
 /** In a process that was forked, at its beginning: what the parent spent is the parent's. */
 void pnl_session_restart(lua_State *L);

@@ -8,18 +8,18 @@
 
 /* What a row says of an account under one relation. */
 typedef struct row {
-    const pn_account *account;
+    const pn_bill *account;
     pn_neighbours relation;
     double epsilon, delta; /* epsilon is infinite where none is known */
     size_t releases;
 } row;
 
-static row row_of(lua_State *L, pn_account *account, pn_neighbours relation)
+static row row_of(lua_State *L, pn_bill *account, pn_neighbours relation)
 {
     row made = { .account = account, .relation = relation, .releases = account->releases[relation] };
     pn_err err;
 
-    pnl_status(L, pn_account_price(account, relation, &made.delta, &made.epsilon, &err), &err);
+    pnl_status(L, pn_bill_price(account, relation, &made.delta, &made.epsilon, &err), &err);
     return made;
 }
 
@@ -41,7 +41,7 @@ static void set_count(lua_State *L, const char *name, size_t value)
 
 static void push_row(lua_State *L, const row *made)
 {
-    const pn_account *account = made->account;
+    const pn_bill *account = made->account;
 
     lua_createtable(L, 0, 10);
     lua_pushstring(L, pn_origin_name(account->origin));
@@ -111,7 +111,7 @@ static void add_name(luaL_Buffer *text, const char *name)
 
 static void add_row(luaL_Buffer *text, const row *made)
 {
-    const pn_account *account = made->account;
+    const pn_bill *account = made->account;
 
     add_name(text, pn_origin_name(account->origin));
     pnl_add_format(text, ": %zu records, %s", pn_origin_records(account->origin), pn_neighbours_names[made->relation]);
@@ -134,7 +134,7 @@ static int table_tostring(lua_State *L)
 }
 
 /* A row for each relation that was spent under; else one for what there is to say. */
-static size_t rows_of(lua_State *L, pn_account *account, row made[PN_RELATIONS])
+static size_t rows_of(lua_State *L, pn_bill *account, row made[PN_RELATIONS])
 {
     size_t count = 0;
 
@@ -149,7 +149,7 @@ static size_t rows_of(lua_State *L, pn_account *account, row made[PN_RELATIONS])
 }
 
 /* The texts of all rows so far are at 2, each behind the one before; the rows in the table at 1. */
-static void add_account(lua_State *L, pn_account *account)
+static void add_account(lua_State *L, pn_bill *account)
 {
     row made[PN_RELATIONS];
     size_t count = rows_of(L, account, made);
@@ -202,7 +202,7 @@ int pnl_session_table(lua_State *L)
 
 void pnl_add_so_far(lua_State *L, luaL_Buffer *text, const pn_dataset *data, pn_neighbours relation)
 {
-    pn_account *account = pnl_account_known(L, data);
+    pn_bill *account = pnl_bill_known(L, data);
     row made;
 
     if (!account || account->releases[relation] == 0)

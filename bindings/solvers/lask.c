@@ -231,9 +231,9 @@ void pnl_ask_spending(lua_State *L, const pnl_ask *self, const pn_rng *rng, pn_s
 {
     bool simulated = pn_rng_simulated(rng);
 
-    pn_spending_init(out, pnl_account(L, pn_objective_data(self->objective)), simulated);
+    pn_spending_init(out, pnl_bill(L, pn_objective_data(self->objective)), simulated);
     if (!simulated)
-        (void)pnl_account_ledger(L, out->account, self->ledger, self->owner);
+        (void)pnl_bill_ledger(L, out->account, self->ledger, self->owner);
 }
 
 pn_plan *pnl_ask_price(lua_State *L, pnl_ask *self, const pnl_told *told, size_t steps, pn_plan **slot)
@@ -275,7 +275,7 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     status = pn_oracle_open(&oracle, plan, self->ledger, rng, pnl_task(L), &err);
     if (status == PN_OK)
         status = PN_SPENDING(&spending, PN_WITH_RECORDS(ask_and_close(oracle, of, &got, numbers, dim, &err)));
-    status = pnl_account_refused(spending.account, self->ledger, status, &err);
+    status = pnl_bill_refused(spending.account, self->ledger, status, &err);
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

@@ -275,7 +275,7 @@ static void check_ranks(lua_State *L, const pnl_ask *self)
 /* In place of a nil on the top: the budget of the data set, if it has one. */
 static void push_budget(lua_State *L, const pn_objective *objective)
 {
-    const pn_account *account = lua_isnil(L, -1) ? pnl_account_known(L, pn_objective_data(objective)) : NULL;
+    const pn_bill *account = lua_isnil(L, -1) ? pnl_bill_known(L, pn_objective_data(objective)) : NULL;
 
     if (!account || !account->budget)
         return;

@@ -110,7 +110,7 @@ static int answer_alone(lua_State *L, pnl_stream *self, const pnl_ask_call *of)
     pn_oracle_begin(self->oracle);
     status =
         PN_SPENDING(&spending, PN_WITH_RECORDS(pn_oracle_ask(self->oracle, 0, &(pn_asked){ .x = of->x }, &got, &err)));
-    status = pnl_account_refused(spending.account, self->ask->ledger, status, &err);
+    status = pnl_bill_refused(spending.account, self->ask->ledger, status, &err);
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

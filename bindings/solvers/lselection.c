@@ -10,11 +10,13 @@
 #include "bindings/core/progress.h"
 #include "bindings/data/ldata.h"
 #include "bindings/privacy/lprivacy_check.h"
+#include "bindings/privacy/lsession.h"
 #include "bindings/solvers/lsolve.h"
 #include "core/vault.h"
 #include "objective/passes/score.h"
 #include "privacy/event/event.h"
 #include "privacy/event/stopping.h"
+#include "privacy/ledger/ledger_watch.h"
 
 /* ---- the law ---- */
 
@@ -64,41 +66,49 @@ static int gaussian_parts(lua_State *L)
     return 2;
 }
 
-/* charge(options, event, label, rng): once, to the ledger of the options or the curator's; without one nothing */
+/* The ledger of the options at 1, or the budget of the data set (simulated: of none); NULL for neither. */
+static pn_ledger *ledger_of(lua_State *L, const pn_bill *account, bool simulated)
+{
+    pn_ledger *given;
+
+    pnl_push_ledger(L, 1, "tune");
+    given = pnl_test(L, -1, &pnl_ledger_class);
+    if (!given && !lua_isnil(L, -1))
+        pnl_error(L, "tune: ledger must be an open pn.ledger, got %s", pnl_got(L, -1));
+    return simulated ? given : pnl_bill_ledger(L, account, given, "tune");
+}
+
+/* charge(options, event, label, rng, data): to the ledger, if there is one, and to what the data set has cost */
 static int charge(lua_State *L)
 {
     pn_event *event = pnl_check_event(L, 2);
-    pn_rng *rng = pnl_rng(L, 4);
-    pn_ledger *ledger;
+    bool simulated = pn_rng_simulated(pnl_rng(L, 4));
+    pn_bill *account = pnl_bill(L, pnl_check(L, 5, &pnl_dataset_class));
+    pn_ledger *ledger = ledger_of(L, account, simulated);
+    pn_spending spending;
+    pn_status status;
     pn_err err;
 
-    pnl_push_ledger(L, 1, "tune");
-    if (lua_isnil(L, -1))
-        return 0;
-    ledger = pnl_test(L, -1, &pnl_ledger_class);
-    if (!ledger)
-        return pnl_error(L, "tune: ledger must be an open pn.ledger, got %s", pnl_got(L, -1));
-    if (pn_rng_simulated(rng) && !pn_ledger_budget(ledger)->teaching)
+    if (simulated && ledger && !pn_ledger_budget(ledger)->teaching)
         pnl_status(L,
                    pn_fail(&err, PN_EPRIVACY,
                            "tune: seeded noise gives no privacy, so a real ledger refuses it; open the ledger with "
                            "teaching = true, or leave rng out"),
                    &err);
-    pnl_status(L, pn_ledger_spend(ledger, event, 1, luaL_checkstring(L, 3), &err), &err);
+    pn_spending_init(&spending, account, simulated);
+    status = PN_SPENDING(&spending, ledger ? pn_ledger_spend(ledger, event, 1, luaL_checkstring(L, 3), &err)
+                                           : pn_ledger_tell(event, 1, &err));
+    pnl_status(L, pnl_bill_refused(account, ledger, status, &err), &err);
     return 0;
 }
 
-/* ledger(options) -> whether there is one, its neighbours */
+/* neighbours(options, data) -> those of the ledger that pays; nothing where there is none */
 static int has_ledger(lua_State *L)
 {
-    const pn_ledger *ledger;
+    const pn_ledger *ledger = ledger_of(L, pnl_bill_known(L, pnl_check(L, 2, &pnl_dataset_class)), false);
 
-    pnl_push_ledger(L, 1, "tune");
-    if (lua_isnil(L, -1))
-        return 0;
-    ledger = pnl_test(L, -1, &pnl_ledger_class);
     if (!ledger)
-        return pnl_error(L, "tune: ledger must be an open pn.ledger, got %s", pnl_got(L, -1));
+        return 0;
     lua_pushstring(L, pn_neighbours_names[pn_ledger_budget(ledger)->neighbours]);
     return 1;
 }
@@ -123,6 +133,8 @@ static int parts(lua_State *L)
         pnl_data_pass(L);
         (void)pnl_data_passed(L, slot, PN_WITH_RECORDS(pn_dataset_pick(slot, data, rows, count, pnl_task(L), &err)),
                               &err);
+        pn_origin_free((*slot)->origin); /* the search is counted as a whole, and not its runs */
+        (*slot)->origin = NULL;
     }
     return 2;
 }

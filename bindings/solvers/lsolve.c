@@ -293,7 +293,7 @@ static int solve_exact(lua_State *L)
 {
     static const char *const extra[] = { "progress", NULL };
     pn_objective *objective = pnl_check(L, 1, &pnl_objective_class);
-    pn_account *account;
+    pn_bill *account;
     pn_arg args[2];
     double *theta, value = 0.0, gap = 0.0;
     pn_err err;
@@ -303,7 +303,7 @@ static int solve_exact(lua_State *L)
     pnl_options(L, 2, "solve.exact", exact_params, args, extra);
     pnl_status(L, pn_args_check("solve.exact", exact_params, args, &err), &err);
     theta = pnl_new_vec(L, pn_objective_dim(objective));
-    account = pnl_account(L, pn_objective_data(objective));
+    account = pnl_bill(L, pn_objective_data(objective));
     if (account)
         account->exact++;
     lua_pushnil(L);

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "data/csv_plan.h"
+#include "data/build.h"
 #include "data/text.h"
 #include "recipe/recipe_field.h"
 
@@ -226,6 +227,7 @@ pn_status pn_recipe_load(pn_dataset **out, const pn_recipe *recipe, const char *
 {
     static const pn_recipe_file defaults = { 0 };
     reader self = { .recipe = recipe, .options = options ? options : &defaults };
+    pn_dataset *data = NULL;
     pn_status status = check_options(self.options, err);
 
     if (status == PN_OK)
@@ -234,7 +236,10 @@ pn_status pn_recipe_load(pn_dataset **out, const pn_recipe *recipe, const char *
         return status;
     status = read_all(&self, err);
     if (status == PN_OK)
-        status = pn_recipe_finish(out, recipe, &self.store, self.labelled, self.text.name, err);
+        status = pn_recipe_finish(&data, recipe, &self.store, self.labelled, self.text.name, err);
+    if (status == PN_OK)
+        status = pn_dataset_set_origin(data, pn_ahead_content(self.text.ahead), err);
+    status = pn_dataset_deliver(out, data, status);
     pn_free(self.kept);
     pn_free(self.role);
     pn_words_clear(&self.names);

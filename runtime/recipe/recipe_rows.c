@@ -157,6 +157,7 @@ pn_status pn_recipe_from_values(pn_dataset **out, const pn_recipe *recipe, size_
                                 const char *owner, pn_err *err)
 {
     table made = { .recipe = recipe, .kept = pn_alloc(recipe->stored, sizeof(double)) };
+    pn_dataset *data = NULL;
     pn_status status;
 
     made.reading.c_locale = pn_recipe_locale();
@@ -166,7 +167,10 @@ pn_status pn_recipe_from_values(pn_dataset **out, const pn_recipe *recipe, size_
     for (size_t row = 0; row < count && status == PN_OK; row++)
         status = read_row(&made, row, labelled, value, self, owner, err);
     if (status == PN_OK)
-        status = PN_WITH_RECORDS(pn_recipe_finish(out, recipe, &made.store, labelled, "table", err));
+        status = PN_WITH_RECORDS(pn_recipe_finish(&data, recipe, &made.store, labelled, "table", err));
+    if (status == PN_OK)
+        status = PN_WITH_RECORDS(pn_dataset_find_origin(data, err));
+    status = pn_dataset_deliver(out, data, status);
     pn_store_clear(&made.store);
     pn_recipe_free_locale(made.reading.c_locale);
     pn_free(made.kept);

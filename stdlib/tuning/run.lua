@@ -129,7 +129,7 @@ end
 
 local function prepare(with, given)
   local o = read(given, with.plan_of)
-  local relation = selection.neighbours(given)
+  local relation = selection.neighbours(given, o.objective.data)
   if relation and o.neighbours and relation ~= o.neighbours then
     fail('neighbours is "%s" and the ledger\'s "%s"; make both the same', o.neighbours, relation)
   end
@@ -227,7 +227,8 @@ function tune.run(with, given)
   local rng = o.rng or with.secure()
   if type(rng) ~= "userdata" then fail("rng must be a pn.rng, got a %s", type(rng)) end
   local plan = show.plan_of(with, o, p, deviation)
-  selection.charge({ ledger = o.ledger }, p.charged, "tune: " .. o.solver, rng)
+  local paid, why = pcall(selection.charge, { ledger = o.ledger }, p.charged, "tune: " .. o.solver, rng, o.objective.data)
+  if not paid then error(stopped(why) and why or reason(why), 0) end
   local best = search(o, p, rng)
   local simulated = rng.simulated
   local answer = { found = best ~= nil, score_name = o.score, plan = plan, failed = best and not best.theta or nil,

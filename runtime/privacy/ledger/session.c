@@ -8,7 +8,7 @@
 #define FIRST_PLACES 16
 
 struct pn_session {
-    pn_account **account; /* owned, each by itself: they do not move */
+    pn_bill **account; /* owned, each by itself: they do not move */
     size_t count, room;
     size_t *place; /* [room] the first account of each, from 1; 0: none */
 };
@@ -20,7 +20,7 @@ pn_status pn_session_new(pn_session **out, pn_err *err)
     return pn_new_zeroed(out, 1, err, "session: out of memory");
 }
 
-static void free_account(pn_account *account)
+static void free_account(pn_bill *account)
 {
     for (int relation = 0; relation < PN_RELATIONS; relation++)
         pn_tally_clear(&account->tally[relation]);
@@ -45,7 +45,7 @@ size_t pn_session_count(const pn_session *session)
     return session->count;
 }
 
-pn_account *pn_session_at(const pn_session *session, size_t index)
+pn_bill *pn_session_at(const pn_session *session, size_t index)
 {
     return session->account[index];
 }
@@ -55,7 +55,7 @@ static size_t *place_of(const pn_session *session, const pn_origin *origin)
     return &session->place[(size_t)pn_origin_content(origin).word[0] & (session->room - 1)];
 }
 
-pn_account *pn_session_find(const pn_session *session, const pn_origin *origin)
+pn_bill *pn_session_find(const pn_session *session, const pn_origin *origin)
 {
     size_t i = session->room ? *place_of(session, origin) : 0;
 
@@ -67,13 +67,13 @@ pn_account *pn_session_find(const pn_session *session, const pn_origin *origin)
 static pn_status make_room(pn_session *session, pn_err *err)
 {
     size_t room = session->room ? 2 * session->room : FIRST_PLACES;
-    pn_account **account;
+    pn_bill **account;
     size_t *place;
 
     if (session->count < session->room)
         return PN_OK;
     PN_TRY(pn_new_zeroed(&place, room, err, "session: out of memory for %zu data sets", room));
-    account = pn_resize(session->account, room, sizeof(pn_account *));
+    account = pn_resize(session->account, room, sizeof(pn_bill *));
     if (!account) {
         pn_free(place);
         return pn_fail(err, PN_ENOMEM, "session: out of memory for %zu data sets", room);
@@ -91,7 +91,7 @@ static pn_status make_room(pn_session *session, pn_err *err)
     return PN_OK;
 }
 
-pn_status pn_session_account(pn_session *session, pn_origin *origin, pn_account **out, pn_err *err)
+pn_status pn_session_account(pn_session *session, pn_origin *origin, pn_bill **out, pn_err *err)
 {
     size_t *first;
 
@@ -110,22 +110,22 @@ pn_status pn_session_account(pn_session *session, pn_origin *origin, pn_account 
 
 /* ---- prices ---- */
 
-double pn_account_delta(const pn_account *account)
+double pn_bill_delta(const pn_bill *account)
 {
     double n = fmax((double)pn_origin_records(account->origin), 2.0);
 
     return 1.0 / (n * n);
 }
 
-pn_status pn_account_price(pn_account *account, pn_neighbours relation, double *delta, double *epsilon, pn_err *err)
+pn_status pn_bill_price(pn_bill *account, pn_neighbours relation, double *delta, double *epsilon, pn_err *err)
 {
-    *delta = pn_account_delta(account);
+    *delta = pn_bill_delta(account);
     return pn_tally_epsilon(&account->tally[relation], delta, epsilon, err);
 }
 
 /* ---- limits ---- */
 
-static pn_status refuse_other_relation(const pn_account *account, pn_neighbours relation, pn_err *err)
+static pn_status refuse_other_relation(const pn_bill *account, pn_neighbours relation, pn_err *err)
 {
     for (int other = 0; other < PN_RELATIONS; other++) {
         if (other != (int)relation && account->tally[other].count > 0)
@@ -140,7 +140,7 @@ static pn_status refuse_other_relation(const pn_account *account, pn_neighbours 
 }
 
 /* One charge, so that a refusal charges nothing. */
-static pn_status charge_before(const pn_account *account, pn_ledger *ledger, pn_neighbours relation, pn_err *err)
+static pn_status charge_before(const pn_bill *account, pn_ledger *ledger, pn_neighbours relation, pn_err *err)
 {
     pn_event *all = NULL;
     const pn_ledger_watch *watch;
@@ -156,7 +156,7 @@ static pn_status charge_before(const pn_account *account, pn_ledger *ledger, pn_
     return status == PN_OK ? PN_OK : pn_fail_in(err, status, "budget: what this session has spent already");
 }
 
-pn_status pn_account_limit(pn_account *account, pn_ledger *ledger, pn_err *err)
+pn_status pn_bill_limit(pn_bill *account, pn_ledger *ledger, pn_err *err)
 {
     pn_neighbours relation = pn_ledger_budget(ledger)->neighbours;
 
@@ -169,8 +169,7 @@ pn_status pn_account_limit(pn_account *account, pn_ledger *ledger, pn_err *err)
     return PN_OK;
 }
 
-pn_status pn_account_ledger(const pn_account *account, pn_ledger *given, const char *owner, pn_ledger **out,
-                            pn_err *err)
+pn_status pn_bill_ledger(const pn_bill *account, pn_ledger *given, const char *owner, pn_ledger **out, pn_err *err)
 {
     *out = given;
     if (!account || !account->budget)
@@ -190,7 +189,7 @@ pn_status pn_account_ledger(const pn_account *account, pn_ledger *given, const c
 static pn_status seen(void *self, pn_event *event, size_t count, pn_err *err)
 {
     pn_spending *spending = self;
-    pn_account *account = spending->account;
+    pn_bill *account = spending->account;
     pn_event *counted = spending->whole ? spending->whole : event;
     bool first = !spending->begun;
 
@@ -203,7 +202,7 @@ static pn_status seen(void *self, pn_event *event, size_t count, pn_err *err)
     return PN_OK;
 }
 
-void pn_spending_init(pn_spending *out, pn_account *account, bool simulated)
+void pn_spending_init(pn_spending *out, pn_bill *account, bool simulated)
 {
     *out = (pn_spending){ .watch = { seen, out }, .account = account, .simulated = simulated };
 }

@@ -12,7 +12,7 @@
 void pn_session_restart(pn_session *session)
 {
     for (size_t i = 0; i < pn_session_count(session); i++) {
-        pn_account *account = pn_session_at(session, i);
+        pn_bill *account = pn_session_at(session, i);
 
         account->simulated = account->exact = 0;
         for (int relation = 0; relation < PN_RELATIONS; relation++) {
@@ -24,7 +24,7 @@ void pn_session_restart(pn_session *session)
 
 /* ---- writing ---- */
 
-static bool is_empty(const pn_account *account)
+static bool is_empty(const pn_bill *account)
 {
     bool empty = account->simulated == 0 && account->exact == 0;
 
@@ -33,7 +33,7 @@ static bool is_empty(const pn_account *account)
     return empty;
 }
 
-static pn_status write_account(pn_text *out, const pn_account *account, pn_err *err)
+static pn_status write_account(pn_text *out, const pn_bill *account, pn_err *err)
 {
     pn_content content = pn_origin_content(account->origin);
     pn_status status = PN_OK;
@@ -110,7 +110,7 @@ static pn_status read_origin(pn_origin **out, const char **at, pn_err *err)
     return status;
 }
 
-static pn_status read_spent(pn_account *account, const char **at, pn_err *err)
+static pn_status read_spent(pn_bill *account, const char **at, pn_err *err)
 {
     size_t relation, releases, kinds, count;
 
@@ -138,7 +138,7 @@ static pn_status read_spent(pn_account *account, const char **at, pn_err *err)
 
 static pn_status read_account(pn_session *session, const char **at, pn_err *err)
 {
-    pn_account *account = NULL;
+    pn_bill *account = NULL;
     pn_origin *origin = NULL;
     size_t simulated, exact;
     pn_status status;

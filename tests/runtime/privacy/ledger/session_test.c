@@ -28,10 +28,10 @@ static pn_ledger *ledger_of(double epsilon, double delta)
     return ledger;
 }
 
-static pn_account *account_of(pn_session *session, uint64_t content)
+static pn_bill *account_of(pn_session *session, uint64_t content)
 {
     pn_origin *origin = NULL;
-    pn_account *account = NULL;
+    pn_bill *account = NULL;
 
     CHECK(pn_origin_new(&origin, (pn_content){ { content, 7 } }, 1000, "people.csv", NULL) == PN_OK);
     CHECK(pn_session_account(session, origin, &account, NULL) == PN_OK);
@@ -122,7 +122,7 @@ static void test_deltas_of_their_own_add_up(void)
 static void test_what_is_refused_does_not_count(void)
 {
     pn_session *session = NULL;
-    pn_account *account;
+    pn_bill *account;
     pn_ledger *ledger = ledger_of(0.5, 1e-6);
     pn_event *small = gaussian(20.0, PN_REPLACE_ONE), *large = gaussian(0.5, PN_REPLACE_ONE);
     pn_spending spending;
@@ -150,7 +150,7 @@ static void test_what_is_refused_does_not_count(void)
 static void test_whole_plans_and_simulations(void)
 {
     pn_session *session = NULL;
-    pn_account *account;
+    pn_bill *account;
     pn_ledger *ledger = ledger_of(10.0, 1e-6);
     pn_event *event = gaussian(20.0, PN_ZERO_OUT), *step = gaussian(20.0, PN_REPLACE_ONE);
     pn_spending run, seeded, nobody;
@@ -205,7 +205,7 @@ static void test_who_watches_may_refuse(void)
 static void test_a_limit_counts_what_was_before(void)
 {
     pn_session *session = NULL;
-    pn_account *account;
+    pn_bill *account;
     pn_ledger *tight = ledger_of(0.1, 1e-6), *wide = ledger_of(3.0, 1e-6), *other = ledger_of(3.0, 1e-6), *slice = NULL,
               *out = NULL;
     pn_event *event = gaussian(10.0, PN_REPLACE_ONE);
@@ -214,21 +214,21 @@ static void test_a_limit_counts_what_was_before(void)
 
     CHECK(pn_session_new(&session, NULL) == PN_OK);
     account = account_of(session, 1);
-    CHECK(pn_account_ledger(account, NULL, "run", &out, NULL) == PN_OK && out == NULL);
-    CHECK(pn_account_ledger(NULL, other, "run", &out, NULL) == PN_OK && out == other);
+    CHECK(pn_bill_ledger(account, NULL, "run", &out, NULL) == PN_OK && out == NULL);
+    CHECK(pn_bill_ledger(NULL, other, "run", &out, NULL) == PN_OK && out == other);
     CHECK(pn_tally_add(&account->tally[0], event, 5, NULL) == PN_OK);
-    CHECK(pn_account_limit(account, tight, &err) == PN_EBUDGET && account->budget == NULL);
+    CHECK(pn_bill_limit(account, tight, &err) == PN_EBUDGET && account->budget == NULL);
     CHECK(strstr(err.message, "has spent already") != NULL);
     CHECK(pn_ledger_entries(tight) == 0);
-    CHECK(pn_account_limit(account, wide, &err) == PN_OK && account->budget == wide);
+    CHECK(pn_bill_limit(account, wide, &err) == PN_OK && account->budget == wide);
     CHECK_CLOSE(pn_ledger_spent(wide), pn_event_epsilon(event, 5, 1e-6, NULL), 1e-9);
-    CHECK(pn_account_limit(account, other, &err) == PN_EINVAL);
-    CHECK(pn_account_ledger(account, NULL, "run", &out, NULL) == PN_OK && out == wide);
-    CHECK(pn_account_ledger(account, other, "run", &out, &err) == PN_EPRIVACY);
+    CHECK(pn_bill_limit(account, other, &err) == PN_EINVAL);
+    CHECK(pn_bill_ledger(account, NULL, "run", &out, NULL) == PN_OK && out == wide);
+    CHECK(pn_bill_ledger(account, other, "run", &out, &err) == PN_EPRIVACY);
     CHECK(strncmp(err.message, "run: \"people.csv\" has a budget", 30) == 0);
     CHECK(pn_ledger_slice(&slice, wide, "a", &small, NULL) == PN_OK);
-    CHECK(pn_account_ledger(account, slice, "run", &out, NULL) == PN_OK && out == slice);
-    CHECK(pn_account_ledger(account_of(session, 2), other, "run", &out, NULL) == PN_OK && out == other);
+    CHECK(pn_bill_ledger(account, slice, "run", &out, NULL) == PN_OK && out == slice);
+    CHECK(pn_bill_ledger(account_of(session, 2), other, "run", &out, NULL) == PN_OK && out == other);
     pn_event_free(event);
     pn_ledger_free(slice);
     pn_ledger_free(tight);
@@ -240,7 +240,7 @@ static void test_a_limit_counts_what_was_before(void)
 static void test_a_limit_has_the_relation_of_what_was_before(void)
 {
     pn_session *session = NULL;
-    pn_account *account;
+    pn_bill *account;
     pn_ledger *ledger = ledger_of(3.0, 1e-6);
     pn_event *event = gaussian(10.0, PN_ZERO_OUT);
     pn_err err;
@@ -248,7 +248,7 @@ static void test_a_limit_has_the_relation_of_what_was_before(void)
     CHECK(pn_session_new(&session, NULL) == PN_OK);
     account = account_of(session, 1);
     CHECK(pn_tally_add(&account->tally[PN_ZERO_OUT], event, 1, NULL) == PN_OK);
-    CHECK(pn_account_limit(account, ledger, &err) == PN_EPRIVACY && account->budget == NULL);
+    CHECK(pn_bill_limit(account, ledger, &err) == PN_EPRIVACY && account->budget == NULL);
     CHECK(strstr(err.message, "give neighbours=\"zero_out\"") != NULL);
     pn_event_free(event);
     pn_ledger_free(ledger);
@@ -258,7 +258,7 @@ static void test_a_limit_has_the_relation_of_what_was_before(void)
 static void test_many_data_sets(void)
 {
     pn_session *session = NULL;
-    pn_account *first;
+    pn_bill *first;
 
     CHECK(pn_session_new(&session, NULL) == PN_OK);
     first = account_of(session, 1);
@@ -267,7 +267,7 @@ static void test_many_data_sets(void)
             (void)account_of(session, i);
     }
     CHECK(pn_session_count(session) == 1000 && account_of(session, 1) == first && pn_session_at(session, 0) == first);
-    CHECK(pn_account_delta(first) == 1e-6);
+    CHECK(pn_bill_delta(first) == 1e-6);
     pn_session_free(session);
     pn_session_free(NULL);
 }
@@ -277,7 +277,7 @@ static void test_many_data_sets(void)
 static void test_a_text_counts_elsewhere(void)
 {
     pn_session *here = NULL, *there = NULL;
-    pn_account *first, *second, *got;
+    pn_bill *first, *second, *got;
     pn_event *event = gaussian(10.1, PN_REPLACE_ONE), *other = gaussian(3.7, PN_ZERO_OUT);
     pn_text text = { 0 };
     pn_err err;
@@ -326,7 +326,7 @@ static pn_status scenario(void *self, pn_err *err)
 {
     pn_session *session = NULL;
     pn_origin *origin = NULL;
-    pn_account *account = NULL;
+    pn_bill *account = NULL;
     pn_event *event = NULL;
     double delta, epsilon;
     pn_status status = pn_session_new(&session, err);
@@ -344,7 +344,7 @@ static pn_status scenario(void *self, pn_err *err)
             status = pn_tally_add(&account->tally[0], event, 1, err);
     }
     if (status == PN_OK)
-        status = pn_account_price(account, PN_REPLACE_ONE, &delta, &epsilon, err);
+        status = pn_bill_price(account, PN_REPLACE_ONE, &delta, &epsilon, err);
     pn_event_free(event);
     pn_origin_free(origin);
     pn_session_free(session);
