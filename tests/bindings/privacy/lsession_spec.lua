@@ -154,6 +154,36 @@ describe("a session", function()
     assert.equal(1, third().releases)
   end)
 
+  it("counts a search as one release, and lets the budget pay for it", function()
+    local d, row = data(), watch()
+    local function search(epsilon)
+      return pn.tune { solver = "gradient_descent", objective = objective(d), grid = { step = { 1, 4 } }, score = "accuracy",
+        epsilon = epsilon, delta = 1e-6 }
+    end
+    search(0.5)
+    assert.equal(1, row().releases)
+    local B = pn.budget { data = d, epsilon = 2 }
+    local before = B.spent
+    search(0.5)
+    assert.equal(2, row().releases)
+    assert.is_true(B.spent > before)
+    refused("(pn.budget): ledger: Requested epsilon", search, 3)
+    assert.equal(2, row().releases)
+  end)
+
+  it("knows the records of a recipe again, whatever it makes of them", function()
+    local lines = { "age,kind" }
+    for i = 1, 50 do lines[#lines + 1] = ("%d,%s"):format(20 + made + i % 40, i % 2 == 0 and "a" or "b") end
+    local path = files.write(table.concat(lines, "\n") .. "\n")
+    local before = #pn.session()
+    for _, range in ipairs { { 0, 100 }, { 10, 90 } } do
+      local d = pn.recipe { label = { kind = { "a", "b" } }, features = { age = range } }:data(path)
+      pn.query.mean { data = d, columns = { 1 }, low = { -1 }, high = { 1 }, epsilon = 0.1, ledger = pn.ledger { epsilon = 1 } }
+    end
+    assert.equal(before + 1, #pn.session())
+    assert.equal(2, pn.session()[before + 1].releases)
+  end)
+
   it("does not count what is made up", function()
     local row = watch()
     fit((pn.data.synthetic.logistic { n = 100, p = 3 }))
