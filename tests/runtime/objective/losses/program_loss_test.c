@@ -23,8 +23,8 @@
 enum { DIM = 2, P = 3, MANY = 1000, JUMP = 1000 };
 
 #define PATIENT 60.0 /* seconds: no program here takes so long to answer, however busy the machine is */
-/* Lets JUMP seconds pass, again and again until it is killed: a signal that comes after the look at the clock and before
- * the wait wakes nobody. */
+/* Lets JUMP seconds pass, again and again until it is killed: a signal that comes after the look at the clock and
+ * before the wait wakes nobody. */
 #define LATE(more) "while kill -USR2 $PPID; do " more "sleep 0.05; done"
 
 static char folder[] = "/tmp/pn_program_XXXXXX";
