@@ -98,7 +98,8 @@ static void read_label(lua_State *L, pn_recipe_file *file)
     int type = pnl_data_option(L, "label");
 
     if (type != LUA_TNIL && type != LUA_TBOOLEAN)
-        pnl_error(L, "recipe.data: label must be true or false (leave it alone), got %s", pnl_text(L, -1));
+        pnl_error(L, "recipe.data: label must be true, or false to ignore the column of labels, got %s",
+                  pnl_text(L, -1));
     file->no_label = type == LUA_TBOOLEAN && !lua_toboolean(L, -1);
 }
 
@@ -279,13 +280,9 @@ static void free_recipe(void *recipe)
 }
 
 const pnl_class pnl_recipe_class = {
-    "pn.recipe",
-    free_recipe,
-    recipe_rows,
-    "How the columns of a file become features with a bound: public facts about the columns, and nothing that was "
-    "seen in records.",
-    NULL,
-    NULL
+    "pn.recipe", free_recipe,
+    recipe_rows, "How the columns of a file become features with a bound, from public facts about the columns alone.",
+    NULL,        NULL
 };
 
 /* ---- the library ---- */
@@ -299,21 +296,22 @@ static const pnl_row functions[] = {
 };
 
 static const char recipe_doc[] =
-    "What becomes of the columns of a file: public facts, so that nothing has to be paid for, and a row bound that "
-    "holds by construction.  features: columns by name, in alphabetical order, or a list of {name = \"age\", 17, 90} "
-    "in its own.  {17, 90} is a public range: values are clipped to it and scaled; {\"Private\", \"State-gov\"} are "
-    "categories, each with a 0/1 feature, and one more for everything else, \"other\"; {\"date\", from = "
-    "\"2001-01-01\", to = \"2020-12-31\"} are days; \"flag\" is true or false (t/f, yes/no, y/n, on/off, 1/0).  With "
-    "weight = w (1) a column adds at most norm w to a row before rows are scaled.  label: {income = {\"<=50K\", "
-    "\">50K\"}}: two names, of which positive = (default: the second) is 1 and the other -1; more are 1, 2, ..., K; "
-    "{price = {0, 1e6}} is a range, clipped and mapped to [-1, 1]; without it labels are 0.  missing, of the recipe "
-    "or beside a column's values: \"refuse\" (default: an error names column and line), \"indicator\" (the column "
-    "always has one more 0/1 feature, and a hole is 0), or the value that fills a hole.  na: the texts that are "
-    "holes; default \"\", NA, N/A, NaN, nan, null, NULL, ?; a declared category is none.  intercept: true (default: a "
-    "constant feature, the last), false, or its weight.  norm: \"l2\" (default), \"l1\" or \"linf\", in which rows "
-    "have norm 1 at most: that of the weights is what they are divided by.  clip: scale the features of a row down "
-    "to this norm of weights first, which wastes less of the bound where numbers seldom reach their ranges.  Errors "
-    "name the column and what is wrong.";
+    "Declares how the columns of a file become features.  A recipe holds public facts only, so it costs no "
+    "budget, and it bounds every row by construction.  features: a table of columns by name, taken in "
+    "alphabetical order, or a list of {name = \"age\", 17, 90} in its own order.  {17, 90} is a public range: "
+    "values are clipped to it and scaled.  {\"Private\", \"State-gov\"} are categories: each gets a 0/1 feature, and "
+    "everything else goes to the feature \"other\".  {\"date\", from = \"2001-01-01\", to = \"2020-12-31\"} is a "
+    "column of days.  \"flag\" is true or false (t/f, yes/no, y/n, on/off, 1/0).  weight = w (default 1) of a column "
+    "lets it add at most norm w to a row before rows are scaled.  label: of two names, as in {income = {\"<=50K\", "
+    "\">50K\"}}, positive = (default: the second) becomes 1 and the other -1; three names or more become 1, 2, ..., "
+    "K; {price = {0, 1e6}} is a range, clipped and mapped to [-1, 1]; without label=, labels are 0.  missing, of "
+    "the recipe or of one column: \"refuse\" (default: an error names column and line), \"indicator\" (the column "
+    "always gets one more 0/1 feature, and the missing value itself becomes 0), or the value to fill in.  na: the "
+    "texts that count as missing; default \"\", NA, N/A, NaN, nan, null, NULL, ?; a declared category never does.  "
+    "intercept: true (default: a constant feature, the last), false, or its weight.  norm: the norm in which rows "
+    "are at most 1: \"l2\" (default), \"l1\" or \"linf\"; rows are divided by the norm of the weights.  clip: scales "
+    "the features of a row down to this norm, in units of weights, before that division; less of the bound is "
+    "wasted where numbers seldom reach the ends of their ranges.  Errors name the column and what is wrong.";
 
 void pnl_open_recipe(lua_State *L)
 {

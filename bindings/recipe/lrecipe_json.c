@@ -105,7 +105,7 @@ static const char **push_names(lua_State *L, int table, size_t *count)
         if (in_list(L, -2, listed))
             continue;
         if (lua_type(L, -2) != LUA_TSTRING)
-            pnl_error(L, "recipe: tables have names, or a list without holes; got the key %s", pnl_got(L, -2));
+            pnl_error(L, "recipe: expected a table of names or a list without holes, got the key %s", pnl_got(L, -2));
         ++*count;
     }
     names = lua_newuserdatauv(L, (*count + 1) * sizeof *names, 0);
@@ -180,7 +180,7 @@ static void push_value(lua_State *L, int index, int depth)
         lua_pushstring(L, lua_toboolean(L, index) ? "true" : "false");
         break;
     default:
-        pnl_error(L, "recipe: holds texts, numbers, true, false and tables of them, got %s", pnl_got(L, index));
+        pnl_error(L, "recipe: expected strings, numbers, booleans and tables of them, got %s", pnl_got(L, index));
     }
 }
 

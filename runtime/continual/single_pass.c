@@ -84,7 +84,8 @@ void pn_single_pass_free(pn_single_pass *self)
     pn_free(self);
 }
 
-pn_event *pn_single_pass_event(const pn_single_pass *self)
+/* What one pass costs: the design's event, borrowed; NULL without noise. */
+static pn_event *event_of(const pn_single_pass *self)
 {
     return pn_prefix_design_event(self->options.design);
 }
@@ -109,7 +110,7 @@ size_t pn_single_pass_paid(const pn_single_pass *self)
 /* Parent and child have the same permutation: their next leaves are of the same records. */
 static pn_status check_owner(const pn_single_pass *self, pn_err *err)
 {
-    if (self->owner == pn_process() || !pn_single_pass_event(self))
+    if (self->owner == pn_process() || !event_of(self))
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY, "single_pass: it was paid for by process %ld; a forked child begins its own",
                    (long)self->owner);
@@ -136,7 +137,7 @@ static pn_status start_stream(pn_single_pass *self, pn_prefix **out, const pn_rn
     pn_rng *own = NULL;
     pn_status status;
 
-    if (!pn_single_pass_event(self))
+    if (!event_of(self))
         return pn_prefix_new(out, self->options.design, NULL, err);
     status = pn_rng_split(&own, rng, PN_MUTANT("noise_reuse") ? 1 : 2 * (uint64_t)pn_single_pass_epoch(self) + 1, err);
     if (status == PN_OK)

@@ -25,8 +25,6 @@ typedef struct pn_single_pass_options {
 /** Errors: PN_EINVAL, with both numbers, when the records do not suffice; PN_ENOMEM. */
 pn_status pn_single_pass_new(pn_single_pass **out, const pn_single_pass_options *options, pn_err *err);
 void pn_single_pass_free(pn_single_pass *self); /* NULL allowed */
-/** What one pass costs: the design's event, borrowed; NULL without noise. */
-pn_event *pn_single_pass_event(const pn_single_pass *self);
 
 /**
  * The records of the next leaf, rows[*count] from 0; the same again until the leaf has been pushed.  Draws the

@@ -34,7 +34,8 @@ pn_status pn_batch_read(pn_question *self, const char *owner, const pn_arg *give
 
 /* ---- the question ---- */
 
-pn_status pn_batch_question(pn_question *out, const pn_plan *plan, const char *scheme, size_t batch, pn_err *err)
+/* The mean gradient over batches, certified; to be cleared also after a failure. */
+static pn_status make_question(pn_question *out, const pn_plan *plan, const char *scheme, size_t batch, pn_err *err)
 {
     pn_plan_question(out, plan, &pn_question_gradient);
     out->dim = pn_objective_dim(plan->objective);
@@ -55,11 +56,21 @@ double pn_batch_noise_at(const pn_plan *plan, const char *scheme, size_t batch, 
     pn_question other;
     double sigma = NAN;
 
-    if (pn_batch_question(&other, plan, scheme, batch, NULL) == PN_OK &&
+    if (make_question(&other, plan, scheme, batch, NULL) == PN_OK &&
         calibrate(&other, plan, steps, "rdp", NULL, NULL) == PN_OK)
         sigma = pn_question_sigma(&other);
     pn_question_clear(&other);
     return sigma;
+}
+
+/* Gradients of single records in T steps: T b, but for the last batch of a shuffled pass, which has what is left. */
+static double gradients_of(const char *scheme, double n, double b, double T)
+{
+    double batches = ceil(n / b);
+
+    if (!is(scheme, "shuffled"))
+        return T * b;
+    return floor(T / batches) * n + fmin(fmod(T, batches) * b, n);
 }
 
 pn_status pn_batch_attach(pn_plan *plan, pn_gradient_noise *noise, const char *accountant, pn_err *err)
@@ -69,8 +80,8 @@ pn_status pn_batch_attach(pn_plan *plan, pn_gradient_noise *noise, const char *a
     double reached = NAN;
 
     PN_TRY(pn_plan_ask(&self, plan, &pn_question_gradient, err));
-    PN_TRY(pn_batch_question(self, plan, noise->scheme, (size_t)noise->records, err));
-    plan->gradients = pn_batch_gradients(noise->scheme, (double)self->batches.n, noise->records, (double)steps);
+    PN_TRY(make_question(self, plan, noise->scheme, (size_t)noise->records, err));
+    plan->gradients = gradients_of(noise->scheme, (double)self->batches.n, noise->records, (double)steps);
     plan->samples = self->exact;
     if (self->exact)
         return PN_OK;
@@ -95,15 +106,6 @@ double pn_batch_variance(const char *scheme, double n, double b, double slope)
     double part = is(scheme, "poisson") ? (1.0 - b / n) / b : n > 1.0 ? (n - b) / (n - 1.0) / b : 0.0;
 
     return part > 0.0 ? part * slope * slope : 0.0;
-}
-
-double pn_batch_gradients(const char *scheme, double n, double b, double T)
-{
-    double batches = ceil(n / b);
-
-    if (!is(scheme, "shuffled"))
-        return T * b;
-    return floor(T / batches) * n + fmin(fmod(T, batches) * b, n);
 }
 
 /* ---- explanation ---- */

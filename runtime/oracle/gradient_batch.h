@@ -33,9 +33,6 @@ enum { PN_BATCH_SCHEME = 0, PN_BATCH_SIZE, PN_BATCH_RATE, PN_BATCH_OPTIONS };
  *  (args[PN_BATCH_OPTIONS] of those rows) has none.  Errors: PN_EINVAL. */
 pn_status pn_batch_read(pn_question *self, const char *owner, const pn_arg *given, pn_err *err);
 
-/** The mean gradient over batches, certified, for the plan's objective and request; clear it also after a failure.
- *  Errors: as pn_question_batches. */
-pn_status pn_batch_question(pn_question *out, const pn_plan *plan, const char *scheme, size_t batch, pn_err *err);
 /** Plan it once a step: fills plan->gradients, samples, event, charges and sigma, and noise->sigma, the least that fits
  *  the request by `accountant`, or that of noise->paper, on a sum.  "pld" charges the run as a whole.
  *  Errors: as pn_askings_calibrate. */
@@ -46,9 +43,6 @@ double pn_batch_noise_at(const pn_plan *plan, const char *scheme, size_t batch, 
 /** E ||mean gradient over the batch - mean gradient||^2, at most, of records with gradients up to `slope`; of poisson
  *  the sum is divided by the expected size. */
 double pn_batch_variance(const char *scheme, double n, double batch, double slope);
-/** Gradients of single records in so many steps: T b, but for the last batch of a shuffled pass, which has what is
- *  left. */
-double pn_batch_gradients(const char *scheme, double n, double batch, double steps);
 
 /** Lines: the scheme; for a private plan the rate, the noise's multiplier and what it is by, sigma, and a warning where
  *  secrecy earns nothing. */

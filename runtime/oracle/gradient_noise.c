@@ -148,7 +148,8 @@ double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request 
     return tight_at_large_epsilon(noise, request, steps, &want);
 }
 
-double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request *request, double n, size_t steps)
+/* The article's: sqrt(32 T) L ln(T/delta) / (n epsilon), for requests of epsilon and delta. */
+static double paper_sigma(const pn_gradient_noise *noise, const pn_request *request, double n, size_t steps)
 {
     double t = (double)steps;
 
@@ -266,7 +267,7 @@ static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, boo
     else if (noise->paper.sigma > 0.0)
         noise->sigma = noise->paper.sigma;
     else
-        noise->sigma = pn_gradient_noise_paper(noise, request, n, plan->iterations);
+        noise->sigma = paper_sigma(noise, request, n, plan->iterations);
     return drawable(noise->sigma) ? PN_OK : too_small(plan, noise, err);
 }
 

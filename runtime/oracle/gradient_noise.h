@@ -56,8 +56,6 @@ double pn_gradient_noise_deviation(const pn_gradient_noise *noise);
 /** sigma such that `steps` releases cost what the request allows, rounding and sampling included.
  *  NaN when none does. */
 double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request *request, size_t steps);
-/** The article's: sqrt(32 T) L ln(T/delta) / (n epsilon), for requests of epsilon and delta. */
-double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request *request, double n, size_t steps);
 
 /* `c` of the one below, for the tables of solvers that take it. */
 #define PN_PAPER_C_PARAM                                                                                               \

@@ -125,8 +125,6 @@ pn_status pn_request_need_epsilon(const pn_request *request, const char *owner, 
 /** PN_EUNSUPPORTED for a pure epsilon, of what draws Gaussian noise. */
 pn_status pn_request_need_delta(const pn_request *request, const char *owner, pn_err *err);
 
-/** What every plan begins with: whose it is, for what, proven until something says otherwise, and no bound yet. */
-void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *request);
 /** Add a line; `formula` as printf. */
 void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...) PN_PRINTF(4, 5);
 void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...) PN_PRINTF(4, 5);

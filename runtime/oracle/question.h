@@ -214,9 +214,6 @@ bool pn_question_is_open(const pn_question_ops *ops);
 void pn_difference_layout(const pn_question *self, size_t *room);
 double *pn_difference_factors(const pn_question *self, double *room, const double *v);
 
-/** What one record moves the sum of v v^T by, its constant corner left out, in Frobenius norm. */
-double pn_second_moments_moved(const pn_moments_shape *shape, pn_neighbours neighbours);
-
 /* One row, one line. */
 #define PN_QUESTIONS(X)                                                                                                \
     X(gradient)                                                                                                        \

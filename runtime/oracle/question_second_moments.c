@@ -32,7 +32,8 @@
 
 #define UPWARD (1.0 + 1e-14) /* for the rounding of what is computed here, and of a record's own numbers */
 
-double pn_second_moments_moved(const pn_moments_shape *shape, pn_neighbours neighbours)
+/* What one record moves the sum by, in Frobenius norm, the constant's corner left out. */
+static double moved_by(const pn_moments_shape *shape, pn_neighbours neighbours)
 {
     double rho = 1.0 + shape->tau * shape->tau, square = shape->kappa * shape->kappa;
 
@@ -161,8 +162,7 @@ static pn_status certify(pn_question *self, pn_err *err)
     error = rounding_of(self);
     self->noise.lipschitz = whole;
     self->noise.sensitivity =
-        (pn_second_moments_moved(&self->shape, self->neighbours) / (double)pn_objective_data(self->objective)->n +
-         2.0 * error) *
+        (moved_by(&self->shape, self->neighbours) / (double)pn_objective_data(self->objective)->n + 2.0 * error) *
         UPWARD;
     self->noise.bound = whole * (1.0 + 0x1p-30) + error;
     return PN_OK;

@@ -104,8 +104,6 @@ pn_status pn_recipe_take(const pn_recipe *recipe, const pn_recipe_column *column
 /** *label = what the value is: in [-1, 1], -1 or 1, or from 1. */
 pn_status pn_recipe_take_label(const pn_recipe *recipe, const pn_recipe_value *value, const pn_recipe_reading *reading,
                                const pn_recipe_place *place, double *label, pn_err *err);
-/** Is the value one of the recipe's holes? */
-bool pn_recipe_is_hole(const pn_recipe *recipe, const pn_recipe_value *value);
 /** A number that is no hole, kept[0] = it: false when it is one. */
 static inline bool pn_recipe_keep_number(const pn_recipe *recipe, const pn_recipe_column *column, double number,
                                          double *kept)

@@ -142,7 +142,7 @@ static pn_status read_columns(pn_recipe *recipe, const json_t *root, pn_err *err
     if (!json_is_array(features) && !json_is_object(features))
         return pn_fail(err, PN_EINVAL, "recipe: features must be a table of columns such as {age = {17, 90}}");
     if (count == 0)
-        return pn_fail(err, PN_EINVAL, "recipe: features holds no column");
+        return pn_fail(err, PN_EINVAL, "recipe: features is empty; give at least one column");
     PN_TRY(pn_new_zeroed(&recipe->columns, count, err, "recipe: out of memory for %zu columns", count));
     if (json_is_object(features)) {
         json_object_foreach(features, name, spec)

@@ -120,7 +120,7 @@ static bool is_utf8(const char *text, size_t length)
     return true;
 }
 
-bool pn_recipe_is_hole(const pn_recipe *recipe, const pn_recipe_value *value)
+static bool is_hole(const pn_recipe *recipe, const pn_recipe_value *value)
 {
     if (!value->is_number)
         return pn_words_find(&recipe->na, value->text, value->length) != PN_NO_WORD;
@@ -164,7 +164,7 @@ static pn_status take_category(const pn_recipe *recipe, const pn_recipe_column *
     pn_recipe_value value = as_text(given, digits);
     size_t level = value.text ? pn_words_find(&column->levels, value.text, value.length) : PN_NO_WORD;
 
-    if (level == PN_NO_WORD && pn_recipe_is_hole(recipe, given)) {
+    if (level == PN_NO_WORD && is_hole(recipe, given)) {
         if (column->missing == PN_MISSING_REFUSE)
             return refuse(place, column->name, given, "a category, and no hole (missing says what becomes of one)",
                           err);
@@ -197,7 +197,7 @@ pn_status pn_recipe_take(const pn_recipe *recipe, const pn_recipe_column *column
 
     if (column->kind == PN_COLUMN_CATEGORY)
         return take_category(recipe, column, value, place, kept, err);
-    if (!pn_recipe_is_hole(recipe, value)) {
+    if (!is_hole(recipe, value)) {
         if (!read_value(column, value, reading, &number))
             return refuse(place, column->name, value, expected[column->kind], err);
         if (pn_recipe_keep_number(recipe, column, number, kept))

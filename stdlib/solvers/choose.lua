@@ -11,9 +11,11 @@ local choose = {}
 
 local FORGET, FEWEST, MOST = 10, 10, 400
 
+-- What a message calls a value.
 local function got(value)
   if type(value) == "string" then return ('"%s"'):format(value) end
-  return type(value) == "number" and tostring(value) or type(value) == "boolean" and tostring(value) or "a " .. type(value)
+  if type(value) == "table" or type(value) == "function" then return "a " .. type(value) end
+  return type(value) == "userdata" and "an object" or tostring(value)
 end
 
 -- The option `name`: a number from low to high, `high` excluded when it is finite, or what `otherwise` says where it is "auto".
@@ -33,6 +35,35 @@ function choose.word(s, name, words)
   end
   error(('%s: %s must be "%s" or "%s", got %s'):format(s.name, name, table.concat(words, '", "', 1, #words - 1), words[#words],
     got(value)), 0)
+end
+
+-- ---- options with a number for each step ----
+
+local function refuse_step(s, name, found, step)
+  error(('%s: %s must be a number from 0, %d of them in a vector, a function of the step or "auto", got %s%s'):format(s.name,
+    name, s.steps, found, step and " at step " .. step or ""), 0)
+end
+
+local function is_list(value)
+  return type(value) == "table" or type(value) == "userdata"
+end
+
+-- In `start`: a vector is as long as the run.
+function choose.schedule(s, name)
+  local value = s.options[name]
+  if not is_list(value) then return end
+  local ok, length = pcall(function() return #value end)
+  if not ok then refuse_step(s, name, "something else") end
+  if length ~= s.steps then refuse_step(s, name, length .. " in a vector") end
+end
+
+-- In `step`: the number of this step.
+function choose.at_step(s, name, auto)
+  local value = s.options[name]
+  if is_list(value) then value = value[s.step] elseif type(value) == "function" then value = value(s.step) end
+  if value == "auto" then return auto end
+  if math.type(value) and value >= 0 and value < math.huge then return value end
+  refuse_step(s, name, got(value), s.step)
 end
 
 -- The length of theta over which slopes change by their bound, for records with gradients of length G: G/L of a logistic loss.

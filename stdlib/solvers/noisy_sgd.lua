@@ -8,17 +8,6 @@ local choose = require "penumbra.solvers.choose"
 
 local FACTOR = 11
 
--- A number, a vector with a number for each step, or a function of the step.
-local function rate_of(s)
-  local rate = s.options.rate
-  if type(rate) == "function" then rate = rate(s.step) end
-  if type(rate) == "userdata" or type(rate) == "table" then rate = rate[s.step] end
-  if rate == "auto" then return s.auto end
-  if math.type(rate) and rate >= 0 and rate < math.huge then return rate end
-  error(("noisy_sgd: rate must be a number from 0, a vector of %d, a function of the step or \"auto\", got %s at step %d"):format(
-    s.steps, tostring(rate), s.step), 0)
-end
-
 return {
   name = "noisy_sgd",
   doc = "Stochastic gradient descent on secret batches, and the last point or the mean of the last half.",
@@ -33,6 +22,7 @@ return {
   iterations = choose.steps,
   start = function(s)
     choose.output(s)
+    choose.schedule(s, "rate")
     local wanted = FACTOR * s.objective.bounds.lipschitz.l2 / (s.noise * math.sqrt(s.steps))
     local size = math.ceil(math.min(math.max(wanted, s.n / 50), s.n))
     size = choose.number(s, "size", 1, math.huge, s.noise > 0 and size or math.min(s.n, 1000))
@@ -43,7 +33,8 @@ return {
     s.velocity = 0 * s.x
   end,
   step = function(s, ask)
-    local x = s.set:project(s.x + s.momentum * s.velocity - rate_of(s) * ask:gradient(s.x, { batch = s.batch }))
+    local rate = choose.at_step(s, "rate", s.auto)
+    local x = s.set:project(s.x + s.momentum * s.velocity - rate * ask:gradient(s.x, { batch = s.batch }))
     s.velocity, s.x = x - s.x, x
     choose.keep(s)
   end,

@@ -65,24 +65,24 @@ local source = "Liu, Talwar (2019); Papernot, Steinke (2022); Koskela, Redberg, 
 tuning.rows = {
   tune = {
     signature = "pn.tune{solver=, objective=, grid=, score=, epsilon=, delta=, ...} -> {theta=, configuration=, score=, price=}",
-    doc = "Choose among configurations by training with them, and pay for it: private selection with random stopping.  Each run "
-      .. "draws a configuration, trains on the records that are not held out, and scores on those that are, with Gaussian noise "
-      .. "of the same cost; they are other records, so a run costs the larger of both.  After each run a coin of probability "
-      .. "1/mean ends the search.  The best run is told: theta (the model), configuration, score (of the selection, so biased "
-      .. "upwards: no estimate of what comes) and price.  How many runs there were, and what the others gave, is told to "
-      .. "nobody, for the price holds only then: no progress, no on_step.  How long it took tells of it roughly; pad = true "
-      .. "hides that.  The whole price is charged before the first run.  A run that fails counts as the worst.  Where a target "
-      .. "was given and not reached, found is false and there is no model.  Intervals that suppose a configuration chosen "
-      .. "beforehand are not valid after it.  plan:tune{...} compares predicted risks of plans and costs nothing: ask it first, "
-      .. "and this where only the records can tell.",
+    doc = "Chooses a configuration by training with several, and pays for the choice: private selection with random stopping.  "
+      .. "Each run draws a configuration, trains on the records that are not held out and scores the model on those that are, "
+      .. "with Gaussian noise of the same cost; since the two parts hold different records, a run costs the larger of the two.  "
+      .. "After each run the search ends with probability 1/mean.  It returns the best run: theta (the model), configuration, "
+      .. "score (noisy, and biased upwards: no estimate of later accuracy) and price.  The price holds only while the number of "
+      .. "runs and the results of the others stay secret, so there is neither progress= nor on_step=; elapsed time reveals the "
+      .. "number of runs roughly, and pad = true hides it.  The ledger is charged the whole price before the first run.  A run "
+      .. "that fails counts as the worst.  Where a target was given and no run reached it, found is false and there is no "
+      .. "model.  Confidence intervals for a configuration that was fixed beforehand do not hold for the winner.  plan:tune{...} "
+      .. "compares predicted risks and spends nothing: try it first.",
     source = source, reveals = "paid", kind = "function", params = params,
   },
   ["tune.plan"] = {
     signature = "pn.tune.plan{solver=, objective=, grid=, score=, epsilon=, delta=, ...} -> plan",
-    doc = "What pn.tune would do, spending nothing: mu (sensitivity/sigma of all noise of one run), mu_single (of one fit for the "
-      .. "same price), mean and q99 of the number of runs, chance that one of the best 10 % of configurations is seen, deviation "
-      .. "of the score's noise, event, accountant, train and held (records), configurations; and what one fit at the default "
-      .. "configuration would have instead.  The plan prints itself.",
+    doc = "Plans what pn.tune would do, and spends nothing: mu (sensitivity/sigma of all noise of one run), mu_single (of one fit "
+      .. "for the same price), mean and q99 of the number of runs, chance that one of the best 10 % of configurations is seen, "
+      .. "deviation of the score's noise, event, accountant, train and held (records), configurations; and the mu that one fit "
+      .. "at the default configuration would have instead.  The plan prints itself.",
     source = source, reveals = "nothing", kind = "function", params = params,
   },
 }

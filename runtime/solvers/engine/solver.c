@@ -27,7 +27,8 @@ const pn_param pn_solver_common[] = {
     PN_PARAM_END,
 };
 
-void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *request)
+/* Whose it is, for what, proven until something says otherwise, and no bound yet. */
+static void begin_plan(pn_plan *plan, pn_objective *objective, const pn_request *request)
 {
     plan->solver = request->solver;
     plan->name = request->solver->name;
@@ -330,7 +331,7 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
     pn_status status;
 
     PN_TRY(pn_made(plan = pn_calloc(1, solver->plan_size), err, "solve.%s: out of memory", solver->name));
-    pn_plan_begin(plan, objective, request);
+    begin_plan(plan, objective, request);
     status = solver->fill(plan, common, own, err);
     if (status == PN_OK)
         *out = plan;

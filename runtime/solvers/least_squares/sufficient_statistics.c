@@ -80,7 +80,8 @@ static pn_status inside(const ss_plan *plan, const double *theta, bool *yes, pn_
     return set ? set->ops->contains(set, theta, 0.0, yes, err) : PN_OK;
 }
 
-pn_status ss_minimise(const ss_plan *plan, const pn_least_squares *of, double *theta, pn_err *err)
+/* theta[p] = the least point of the released quadratic with the objective's regulariser over its set. */
+static pn_status minimise(const ss_plan *plan, const pn_least_squares *of, double *theta, pn_err *err)
 {
     const pn_submodel all = { .ridge = NAN };
     quadratic problem = { .plan = plan, .p = of->p };
@@ -148,7 +149,7 @@ static pn_status ss_update(pn_state *state, pn_trace_row *row, pn_err *err)
     (void)row;
     if (!self->given)
         PN_TRY(pn_least_squares_new(&self->given, &plan_of(self)->like, self->answer, err));
-    status = ss_minimise(plan_of(self), self->given, state->theta, err);
+    status = minimise(plan_of(self), self->given, state->theta, err);
     return status == PN_OK ? PN_OK : pn_fail_in(err, status, plan_of(self)->base.owner);
 }
 

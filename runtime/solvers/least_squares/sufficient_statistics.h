@@ -20,8 +20,4 @@ extern const pn_param ss_params[];
 pn_status ss_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 void ss_plan_destroy(pn_plan *plan);
 
-/* The released quadratic, and the least point of it with the objective's regulariser over its set.
- *  theta[p].  Errors: as pn_least_squares_quadratic; those of the regulariser and of the set; PN_ENUMERIC. */
-pn_status ss_minimise(const ss_plan *plan, const pn_least_squares *of, double *theta, pn_err *err);
-
 #endif

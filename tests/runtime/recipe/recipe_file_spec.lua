@@ -112,7 +112,7 @@ describe("a recipe's CSV reader", function()
       { { decimal = ";" }, "recipe.data: decimal must be \".\" or \",\", got ;" },
       { { encoding = "latin" }, "recipe.data: encoding must be \"utf-8\" or \"windows-1252\", got latin" },
       { { header = {} }, "recipe.data: header must be the list of names of a file that has none, got a table" },
-      { { label = "y" }, "recipe.data: label must be true or false (leave it alone), got y" },
+      { { label = "y" }, "recipe.data: label must be true, or false to ignore the column of labels, got y" },
     } do
       assert.equal(case[2], files.error_of(path, recipe.data, recipe, path, case[1]):match "recipe.*")
     end

@@ -199,7 +199,7 @@ describe("a recipe", function()
     local ok = { a = { 0, 1 } }
     for _, case in ipairs {
       { {}, "recipe: features must be a table of columns such as {age = {17, 90}}" },
-      { { features = {} }, "recipe: features holds no column" },
+      { { features = {} }, "recipe: features is empty; give at least one column" },
       { { features = ok, mising = 1 }, "recipe: a recipe has no 'mising'; the nearest is missing" },
       { { features = { a = { 1, 1 } } }, "recipe: the range of column 'a' must go from low to high, got 1 and 1" },
       { { features = { a = { 1, "x" } } },
@@ -225,7 +225,7 @@ describe("a recipe", function()
       { { features = ok, intercept = -1 }, "recipe: the weight of the intercept must be from 1e-6 to 1e6, got -1" },
       { { features = { { 0, 1 } } }, "recipe: feature 1 of the list has no name, as in {name = \"age\", 17, 90}" },
       { { features = { a = { 0, math.huge } } }, "recipe: numbers must be finite, got inf" },
-      { { features = { a = print } }, "recipe: holds texts, numbers, true, false and tables of them, got a function" },
+      { { features = { a = print } }, "recipe: expected strings, numbers, booleans and tables of them, got a function" },
     } do
       assert.equal(case[2], refusal(case[1]))
     end

@@ -55,7 +55,10 @@ describe("what a shipped solver does", function()
     local falling = run("noisy_sgd", { rate = function(step) return 1.5 / step end })
     assert.is_true((falling.theta - number.theta):norm() > 1e-3)
     same(run("noisy_sgd", { rate = pn.vec.linspace(1, 12, 12):map(function(t) return 1.5 / t end) }), falling, "falling")
-    refused("got nil at step 4", run, "noisy_sgd", { rate = { 1, 1, 1 } })
+    refused("12 of them in a vector, a function of the step or \"auto\", got 3 in a vector", run, "noisy_sgd",
+      { rate = { 1, 1, 1 } })
+    refused("got something else", run, "noisy_sgd", { rate = pn.loss.logistic() })
+    refused("got nil at step 1", run, "noisy_sgd", { rate = function() end })
     refused("got -1 at step 1", run, "noisy_sgd", { rate = function() return -1 end })
   end)
 

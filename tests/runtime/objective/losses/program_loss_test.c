@@ -22,8 +22,10 @@
 
 enum { DIM = 2, P = 3, MANY = 1000, JUMP = 1000 };
 
-#define PATIENT 60.0               /* seconds: no program here takes so long to answer, however busy the machine is */
-#define LATE    "kill -USR2 $PPID" /* lets JUMP seconds pass */
+#define PATIENT 60.0 /* seconds: no program here takes so long to answer, however busy the machine is */
+/* Lets JUMP seconds pass, again and again until it is killed: a signal that comes after the look at the clock and
+ * before the wait wakes nobody. */
+#define LATE(more) "while kill -USR2 $PPID; do " more "sleep 0.05; done"
 
 static char folder[] = "/tmp/pn_program_XXXXXX";
 static const double record_x[P] = { 1.0, -0.5, 1e-300 };
@@ -261,15 +263,14 @@ static void test_answers_that_are_no_lines(void)
     CHECK(got.status == PN_OK && got.values[0] == 12.5 && got.values[1] == 12.5);
     end(loss);
 
-    loss = loss_of(write_script("partial.sh", "", "printf 1.5; " LATE), PATIENT, 0);
+    loss = loss_of(write_script("partial.sh", "", "printf 1.5; " LATE("")), PATIENT, 0);
     ask(&got, loss, 1);
     CHECK(says(&got, PN_EIO, "partial.sh: began an answer but did not end its line within 60 s"));
     CHECK(no_children());
     end(loss);
 
     /* bytes that come are not an answer: the time is over none the less */
-    loss =
-        loss_of(write_script("drip.sh", "", "printf 1; " LATE "; while :; do printf 1; sleep 0.05; done"), PATIENT, 0);
+    loss = loss_of(write_script("drip.sh", "", "printf 1; " LATE("printf 1; ")), PATIENT, 0);
     ask(&got, loss, 1);
     CHECK(says(&got, PN_EIO, "drip.sh: began an answer but did not end its line within 60 s"));
     end(loss);
@@ -342,7 +343,7 @@ static void test_ends(void)
         { "[ $i = 3 ] && { exec >&-; sleep 100; }; echo $i", "it closed its output after 2 of 5 answers" },
         { "[ $i = 3 ] && { printf 1.5; exit 0; }; echo $i", "it ended with exit code 0 after 2 of 5 answers" },
         { "[ $i = 3 ] && { exec <&-; echo broken; sleep 100; }; echo $i", "answered \"broken\"" },
-        { "[ $i = 3 ] && { " LATE "; sleep 100; }; echo $i", "did not answer within 60 s" },
+        { "[ $i = 3 ] && { " LATE("") "; }; echo $i", "did not answer within 60 s" },
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
