@@ -253,7 +253,7 @@ extern const pnl_class pnl_release_class, pnl_sparse_run_class, pnl_sampler_clas
 extern const pnl_class pnl_plan_class, pnl_fit_class, pnl_sparse_class;
 extern const pnl_class pnl_norm_class, pnl_potential_class, pnl_prox_class;
 extern const pnl_class pnl_symbol_class, pnl_expression_class;
-extern const pnl_class pnl_tree_class, pnl_ranks_class;
+extern const pnl_class pnl_tree_class, pnl_ranks_class, pnl_recipe_class;
 extern const pnl_class pnl_transport_class, pnl_party_class, pnl_curator_class;
 
 /* Each opens one part of the module into the table on the stack top (the `pn` table). */
@@ -261,6 +261,7 @@ void pnl_open_numbers(lua_State *L);    /* vec, mat, sparse, load, exp, log ... 
 void pnl_open_expression(lua_State *L); /* trace, bound */
 void pnl_open_rng(lua_State *L);        /* rng */
 void pnl_open_data(lua_State *L);       /* data */
+void pnl_open_recipe(lua_State *L);     /* recipe */
 void pnl_open_geometry(lua_State *L);   /* set */
 void pnl_open_norm(lua_State *L);       /* norm */
 void pnl_open_prox(lua_State *L);       /* prox */

@@ -74,7 +74,7 @@ static void open_parts(lua_State *L)
                                            pnl_open_geometry, pnl_open_norm,       pnl_open_prox,  pnl_open_potential,
                                            pnl_open_privacy,  pnl_open_tree,       pnl_open_ranks, pnl_open_objective,
                                            pnl_open_sampling, pnl_open_federated,  pnl_open_solve, pnl_open_query,
-                                           pnl_open_curator };
+                                           pnl_open_curator,  pnl_open_recipe };
 
     pnl_open_class(L, &task_class);
     lua_pushstring(L, pn_version());

@@ -7,7 +7,7 @@ local html = require "html"
 local PAGES = {
   { "core", "First steps; status codes, options by name, memory, tasks, random streams.",
     "penumbra status version options numbers memory task ranks rng" },
-  { "data", "Data sets and their loaders.", "dataset" },
+  { "data", "Data sets, their loaders, recipes.", "dataset recipe" },
   { "geometry", "Sets, norms, potentials, proximal operators.", "set norm potential prox" },
   { "privacy", "Events, accountants, ledgers, mechanisms, samplers.", "event accountant ledger mechanism sampler" },
   { "continual", "Private prefix sums.", "prefix" },

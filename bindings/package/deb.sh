@@ -41,7 +41,7 @@ objects=$(cd "$build/deb" && find root \( -name '*.so' -o -name '*.so.0' -o -pat
 needs=$(cd "$build/deb" && dpkg-shlibdeps --ignore-missing-info -l"root${libs#"$root"}" -xpenumbra -O \
     $(echo "$objects" | grep -v '/mpi\.so$') 2>shlibdeps.log | sed -n 's/^shlibs:Depends=//p')
 [ -n "$needs" ] || { cat "$build/deb/shlibdeps.log" >&2; exit 1; }
-headers="libopenblas-dev, liblapacke-dev, libsodium-dev, zlib1g-dev, libsleef-dev, libzmq3-dev, libprotobuf-c-dev, liblua5.4-dev"
+headers="libopenblas-dev, liblapacke-dev, libsodium-dev, zlib1g-dev, libsleef-dev, libzmq3-dev, libprotobuf-c-dev, libjansson-dev, liblua5.4-dev"
 
 control=$root/DEBIAN
 rm -rf "$control"

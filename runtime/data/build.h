@@ -1,4 +1,5 @@
-/* build.h -- how the files of this room make data sets.  Depends on: dataset.h.  Used by: runtime/data only. */
+/* build.h -- how the files of this room make data sets.  Depends on: dataset.h.  Used by: data,
+ * recipe. */
 #ifndef PN_DATA_BUILD_H
 #define PN_DATA_BUILD_H
 
@@ -46,6 +47,8 @@ void pn_bounds_with_bias(pn_record_bounds *bounds);
 /** Norm of row i, its entries finite: norm = *mantissa * 2^*exponent, which cannot overflow.  Relative error at most
  *  (entries + 2) 2^-53; exact for linf.  A row of zeros, or one below 2^-900, may have the norm 0. */
 void pn_row_norm(const double *entries, size_t count, pn_lp norm, double *mantissa, int *exponent);
+/** Scale entries[count] down so that their norm is at most `bound`, in [2^-400, 2^400], in real arithmetic. */
+void pn_row_clip(double *entries, size_t count, pn_lp norm, double bound);
 /** Where the stored entries of row i begin, and how many there are. */
 size_t pn_row_place(const pn_dataset *data, size_t i, size_t *count);
 

@@ -136,7 +136,7 @@ static void clip_row_max(double *entries, size_t count, double bound)
         entries[j] = fmin(fmax(entries[j] * unit * factor, -bound), bound);
 }
 
-static void clip_row_to(double *entries, size_t count, pn_lp norm, double bound)
+void pn_row_clip(double *entries, size_t count, pn_lp norm, double bound)
 {
     if (norm == PN_LINF)
         clip_row_max(entries, count, bound);
@@ -184,7 +184,7 @@ pn_status pn_dataset_clip_rows_here(pn_dataset *data, pn_lp norm, double bound, 
         size_t count;
         double *entries = pn_rows_edit(&rows, i, &count);
 
-        clip_row_to(entries, count, norm, bound);
+        pn_row_clip(entries, count, norm, bound);
         pn_rows_put(&rows, i);
         status = pn_rows_stopped(i, err);
     }
@@ -261,7 +261,7 @@ static pn_status clip_rows_by(pn_dataset *copy, pn_rows *rows, const pn_row_gaug
         if (unit_row(copy, i, entries, count, x, &exponent))
             status = clip_row_by(entries, count, x, copy->p, exponent, gauge, bound, err);
         for (int norm = 0; norm < PN_LP_COUNT; norm++)
-            clip_row_to(entries, count, (pn_lp)norm, implied[norm]);
+            pn_row_clip(entries, count, (pn_lp)norm, implied[norm]);
         pn_rows_put(rows, i);
         if (status == PN_OK)
             status = pn_rows_stopped(i, err);

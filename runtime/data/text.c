@@ -1,5 +1,5 @@
 /* text.c -- a text file, gzip or plain, in blocks of whole lines that stay in the processor's cache.
- * Depends on: text.h, ahead.h, zlib.  Used by: libsvm.c, csv.c. */
+ * Depends on: text.h, ahead.h, zlib.  Used by: libsvm.c, csv.c, recipe. */
 #define _GNU_SOURCE /* memrchr, newlocale */
 #include <ctype.h>
 #include <errno.h>
@@ -176,6 +176,52 @@ pn_status pn_text_each_line(pn_text *text, pn_status (*read)(void *self, const c
                 return status;
             line = (char *)memchr(line, '\n', (size_t)(end - line)) + 1;
         }
+    }
+    return status;
+}
+
+static size_t count_newlines(const char *at, const char *end)
+{
+    size_t count = 0;
+
+    while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+        count++;
+        at++;
+    }
+    return count;
+}
+
+/* The record at `line` is not all there: what is left of the block is handed out again, with more behind it. */
+static pn_status go_on(pn_text *text, const char *line, const char *end, pn_err *err)
+{
+    if (text->finished || (size_t)(end - line) > PN_TEXT_RECORD / 2)
+        return pn_fail(err, PN_EPARSE, "%.300s:%zu: a quoted text that begins in this record is not closed%s",
+                       text->path, text->line + 1, text->finished ? "" : " within 4 MiB");
+    text->next = (size_t)(line - text->buffer);
+    return PN_OK;
+}
+
+pn_status pn_text_each_record(pn_text *text, const char *(*ends)(const void *self, const char *line, const char *end),
+                              pn_status (*read)(void *self, const char *line, pn_err *err), void *self, pn_err *err)
+{
+    char *line, *end;
+    pn_status status;
+
+    while ((status = next_lines(text, &line, &end, err)) == PN_OK && line < end) {
+        const char *at = line, *stop;
+
+        while (at < end && (stop = ends(self, at, end))) {
+            text->line++;
+            status = read(self, at, err);
+            if (status != PN_OK)
+                return status;
+            text->line += count_newlines(at, stop);
+            at = stop + 1;
+        }
+        if (at < end)
+            status = go_on(text, at, end, err);
+        if (status != PN_OK)
+            return status;
     }
     return status;
 }

@@ -1,5 +1,6 @@
 /* text.h -- a text file, gzip or plain, handed out line by line.
- * Depends on: core, ahead.h, zlib.  Used by: libsvm.c, csv.c, csv_column.c. */
+ * Depends on: core, ahead.h, zlib.  Used by: libsvm.c, csv.c, csv_column.c,
+ * recipe. */
 #ifndef PN_DATA_TEXT_H
 #define PN_DATA_TEXT_H
 
@@ -41,6 +42,17 @@ void pn_text_close(pn_text *text);
  */
 pn_status pn_text_each_line(pn_text *text, pn_status (*read)(void *self, const char *line, pn_err *err), void *self,
                             pn_err *err);
+
+#define PN_TEXT_RECORD ((size_t)8 << 20) /* more than the bytes of any record of several lines */
+
+/**
+ * As pn_text_each_line for records that may go over several lines; text->line is that in which a record begins.
+ *   ends  gives the newline that ends the record which begins at `line`, before `end`; NULL when it goes on past `end`.
+ * Errors: also PN_EPARSE for a record that goes on at the end of the file, or for one of more than
+ * half of PN_TEXT_RECORD bytes.
+ */
+pn_status pn_text_each_record(pn_text *text, const char *(*ends)(const void *self, const char *line, const char *end),
+                              pn_status (*read)(void *self, const char *line, pn_err *err), void *self, pn_err *err);
 
 /**
  * "FILE:LINE:COLUMN: expected ..., found ..." as PN_EPARSE.

@@ -47,6 +47,7 @@
 #include "penumbra/prefix.h"
 #include "penumbra/prox.h"
 #include "penumbra/ranks.h"
+#include "penumbra/recipe.h"
 #include "penumbra/regulariser.h"
 #include "penumbra/rng.h"
 #include "penumbra/sampler.h"

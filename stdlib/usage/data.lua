@@ -9,6 +9,15 @@ local usage = {
     io.open("people.csv", "w"):write("age,city,income\n31,Oslo,1\n58,Lima,-1\n44,Oslo,1\n"):close()
     d = pn.data.csv("people.csv", {header = true, label = "income", one_hot = {"city"}})
     print(d, d.p)]],
+  ["recipe"] = [[
+    io.open("adults.csv", "w"):write("age,job,income\n31,cook,<=50K\n,clerk,>50K\n44,baker,<=50K\n"):close()
+    r = pn.recipe{label = {income = {"<=50K", ">50K"}},
+      features = {age = {17, 90, missing = "indicator"}, job = {"cook", "clerk"}}}
+    print(r)
+    print(r:data("adults.csv"))]],
+  ["recipe.from_json"] = [[
+    r = pn.recipe.from_json('{"features": {"age": [17, 90], "member": "flag"}, "label": {"y": [0, 100]}}')
+    print(r)]],
   ["data.npy"] = [[
     pn.mat{{1, 2}, {3, 4}, {5, 6}}:save("x.npy")
     pn.vec{1, -1, 1}:save("y.npy")
@@ -54,6 +63,14 @@ method("pn.dataset", "    d = pn.data.synthetic.logistic{n = 500, p = 4, seed = 
   summary = "print(d:summary())",
   take = "print(d:take(10))",
   with_labels = "print(d:with_labels(pn.vec.ones(d.n)))",
+})
+method("pn.recipe", [[
+    r = pn.recipe{label = {bought = {"no", "yes"}}, features = {age = {17, 90}, job = {"cook", "clerk"}}}]], {
+  data = 'io.open("new.csv", "w"):write("job,age\\ncook,31\\nbaker,58\\n"):close()\n'
+    .. '    print(r:data("new.csv", {label = false}).X)    -- as for training, without labels',
+  features = "for _, f in ipairs(r:features()) do print(f.name, f.kind, f.offset, f.scale) end",
+  json = "print(r:json())\n    print(pn.recipe.from_json(r:json()).p == r.p)",
+  label = "print(r:label().classes[2])    -- the one that is 1",
 })
 method("pn.fingerprint", "    f = pn.data.synthetic.fingerprint{m = 4, seed = 1}", {
   consensus = "print(f:consensus(1))",

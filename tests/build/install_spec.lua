@@ -115,7 +115,8 @@ describe("make install", function()
 
   -- Numbers, keys, compression, and what compilers bring.
   local expected = { "linux-vdso", "ld-linux", "libc", "libm", "libpthread", "libgcc_s", "libstdc++", "libgfortran", "libquadmath",
-    "libpenumbra", "libopenblas", "libsodium", "libz", "libsleef" }
+    "libpenumbra", "libopenblas", "libsodium", "libz", "libsleef",
+    "libjansson" }
   local function is_expected(library)
     for _, name in ipairs(expected) do
       if library:find("^/?[%w/_-]*" .. name:gsub("%W", "%%%0") .. "[.-]") then return true end

@@ -349,7 +349,7 @@ describe("the package", function()
       zmq = "ZeroMQ:", ["protobuf-c"] = "protobuf-c:", ["stdc++"] = "libstdc++", gcc_s = "libgcc", m = "the GNU C library:",
       c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", penumbra_federated = "Penumbra", lapack = "OpenBLAS",
       lapacke = "OpenBLAS",
-      pthread = "the GNU C library:", seccomp = "libseccomp:",
+      pthread = "the GNU C library:", seccomp = "libseccomp:", jansson = "Jansson:",
     }
     local needed = run("readelf -d %s/penumbra %s/*.so.0 %s/lua/penumbra/*.so", build, build, build)
     for name in needed:gmatch "Shared library: %[lib([^%]]-)[%d.]*%.so" do

@@ -14,6 +14,7 @@ local may_open = {
   random = { "core", "numeric" },
   expr = { "core", "numeric" },
   data = { "core", "numeric", "random" },
+  recipe = { "core", "numeric", "random", "data" },
   geometry = { "core", "numeric", "random", "expr" },
   privacy = { "core", "numeric", "random" },
   continual = { "core", "numeric", "random", "privacy" },
@@ -22,7 +23,7 @@ local may_open = {
   oracle = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective" },
   solvers = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective", "oracle",
     "minimise" },
-  model = { "core", "numeric", "random", "data", "geometry", "privacy", "objective", "oracle", "solvers" },
+  model = { "core", "numeric", "random", "data", "recipe", "geometry", "privacy", "objective", "oracle", "solvers" },
   federated = all,
 }
 for room in pairs(may_open) do
@@ -54,6 +55,7 @@ for room, names in pairs {
   core = "memory numbers options ranks status task version",
   random = "rng",
   data = "dataset",
+  recipe = "recipe",
   geometry = "norm potential prox set",
   privacy = "accountant event ledger mechanism sampler",
   continual = "prefix",

@@ -14,7 +14,7 @@ needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.
     cmd:lua5.4|lua:lua5.4 lib:lua5.4|lua-5.4|lua54|lua:liblua5.4-dev lib:openblas:libopenblas-dev
     header:lapack.h:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
     lib:libseccomp:libseccomp-dev lib:sleef:libsleef-dev header:kissfft/kissfft.hh:libkissfft-dev lib:libzmq:libzmq3-dev
-    lib:libprotobuf-c:libprotobuf-c-dev cmd:protoc-c:protobuf-c-compiler"
+    lib:libprotobuf-c:libprotobuf-c-dev cmd:protoc-c:protobuf-c-compiler lib:jansson:libjansson-dev"
 needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox lib:ompi-c:libopenmpi-dev cmd:mpirun:openmpi-bin cmd:tmux:tmux"
 needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:cppcheck:cppcheck
     cmd:luacheck:lua-check"
@@ -92,7 +92,7 @@ install_packages()
 # The flags, as Makefile variables.
 write_config()
 {
-    libs="openblas libsodium zlib sleef"
+    libs="openblas libsodium zlib sleef jansson"
     federated="libzmq libprotobuf-c"
     lua=$(first_of "lua5.4|lua-5.4|lua54|lua" has_module)
     case $(pkg-config --modversion "$lua") in

@@ -1,0 +1,334 @@
+/* lrecipe.c -- pn.recipe: columns of a file become features with a bound.
+ * Depends on: lrecipe.h, ldata.h, progress.h, recipe/recipe.h.  Used by: module.c. */
+#include <string.h>
+
+#include "bindings/core/getter.h"
+#include "bindings/core/progress.h"
+#include "bindings/data/ldata.h"
+#include "bindings/recipe/lrecipe.h"
+
+const pn_recipe *pnl_recipe_check(lua_State *L)
+{
+    return pnl_check(L, 1, &pnl_recipe_class);
+}
+
+/* ---- making one ---- */
+
+static int make_recipe(lua_State *L, const char *json)
+{
+    pn_recipe **slot = (pn_recipe **)pnl_newbox(L, &pnl_recipe_class);
+    pn_err err;
+
+    pnl_status(L, pn_recipe_new(slot, json, &err), &err);
+    return 1;
+}
+
+/* __call: (library, table) */
+static int new_recipe(lua_State *L)
+{
+    if (lua_type(L, 2) != LUA_TTABLE)
+        return pnl_error(L, "recipe: takes a table such as {label = {...}, features = {...}}, got %s", pnl_got(L, 2));
+    lua_settop(L, 2);
+    pnl_recipe_push_json(L, 2);
+    return make_recipe(L, lua_tostring(L, -1));
+}
+
+static int from_json(lua_State *L)
+{
+    size_t length;
+    const char *text = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &length) : NULL;
+
+    if (!text)
+        return pnl_wrong_argument(L, 1, "the JSON of a recipe");
+    if (strlen(text) != length)
+        return pnl_error(L, "recipe.from_json: the text contains a zero byte");
+    return make_recipe(L, text);
+}
+
+/* ---- files ---- */
+
+static void read_character(lua_State *L, const char *name, char *out)
+{
+    int type = pnl_data_option(L, name);
+    size_t length = 0;
+    const char *text = type == LUA_TSTRING ? lua_tolstring(L, -1, &length) : NULL;
+
+    if (type != LUA_TNIL && length != 1)
+        pnl_error(L, "recipe.data: %s must be a string of one character, got %s", name, pnl_text(L, -1));
+    if (text)
+        *out = text[0];
+}
+
+static void read_encoding(lua_State *L, pn_recipe_file *file)
+{
+    int type = pnl_data_option(L, "encoding");
+    const char *name = type == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+
+    if (type == LUA_TNIL || (name && strcmp(name, "utf-8") == 0))
+        return;
+    if (!name || strcmp(name, "windows-1252") != 0)
+        pnl_error(L, "recipe.data: encoding must be \"utf-8\" or \"windows-1252\", got %s", pnl_text(L, -1));
+    file->encoding = PN_WINDOWS_1252;
+}
+
+/* The array stays on the stack, names belong to the list. */
+static void read_names(lua_State *L, pn_recipe_file *file)
+{
+    int type = pnl_data_option(L, "header"), list = lua_gettop(L);
+    lua_Integer count = type == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, list) : 0;
+    const char **names;
+
+    if (type == LUA_TNIL || (type == LUA_TBOOLEAN && lua_toboolean(L, list)))
+        return;
+    if (count == 0)
+        pnl_error(L, "recipe.data: header must be the list of names of a file that has none, got %s", pnl_got(L, list));
+    names = lua_newuserdatauv(L, (size_t)count * sizeof *names, 0);
+    for (lua_Integer k = 1; k <= count; k++) {
+        if (lua_rawgeti(L, list, k) != LUA_TSTRING || strlen(lua_tostring(L, -1)) != lua_rawlen(L, -1))
+            pnl_error(L, "recipe.data: name %d of header must be a text, got %s", (int)k, pnl_got(L, -1));
+        names[k - 1] = lua_tostring(L, -1);
+        lua_pop(L, 1);
+    }
+    file->header = names;
+    file->header_count = (size_t)count;
+}
+
+static void read_label(lua_State *L, pn_recipe_file *file)
+{
+    int type = pnl_data_option(L, "label");
+
+    if (type != LUA_TNIL && type != LUA_TBOOLEAN)
+        pnl_error(L, "recipe.data: label must be true or false (leave it alone), got %s", pnl_text(L, -1));
+    file->no_label = type == LUA_TBOOLEAN && !lua_toboolean(L, -1);
+}
+
+/* The table of options is at 2, for pnl_data_option; the recipe is at 3. */
+static int load(lua_State *L, const pn_recipe *recipe, const char *path)
+{
+    static const char *const known[] = { "label", "sep", "decimal", "encoding", "header", NULL };
+    pn_recipe_file file = { 0 };
+    char decimal = '.';
+    pn_dataset **slot;
+    pn_status status;
+    pn_err err;
+
+    pnl_options(L, 2, "recipe.data", NULL, NULL, known);
+    read_label(L, &file);
+    read_character(L, "sep", &file.separator);
+    read_character(L, "decimal", &decimal);
+    if (decimal != '.' && decimal != ',')
+        pnl_error(L, "recipe.data: decimal must be \".\" or \",\", got %c", decimal);
+    file.decimal_comma = decimal == ',';
+    read_encoding(L, &file);
+    read_names(L, &file);
+    slot = pnl_new_data(L);
+    pnl_run_begin(L, true);
+    pnl_run_lend_task(L);
+    status = pn_recipe_load(slot, recipe, path, &file, pnl_task(L), &err);
+    pnl_run_end(L);
+    return pnl_data_made(L, slot, status, &err);
+}
+
+static int recipe_data(lua_State *L)
+{
+    const pn_recipe *recipe = pnl_recipe_check(L);
+    const char *path;
+
+    lua_settop(L, 3);
+    if (lua_istable(L, 2))
+        return pnl_recipe_table(L, recipe);
+    if (lua_type(L, 2) != LUA_TSTRING)
+        return pnl_wrong_argument(L, 2, "the path of a file, or a table of columns");
+    path = pnl_data_path(L, 2, "recipe.data");
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 2); /* what the call needs stays on the stack, options where loaders have them */
+    lua_pushvalue(L, 3);
+    lua_replace(L, 2);
+    return load(L, recipe, path);
+}
+
+/* ---- what is known of it ---- */
+
+static void set_text(lua_State *L, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    lua_pushstring(L, text);
+    lua_setfield(L, -2, key);
+}
+
+static int recipe_features(lua_State *L)
+{
+    const pn_recipe *recipe = pnl_recipe_check(L);
+
+    lua_createtable(L, (int)recipe->p, 0);
+    for (size_t k = 0; k < recipe->p; k++) {
+        pn_recipe_feature feature;
+        pn_err err;
+
+        pnl_status(L, pn_recipe_describe(recipe, k, &feature, &err), &err);
+        lua_createtable(L, 0, 6);
+        set_text(L, "name", feature.name);
+        set_text(L, "column", feature.column);
+        set_text(L, "kind", feature.kind);
+        set_text(L, "category", feature.category);
+        lua_pushnumber(L, feature.offset);
+        lua_setfield(L, -2, "offset");
+        lua_pushnumber(L, feature.scale);
+        lua_setfield(L, -2, "scale");
+        lua_rawseti(L, -2, (lua_Integer)k + 1);
+    }
+    return 1;
+}
+
+static void push_classes(lua_State *L, const pn_recipe_label *label)
+{
+    lua_createtable(L, (int)label->classes.count, 0);
+    for (size_t k = 0; k < label->classes.count; k++) {
+        bool swapped = label->classes.count == 2 && label->positive == 0;
+
+        lua_pushstring(L, pn_words_at(&label->classes, swapped ? 1 - k : k));
+        lua_rawseti(L, -2, (lua_Integer)k + 1);
+    }
+    lua_setfield(L, -2, "classes");
+}
+
+static int recipe_label(lua_State *L)
+{
+    const pn_recipe_label *label = &pnl_recipe_check(L)->label;
+
+    if (label->kind == PN_LABEL_NONE) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 4);
+    set_text(L, "name", label->name);
+    if (label->kind == PN_LABEL_CLASSES) {
+        push_classes(L, label);
+        return 1;
+    }
+    lua_pushnumber(L, label->low);
+    lua_setfield(L, -2, "low");
+    lua_pushnumber(L, label->high);
+    lua_setfield(L, -2, "high");
+    return 1;
+}
+
+PNL_GETTER(recipe_p, pnl_recipe_check(L)->p);
+
+static int recipe_bounds(lua_State *L)
+{
+    const pn_recipe *recipe = pnl_recipe_check(L);
+
+    lua_createtable(L, 0, PN_LP_COUNT);
+    for (int lp = 0; lp < PN_LP_COUNT; lp++) {
+        lua_pushnumber(L, recipe->bound[lp]);
+        lua_setfield(L, -2, pn_lp_name((pn_lp)lp));
+    }
+    pnl_list(L);
+    return 1;
+}
+
+static int recipe_json(lua_State *L)
+{
+    lua_pushstring(L, pnl_recipe_check(L)->json);
+    return 1;
+}
+
+static int recipe_tostring(lua_State *L)
+{
+    pnl_recipe_push_text(L, pnl_recipe_check(L));
+    return 1;
+}
+
+/* ---- the class ---- */
+
+static const pnl_row recipe_rows[] = {
+    { "data", recipe_data, PNL_METHOD, PNL_NOTHING | PNL_FILES,
+      "r:data(path, {label=, sep=, decimal=, encoding=, header=}) -> data",
+      "The data set that the recipe makes of a CSV file, gzip or plain: RFC 4180 quoting, quoted texts may hold "
+      "newlines; columns are found by name in the first line, others are not looked at.  All records, in the order of "
+      "the file, with row bounds and the label's range enforced.  label = false leaves the label alone: for a file to "
+      "predict, whose features are the same numbers.  sep: one character; default: found among , ; tab.  decimal = "
+      "\",\" reads 1,5.  encoding: \"utf-8\" (default) or \"windows-1252\".  header: the names of a file that has "
+      "none.  Errors name file, line, column and value; a column that is not there, with the file's names and the "
+      "nearest; a name that is twice in the header.  In place of the path stands a table of columns, "
+      "{age = {31, 58}, ...}, whose values are numbers, texts, true, false; \"\" is a hole." },
+    { "features", recipe_features, PNL_METHOD, PNL_NOTHING, "r:features() -> table",
+      "The features in their order: name (\"age\", \"job=cook\", \"job=other\", \"age=missing\", \"intercept\"), "
+      "column, kind (\"number\", \"date\", \"flag\", \"category\", \"missing\", \"intercept\"), category, offset and "
+      "scale: the feature of a number x, clipped to its range, is (x - offset) * scale, of a date with x in days since "
+      "1970-01-01, of a flag with 0 or 1; that of a category is scale or 0.  clip= scales rows after that." },
+    { "label", recipe_label, PNL_METHOD, PNL_NOTHING, "r:label() -> table or nil",
+      "The label: name, and classes (of two, the first is -1 and the second 1; of more, 1, 2, ...), or low and high, "
+      "which are -1 and 1 in the data set: a prediction t is low + (t + 1) / 2 * (high - low)." },
+    { "json", recipe_json, PNL_METHOD, PNL_NOTHING, "r:json() -> string",
+      "The recipe as JSON, with what was left out filled in; pn.recipe.from_json makes the same recipe of it." },
+    { "p", recipe_p, PNL_FIELD, PNL_NOTHING, "r.p -> integer", "Number of features, the intercept among them." },
+    { "bounds", recipe_bounds, PNL_FIELD, PNL_NOTHING, "r.bounds -> {l1=, l2=, linf=}",
+      "What is enforced for every row: 1 in the recipe's norm, and what follows from it and the weights." },
+    { "__tostring", recipe_tostring, PNL_META, PNL_NOTHING, "tostring(r) -> string",
+      "The columns as a table: kind, range or categories, what becomes of holes, into how many features, weight; the "
+      "label; the bound of rows." },
+    PNL_ROW_END
+};
+
+static void free_recipe(void *recipe)
+{
+    pn_recipe_free(recipe);
+}
+
+const pnl_class pnl_recipe_class = {
+    "pn.recipe",
+    free_recipe,
+    recipe_rows,
+    "How the columns of a file become features with a bound: public facts about the columns, and nothing that was "
+    "seen in records.",
+    NULL,
+    NULL
+};
+
+/* ---- the library ---- */
+
+static const pnl_row functions[] = {
+    { "from_json", from_json, PNL_FUNCTION, PNL_NOTHING, "pn.recipe.from_json(text) -> recipe",
+      "The recipe that r:json() wrote, or one written by hand: an object with label, features (a list of {\"name\": "
+      "\"age\", \"values\": [17, 90]}, or an object of columns), missing, na, intercept, norm and clip, which mean "
+      "what they mean to pn.recipe.  Errors name line and column of what is no JSON, or the recipe's column." },
+    PNL_ROW_END
+};
+
+static const char recipe_doc[] =
+    "What becomes of the columns of a file: public facts, so that nothing has to be paid for, and a row bound that "
+    "holds by construction.  features: columns by name, in alphabetical order, or a list of {name = \"age\", 17, 90} "
+    "in its own.  {17, 90} is a public range: values are clipped to it and scaled; {\"Private\", \"State-gov\"} are "
+    "categories, each with a 0/1 feature, and one more for everything else, \"other\"; {\"date\", from = "
+    "\"2001-01-01\", to = \"2020-12-31\"} are days; \"flag\" is true or false (t/f, yes/no, y/n, on/off, 1/0).  With "
+    "weight = w (1) a column adds at most norm w to a row before rows are scaled.  label: {income = {\"<=50K\", "
+    "\">50K\"}}: two names, of which positive = (default: the second) is 1 and the other -1; more are 1, 2, ..., K; "
+    "{price = {0, 1e6}} is a range, clipped and mapped to [-1, 1]; without it labels are 0.  missing, of the recipe "
+    "or beside a column's values: \"refuse\" (default: an error names column and line), \"indicator\" (the column "
+    "always has one more 0/1 feature, and a hole is 0), or the value that fills a hole.  na: the texts that are "
+    "holes; default \"\", NA, N/A, NaN, nan, null, NULL, ?; a declared category is none.  intercept: true (default: a "
+    "constant feature, the last), false, or its weight.  norm: \"l2\" (default), \"l1\" or \"linf\", in which rows "
+    "have norm 1 at most: that of the weights is what they are divided by.  clip: scale the features of a row down "
+    "to this norm of weights first, which wastes less of the bound where numbers seldom reach their ranges.  Errors "
+    "name the column and what is wrong.";
+
+void pnl_open_recipe(lua_State *L)
+{
+    pnl_open_class(L, &pnl_recipe_class);
+    lua_newtable(L);
+    pnl_push_function(L, "recipe", ".", &functions[0]);
+    lua_setfield(L, -2, functions[0].name);
+    lua_newtable(L);
+    lua_pushcfunction(L, new_recipe);
+    lua_setfield(L, -2, "__call");
+    lua_setmetatable(L, -2);
+    lua_setfield(L, -2, "recipe");
+    pnl_reference(L, "", "recipe", PNL_NOTHING,
+                  "pn.recipe{label=, features=, missing=, na=, intercept=, norm=, clip=} -> recipe", recipe_doc, NULL,
+                  NULL);
+    pnl_reference(L, "recipe", functions[0].name, functions[0].reveals, functions[0].signature, functions[0].doc, NULL,
+                  NULL);
+}

@@ -1,0 +1,147 @@
+/* recipe.h -- recipes inside: columns, and how a record is kept until it is a row.
+ * Depends on: penumbra/recipe.h, data (words.h, store.h).  Used by: recipe, bindings. */
+#ifndef PN_RECIPE_RECIPE_H
+#define PN_RECIPE_RECIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/dataset.h"
+#include "data/store.h"
+#include "data/words.h"
+#include "penumbra/recipe.h"
+
+typedef enum pn_column_kind { PN_COLUMN_NUMBER, PN_COLUMN_DATE, PN_COLUMN_FLAG, PN_COLUMN_CATEGORY } pn_column_kind;
+typedef enum pn_missing { PN_MISSING_REFUSE, PN_MISSING_FILL, PN_MISSING_INDICATOR } pn_missing;
+
+typedef struct pn_recipe_column {
+    char *name;
+    pn_column_kind kind;
+    double low, high; /* of numbers; of dates in days since 1970-01-01; 0 and 1 of flags */
+    pn_words levels;  /* the categories; code k + 1 is the k-th, one more is "other", one more a hole with a feature */
+    pn_missing missing;
+    double fill; /* PN_MISSING_FILL: the number or code of a hole */
+    double weight;
+    size_t first, count; /* its features; with an indicator the last is that */
+    size_t stored;       /* where its value stands in a kept record; an indicator that is no category follows it */
+} pn_recipe_column;
+
+typedef enum pn_label_kind { PN_LABEL_NONE, PN_LABEL_RANGE, PN_LABEL_CLASSES } pn_label_kind;
+
+typedef struct pn_recipe_label {
+    char *name;
+    pn_label_kind kind;
+    double low, high;
+    pn_words classes;
+    size_t positive; /* of two classes */
+} pn_recipe_label;
+
+struct pn_recipe {
+    pn_recipe_column *columns; /* [count] */
+    size_t count;
+    pn_recipe_label label;
+    pn_words na;
+    double *na_numbers; /* [na_count] those of `na` that are numbers */
+    size_t na_count;
+    double intercept; /* its weight; 0: none */
+    pn_lp norm;
+    double clip;               /* INFINITY: none */
+    double size;               /* rows are divided by it */
+    double clip_to;            /* the bound of the features after that */
+    double bound[PN_LP_COUNT]; /* of rows */
+    size_t p, stored;          /* features of a row, values of a kept record */
+    double *offset, *scale;    /* [p] */
+    double *limit;             /* [p] the largest absolute value of the feature */
+    char *names;               /* p names, each ended by a zero byte */
+    size_t name_bytes;
+    char *json;
+};
+
+/** p, the scales, bounds and names, of columns that are there.  Errors: PN_EINVAL, PN_ENOMEM. */
+pn_status pn_recipe_lay_out(pn_recipe *recipe, pn_err *err);
+/** recipe->json.  Errors: PN_ENOMEM. */
+pn_status pn_recipe_write(pn_recipe *recipe, pn_err *err);
+/** The column of that name; recipe->count: none. */
+size_t pn_recipe_find(const pn_recipe *recipe, const char *name);
+
+/** Days from 1970-01-01 to the day text[length], YYYY-MM-DD in the Gregorian calendar, perhaps with a time after a T or
+ *  a blank, which does not count. */
+bool pn_recipe_day(const char *text, size_t length, double *day);
+/** The same back: "2001-01-31". */
+void pn_recipe_day_text(char out[32], double day);
+
+/* ---- values ---- */
+
+/* Where a value stands, for messages: a line of a file and the byte in it, or (byte 0) a row of a table. */
+typedef struct pn_recipe_place {
+    const char *owner; /* the file */
+    size_t row;
+    size_t byte;
+} pn_recipe_place;
+
+/* What a field reads: a number, or text[length], which is followed by a byte that belongs to no number. */
+typedef struct pn_recipe_value {
+    bool is_number;
+    double number;
+    const char *text;
+    size_t length;
+} pn_recipe_value;
+
+/** The "C" locale, a locale_t; NULL when memory is short. */
+void *pn_recipe_locale(void);
+void pn_recipe_free_locale(void *c_locale);
+
+/* How texts of numbers are read. */
+typedef struct pn_recipe_reading {
+    void *c_locale;
+    bool decimal_comma;
+} pn_recipe_reading;
+
+/** kept[column->stored ..] = what the value is.  Errors: PN_EPARSE, with the place and the column. */
+pn_status pn_recipe_take(const pn_recipe *recipe, const pn_recipe_column *column, const pn_recipe_value *value,
+                         const pn_recipe_reading *reading, const pn_recipe_place *place, double *kept, pn_err *err);
+/** *label = what the value is: in [-1, 1], -1 or 1, or from 1. */
+pn_status pn_recipe_take_label(const pn_recipe *recipe, const pn_recipe_value *value, const pn_recipe_reading *reading,
+                               const pn_recipe_place *place, double *label, pn_err *err);
+/** Is the value one of the recipe's holes? */
+bool pn_recipe_is_hole(const pn_recipe *recipe, const pn_recipe_value *value);
+/** A number that is no hole, kept[0] = it: false when it is one. */
+static inline bool pn_recipe_keep_number(const pn_recipe *recipe, const pn_recipe_column *column, double number,
+                                         double *kept)
+{
+    for (size_t k = 0; k < recipe->na_count; k++) {
+        if (number == recipe->na_numbers[k])
+            return false;
+    }
+    number = number < column->low ? column->low : number;
+    kept[column->stored] = number > column->high ? column->high : number;
+    if (column->missing == PN_MISSING_INDICATOR)
+        kept[column->stored + 1] = 0.0;
+    return true;
+}
+
+/** Append a record.  False when memory is short. */
+bool pn_recipe_keep(const pn_recipe *recipe, pn_store *store, const double *kept, double label);
+/** The data set of the records in the store, which is emptied.  labelled: the labels are the recipe's. */
+pn_status pn_recipe_finish(pn_dataset **out, const pn_recipe *recipe, pn_store *store, bool labelled, const char *name,
+                           pn_err *err);
+
+/* ---- tables ---- */
+
+/** The data set of `count` records, value(self, row, column) giving each value; column recipe->count is the label.
+ *  labelled: there is one.  owner: for messages. */
+pn_status pn_recipe_from_values(pn_dataset **out, const pn_recipe *recipe, size_t count, bool labelled,
+                                pn_recipe_value (*value)(void *self, size_t row, size_t column), void *self,
+                                const char *owner, pn_err *err);
+
+/* ---- names of columns ---- */
+
+#define PN_RECIPE_SKIP SIZE_MAX
+
+/** role[names->count]: for each name of a header the column of the recipe, recipe->count for the label, or
+ *  PN_RECIPE_SKIP.  Errors: PN_EINVAL for a column that is not there. */
+pn_status pn_recipe_match(const pn_recipe *recipe, const pn_words *names, bool labelled, const char *owner,
+                          size_t *role, pn_err *err);
+
+#endif

@@ -1,0 +1,245 @@
+/* recipe_file.c -- a data set from a CSV file by a recipe.
+ * Depends on: recipe.h, recipe_field.h, data (text.h, csv_text.h, csv_plan.h, store.h), core.  Used by: hosts. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/csv_plan.h"
+#include "data/text.h"
+#include "recipe/recipe_field.h"
+
+typedef struct reader {
+    pn_text text;
+    pn_store store;
+    const pn_recipe *recipe;
+    const pn_recipe_file *options;
+    pn_recipe_reading reading;
+    pn_field_reader field;
+    pn_words names;
+    size_t *role; /* [width] NULL until the header was read */
+    size_t width; /* fields of every record */
+    double *kept; /* [recipe->stored] the record in hand */
+    double label;
+    bool labelled;
+} reader;
+
+static pn_status no_memory(const reader *self, pn_err *err)
+{
+    return pn_fail(err, PN_ENOMEM, "%.300s:%zu: out of memory", self->text.path, self->text.line);
+}
+
+/* Puts the place of the byte `at` of the record before a message that has none. */
+static pn_status placed(const reader *self, const char *line, const char *at, pn_status status, pn_err *err)
+{
+    char message[PN_ERR_MAX];
+
+    if (!err)
+        return status;
+    (void)snprintf(message, sizeof message, "%s", err->message);
+    return pn_fail(err, status, "%.300s:%zu:%td: %.120s", self->text.path, self->text.line, at - line + 1, message);
+}
+
+/* ---- the header ---- */
+
+static char find_separator(const reader *self, const char *line)
+{
+    if (self->options->separator)
+        return self->options->separator;
+    if (!self->options->decimal_comma)
+        return pn_csv_find_separator(line);
+    return pn_csv_count(line, '\t') > pn_csv_count(line, ';') ? '\t' : ';';
+}
+
+/* An empty name is that of no column: the first of a table whose rows are numbered has none, often. */
+static pn_status add_name(reader *self, const char *name, size_t length, pn_err *err)
+{
+    size_t before = self->names.count;
+    char number[40];
+
+    if (length == 0) {
+        length = (size_t)snprintf(number, sizeof number, "(column %zu)", before + 1);
+        name = number;
+    }
+    if (pn_words_add(&self->names, name, length) == PN_NO_WORD)
+        return no_memory(self, err);
+    if (self->names.count == before)
+        return pn_fail(err, PN_EINVAL, "%.300s: two columns are named '%.*s'", self->text.path,
+                       (int)fmin(80.0, (double)length), name);
+    return PN_OK;
+}
+
+static pn_status read_names(reader *self, const char *line, pn_err *err)
+{
+    const char *at = line;
+
+    for (;; at++) {
+        pn_recipe_value name;
+        pn_status status = pn_field_read(&self->field, at, &name, &at, err);
+
+        if (status != PN_OK)
+            return placed(self, line, at, status, err);
+        PN_TRY(add_name(self, name.text, name.length, err));
+        if (pn_csv_is_end(at))
+            return PN_OK;
+    }
+}
+
+static pn_status learn(reader *self, pn_err *err)
+{
+    self->width = self->names.count;
+    PN_TRY(pn_new(&self->role, self->width, err, "%.300s: out of memory", self->text.path));
+    return pn_recipe_match(self->recipe, &self->names, self->labelled, self->text.path, self->role, err);
+}
+
+static pn_status read_header(reader *self, const char *line, pn_err *err)
+{
+    if (memcmp(line, "\xFF\xFE", 2) == 0 || memcmp(line, "\xFE\xFF", 2) == 0)
+        return pn_fail(err, PN_EPARSE, "%.300s: the file is in UTF-16; write it in UTF-8", self->text.path);
+    self->field.separator = find_separator(self, line);
+    PN_TRY(read_names(self, line, err));
+    return learn(self, err);
+}
+
+static pn_status take_names(reader *self, pn_err *err)
+{
+    for (size_t k = 0; k < self->options->header_count; k++)
+        PN_TRY(add_name(self, self->options->header[k], strlen(self->options->header[k]), err));
+    return learn(self, err);
+}
+
+/* ---- records ---- */
+
+static pn_status read_field(reader *self, const char *line, const char **at, size_t role, pn_err *err)
+{
+    const pn_recipe *recipe = self->recipe;
+    pn_recipe_place place = { self->text.path, self->text.line, (size_t)(*at - line) + 1 };
+    pn_recipe_value value;
+    pn_status status = pn_field_read(&self->field, *at, &value, at, err);
+
+    if (status != PN_OK)
+        return placed(self, line, *at, status, err);
+    if (role == recipe->count)
+        return pn_recipe_take_label(recipe, &value, &self->reading, &place, &self->label, err);
+    return pn_recipe_take(recipe, &recipe->columns[role], &value, &self->reading, &place, self->kept, err);
+}
+
+/* Plain numbers, the frequent ones; NULL for anything else. */
+static const char *read_plain(reader *self, const char *at, size_t role)
+{
+    const pn_recipe *recipe = self->recipe;
+    double value;
+
+    if (role >= recipe->count || recipe->columns[role].kind != PN_COLUMN_NUMBER || self->reading.decimal_comma)
+        return NULL;
+    at = pn_csv_number_at(at, self->field.separator, self->reading.c_locale, &value);
+    return at && isfinite(value) && pn_recipe_keep_number(recipe, &recipe->columns[role], value, self->kept) ? at
+                                                                                                             : NULL;
+}
+
+static size_t count_fields(const char *line, char separator)
+{
+    size_t count = 1;
+
+    for (line = pn_field_end(line, separator); *line == separator; count++)
+        line = pn_field_end(line + 1, separator);
+    return count;
+}
+
+static pn_status read_record(reader *self, const char *line, pn_err *err)
+{
+    char separator = self->field.separator;
+    const char *at = line;
+
+    for (size_t k = 0; k < self->width; k++) {
+        const char *end =
+            self->role[k] == PN_RECIPE_SKIP ? pn_field_end(at, separator) : read_plain(self, at, self->role[k]);
+
+        if (end)
+            at = end;
+        else
+            PN_TRY(read_field(self, line, &at, self->role[k], err));
+        if (k + 1 == self->width ? !pn_csv_is_end(at) : *at != separator)
+            return pn_fail(err, PN_EPARSE, "%.300s:%zu:%td: expected %zu fields as in the header, found %zu",
+                           self->text.path, self->text.line, at - line + 1, self->width, count_fields(line, separator));
+        at++;
+    }
+    return pn_recipe_keep(self->recipe, &self->store, self->kept, self->label) ? PN_OK : no_memory(self, err);
+}
+
+static const char *record_ends(const void *of, const char *line, const char *end)
+{
+    const reader *self = of;
+
+    return pn_field_record_end(line, end, self->field.separator ? self->field.separator : find_separator(self, line));
+}
+
+static pn_status read_line(void *of, const char *line, pn_err *err)
+{
+    reader *self = of;
+
+    if (pn_csv_is_end(pn_csv_skip_blanks(line, '\t'))) /* a line of tabs is a record of empty fields */
+        return PN_OK;
+    if (!self->role)
+        return read_header(self, line, err);
+    if (!self->field.separator)
+        self->field.separator = find_separator(self, line);
+    return read_record(self, line, err);
+}
+
+/* ---- all of it ---- */
+
+static pn_status check_options(const pn_recipe_file *options, pn_err *err)
+{
+    char separator = options->separator;
+
+    if (separator && strchr("\"\r\n+-.0123456789eE", separator))
+        return pn_fail(err, PN_EINVAL, "recipe: sep must be a character that is no part of a number or line, got '%c'",
+                       separator);
+    if (separator == ',' && options->decimal_comma)
+        return pn_fail(err, PN_EINVAL, "recipe: sep and decimal are both ','");
+    return PN_OK;
+}
+
+static pn_status read_all(reader *self, pn_err *err)
+{
+    pn_status status = PN_OK;
+
+    self->reading = (pn_recipe_reading){ self->text.c_locale, self->options->decimal_comma };
+    self->field.separator = self->options->separator;
+    self->field.encoding = self->options->encoding;
+    self->labelled = self->recipe->label.kind != PN_LABEL_NONE && !self->options->no_label;
+    PN_TRY(pn_new(&self->kept, self->recipe->stored, err, "%.300s: out of memory", self->text.path));
+    if (self->recipe->intercept > 0.0)
+        self->kept[self->recipe->stored - 1] = 1.0;
+    if (self->options->header)
+        status = take_names(self, err);
+    if (status == PN_OK)
+        status = pn_text_each_record(&self->text, record_ends, read_line, self, err);
+    if (status == PN_OK && self->store.records == 0)
+        status = pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
+    return status;
+}
+
+pn_status pn_recipe_load(pn_dataset **out, const pn_recipe *recipe, const char *path, const pn_recipe_file *options,
+                         pn_task *task, pn_err *err)
+{
+    static const pn_recipe_file defaults = { 0 };
+    reader self = { .recipe = recipe, .options = options ? options : &defaults };
+    pn_status status = check_options(self.options, err);
+
+    if (status == PN_OK)
+        status = pn_text_open(&self.text, path, task, err);
+    if (status != PN_OK)
+        return status;
+    status = read_all(&self, err);
+    if (status == PN_OK)
+        status = pn_recipe_finish(out, recipe, &self.store, self.labelled, self.text.name, err);
+    pn_free(self.kept);
+    pn_free(self.role);
+    pn_words_clear(&self.names);
+    pn_field_clear(&self.field);
+    pn_store_clear(&self.store);
+    pn_text_close(&self.text);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* recipe_spec.h -- what the JSON of a recipe says of one column.  Depends on: recipe.h, jansson.
+ * Used by: recipe_read.c, recipe_spec.c. */
+#ifndef PN_RECIPE_SPEC_H
+#define PN_RECIPE_SPEC_H
+
+#include <jansson.h>
+
+#include "recipe/recipe.h"
+
+/** PN_EINVAL for a key of the object that is not known; what: "a recipe". */
+pn_status pn_recipe_check_keys(const json_t *object, const char *what, const char *const *known, pn_err *err);
+/** From 1e-6 to 1e6: what rows are scaled by stays far from the ends of the doubles. */
+bool pn_recipe_is_weight(double weight);
+/** Nothing in it: what an empty table of Lua becomes. */
+bool pn_recipe_is_empty(const json_t *value);
+/** Is the text all of a finite number, with a point? */
+bool pn_recipe_is_number(const pn_recipe_value *value, void *c_locale, double *number);
+
+/** Fill a zeroed column.  missing: what columns do that do not say; NULL: refuse.  Errors: PN_EINVAL, PN_ENOMEM. */
+pn_status pn_recipe_read_column(pn_recipe_column *column, const char *name, const json_t *spec, const json_t *missing,
+                                pn_err *err);
+/** The same for the label; NULL, null or false: none. */
+pn_status pn_recipe_read_label(pn_recipe_label *label, const json_t *spec, pn_err *err);
+
+#endif
