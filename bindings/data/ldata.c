@@ -163,6 +163,9 @@ static int data_tostring(lua_State *L)
     else
         (void)snprintf(piece, sizeof piece, "; labels in [%.6g, %.6g]", bounds->label_low, bounds->label_high);
     luaL_addstring(&text, piece);
+    if (bounds->categories_found)
+        luaL_addstring(&text, "\n  WARNING: categories were found in the records, and nothing pays for what they\n"
+                              "  tell; declare them: pn.recipe, or one_hot={column = {\"a\", \"b\"}}");
     luaL_pushresult(&text);
     return 1;
 }
@@ -246,9 +249,9 @@ static int data_clip_rows(lua_State *L)
     return pnl_data_passed(L, slot, status, &err);
 }
 
-static int data_rescale(lua_State *L)
+/* The ranges are at 2 and 3. */
+static int rescale(lua_State *L, const pn_dataset *data)
 {
-    const pn_dataset *data = check_data(L);
     pn_vec low = pnl_check_vec(L, 2), high = pnl_check_vec(L, 3);
     pn_dataset **slot;
     pn_err err;
@@ -259,6 +262,15 @@ static int data_rescale(lua_State *L)
     pnl_data_pass(L);
     return pnl_data_passed(L, slot, PN_WITH_RECORDS(pn_dataset_rescale(slot, data, low.data, high.data, low.n, &err)),
                            &err);
+}
+
+static int data_rescale(lua_State *L)
+{
+    const pn_dataset *data = check_data(L);
+
+    if (lua_gettop(L) == 2 && lua_istable(L, 2) && lua_rawlen(L, 2) == 0)
+        pnl_data_named_ranges(L, data);
+    return rescale(L, data);
 }
 
 static int data_clip_labels(lua_State *L)
@@ -414,10 +426,12 @@ static const pnl_row data_rows[] = {
       "arithmetic: rows within rounding of it (about p 2^-51) are scaled, too.  For another pn.norm that holds of the "
       "l1, l2 and linf bounds that it implies, which are what is recorded; a row outside the span of a flat ball "
       "becomes 0." },
-    { "rescale", data_rescale, PNL_METHOD, PNL_NOTHING, "d:rescale(low, high) -> data",
+    { "rescale", data_rescale, PNL_METHOD, PNL_NOTHING,
+      "d:rescale(low, high) or d:rescale{age = {17, 90}, ...} -> data",
       "Feature j clamped to the public range [low[j], high[j]] and mapped to [-1, 1], which is then enforced (linf <= "
-      "1); dense. The range -1, 1 leaves a feature as it is. Take the ranges from units and documentation, never from "
-      "the data: that would not be paid for." },
+      "1); dense.  The range -1, 1 leaves a feature as it is.  By names (d.features) every feature has its range but "
+      "those that are 0 or 1, \"column=category\" and \"bias\", which stay.  Take the ranges from units and "
+      "documentation, never from the data: that would not be paid for." },
     { "clip_labels", data_clip_labels, PNL_METHOD, PNL_NOTHING, "d:clip_labels(lo, hi) -> data",
       "Clamp the labels to [lo, hi], lo < hi, and record the range; a narrower one that was enforced before stays." },
     { "with_labels", data_with_labels, PNL_METHOD, PNL_NOTHING, "d:with_labels(y) -> data",

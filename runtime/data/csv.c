@@ -275,6 +275,11 @@ static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
         return status;
     }
     pn_labels_enforce(data, &self->options->labels);
+    for (size_t k = 0; k < self->plan.features; k++) {
+        const pn_csv_coding *coding = &self->plan.coding[k];
+
+        data->bounds.categories_found |= coding->kind != PN_CSV_NUMBER && !coding->declared;
+    }
     *out = data;
     return PN_OK;
 }

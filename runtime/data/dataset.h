@@ -23,6 +23,8 @@ typedef struct pn_record_bounds {
     /* every label is exactly -1 or 1: suits losses of binary labels, whose domain that is.  It may have been observed,
      * so it bounds no label: label_low and label_high do */
     bool labels_binary;
+    /* the features of a column of text are those of the categories that records had: nothing pays for what they tell */
+    bool categories_found;
 } pn_record_bounds;
 
 /* Features lie in exactly one of four arrays; rows.h reads them all alike.

@@ -43,7 +43,7 @@ typedef struct pn_plan_setting {
 } pn_plan_setting;
 
 #define PN_PLAN_SETTINGS  6
-#define PN_PLAN_WARNINGS  3
+#define PN_PLAN_WARNINGS  4
 #define PN_PLAN_QUESTIONS 16
 
 typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_privacy_kind;

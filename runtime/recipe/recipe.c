@@ -91,7 +91,7 @@ static double row_norm(const pn_recipe *recipe, pn_lp lp, double size)
 static pn_status bound_rows(pn_recipe *recipe, pn_err *err)
 {
     double whole = columns_norm(recipe, recipe->norm, 1.0), size;
-    pn_record_bounds bounds = { { NAN, NAN, NAN }, NAN, NAN, false };
+    pn_record_bounds bounds = { .norm = { NAN, NAN, NAN } };
 
     if (isfinite(recipe->clip) && recipe->clip >= whole)
         return pn_fail(

@@ -168,6 +168,9 @@ static void warn_about_parameters(pn_plan *plan)
     const pn_request *request = &plan->request;
     size_t n = pn_objective_data(plan->objective)->n;
 
+    if (request->kind != PN_NONPRIVATE && pn_objective_data(plan->objective)->bounds.categories_found)
+        pn_plan_warn(plan, "the categories of columns of text were found in the records: which there are, and how many "
+                           "features, is not covered by the budget; declare them (pn.recipe, one_hot={...})");
     if (request->kind != PN_EPSILON_DELTA)
         return;
     if (request->delta > 1.0 / (double)n)
