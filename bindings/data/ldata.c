@@ -1,6 +1,6 @@
 /* ldata.c -- pn.data objects: fields, what is enforced, and the transformations, each of which makes a new data set.
- * Depends on: lnumbers.h, progress.h, ldata.h, lrecipe.h, data/dataset.h, geometry/potentials/norm.h.  Used by: ldata_load.c,
- * objectives and solvers (pnl_dataset_class). */
+ * Depends on: lnumbers.h, progress.h, ldata.h, lrecipe.h, data/dataset.h, geometry/potentials/norm.h.
+ * Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

@@ -334,8 +334,7 @@ static const pnl_row fit_rows[] = {
       "entry in a row stands in the column of the likeliest class; for margins a matrix n x k of z, of which the "
       "formula makes the rest.  As private as theta when X is the caller's own.  Errors: rows that do not have the "
       "model's features; a data set of another recipe, or changed since; a loss whose margins have no known meaning." },
-    { "probabilities", pnl_fit_probabilities, PNL_METHOD, PNL_PAID,
-      "fit:probabilities(X, {...}) -> mat or vec, list",
+    { "probabilities", pnl_fit_probabilities, PNL_METHOD, PNL_PAID, "fit:probabilities(X, {...}) -> mat or vec, list",
       "The model's probability of each class, n x classes (a vec for one vec), for X as predict takes it, and the "
       "names of the classes in the order of the columns: of two, that of -1 and then that of 1.  For logistic and "
       "softmax; other losses are no likelihoods of classes, and are refused.  They are the model's: noise and "

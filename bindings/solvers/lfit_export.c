@@ -139,9 +139,11 @@ int pnl_fit_export(lua_State *L)
     const char *path = pnl_check_path(L, 2), *dot = strrchr(path, '.');
     pn_arg args[1];
     size_t format;
+    pn_err err;
 
     lua_settop(L, 3);
     pnl_options(L, 3, "fit:export", params, args, NULL);
+    pnl_status(L, pn_args_check("fit:export", params, args, &err), &err);
     format = args[0].given ? args[0].count : format_of(L, dot ? dot + 1 : NULL, path);
     for (size_t j = 0; j < fit->p; j++) {
         if (!isfinite(fit->theta[j]))

@@ -159,9 +159,9 @@ static void check_recipe(lua_State *L, const question *self)
     const pn_dataset *data = pnl_check(L, 2, &pnl_dataset_class);
 
     if (!data->recipe || strcmp(data->recipe, self->about.recipe) != 0)
-        pnl_error(L,
-                  "%s: the data set %s; %s(d.X) gives <x, theta> for rows as they are", self->owner,
-                  data->recipe ? "is of another recipe than the fit" : "is not of the fit's recipe, or was changed since",
+        pnl_error(L, "%s: the data set %s; %s(d.X) gives <x, theta> for rows as they are", self->owner,
+                  data->recipe ? "is of another recipe than the fit"
+                               : "is not of the fit's recipe, or was changed since",
                   self->owner);
 }
 

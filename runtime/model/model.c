@@ -1,5 +1,6 @@
 /* model.c -- a fit and what is known of its run, as the Model of model.proto.
- * Depends on: model_file.h, model_json.h, the code generated from model.proto, libprotobuf-c.  Used by: bindings, hosts. */
+ * Depends on: model_file.h, model_json.h, the code generated from model.proto, libprotobuf-c.
+ * Used by: bindings, hosts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -418,8 +419,8 @@ pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_abo
 }
 
 /* As `form`; value is NULL where it is JSON. */
-static pn_status save(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value,
-                      pn_model_form form, pn_err *err)
+static pn_status save(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value, pn_model_form form,
+                      pn_err *err)
 {
     int length = pn_plan_describe(plan, NULL, 0);
     size_t room = (size_t)(length > 0 ? length : 0) + 1;

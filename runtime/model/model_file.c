@@ -59,7 +59,8 @@ pn_status pn_model_file_put(const char *path, unsigned char *bytes, size_t size,
 
 /* ---- reading ---- */
 
-/* A regular file open for reading, its size in *size, and its head, ended by a zero byte, where it has one; -1 with errno set. */
+/* A regular file open for reading, its size in *size, and its head, ended by a zero byte, where it has one; -1 with
+ * errno set. */
 static int open_file(const char *path, unsigned char head[PN_MODEL_HEAD + 1], size_t *size)
 {
     int fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
@@ -119,8 +120,8 @@ static pn_status check_head(const unsigned char *head, size_t file, const char *
     if (file < PN_MODEL_HEAD + PN_MODEL_DIGEST)
         return pn_fail(err, PN_EPARSE, "model: %.300s: cut: it has %zu bytes", path, file);
     if (version < 1 || version > VERSION)
-        return pn_fail(err, PN_EUNSUPPORTED, "model: %.300s: a model file of version %llu, this library reads 1 to %d", path,
-                       (unsigned long long)version, VERSION);
+        return pn_fail(err, PN_EUNSUPPORTED, "model: %.300s: a model file of version %llu, this library reads 1 to %d",
+                       path, (unsigned long long)version, VERSION);
     if (file - PN_MODEL_HEAD - PN_MODEL_DIGEST > PN_MODEL_MOST)
         return pn_fail(err, PN_EPARSE, "model: %.300s: it has %zu bytes, model files at most %zu", path, file,
                        PN_MODEL_MOST + PN_MODEL_HEAD + PN_MODEL_DIGEST);

@@ -10,8 +10,8 @@
 #define PN_MODEL_MOST   ((size_t)1 << 30) /* bytes between them */
 
 #define PN_MODEL_JSON_MOST ((size_t)1 << 26) /* bytes */
-#define PN_MODEL_RECIPE ((size_t)1 << 20) /* bytes of a recipe's JSON, at most, with its end */
-#define PN_MODEL_WORDS  256               /* of a set or regulariser */
+#define PN_MODEL_RECIPE    ((size_t)1 << 20) /* bytes of a recipe's JSON, at most, with its end */
+#define PN_MODEL_WORDS     256               /* of a set or regulariser */
 
 /* ---- model_file.c: whole files ---- */
 
@@ -30,7 +30,7 @@ pn_status pn_model_file_text(const char *path, char **text, size_t *size, pn_err
 /** What a terminal would obey, but for line breaks, becomes '?'. */
 void pn_model_clean(char *text);
 
-/* ---- model_read.c ---- */
+/* ---- model_load.c, model_read.c ---- */
 
 /** From bytes that need not be what they say they are.  `path` is for messages.  Errors: PN_EPARSE, PN_ENOMEM. */
 pn_status pn_model_decode(pn_fit **fit, pn_model_about **about, const unsigned char *bytes, size_t size,

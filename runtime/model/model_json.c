@@ -1,5 +1,6 @@
 /* model_json.c -- a model as JSON, for programs that are not this one.
  * Depends on: model_json.h, recipe, the code generated from model.proto, jansson.  Used by: model.c. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -125,6 +126,8 @@ static pn_status put(const char *path, const char *text, pn_err *err)
                        "theta alone",
                        path, size, PN_MODEL_JSON_MOST);
     error = pn_file_put(path, text, size, 0600, true);
+    if (error == ENOMEM)
+        return pn_fail(err, PN_ENOMEM, "model: out of memory for a path");
     return error ? pn_fail(err, PN_EIO, "model: %.300s: cannot be written: %s", path, strerror(error)) : PN_OK;
 }
 

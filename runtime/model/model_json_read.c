@@ -236,8 +236,9 @@ static uint32_t relation_of(reading *r, const json_t *privacy)
 
 static void read_privacy(reading *r, const json_t *root)
 {
-    static const char *const known[] = { "epsilon",     "delta",      "rho",        "charged_epsilon",
-                                         "charged_rho", "neighbours", "accountant", "simulated", NULL };
+    static const char *const known[] = { "epsilon",         "delta",       "rho",
+                                         "charged_epsilon", "charged_rho", "neighbours",
+                                         "accountant",      "simulated",   NULL };
     const json_t *privacy = need(r, root, "privacy", is_object_or_null);
     Penumbra__Privacy *p = &r->privacy;
 
@@ -259,9 +260,9 @@ static void read_privacy(reading *r, const json_t *root)
 
 static void read_root(reading *r, const json_t *root)
 {
-    static const char *const known[] = { "format", "format_version", "version",  "link",   "loss",
-                                         "margins", "extra",         "bias",     "theta",  "features",
-                                         "recipe",  "rows",          "labels",   "training", "privacy", NULL };
+    static const char *const known[] = { "format", "format_version", "version", "link",     "loss",   "margins",
+                                         "extra",  "bias",           "theta",   "features", "recipe", "rows",
+                                         "labels", "training",       "privacy", NULL };
 
     check_keys(r, root, known);
     r->model = (Penumbra__Model)PENUMBRA__MODEL__INIT;

@@ -1,28 +1,21 @@
-/* model_read.c -- a fit from the bytes of a Model, which may be damaged or made to do harm.
- * Depends on: model_file.h, model_json.h, recipe, the code generated from model.proto, libprotobuf-c, core/purse.h.
- * Used by: bindings, hosts.
- *
- * The decoder takes its memory from a purse that holds a small multiple of the file's length.  What it returns is
- * encoded as long as the bytes were, or the bytes held something that does not belong there.
- * Then the rules of model.proto are gone through. */
+/* model_read.c -- a fit from a Model, which may be damaged or made to do harm: the rules of model.proto are gone
+ * through.  Depends on: model_file.h, recipe, the code generated from model.proto, core.  Used by: model_load.c,
+ * model_json_read.c. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/purse.h"
 #include "core/size.h"
 #include "core/text.h"
 #include "model/model_file.h"
 #include "model/model.pb-c.h"
-#include "model/model_json.h"
 #include "recipe/recipe.h"
 
-#define PURSE_FLOOR 65536 /* structs, and the decoder's notes on their fields */
-#define NAME_BYTES  128
+#define NAME_BYTES      128
 #define NAME_OF_FEATURE ((size_t)1 << 16)
-#define PLAN_BYTES  ((size_t)1 << 20)
-#define MOST_KINDS  255
-#define RELATIONS   3 /* between neighbours */
+#define PLAN_BYTES      ((size_t)1 << 20)
+#define MOST_KINDS      255
+#define RELATIONS       3 /* between neighbours */
 
 typedef struct reading {
     const Penumbra__Model *model;
@@ -129,16 +122,6 @@ static pn_status check_texts(const reading *r)
 
 /* ---- the rules ---- */
 
-/* Nothing but known fields, each once, encoded as every writer does: the same fields take as many bytes again. */
-static bool is_plain(const Penumbra__Model *m, size_t size)
-{
-    return m->base.n_unknown_fields == 0 && (!m->privacy || m->privacy->base.n_unknown_fields == 0) &&
-           (!m->certificate || m->certificate->base.n_unknown_fields == 0) &&
-           (!m->trace || m->trace->base.n_unknown_fields == 0) &&
-           (!m->figures || m->figures->base.n_unknown_fields == 0) &&
-           (!m->bounds || m->bounds->base.n_unknown_fields == 0) && penumbra__model__get_packed_size(m) == size;
-}
-
 static pn_status check_theta(const reading *r)
 {
     const Penumbra__Model *m = r->model;
@@ -183,8 +166,7 @@ static pn_status read_recipe(reading *r)
         return refuse(r, "its recipe is too long, or beside names that are not the recipe's");
     status = pn_recipe_new(&r->recipe, text, &why);
     if (status != PN_OK)
-        return pn_fail(r->err, status == PN_ENOMEM ? status : PN_EPARSE, "model: %.300s: %.400s", r->path,
-                       why.message);
+        return pn_fail(r->err, status == PN_ENOMEM ? status : PN_EPARSE, "model: %.300s: %.400s", r->path, why.message);
     return check_features(r, r->recipe->p, "the recipe has");
 }
 
@@ -483,49 +465,4 @@ pn_status pn_model_accept(pn_fit **fit, pn_model_about **about, const Penumbra__
 
     pn_recipe_free(r.recipe);
     return status;
-}
-
-pn_status pn_model_decode(pn_fit **fit, pn_model_about **about, const unsigned char *bytes, size_t size,
-                          const char *path, pn_err *err)
-{
-    pn_purse money = { .left = 2 * size + PURSE_FLOOR };
-    ProtobufCAllocator allocator = { pn_purse_alloc, pn_purse_free, &money };
-    Penumbra__Model *model = penumbra__model__unpack(&allocator, size, bytes);
-    reading r = { .model = model, .path = path, .err = err };
-    pn_status status;
-
-    if (!model && money.refused)
-        return pn_fail(err, PN_ENOMEM, "model: %.300s: out of memory for reading %zu bytes", path, size);
-    if (!model)
-        return refuse(&r, money.empty ? "it unfolds into more than a model does"
-                                      : "what it holds is no model, or lacks a part that models have");
-    status = is_plain(model, size) ? pn_model_accept(fit, about, model, path, err)
-                                   : refuse(&r, "it has fields twice, unknown or loosely encoded");
-    penumbra__model__free_unpacked(model, &allocator);
-    return status;
-}
-
-pn_status pn_model_load(pn_fit **fit, pn_model_about **about, const char *path, pn_err *err)
-{
-    unsigned char *bytes;
-    size_t size;
-    char *text;
-    pn_status status = pn_model_file_text(path, &text, &size, err);
-
-    if (status != PN_OK)
-        return status;
-    if (text) {
-        status = pn_model_json_read(fit, about, text, size, path, err);
-        pn_free(text);
-        return status;
-    }
-    PN_TRY(pn_model_file_get(path, &bytes, &size, err));
-    status = pn_model_decode(fit, about, bytes + PN_MODEL_HEAD, size, path, err);
-    pn_free(bytes);
-    return status;
-}
-
-void pn_model_about_free(pn_model_about *about)
-{
-    pn_free(about); /* first in its record */
 }

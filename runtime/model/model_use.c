@@ -17,9 +17,9 @@ pn_model_link pn_model_link_of(const char *loss, size_t margins)
         const char *loss;
         pn_model_link link;
     } known[] = {
-        { "squared", PN_LINK_IDENTITY },  { "huber", PN_LINK_IDENTITY },   { "absolute", PN_LINK_IDENTITY },
-        { "quantile", PN_LINK_IDENTITY }, { "cauchy", PN_LINK_IDENTITY },  { "poisson", PN_LINK_EXP },
-        { "logistic", PN_LINK_LOGISTIC }, { "hinge", PN_LINK_SIGN },       { "smooth_hinge", PN_LINK_SIGN },
+        { "squared", PN_LINK_IDENTITY },  { "huber", PN_LINK_IDENTITY },  { "absolute", PN_LINK_IDENTITY },
+        { "quantile", PN_LINK_IDENTITY }, { "cauchy", PN_LINK_IDENTITY }, { "poisson", PN_LINK_EXP },
+        { "logistic", PN_LINK_LOGISTIC }, { "hinge", PN_LINK_SIGN },      { "smooth_hinge", PN_LINK_SIGN },
         { "sigmoid", PN_LINK_SIGN },      { "softmax", PN_LINK_SOFTMAX },
     };
 
@@ -82,8 +82,8 @@ static double half_of(const pn_recipe_label *label)
     return 0.5 * label->high - 0.5 * label->low;
 }
 
-static pn_status check_label(pn_model_link link, const pn_model_about *about, const pn_recipe *recipe,
-                             const char *who, pn_err *err)
+static pn_status check_label(pn_model_link link, const pn_model_about *about, const pn_recipe *recipe, const char *who,
+                             pn_err *err)
 {
     if (fits(link, about, recipe))
         return PN_OK;

@@ -33,15 +33,15 @@ typedef struct pn_model_about {
     bool raw;       /* the file holds values of the records besides what was released */
     double value;   /* the objective at theta; NaN where it is not kept */
     size_t extra;   /* further parameters: theta's last entries */
-    const char *features;    /* names, each ended by a zero byte, one after the other; NULL: they have none */
-    size_t feature_count;    /* 0: they have none */
-    const char *recipe;      /* the JSON of the recipe (recipe.h) that made the records; NULL: none did, or the file is
+    const char *features;  /* names, each ended by a zero byte, one after the other; NULL: they have none */
+    size_t feature_count;  /* 0: they have none */
+    const char *recipe;    /* the JSON of the recipe (recipe.h) that made the records; NULL: none did, or the file is
                                 from before recipes were kept */
-    char parameters[64];     /* of the loss, "width=0.5"; "" without */
-    char set[256];           /* the set that theta is in, in words; "" without */
-    char regulariser[256];   /* in words; "" without */
-    double row_bound[PN_LP_COUNT];  /* enforced of every record's l1, l2 and linf norm; NaN: nothing */
-    double label_low, label_high;   /* of every label; NaN: nothing */
+    char parameters[64];   /* of the loss, "width=0.5"; "" without */
+    char set[256];         /* the set that theta is in, in words; "" without */
+    char regulariser[256]; /* in words; "" without */
+    double row_bound[PN_LP_COUNT]; /* enforced of every record's l1, l2 and linf norm; NaN: nothing */
+    double label_low, label_high;  /* of every label; NaN: nothing */
 } pn_model_about;
 
 /**
@@ -64,8 +64,8 @@ pn_status pn_model_save(const char *path, const pn_fit *fit, const pn_plan *plan
 pn_status pn_model_export(const char *path, const pn_fit *fit, const pn_plan *plan, pn_err *err);
 
 /**
- * Read a model file, or JSON that pn_model_export wrote.  A checksum shows damage; it proves nothing about who wrote the file and whether its privacy
- * statement is true.
+ * Read a model file, or JSON that pn_model_export wrote.  A model file's checksum shows damage; it proves nothing about
+ * who wrote the file and whether its privacy statement is true.
  *   fit    owned by the caller; its texts belong to `about`, which must outlive it.  What is not in the file is NaN
  *          or PN_NOT_SAVED.
  *   about  owned by the caller: pn_model_about_free.

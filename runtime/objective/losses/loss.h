@@ -95,9 +95,9 @@ typedef struct pn_loss_ops {
 #define PN_LOSS_PARAMETERS 64
 
 struct pn_loss {
-    const pn_loss_ops *ops;  /* of formula losses: evaluate, curve and certify are the common ones */
-    const pn_loss_ops *row;  /* the table's row: name, doc, source */
-    char name[PN_LOSS_NAME]; /* as printed: the row's, or what a user called it */
+    const pn_loss_ops *ops;              /* of formula losses: evaluate, curve and certify are the common ones */
+    const pn_loss_ops *row;              /* the table's row: name, doc, source */
+    char name[PN_LOSS_NAME];             /* as printed: the row's, or what a user called it */
     char parameters[PN_LOSS_PARAMETERS]; /* of a row of the table, as "width=0.5"; may be empty */
     int references;
     pn_labels labels;
