@@ -36,8 +36,8 @@ pnl_row_clip pnl_data_row_clip(lua_State *L, int index, const char *owner);
 /** Clip what was loaded into `slot` unless `status` says that nothing was. */
 pn_status pnl_data_clipped(pn_dataset *const *slot, const pnl_row_clip *clip, pn_status status, pn_err *err);
 
-/** The ranges {age = {17, 90}, ...} at 2, where the stack ends, become two pn.vec, at 2 and 3.  Raises for names that are
- *  no feature's, and for features that have neither a range nor a name of 0/1 features. */
+/** The ranges {age = {17, 90}, ...} at 2, where the stack ends, become two pn.vec, at 2 and 3.  Raises for a name that
+ *  is no feature's, and for a feature that has neither a range nor the name of a 0/1 feature. */
 void pnl_data_named_ranges(lua_State *L, const pn_dataset *data);
 
 /** The option `seed` of the table at 1: any whole number, 1 when absent. */

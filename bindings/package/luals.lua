@@ -225,6 +225,7 @@ local function library_body(out, page)
   for _, member in ipairs(page.members) do
     if member.entry.kind == "function" and member.name ~= "version" then
       local callable = pages.reference[member.name .. ".plan"] or pages.reference[member.name .. ".resume"]
+        or pages.reference[member.name .. ".from_json"]
       local write = callable and define_callable or define
       write(out, "pn." .. member.name, member)
     end
