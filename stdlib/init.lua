@@ -1,8 +1,10 @@
 -- init.lua -- require "penumbra": the C half, finished by the parts of the Lua half.
--- Depends on: penumbra.core (bindings/), penumbra.parts, penumbra.solvers.  Used by: scripts, the program.
+-- Depends on: penumbra.core (bindings/), penumbra.parts, penumbra.solvers,
+-- penumbra.tuning.  Used by: scripts, the program.
 local pn = require "penumbra.core"
 local parts = require "penumbra.parts"
 local solvers = require "penumbra.solvers"
+local tuning = require "penumbra.tuning"
 
 local function later(module, name)
   return function(...)
@@ -30,6 +32,7 @@ for _, part in ipairs(parts) do
 end
 
 solvers.add(pn)
+tuning.add(pn)
 
 local core_reference, complete = pn.reference, false
 
@@ -42,6 +45,9 @@ function pn.reference()
       for name, row in pairs(require(part[2]).rows) do
         all[name] = row
       end
+    end
+    for name, row in pairs(tuning.rows) do
+      all[name] = row
     end
     for name, row in pairs(solvers.rows(all)) do
       all[name] = row

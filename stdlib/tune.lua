@@ -1,5 +1,6 @@
 -- tune.lua -- plan:tune(grid): the combination of options whose plan predicts the least risk.  Only plans are made, from public
--- sizes and certified bounds: nothing is spent, no record is looked at, so the choice costs no privacy.
+-- sizes and certified bounds: nothing is spent, no record is looked at, so the choice costs no privacy.  (pn.tune, in tuning/,
+-- trains, scores and pays.)
 -- Depends on: penumbra.frame (bindings/core/lprogress.c), penumbra.stopped, penumbra.wrap.
 -- Used by: bindings/solvers/lsolve.c (plan:tune).
 local frame = require "penumbra.frame"
@@ -168,10 +169,12 @@ return function(plan, grid)
   choose(rows, within)
   if not rows[1].predicted then
     if rows[1].plan then
-      error(("plan:tune: plans of %s predict no risk; compare those that plan:with{...} returns by their lines"):format(
+      error(("plan:tune: plans of %s predict no risk; compare those that plan:with{...} returns by their lines, or pay "
+        .. "for a choice by the records: pn.tune{...}"):format(
         plan.solver), 0)
     end
-    error(("plan:tune: none of %d plans predicts a risk; the first one: %s"):format(#rows, rows[1].reason), 0)
+    error(("plan:tune: none of %d plans predicts a risk; the first one: %s; pn.tune{...} trains, scores and pays instead"):format(
+      #rows, rows[1].reason), 0)
   end
   if plan.accountant == "pld" then rows[1] = finish(plan, rows[1]) end
   return rows[1].plan, rows

@@ -256,7 +256,7 @@ PNL_GETTER(get_memory, pn_prefix_room(design_of(L), pn_prefix_count(check_tree(L
 static int to_string(lua_State *L)
 {
     pnl_tree *self = pnl_check(L, 1, &pnl_tree_class);
-    char method[200], limit[80] = "", text[600];
+    char method[200], limit[120] = "", text[600];
     const pn_prefix_options *options;
     const pn_prefix_design *design;
     unsigned long long count;
@@ -272,6 +272,11 @@ static int to_string(lua_State *L)
     if (options->bound > 0.0)
         (void)snprintf(limit, sizeof limit, "; entries beyond +-%.9g are %s", options->bound,
                        options->clamp ? "clamped" : "refused");
+    else if (isfinite(pn_prefix_design_farthest(design)))
+        (void)snprintf(
+            limit, sizeof limit, "; entries beyond +-%.9g%s are clamped: the lattice ends there",
+            pn_prefix_design_farthest(design),
+            options->horizon == 0 && options->growth == PN_PREFIX_DOUBLING ? ", over the leaves of their epoch," : "");
     (void)snprintf(text, sizeof text, "pn.tree: %s; dim %zu, %llu lea%s, sigma %.6g, rho %.6g%s%s%s", method,
                    options->dim, count, count == 1 ? "f" : "ves", pn_prefix_design_sigma(design),
                    pn_prefix_design_mu(design) * pn_prefix_design_mu(design) / 2.0,

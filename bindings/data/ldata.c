@@ -430,6 +430,18 @@ static const pnl_row data_rows[] = {
       "Observed, not private: n, p, nonzeros, density, max_l1, max_l2, max_linf (largest row norms), label_min, "
       "label_max, label_mean, label_counts (the two smallest labels: {label=, count=}), other_labels.  Prints "
       "itself." },
+    { "head", pnl_data_head, PNL_METHOD, PNL_RAW, "d:head(k) -> table",
+      "The first k records (5 when left out, at most 1000), not private: a list of lists of numbers, the label last; "
+      "columns= holds the names.  Prints itself, with the first columns and the label where there are many." },
+    { "describe", pnl_data_describe, PNL_METHOD, PNL_PAID,
+      "d:describe{ledger=, epsilon=, delta=, rho=, columns=, low=, high=, bins=, quantiles=, label=, rng=} -> table",
+      "What each column looks like within its public range, with noise, for one charge: a row for each with column, "
+      "name, low, high, outside (how many values lie beyond the range; loaders refuse missing ones), mean, "
+      "mean_deviation, sd and quantiles (a pn.vec: those of quantiles=, read off a noisy histogram of bins= bins); "
+      "deviation is that of the noise in a count.  low and high: one number for each column or for all; when left out "
+      "what is enforced (d.bounds), and an error where nothing is.  The noise of all columns grows with their number, "
+      "so ask for those you need: l1 sensitivity 5 a column (add_remove: 4), l2 its root.  Price as in pn.query: "
+      "epsilon alone, epsilon with delta, or rho.  Prints itself." },
     { "clip_rows", data_clip_rows, PNL_METHOD, PNL_NOTHING, "d:clip_rows(norm, bound) -> data",
       "Scale each row whose norm exceeds the bound down to it and record the bound, with those it implies in the other "
       "norms.  norm is \"l2\", \"l1\", \"linf\" or a pn.norm; bound a positive number.  The bound holds in real "

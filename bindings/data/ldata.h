@@ -50,5 +50,9 @@ void pnl_open_fingerprint(lua_State *L);
 int pnl_data_csv(lua_State *L);
 /** d:summary() */
 int pnl_data_summary(lua_State *L);
+/** d:head(k) */
+int pnl_data_head(lua_State *L);
+/** d:describe{...}, in bindings/objective/lquery.c */
+int pnl_data_describe(lua_State *L);
 
 #endif

@@ -120,6 +120,10 @@ int pnl_vec_tostring(lua_State *L);
 int pnl_mat_tostring(lua_State *L);
 int pnl_sparse_tostring(lua_State *L);
 
+int pnl_vec_mean(lua_State *L);
+int pnl_vec_std(lua_State *L);
+int pnl_vec_sort(lua_State *L);
+int pnl_vec_quantile(lua_State *L);
 int pnl_vec_save(lua_State *L);
 int pnl_mat_save(lua_State *L);
 

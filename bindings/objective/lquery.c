@@ -1,10 +1,11 @@
-/* lquery.c -- pn.query: noisy counts, sums, means, histograms and quantiles of the columns of a data set.
- * Depends on: pnl.h, objective/passes/query.h.  Used by: module.c. */
+/* lquery.c -- pn.query: noisy counts, sums, means, histograms, quantiles and descriptions of the columns of a data set.
+ * Depends on: lquery.h, objective/passes/query.h.  Used by: module.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bindings/core/pnl.h"
+#include "bindings/data/ldata.h"
+#include "bindings/objective/lquery.h"
 #include "core/vault.h"
 #include "objective/passes/query.h"
 #include "privacy/ledger/ledger.h"
@@ -22,12 +23,13 @@ static const char *const by_hand[] = { "ledger", "rng", "label", NULL };
     }
 
 /* The same places for all kinds; the names differ. */
-enum { DATA, COLUMNS, FIRST, SECOND, EPSILON, DELTA, RHO, MOST };
+enum { DATA, COLUMNS, FIRST, SECOND, EPSILON, DELTA, RHO, BINS, SHARES, MOST };
 
 static const pn_param box_params[] = {
     DATA_PARAM,
-    { "columns", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "numbers of columns from 1; 0 is the label" },
-    { "low", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "lower ends of their public ranges" },
+    { "columns", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL,
+      "names or numbers of columns, from 1; \"label\" or 0 is the label" },
+    { "low", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "lower ends of their public ranges; a number for one column" },
     { "high", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "upper ends of their public ranges" },
     EPSILON_PARAM,
     { "delta", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL, "with epsilon: Gaussian noise" },
@@ -37,7 +39,8 @@ static const pn_param box_params[] = {
 
 static const pn_param histogram_params[] = {
     DATA_PARAM,
-    { "column", PN_REAL, PN_REQUIRED, PN_NONNEGATIVE, 0.0, NULL, "number of the column from 1; 0 is the label" },
+    { "column", PN_REAL, PN_REQUIRED, PN_NONNEGATIVE, 0.0, NULL,
+      "name or number of the column, from 1; \"label\" or 0 is the label" },
     { "edges", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "increasing: one more than there are bins" },
     { "bins", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "number of bins, when edges is {low, high}: of equal width" },
     EPSILON_PARAM,
@@ -46,9 +49,24 @@ static const pn_param histogram_params[] = {
     PN_PARAM_END,
 };
 
+static const pn_param describe_params[] = {
+    DATA_PARAM,
+    { "columns", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "names or numbers, 0 is the label; all when left out" },
+    { "low", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "lower ends of their public ranges, one number for all; what is enforced (d.bounds) when left out" },
+    { "high", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "upper ends, as low" },
+    EPSILON_PARAM,
+    { "delta", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL, "with epsilon: Gaussian noise" },
+    { "rho", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "or rho of zero-concentrated privacy: Gaussian noise" },
+    { "bins", PN_COUNT, PN_OPTIONAL, PN_ANY, 32.0, NULL, "of the histogram behind the quantiles, 2 to 256" },
+    { "quantiles", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "which, from 0 to 1; {0.25, 0.5, 0.75} when left out" },
+    PN_PARAM_END,
+};
+
 static const pn_param quantile_params[] = {
     DATA_PARAM,
-    { "column", PN_REAL, PN_REQUIRED, PN_NONNEGATIVE, 0.0, NULL, "number of the column from 1; 0 is the label" },
+    { "column", PN_REAL, PN_REQUIRED, PN_NONNEGATIVE, 0.0, NULL,
+      "name or number of the column, from 1; \"label\" or 0 is the label" },
     { "candidates", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "increasing: what may be answered" },
     { "q", PN_REAL, PN_REQUIRED, PN_UNIT_INTERVAL, 0.0, NULL, "0.5 for the median" },
     EPSILON_PARAM,
@@ -91,6 +109,9 @@ static const kind kinds[] = {
       "The candidate whose rank in the column is nearest to q n, by the exponential mechanism.  rank_error: with "
       "probability 0.95 its rank is off by at most so many records more than that of the best candidate,  2 "
       "ln(candidates / 0.05) / epsilon." },
+    { "describe", PN_QUERY_DESCRIBE, describe_params,
+      "pn.query.describe{data=, columns=, low=, high=, bins=, quantiles=, " PRICE "} -> table",
+      "d:describe{...} as a question: what each column looks like within its public range, for one charge." },
 };
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
@@ -102,8 +123,14 @@ typedef struct question {
     const kind *of;
     char owner[32];
     const char *label;
+    pn_vec shares; /* of a description */
     int ledger_at, rng_at;
 } question;
+
+static bool has_column(const kind *of)
+{
+    return of->kind == PN_QUERY_HISTOGRAM || of->kind == PN_QUERY_QUANTILE;
+}
 
 static size_t column_of(lua_State *L, const question *ask, double number)
 {
@@ -127,6 +154,67 @@ static void read_box(lua_State *L, question *ask, const pn_arg *args)
     ask->query.count = columns.n;
     ask->query.low = low.data;
     ask->query.high = high.data;
+}
+
+/* The label where column is 0. */
+static double enforced(const pn_dataset *data, size_t column, bool high)
+{
+    double most = data->bounds.norm[PN_LINF];
+
+    if (column == 0)
+        return high ? data->bounds.label_high : data->bounds.label_low;
+    return high ? most : -most;
+}
+
+/* One number stands for all columns; what is not given is what is enforced. */
+static double range_end(const pn_vec *given, size_t c, double otherwise)
+{
+    return given->n == 0 ? otherwise : given->data[given->n == 1 ? 0 : c];
+}
+
+static void read_shares(lua_State *L, question *ask, const pn_arg *given)
+{
+    static const double quarters[] = { 0.25, 0.5, 0.75 };
+
+    ask->shares = given->given ? given->vector : (pn_vec){ (double *)quarters, 3 };
+    for (size_t k = 0; k < ask->shares.n; k++) {
+        if (!(ask->shares.data[k] >= 0.0 && ask->shares.data[k] <= 1.0) || ask->shares.n > 100)
+            pnl_error(L, "%s: quantiles must be at most 100 numbers from 0 to 1, got %g", ask->owner,
+                      ask->shares.data[k]);
+    }
+}
+
+/* Columns, all when none are given, and their ranges. */
+static void read_described(lua_State *L, question *ask, const pn_arg *args)
+{
+    const pn_dataset *data = ask->query.data;
+    pn_vec columns = args[COLUMNS].vector, low = args[FIRST].vector, high = args[SECOND].vector;
+    size_t count = args[COLUMNS].given ? columns.n : data->p < 4096 ? data->p + 1 : 4097, *numbers;
+    double *lows, *highs;
+
+    if ((low.n > 1 && low.n != count) || (high.n > 1 && high.n != count))
+        pnl_error(L,
+                  "%s: there are %zu columns, low has %zu entries and high %zu; give a range for each, or one for all",
+                  ask->owner, count, low.n, high.n);
+    numbers = lua_newuserdatauv(L, (count + 1) * sizeof *numbers, 0);
+    lows = lua_newuserdatauv(L, (count + 1) * sizeof *lows, 0);
+    highs = lua_newuserdatauv(L, (count + 1) * sizeof *highs, 0);
+    for (size_t c = 0; c < count; c++) {
+        numbers[c] = args[COLUMNS].given ? column_of(L, ask, columns.data[c]) : (c + 1) % count;
+        lows[c] = range_end(&low, c, enforced(data, numbers[c], false));
+        highs[c] = range_end(&high, c, enforced(data, numbers[c], true));
+        if (isnan(lows[c]) || isnan(highs[c]))
+            pnl_error(L,
+                      "%s: nothing public bounds column %zu; give low= and high= from its meaning, not from the "
+                      "records, or clip first (d:clip_rows, d:clip_labels)",
+                      ask->owner, numbers[c]);
+    }
+    ask->query.columns = numbers;
+    ask->query.count = count;
+    ask->query.low = lows;
+    ask->query.high = highs;
+    ask->query.bins = args[BINS].count;
+    read_shares(L, ask, &args[SHARES]);
 }
 
 /* {low, high} and the number of bins become edges. */
@@ -176,12 +264,15 @@ static void read_question(lua_State *L, question *ask)
     pn_err err;
 
     (void)snprintf(ask->owner, sizeof ask->owner, "query.%s", ask->of->name);
+    pnl_query_names(L, ask->owner, has_column(ask->of) ? "column" : "columns");
     pnl_options(L, 1, ask->owner, ask->of->params, args, by_hand);
     pnl_status(L, pn_args_check(ask->owner, ask->of->params, args, &err), &err);
     ask->query.kind = ask->of->kind;
     ask->query.data = args[DATA].object;
     if (ask->of->params == box_params)
         read_box(L, ask, args);
+    else if (ask->of->params == describe_params)
+        read_described(L, ask, args);
     else
         read_points(L, ask, args);
     ask->query.price.epsilon = args[EPSILON].given ? args[EPSILON].real : NAN;
@@ -198,10 +289,9 @@ static void read_question(lua_State *L, question *ask)
 
 /* ---- answering ---- */
 
-/* upvalue 1: the kind */
-static int ask(lua_State *L)
+static int answer_to(lua_State *L, const kind *of)
 {
-    question asked = { .of = lua_touserdata(L, lua_upvalueindex(1)) };
+    question asked = { .of = of };
     pn_query_answer answer = { 0 };
     pn_ledger *ledger;
     void **event;
@@ -209,7 +299,6 @@ static int ask(lua_State *L)
     int values;
     pn_err err;
 
-    lua_settop(L, 1);
     read_question(L, &asked);
     n = pn_query_values(&asked.query);
     if (n == 0 || n > (size_t)1 << 20) /* no edges, say: refused below */
@@ -228,7 +317,10 @@ static int ask(lua_State *L)
         L, PN_WITH_RECORDS(pn_query_ask(&asked.query, ledger, asked.label, pnl_rng(L, asked.rng_at), &answer, &err)),
         &err);
     *event = answer.event;
-
+    if (asked.of->kind == PN_QUERY_DESCRIBE) {
+        pnl_push_description(L, &asked.query, pn_ledger_budget(ledger), &answer, asked.shares);
+        return 1;
+    }
     lua_createtable(L, 0, 4);
     lua_insert(L, -2);
     lua_setfield(L, -2, "event");
@@ -247,6 +339,21 @@ static int ask(lua_State *L)
     }
     pnl_list(L);
     return 1;
+}
+
+/* upvalue 1: the kind */
+static int ask(lua_State *L)
+{
+    return answer_to(L, lua_touserdata(L, lua_upvalueindex(1)));
+}
+
+int pnl_data_describe(lua_State *L)
+{
+    (void)pnl_check(L, 1, &pnl_dataset_class);
+    lua_settop(L, 2);
+    lua_pushnil(L); /* no columns by place */
+    lua_insert(L, 2);
+    return answer_to(L, &kinds[KINDS - 1]);
 }
 
 void pnl_open_query(lua_State *L)

@@ -8,6 +8,7 @@
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 #include "privacy/accounting/accountant.h"
+#include "privacy/event/event_words.h"
 
 #define MAX_PARAMS 16
 
@@ -53,6 +54,15 @@ static int event_tostring(lua_State *L)
     return 1;
 }
 
+static int event_words(lua_State *L)
+{
+    char text[512];
+
+    pn_event_words(pnl_check_event(L, 1), text, sizeof text);
+    lua_pushstring(L, text);
+    return 1;
+}
+
 static const pnl_row event_rows[] = {
     { "rdp", event_rdp, PNL_METHOD, PNL_NOTHING, "e:rdp(alpha) -> number",
       "Bound on the Renyi divergence of order alpha between the outputs on any two neighbouring data sets, in both "
@@ -68,6 +78,9 @@ static const pnl_row event_rows[] = {
       "is known.  Source: Bun, Steinke (2016)." },
     { "neighbours", event_neighbours, PNL_FIELD, PNL_NOTHING, "e.neighbours -> string",
       "The neighbouring relation: \"replace_one\", \"add_remove\" or \"zero_out\"." },
+    { "words", event_words, PNL_FIELD, PNL_NOTHING, "e.words -> string",
+      "What happened, for people: \"Gaussian noise, sigma 3 for sensitivity 1\"; numbers have six digits, print(e) has "
+      "all." },
     { "name", event_name, PNL_FIELD, PNL_NOTHING, "e.name -> string", "The kind of event, as in pn.event." },
     { "__tostring", event_tostring, PNL_META, PNL_NOTHING, "tostring(e) -> string",
       "The event with its numbers and its neighbouring relation." },

@@ -191,8 +191,9 @@ static const pnl_row ledger_rows[] = {
       "parts again.  The parts add up by basic composition however their charges interleave.  Source: Lyu (2022); "
       "Vadhan, Zhang (2023)." },
     { "report", pnl_ledger_report, PNL_METHOD, PNL_NOTHING, "L:report() -> table",
-      "One row {label=, event=, count=, price=} for each charge, with spent, remaining, odometer and summary; prints "
-      "as a table.  Charges of slices stand under \"name: label\"." },
+      "One row {label=, words=, event=, count=, price=} for each charge, with spent, remaining, odometer and summary; "
+      "words and event as e.words and print(e).  Prints as a table, with the words.  Charges of slices stand under "
+      "\"name: label\"." },
     { "odometer", pnl_ledger_odometer, PNL_METHOD, PNL_NOTHING, "L:odometer{delta=, first=, uniform=} -> table",
       "How much has been spent, valid wherever the analyst stops: {epsilon=, delta=, level=, statement=, naive=, "
       "naive_label=}.  Filters at epsilon first * 2^k with delta/(k(k+1)) each; the smallest that is not exhausted.  "

@@ -7,6 +7,7 @@
 #include "bindings/core/lprint.h"
 #include "bindings/privacy/lledger.h"
 #include "bindings/privacy/lprivacy_check.h"
+#include "privacy/event/event_words.h"
 
 #define NAIVE "naive (not valid at data-dependent stopping)"
 
@@ -73,7 +74,7 @@ static void push_row(lua_State *L, int row, int label_width, int event_width)
     char text[400], label[BOTH_WIDEST + 1], event[BOTH_WIDEST + 1];
 
     lua_getfield(L, row, "label");
-    lua_getfield(L, row, "event");
+    lua_getfield(L, row, "words");
     lua_getfield(L, row, "count");
     lua_getfield(L, row, "price");
     cut(label, luaL_tolstring(L, row + 1, NULL), label_width);
@@ -98,7 +99,7 @@ static int report_tostring(lua_State *L)
     lua_settop(L, 1);
     rows = lua_rawlen(L, 1);
     label_width = width_of(L, 1, "label", rows, 5, WIDEST);
-    event_width = width_of(L, 1, "event", rows, 5, BOTH_WIDEST - (size_t)label_width);
+    event_width = width_of(L, 1, "words", rows, 5, BOTH_WIDEST - (size_t)label_width);
     (void)snprintf(heading, sizeof heading, "%-*s  %-*s  %6s  %10s\n", label_width, "label", event_width, "event",
                    "count", "price");
     lua_pushstring(L, heading);
@@ -133,9 +134,14 @@ static void push_entry(lua_State *L, const pn_ledger *self, size_t index)
 {
     pn_charge charge = pn_ledger_entry(self, index);
 
-    lua_createtable(L, 0, 4);
+    char words[400];
+
+    pn_event_words(charge.event, words, sizeof words);
+    lua_createtable(L, 0, 5);
     lua_pushstring(L, charge.label);
     lua_setfield(L, -2, "label");
+    lua_pushstring(L, words);
+    lua_setfield(L, -2, "words");
     pnl_push_event_text(L, charge.event);
     lua_setfield(L, -2, "event");
     lua_pushinteger(L, (lua_Integer)charge.count);

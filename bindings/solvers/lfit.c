@@ -351,9 +351,26 @@ static const pnl_row fit_rows[] = {
       "what that does not promise." },
     { "export", pnl_fit_export, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:export(path, {format=}) -> path",
       "Write the model for others, mode 600, complete or not at all; by the end of the path, or format=.  \"json\": "
-      "all that fit:save keeps but trace and certificate, with the features and the recipe, as MODEL-JSON.md says; "
-      "pn.load reads it, and examples/score.py scores with it.  \"csv\": fit:coefficients(), one a line.  \"npy\": "
+      "all that fit:save keeps but trace, certificate and moments, with the features and the recipe, as MODEL-JSON.md "
+      "says; pn.load reads it, and examples/score.py scores with it.  \"csv\": fit:coefficients(), one a line.  \"npy\": "
       "theta.  As private as theta.  Errors: a theta that is not finite; an end that is none of these." },
+    { "moments", pnl_fit_moments, PNL_FIELD, PNL_PAID, "fit.moments -> table or nil",
+      "What solve.sufficient_statistics released: matrix, the mean of v v^T over the records, v = (x/row_bound, "
+      "tau (y - middle)/label_bound), the constant of add_bias() as kappa; noise, the standard deviation on its "
+      "diagonal (beside it 1/sqrt(2) of that).  nil for other solvers." },
+    { "path", pnl_fit_path, PNL_METHOD, PNL_PAID, "fit:path{ridge=, columns=} -> list",
+      "Models from the released moments, at no further cost: one for each ridge (as lambda of pn.reg.l2, the constant "
+      "left out), of the features in columns, by default all; without ridge= the one that the noise asks for.  Each is "
+      "{theta=, ridge=, mse=, mse_noise=}: theta with zeros for features that are left out, and the mean squared error "
+      "as released with the standard deviation of its noise: not for choosing finely, its least value follows the "
+      "noise.  The objective's set and regulariser have no part in them.  Errors: fits of other solvers; a ridge too "
+      "small for the released matrix.  Source: Wang (2018)." },
+    { "covariance", pnl_fit_covariance, PNL_METHOD, PNL_PAID, "fit:covariance{of=, ridge=, columns=} -> mat",
+      "Of theta as fit:path has it, from the released moments, at no further cost: of=\"privacy\", what noise does "
+      "(about the answer without it), or \"total\", and what the draw of the records does (about the population's, "
+      "of a linear model).  theta[j] +- 1.96 sqrt(C[j][j]) is 95 %, approximately: first order in the noise; bias by "
+      "a ridge, a set, a regulariser or clipping is not covered, nor a model that was chosen among several.  Errors: "
+      "fits of other solvers; fewer records than columns." },
     { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
       "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
       "it stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "

@@ -184,7 +184,8 @@ static const pnl_row plan_rows[] = {
       "Plan with every combination of the values and return the plan of the least predicted risk; among those within "
       "that factor of it, the one with the fewest gradients.  Without options: half, once and twice each of "
       "plan.settings.  Spends nothing and looks at no record.  tried: one row for each combination, {plan=, "
-      "predicted=, gradients=, sigma=, reason=} and its options, best first; it prints itself." },
+      "predicted=, gradients=, sigma=, reason=} and its options, best first; it prints itself.  What predicted risks "
+      "cannot decide, pn.tune{...} decides by training and scoring, for a price." },
     { "settings", plan_settings, PNL_FIELD, PNL_NOTHING, "plan.settings -> table",
       "The numbers that shape the run, by the name of their option, given or chosen: batch, step ..." },
     { "iterations", plan_iterations, PNL_FIELD, PNL_NOTHING, "plan.iterations -> integer", "Number of steps." },

@@ -63,8 +63,16 @@ int pnl_fit_coefficients(lua_State *L);
 int pnl_fit_card(lua_State *L);
 int pnl_fit_export(lua_State *L);
 
+/* lselection.c */
+/** Make `require "penumbra.selection"` find what pn.tune is made with. */
+void pnl_open_selection(lua_State *L);
+
 /** Coordinates of the model that are not zero. */
 size_t pnl_fit_nonzeros(const pn_fit *fit);
+/* lfit_moments.c */
+int pnl_fit_path(lua_State *L);
+int pnl_fit_covariance(lua_State *L);
+int pnl_fit_moments(lua_State *L);
 /* lfit_print.c */
 int pnl_fit_tostring(lua_State *L);
 /** What the guarantee is, in words. */

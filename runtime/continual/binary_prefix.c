@@ -174,8 +174,8 @@ static void fill_endless(binary_tree *tree)
     tree->base.draws = tree->levels;
 }
 
-/* Fills in unit, multiple, estimate; gain, moved, reach, draws.  moved: with unequal nodes a leaf is rounded,
- * and the sum once more. */
+/* Fills in unit, limit, multiple, estimate; gain, moved, reach, farthest, draws.  moved: with unequal nodes a leaf is
+ * rounded, and the sum once more. */
 static pn_status fill_noise(binary_tree *tree, const pn_prefix_options *options, pn_err *err)
 {
     pn_status status = PN_OK;
@@ -195,6 +195,8 @@ static pn_status fill_noise(binary_tree *tree, const pn_prefix_options *options,
     } else {
         fill_equal(tree, options);
     }
+    tree->limit = 0x1p124 / fmin((double)tree->base.horizon, (double)PN_PREFIX_LONGEST);
+    tree->base.farthest = tree->limit / tree->unit;
     binary_fill_estimates(tree);
     return PN_OK;
 }

@@ -19,6 +19,7 @@ typedef struct binary_tree {
     /* Noise of node (i, j) has the standard deviation sigma * multiple / unit: leaves are kept in steps of step / unit,
      * and a block sum is rounded once more to its node's own step. */
     uint32_t unit;
+    double limit;                     /* where an entry of a leaf is cut, in these: the sum of all leaves has room */
     uint32_t multiple[BINARY_LEVELS]; /* by level */
     double estimate[BINARY_LEVELS];   /* variance of a node's own honaker estimate, over sigma^2 */
     uint32_t *node_multiple;          /* by node instead: at offset[i] + j - 1; NULL otherwise */

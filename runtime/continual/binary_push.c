@@ -49,12 +49,6 @@ static pn_exact_sums sums_at(void *state, const pn_prefix_step *step, size_t wor
     return (pn_exact_sums){ low, low + step->stride };
 }
 
-/* Where a leaf is cut, in steps: the sum of all leaves has room. */
-static double leaf_limit(const binary_tree *tree)
-{
-    return 0x1p124 / fmin((double)tree->base.horizon, (double)PN_PREFIX_LONGEST);
-}
-
 /* sums += the leaf. */
 static void add_rounded(const binary_tree *tree, const pn_prefix_step *step, pn_exact_sums sums)
 {
@@ -67,7 +61,7 @@ static void add_rounded(const binary_tree *tree, const pn_prefix_step *step, pn_
     if (!pn_sums_far(sums))
         pn_sums_mark(sums, step->count);
     for (size_t j = 0; j < step->count; j++)
-        pn_sums_set(sums, j, pn_wrap_add_wide(pn_sums_at(sums, j), pn_prefix_far(step, length, leaf_limit(tree), j)));
+        pn_sums_set(sums, j, pn_wrap_add_wide(pn_sums_at(sums, j), pn_prefix_far(step, length, tree->limit, j)));
 }
 
 /* ---- plain, equal nodes ---- */
@@ -238,7 +232,7 @@ static void round_leaf(const binary_tree *tree, const pn_prefix_step *step)
     }
     pn_sums_end(step->sums, step->count, seen);
     for (size_t j = 0; pn_sums_far(step->sums) && j < step->count; j++)
-        pn_sums_set(step->sums, j, pn_prefix_far(step, length, leaf_limit(tree), j));
+        pn_sums_set(step->sums, j, pn_prefix_far(step, length, tree->limit, j));
 }
 
 static void keep_measurement(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level,

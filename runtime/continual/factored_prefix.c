@@ -31,6 +31,7 @@ pn_status pn_factored_method_new(pn_factored_method **out, size_t size, const pn
     self->base.ops = ops;
     self->base.horizon = options->horizon;
     self->base.dim = options->dim;
+    self->base.farthest = PN_LATTICE_FARTHEST;
     self->variances = pn_alloc(options->horizon, sizeof(double));
     if (!self->variances) {
         pn_free(self);

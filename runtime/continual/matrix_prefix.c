@@ -171,6 +171,7 @@ static pn_status price(matrix_method *self, const pn_prefix_options *options, pn
                       (pn_factored_error){ unit * sum * pn_factored_reach(growth), unit * largest * 1.01 });
     self->shared.base.moved /= low * low * (1.0 - 0x1p-50);
     self->shared.base.reach = high;
+    self->shared.base.farthest /= high;
     self->excess = moved.certified / moved.attained;
     return PN_OK;
 }

@@ -48,6 +48,13 @@ double pn_prefix_design_sigma(const pn_prefix_design *design)
     return design->options.noiseless ? 0.0 : design->method->sigma;
 }
 
+double pn_prefix_design_farthest(const pn_prefix_design *design)
+{
+    const pn_prefix_method *method = design->method;
+
+    return design->options.noiseless ? (double)INFINITY : method->farthest * method->step;
+}
+
 double pn_prefix_gain(const pn_prefix_design *design)
 {
     return design->method->gain;

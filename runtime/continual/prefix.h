@@ -49,6 +49,10 @@ double pn_prefix_gain(const pn_prefix_design *design);
 /** out[count]: the same for t = 1 .. count, count <= horizon, in O(count) time where pn_prefix_design_variance may take
  *  O(t). */
 void pn_prefix_variances(const pn_prefix_design *design, size_t count, double *out);
+/** The largest |entry| of a leaf that is carried; what is beyond it is cut to it, since a refusal would tell of the
+ *  records.  Of epochs that double: of the first; each has this over the number of its leaves, or more.  INFINITY
+ *  without noise. */
+double pn_prefix_design_farthest(const pn_prefix_design *design);
 /** Doubles that a stream keeps, all in all, when it has `t` leaves. */
 double pn_prefix_room(const pn_prefix_design *design, uint64_t t);
 

@@ -383,6 +383,21 @@ static pn_status make_method(pn_prefix_design *design, pn_err *err)
     return design->ops->create(&design->method, options, err);
 }
 
+/* What is within the bound is carried.  Of a leaf alone: epochs of an unknown horizon have room for 2^84 sigma over
+ * their leaves, which no sum of leaves of this bound exceeds before there are 2^84 sigma / bound of them. */
+static pn_status check_reach(const pn_prefix_design *design, pn_err *err)
+{
+    double farthest = pn_prefix_design_farthest(design);
+
+    if (!(design->options.bound > farthest))
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL,
+                   "prefix: bound = %g is beyond what the lattice carries with this noise, %g; give bound up to that%s",
+                   design->options.bound, farthest,
+                   design->method->horizon == UINT64_MAX ? ", or growth=\"doubling\", or a horizon"
+                                                         : ", or more noise");
+}
+
 static pn_status fill(pn_prefix_design *design, const pn_prefix_options *options, pn_err *err)
 {
     pn_status status = own_arrays(design, options, err);
@@ -395,7 +410,7 @@ static pn_status fill(pn_prefix_design *design, const pn_prefix_options *options
     status = make_method(design, err);
     if (status == PN_OK && !design->options.noiseless)
         status = calibrate(design, err);
-    return status;
+    return status == PN_OK ? check_reach(design, err) : status;
 }
 
 pn_status pn_prefix_design_new(pn_prefix_design **out, const pn_prefix_options *options, pn_err *err)

@@ -98,6 +98,9 @@ struct pn_prefix_method {
     /* largest |entry| that is rounded, for leaves with entries up to 1 (1: only leaves are rounded); INFINITY:
      * unknown */
     double reach;
+    /* where entries of leaves are cut, in steps: the integers have room for no more.  PN_LATTICE_FARTHEST says why they
+     * are cut and not refused; a bound beyond is. */
+    double farthest;
     double draws;       /* scalar draws, of one coordinate, in measurements that one record can move */
     double sigma, step; /* set by pn_prefix_calibrate: step = sigma 2^-40 */
 };

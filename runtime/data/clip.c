@@ -57,6 +57,7 @@ void pn_bounds_tighten(pn_record_bounds *bounds, size_t p, pn_lp norm, double bo
                                                 { sqrt_up(width), 1.0, 1.0 },
                                                 { width, sqrt_up(width), 1.0 } };
 
+    bounds->constant = false;
     for (int implied = 0; implied < PN_LP_COUNT; implied++)
         keep_smaller(&bounds->norm[implied], times_up(factor[norm][implied], bound));
 }
@@ -65,6 +66,7 @@ void pn_bounds_with_bias(pn_record_bounds *bounds)
 {
     double l2 = bounds->norm[PN_L2];
 
+    bounds->constant = true;
     bounds->norm[PN_L1] = isnan(bounds->norm[PN_L1]) ? NAN : plus_up(bounds->norm[PN_L1], 1.0);
     bounds->norm[PN_L2] = isnan(l2) ? NAN : sqrt_up(plus_up(times_up(l2, l2), 1.0));
     bounds->norm[PN_LINF] = isnan(bounds->norm[PN_LINF]) ? NAN : fmax(bounds->norm[PN_LINF], 1.0);

@@ -23,6 +23,9 @@ typedef struct pn_record_bounds {
     /* every label is exactly -1 or 1: suits losses of binary labels, whose domain that is.  It may have been observed,
      * so it bounds no label: label_low and label_high do */
     bool labels_binary;
+    /* the last feature is exactly 1 in every record, because it was appended so: no record can have another value
+     * there.  Whatever tightens a bound may scale rows, and ends it */
+    bool constant;
     /* the features of a column of text are those of the categories that records had: nothing pays for what they tell */
     bool categories_found;
 } pn_record_bounds;

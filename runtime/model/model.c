@@ -10,6 +10,7 @@
 #include "model/model_file.h"
 #include "model/model.pb-c.h"
 #include "model/model_json.h"
+#include "numeric/symmetric.h"
 
 #define NAME_BYTES 128
 #define MOST_KINDS 255
@@ -22,6 +23,7 @@ typedef struct parcel {
     Penumbra__Certificate certificate;
     Penumbra__Trace trace;
     Penumbra__Figures figures;
+    Penumbra__Moments moments;
     char solver[NAME_BYTES], loss[NAME_BYTES], accountant[NAME_BYTES], stopped[NAME_BYTES], status[NAME_BYTES];
     char *plan;
     void *columns[8]; /* owned: of the trace */
@@ -306,6 +308,27 @@ static void pack_trace(parcel *p, const pn_fit *fit)
     p->model.trace = t;
 }
 
+/* Without privacy they say more of the records than theta does. */
+static void pack_moments(parcel *p, const pn_fit *fit, const pn_model_about *about)
+{
+    const pn_least_squares *of = fit->moments;
+    Penumbra__Moments *m = &p->moments;
+
+    if (!of || (!fit->is_private && !about->raw))
+        return;
+    *m = (Penumbra__Moments)PENUMBRA__MOMENTS__INIT;
+    m->row = of->row;
+    m->label = of->label;
+    m->middle = of->middle;
+    m->tau = of->tau;
+    m->kappa = of->constant ? of->kappa : 0.0;
+    m->deviation = of->deviation;
+    m->damping = of->damping;
+    m->n_packed = pn_packed_size(of->p + 1);
+    m->packed = of->moments;
+    p->model.moments = m;
+}
+
 /* ---- what is not private ---- */
 
 static void pack_figures(parcel *p, const pn_fit *fit, const pn_model_about *about)
@@ -371,6 +394,7 @@ static pn_status pack(parcel *p, const pn_fit *fit, const pn_model_about *about,
     pack_certificate(p, fit);
     pack_trace(p, fit);
     pack_figures(p, fit, about);
+    pack_moments(p, fit, about);
     return p->short_of_memory ? pn_fail(err, PN_ENOMEM, "model: out of memory for the trace") : PN_OK;
 }
 

@@ -18,6 +18,7 @@ static bool is_plain(const Penumbra__Model *m, size_t size)
            (!m->certificate || m->certificate->base.n_unknown_fields == 0) &&
            (!m->trace || m->trace->base.n_unknown_fields == 0) &&
            (!m->figures || m->figures->base.n_unknown_fields == 0) &&
+           (!m->moments || m->moments->base.n_unknown_fields == 0) &&
            (!m->bounds || m->bounds->base.n_unknown_fields == 0) && penumbra__model__get_packed_size(m) == size;
 }
 

@@ -24,7 +24,7 @@ const pn_question_ops *pn_question_find(const char *name)
 
 bool pn_question_is_open(const pn_question_ops *ops)
 {
-    return ops->answer != PN_ANSWER_MASKED && ops->answer != PN_ANSWER_SMOOTHED;
+    return ops->answer != PN_ANSWER_MASKED && ops->answer != PN_ANSWER_SMOOTHED && ops != &pn_question_second_moments;
 }
 
 /* ---- life ---- */

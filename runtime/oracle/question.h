@@ -31,6 +31,13 @@ typedef struct pn_asked {
     double tau;      /* what records are clipped to, or measured by; of difference 0: reach x smoothness x ||x - v|| */
 } pn_asked;
 
+/* Of second_moments: a record (x, y) becomes v = (x/row, tau (y - middle)/label); of an x whose last feature is the
+ * constant 1 that one becomes kappa. */
+typedef struct pn_moments_shape {
+    double row, label, middle, tau;
+    double kappa; /* 0: there is no such feature */
+} pn_moments_shape;
+
 /* What comes back. */
 typedef enum pn_answer_kind {
     PN_ANSWER_NUMBERS = 0, /* [dim], with Gaussian noise */
@@ -84,9 +91,10 @@ struct pn_question {
     size_t answers;           /* ... and how often it says so before it ends; 0: 1 */
     pn_prefix_options prefix; /* of prefix: the method; its numbers are owned, as `numbers` */
     double *numbers;
-    pn_graph *graph; /* kept: of moment and mean, in the variables z and y ... */
-    pn_node phi;     /* ... and its root */
-    char about[96];  /* what tells two of a kind apart: the text of phi */
+    pn_graph *graph;        /* kept: of moment and mean, in the variables z and y ... */
+    pn_node phi;            /* ... and its root */
+    pn_moments_shape shape; /* of second_moments: tau and kappa as wanted; the rest is filled in */
+    char about[96];         /* what tells two of a kind apart: the text of phi */
 
     size_t dim;                       /* numbers of an answer, or scores */
     size_t room;                      /* doubles of scratch that computing one takes */
@@ -206,12 +214,16 @@ bool pn_question_is_open(const pn_question_ops *ops);
 void pn_difference_layout(const pn_question *self, size_t *room);
 double *pn_difference_factors(const pn_question *self, double *room, const double *v);
 
+/** What one record moves the sum of v v^T by, its constant corner left out, in Frobenius norm. */
+double pn_second_moments_moved(const pn_moments_shape *shape, pn_neighbours neighbours);
+
 /* One row, one line. */
 #define PN_QUESTIONS(X)                                                                                                \
     X(gradient)                                                                                                        \
     X(moment)                                                                                                          \
     X(difference)                                                                                                      \
     X(hessian)                                                                                                         \
+    X(second_moments)                                                                                                  \
     X(hvp)                                                                                                             \
     X(mean)                                                                                                            \
     X(within)                                                                                                          \

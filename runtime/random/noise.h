@@ -34,8 +34,15 @@ void pn_noise_gaussian(pn_rng *rng, size_t n, int64_t *out);
  *  3, some thirty times slower.  From +-2^62 on (exp(-2^43): never seen) it is drawn again. */
 void pn_noise_gaussian_exact(pn_rng *rng, size_t n, int64_t *out);
 
+__extension__ typedef __int128 pn_steps; /* a whole number of steps */
+
 /** out[n]: independent K with P(K = k) proportional to exp(-|k| / (w 2^40)), 1 <= w < 2^20; capped at |k| = 2^62. */
 void pn_noise_laplace(pn_rng *rng, uint32_t w, size_t n, int64_t *out);
+
+/** k of pn_noise_laplace without the cap: a number at it goes on like one that is not negative, since |K| has no
+ *  memory.  Values that are carried further than the cap need it: with capped noise an outcome there could be out of
+ *  reach for one of two neighbours. */
+pn_steps pn_noise_laplace_uncapped(pn_rng *rng, uint32_t w, int64_t k);
 
 /** One K with P(K = k) proportional to exp(-k^2 den / (2 num)), exactly; sigma^2 = num/den, 1 <= num, den < 2^31.  The
  *  reference of the tests.  Source: Canonne, Kamath, Steinke (2020), Algorithm 3. */
@@ -43,14 +50,21 @@ int64_t pn_discrete_gaussian(pn_rng *rng, uint32_t num, uint32_t den);
 
 /* ---- the lattice ---- */
 
-__extension__ typedef __int128 pn_steps; /* a whole number of steps */
-
-/* Where releases cut their values: 2^85 standard deviations, where a double has long lost sight of the noise.  Two of
- * them and noise fit pn_steps. */
+/* Where releases cut their values, in steps: 2^85 scales of the noise.  Two of them and noise fit pn_steps.
+ *
+ * Why cut at all, and why not refuse: a lattice of 128 bits ends somewhere, and whether a value lies beyond its end
+ * depends on the records.  A refusal would tell that, for nothing; a cut to a public number moves no two values apart,
+ * so that the price stands.  A cut is wrong without a word, so the range is one that no use meets: from 2^53 scales on
+ * the last bit of a double is larger than the noise, and the range is 2^32 times that.  What does not depend on the
+ * records is refused instead: a bound, or a threshold, beyond pn_lattice_reach.  What is printed of a mechanism and of
+ * a stream names the range, before anything is paid. */
 #define PN_LATTICE_FARTHEST 0x1p125
 
 /** scale * 2^-40; scale in [2^-900, 2^900]. */
 double pn_lattice_step(double scale);
+
+/** The largest |value| that noise of this scale carries: PN_LATTICE_FARTHEST steps. */
+double pn_lattice_reach(double scale);
 
 /**
  * Sensitivity of the rounded query, rounded upward: what the accountant is charged.

@@ -17,6 +17,11 @@ double pn_lattice_step(double scale)
     return ldexp(scale, -PN_LATTICE_BITS);
 }
 
+double pn_lattice_reach(double scale)
+{
+    return PN_LATTICE_FARTHEST * pn_lattice_step(scale);
+}
+
 /* ---- sensitivity ----
  * A rounded quotient is off by at most 1/2 + |quotient| 2^-53, for each of two neighbours and each rounding on the way;
  * from 2^62 on by at most 1, which is less than the 512 that are paid for there.
@@ -104,7 +109,7 @@ static void sabotage(int64_t *noise, size_t first, size_t count)
 
 typedef struct noise_law {
     void (*draw)(pn_rng *rng, size_t n, int64_t *out);
-    int64_t cap; /* what it returns for numbers of this size and beyond; 0 where there are none */
+    bool capped; /* numbers go on beyond what it returns: pn_noise_laplace_uncapped */
 } noise_law;
 
 static void laplace_noise(pn_rng *rng, size_t n, int64_t *out)
@@ -112,25 +117,9 @@ static void laplace_noise(pn_rng *rng, size_t n, int64_t *out)
     pn_noise_laplace(rng, 1, n, out);
 }
 
-static const noise_law gaussian = { pn_noise_gaussian, 0 };
-static const noise_law gaussian_exact = { pn_noise_gaussian_exact, 0 };
-static const noise_law laplace = { laplace_noise, (int64_t)1 << 62 };
-
-/* Beyond its cap a Laplace number goes on like one that is not negative: it has no memory. */
-static pn_steps uncapped(pn_rng *rng, const noise_law *law, int64_t k)
-{
-    pn_steps size = k < 0 ? -(pn_steps)k : k;
-
-    int64_t more = law->cap;
-
-    while (law->cap > 0 && size >= law->cap && more == law->cap) {
-        do
-            law->draw(rng, 1, &more);
-        while (more < 0);
-        size += more;
-    }
-    return k < 0 ? -size : size;
-}
+static const noise_law gaussian = { pn_noise_gaussian, false };
+static const noise_law gaussian_exact = { pn_noise_gaussian_exact, false };
+static const noise_law laplace = { laplace_noise, true };
 
 /* ---- a block of small numbers, which nearly all blocks are: loops that compile to vectors,
  * with the results of the others ---- */
@@ -181,12 +170,28 @@ static void add_small(const double *steps, const int64_t *noise, double step, si
     }
 }
 
+pn_steps pn_noise_laplace_uncapped(pn_rng *rng, uint32_t w, int64_t k)
+{
+    const int64_t cap = (int64_t)1 << 62;
+    pn_steps size = k < 0 ? -(pn_steps)k : k;
+    int64_t more = cap;
+
+    while (size >= cap && more == cap) {
+        do
+            pn_noise_laplace(rng, w, 1, &more);
+        while (more < 0);
+        size += more;
+    }
+    return k < 0 ? -size : size;
+}
+
 static void add_any(pn_rng *rng, const double *x, const int64_t *noise, const pn_steps *whole, const noise_law *law,
                     double step, size_t count, double *out)
 {
     for (size_t j = 0; j < count; j++) {
-        pn_steps sum = pn_lattice_round_far(x[j], step, PN_LATTICE_FARTHEST) + uncapped(rng, law, noise[j]);
+        pn_steps sum = pn_lattice_round_far(x[j], step, PN_LATTICE_FARTHEST);
 
+        sum += law->capped ? pn_noise_laplace_uncapped(rng, 1, noise[j]) : noise[j];
         sum += whole ? whole[j] : 0;
         out[j] = (sum == (int64_t)sum ? (double)(int64_t)sum : (double)sum) * step;
     }

@@ -16,10 +16,11 @@ end
 
 -- Into pn.solve, as those that are C: solve.NAME(obj, options) and solve.NAME.plan(obj, options).
 function solvers.add(pn)
+  local make = pn.solver -- now: a script of an analyst's may put another in its place
   for _, name in ipairs(solvers.names) do
     local made
     local function solver()
-      made = made or pn.solver(definition(name))
+      made = made or make(definition(name))
       return made
     end
     rawset(pn.solve, name, shipped(solver))

@@ -60,6 +60,8 @@ method("pn.dataset", "    d = pn.data.synthetic.logistic{n = 500, p = 4, seed = 
   rescale = "print(d:rescale({-1, -1, -1, -1}, {1, 1, 1, 1}))    -- from public ranges, column by column",
   shuffle = "print(d:shuffle(pn.rng.seeded(2)))",
   split = "train, test = d:split(0.8, pn.rng.seeded(2))\n    print(train.n, test.n)",
+  head = "print(d:head(3))    -- records: for their owner",
+  describe = "L = pn.ledger{epsilon = 1}\n    print(d:describe{ledger = L, epsilon = 0.5, columns = {1, 2}})",
   summary = "print(d:summary())",
   take = "print(d:take(10))",
   with_labels = "print(d:with_labels(pn.vec.ones(d.n)))",

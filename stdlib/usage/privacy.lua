@@ -23,6 +23,10 @@ local usage = {
     print(pn.event.curve{orders = {2, 4, 8, 32}, divergences = {0.02, 0.04, 0.09, 0.4}}:epsilon(1e-6))
     e = pn.event.curve{divergence = function(order) return 0.01 * order end}
     print(e, pn.accountant.rdp{}:add(e, 20):epsilon(1e-6))]],
+  ["event.selection"] = [[
+    -- the best of about ten runs, of a number that nobody learns: by Renyi orders, and by its whole profile
+    e = pn.event.selection{event = pn.event.gaussian{sigma = 6, sensitivity = 1}, law = "geometric", mean = 10}
+    print(e, e:epsilon(1e-5), pn.accountant.pld{}:add(e):epsilon(1e-5))]],
   ["event.loss_distribution"] = [[
     -- the laws of three outcomes under two neighbours
     e = pn.event.loss_distribution{p = {0.5, 0.3, 0.2}, q = {0.4, 0.3, 0.3}}
@@ -249,7 +253,13 @@ usage["query.sum"] = [[
 usage["query.mean"] = [[
     local d = pn.data.synthetic.logistic{n=2000, p=3, seed=1}
     local L = pn.ledger{epsilon=1}
-    print(pn.query.mean{data=d, columns={1}, low={-1}, high={1}, epsilon=0.5, ledger=L})]]
+    print(pn.query.mean{data=d, columns={1}, low={-1}, high={1}, epsilon=0.5, ledger=L})
+    -- or with the columns by place, and by name where there are names
+    print(pn.query.mean(d, "label", {low=-1, high=1, epsilon=0.1, ledger=L}).value)]]
+usage["query.describe"] = [[
+    local d = pn.data.synthetic.logistic{n=2000, p=3, seed=1}:clip_rows("linf", 1)
+    local L = pn.ledger{epsilon=1}
+    print(pn.query.describe(d, {1, 2}, {epsilon=0.5, ledger=L}))]]
 usage["query.histogram"] = [[
     local d = pn.data.synthetic.logistic{n=2000, p=3, seed=1}
     local L = pn.ledger{epsilon=1}

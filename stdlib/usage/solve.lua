@@ -31,6 +31,7 @@ local solvers = {
   output_perturbation = { "set = pn.set.l2_ball{dim = d.p}, reg = pn.reg.l2(0.1)", "" },
   second_order = { "reg = pn.reg.nonconvex(0.01)", "tolerance = {gradient = 0.3, hessian = 0.5}", loss = "sigmoid" },
   sgd = { BALL, "iterations = 200, batch = 100" },
+  sufficient_statistics = { BALL, "label_bound = 1", loss = "squared" },
   svrg = { "reg = pn.reg.l2(0.01)", "epochs = 2, inner = 50, batch = 100" },
   svrg_pp = { BALL, "epochs = 2, inner = 50, batch = 100" },
   trust_region = { "reg = pn.reg.nonconvex(0.01)", "iterations = 3", loss = "sigmoid" },
@@ -83,12 +84,33 @@ method("pn.fit", PLAN .. "    fit = plan:run()\n", {
     .. "    print(again)\n    print(again.plan)",
 })
 
+local MOMENTS = [[
+    d = pn.data.synthetic.lasso{n = 5000, p = 4, seed = 1}:clip_rows("l2", 1):clip_labels(-1, 1):add_bias()
+    obj = pn.objective{data = d, loss = pn.loss.squared()}
+    fit = pn.solve.sufficient_statistics(obj, {epsilon = 1, delta = 1e-8})
+]]
+method("pn.fit", MOMENTS, {
+  path = "print(fit:path{columns = {1, 2}})    -- other models, for nothing\n    print(fit:path{ridge = {10}})",
+  covariance = "C = fit:covariance{of = \"privacy\"}\n    print(C[1][1] ^ 0.5)    -- how far noise moved theta[1], about",
+})
+
 usage.solver = LOGISTIC:gsub("SET", BALL) .. [[
     plain = pn.solver{name = "plain", options = {rate = 2}, step = function(s, ask)
       s.x = s.set:project(s.x - s.options.rate * ask:gradient(s.x))
     end}
     print(plain.plan(obj, {epsilon = 1, delta = 1e-8, iterations = 20}))    -- what it asks and costs
     print(plain(obj, {epsilon = 1, delta = 1e-8, iterations = 20}))]]
+
+local TUNE = LOGISTIC:gsub("SET", BALL) .. [[
+    search = {solver = "gradient_descent", objective = obj, epsilon = 2, delta = 1e-6, score = "accuracy",
+              grid = {step = {0.1, 1, 10}, iterations = {10, 30}}}
+]]
+usage.tune = TUNE .. [[
+    best = pn.tune(search)    -- plan:tune compares predicted risks for nothing: ask it first
+    print(best)
+    print(best.theta, best.configuration.step)]]
+usage["tune.plan"] = TUNE .. [[
+    print(pn.tune.plan(search))    -- spends nothing; says what one fit would have instead]]
 
 local ASK = LOGISTIC:gsub("SET", L1) .. "    ask = pn.oracle{objective = obj, ledger = pn.ledger{rho = 1}}\n"
   .. "    x = pn.vec.zeros(d.p)\n"

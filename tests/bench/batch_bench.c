@@ -124,7 +124,9 @@ static void fill(world *self, size_t n, size_t p, pn_rng *rng)
         self->theta[j] = (pn_rng_uniform(rng) - 0.5) / (double)p;
     for (size_t i = 0; i < PICKS; i++)
         self->rows[i] = (size_t)pn_rng_below(rng, n);
-    self->data.bounds = (pn_record_bounds){ { NAN, sqrt((double)p), 1.0 }, -1.0, 1.0, true };
+    self->data.bounds = (pn_record_bounds){
+        .norm = { NAN, sqrt((double)p), 1.0 }, .label_low = -1.0, .label_high = 1.0, .labels_binary = true
+    };
 }
 
 static void open_objective(world *self, double clip)

@@ -102,7 +102,8 @@ static void fill(world *self, size_t n, size_t p, pn_rng *rng)
         self->data.y[i] = pn_rng_below(rng, 2) ? 1.0 : -1.0;
     for (size_t j = 0; j < p; j++)
         self->theta[j] = pn_rng_uniform(rng) - 0.5;
-    self->data.bounds = (pn_record_bounds){ { NAN, NAN, NAN }, -1.0, 1.0, true };
+    self->data.bounds =
+        (pn_record_bounds){ .norm = { NAN, NAN, NAN }, .label_low = -1.0, .label_high = 1.0, .labels_binary = true };
 }
 
 static void must(pn_status status, const pn_err *err)

@@ -67,7 +67,8 @@ static void fill(world *self, size_t n, size_t p, pn_rng *rng)
     memset(self, 0, sizeof *self);
     self->data.n = n;
     self->data.p = p;
-    self->data.bounds = (pn_record_bounds){ { NAN, NAN, NAN }, NAN, NAN, true };
+    self->data.bounds =
+        (pn_record_bounds){ .norm = { NAN, NAN, NAN }, .label_low = NAN, .label_high = NAN, .labels_binary = true };
     self->data.y = pn_alloc(n, sizeof(double));
     self->theta = pn_calloc(p, sizeof(double));
     self->gradient = pn_calloc(p, sizeof(double));

@@ -113,7 +113,8 @@ static void fill(world *self, size_t n, size_t p, size_t k, pn_rng *rng)
     memset(self, 0, sizeof *self);
     self->data.n = n;
     self->data.p = p;
-    self->data.bounds = (pn_record_bounds){ { NAN, NAN, NAN }, NAN, NAN, false };
+    self->data.bounds =
+        (pn_record_bounds){ .norm = { NAN, NAN, NAN }, .label_low = NAN, .label_high = NAN, .labels_binary = false };
     self->data.y = pn_alloc(n, sizeof(double));
     self->data.dense = pn_alloc(n * p, sizeof(double));
     self->theta = pn_alloc(dim, sizeof(double));

@@ -52,7 +52,8 @@ static void make_data(world *self)
 
     memset(self, 0, sizeof *self);
     self->data = (pn_dataset){ .n = N, .p = P, .sparse = true };
-    self->data.bounds = (pn_record_bounds){ { NAN, 1.0, 1.0 }, -1.0, 1.0, true };
+    self->data.bounds =
+        (pn_record_bounds){ .norm = { NAN, 1.0, 1.0 }, .label_low = -1.0, .label_high = 1.0, .labels_binary = true };
     self->data.y = pn_alloc(N, sizeof(double));
     must(pn_csr_init(&self->data.csr, N, P, (size_t)N * ONES, &err));
     for (size_t i = 0; i < N; i++) {

@@ -52,7 +52,8 @@ static void make_data(world *self, size_t p)
 
     memset(self, 0, sizeof *self);
     self->data = (pn_dataset){ .n = n, .p = p, .sparse = true };
-    self->data.bounds = (pn_record_bounds){ { NAN, NAN, 1.0 }, -1.0, 1.0, true };
+    self->data.bounds =
+        (pn_record_bounds){ .norm = { NAN, NAN, 1.0 }, .label_low = -1.0, .label_high = 1.0, .labels_binary = true };
     self->data.y = pn_alloc(n, sizeof(double));
     must(pn_csr_init(&self->data.csr, n, p, n, &err));
     for (size_t i = 0; i < n; i++) {

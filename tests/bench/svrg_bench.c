@@ -71,7 +71,9 @@ static void open_world(world *self, size_t n, size_t p, size_t entries, double l
 
     *self = (world){ .p = p };
     self->data = (pn_dataset){ .n = n, .p = p, .sparse = entries > 0 };
-    self->data.bounds = (pn_record_bounds){ { INFINITY, 1.0, 1.0 }, -1.0, 1.0, true };
+    self->data.bounds = (pn_record_bounds){
+        .norm = { INFINITY, 1.0, 1.0 }, .label_low = -1.0, .label_high = 1.0, .labels_binary = true
+    };
     self->data.y = pn_alloc(n, sizeof(double));
     self->vector = pn_calloc(p, sizeof(double));
     self->noise = pn_calloc(p, sizeof(int64_t));

@@ -4,7 +4,8 @@
 --   reuse  releases from which the same noise, used twice, would cancel, or would decide alone
 --   steps  the same of the second step of a solver
 --   order  a release that the ledger refuses must give nothing
--- Depends on: penumbra, mutants_continual.lua, mutants_second_order.lua, mutants_oracle.lua.  Used by: mutants_spec.lua.
+-- Depends on: penumbra, mutants_continual.lua, mutants_second_order.lua, mutants_least_squares.lua, mutants_oracle.lua,
+-- mutants_tune.lua.  Used by: mutants_spec.lua.
 local pn = require "penumbra"
 
 local CONFIDENCE = 1 - 1e-8
@@ -439,7 +440,7 @@ local mechanisms = {
   end,
 }
 
-for _, room in ipairs { "continual", "second_order", "oracle" } do
+for _, room in ipairs { "continual", "second_order", "least_squares", "oracle", "tune" } do
   for name, make in pairs(require("tests.regress.mutants_" .. room)(audit, teaching)) do
     mechanisms[name] = make
   end

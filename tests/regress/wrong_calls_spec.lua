@@ -48,7 +48,9 @@ local wrong = {
   ["pn.ledger{epsilon=-1}"] = "ledger: epsilon must be a positive number, got -1",
   ["pn.tree{dim=1, horizon=2, sensitivity=1, rho=1}:push{1, 2}"] =
     "tree:push: the leaf has 2 entries and the tree was made with dim = 1",
-  ["pn.query.count(d)"] = "query.count: expected one table of options, got a pn.dataset",
+  ["pn.query.count(d)"] =
+    'query.count: columns is missing; give a vector (names or numbers of columns, from 1; "label" or 0 is the label)',
+  ["pn.query.count(obj)"] = "query.count: expected one table of options, got a pn.objective",
   ["pn.solve.sgd(obj, {epsilon=1, delta=1e-6, batch=51})"] = "solve.sgd: batch = 51 is larger than the number of records n = 50",
   ["pn.solve.sgd.plan(obj, {epsilon=1, delta=1e-6}):with(3)"] = "with: argument 1 must be a table of options, got 3",
   ["pn.solve.exact(3)"] = "exact: argument 1 must be a pn.objective, got 3",

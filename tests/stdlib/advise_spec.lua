@@ -38,6 +38,10 @@ describe("pn.advise", function()
     local other = tostring(pn.advise(d, pn.loss.sigmoid(), budget))
     assert.matches("second_order certifies a second-order stationary", other, 1, true)
     assert.is_nil(other:find("solve.newton", 1, true))
+    local squared = tostring(pn.advise(d, pn.loss.squared(), {epsilon = 1, delta = 1e-9, sets = budget.sets,
+      solvers = {"gradient_descent", "newton", "sufficient_statistics"}}))
+    assert.matches("solve.sufficient_statistics(", squared:gsub("%s+", " "), 1, true)
+    assert.is_nil(squared:find("newton has no bound", 1, true))
     local noise = tostring(pn.advise(data(200, 60), pn.loss.logistic(), {epsilon = 0.01, delta = 1e-9}))
     assert.is_nil(noise:find("solve.newton", 1, true)) -- nothing is left of its Hessian
     for line in (convex .. "\n" .. other):gmatch "(.-)\n" do assert.is_true(#line <= 80, line) end

@@ -79,8 +79,8 @@ describe("plan:tune", function()
       local made = pn.solve[name].plan(f, {rho = 0.5})
       local ok, err = pcall(made.tune, made)
       assert.is_false(ok)
-      assert.equal(("plan:tune: plans of %s predict no risk; compare those that plan:with{...} returns by their lines"):format(
-        name), err)
+      assert.equal(("plan:tune: plans of %s predict no risk; compare those that plan:with{...} returns by their lines, or pay for "
+        .. "a choice by the records: pn.tune{...}"):format(name), err)
     end
   end)
 

@@ -23,7 +23,8 @@ local may_open = {
   oracle = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective" },
   solvers = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective", "oracle",
     "minimise" },
-  model = { "core", "numeric", "random", "data", "recipe", "geometry", "privacy", "objective", "oracle", "solvers" },
+  model = { "core", "numeric", "random", "data", "recipe", "geometry", "privacy", "objective", "minimise", "oracle",
+    "solvers" },
   federated = all,
 }
 for room in pairs(may_open) do
@@ -37,7 +38,9 @@ local floors = {
   geometry = { "kernels", "convex", "width", "sets", "algebra", "potentials", "prox" },
   privacy = { "event", "accounting", "ledger", "mechanism", "audit" },
   objective = { "losses regularisers", "passes", "measures" },
-  solvers = { "engine", "first_order frank_wolfe variance_reduced zeroth_order perturbation second_order", "catalogue" },
+  solvers = {
+    "engine", "first_order frank_wolfe variance_reduced zeroth_order perturbation second_order least_squares", "catalogue",
+  },
   federated = { "sketch", "wire", "party", "transport", "server", "solver" },
 }
 local height = {}

@@ -34,8 +34,9 @@ static pn_node squared(pn_graph *g, const pn_arg *args)
 const pn_loss_ops pn_loss_squared = {
     .name = "squared",
     .doc = "Squared error l(z, y) = (z - y)^2 / 2 for real labels; slope z - y, curvature 1.  Private regression: clip "
-           "the labels, d:clip_labels(-1, 1), and give the objective clip=1 with solve.newton; a set wide enough for "
-           "the answer lets slopes, and noise, be as large as it is wide.",
+           "the labels, d:clip_labels(-1, 1); then solve.sufficient_statistics, one release, or clip=1 with "
+           "solve.newton, which is ahead where columns are nearly dependent and theta is long.  With gradients alone a "
+           "wide set lets slopes, and noise, be as large as it is wide.",
     .source = "Talwar, Thakurta, Zhang (2014), the LASSO objective",
     .formula = squared,
 };

@@ -19,13 +19,14 @@
 #include "objective/passes/query.h"
 #include "privacy/mechanism/mechanism.h"
 
-#define UNITS        0x1p24 /* of a range */
+#define UNITS        PN_QUERY_UNITS
 #define MOST_RECORDS ((size_t)1 << 28)
 #define MOST_COLUMNS ((size_t)4096)
 #define MOST_VALUES  ((size_t)1 << 20)
+#define MOST_BINS    ((size_t)256)
 #define CONFIDENCE   0.95 /* of rank_error */
 
-static const char *const names[] = { "count", "sum", "mean", "histogram", "quantile" };
+static const char *const names[] = { "count", "sum", "mean", "histogram", "quantile", "describe" };
 
 typedef struct work {
     const pn_query *query;
@@ -46,6 +47,8 @@ size_t pn_query_values(const pn_query *query)
         return query->count;
     case PN_QUERY_HISTOGRAM:
         return query->point_count - 1;
+    case PN_QUERY_DESCRIBE:
+        return query->count * (PN_DESCRIBED + query->bins);
     default:
         return 1;
     }
@@ -86,6 +89,8 @@ static pn_status check_ranges(const pn_query *query, const char *name, pn_err *e
             return pn_fail(err, PN_EINVAL, "query.%s: low must be below high, both finite, got %g and %g", name, low,
                            high);
     }
+    if (query->kind == PN_QUERY_DESCRIBE && (query->bins < 2 || query->bins > MOST_BINS))
+        return pn_fail(err, PN_EINVAL, "query.describe: bins must be from 2 to %zu, got %zu", MOST_BINS, query->bins);
     if (!has_points(query))
         return PN_OK;
     if (query->point_count < 2 || query->point_count > MOST_VALUES)
@@ -210,6 +215,22 @@ static void add_to_bin(const work *at)
     at->sums[rank < at->n ? rank : at->n - 1] += 1.0;
 }
 
+/* What is released of column c, each in units of which a record moves it by at most UNITS: whether the value is beyond
+ * the range; the value; its square, of x in [-1, 1], so in [0, UNITS]; its bin. */
+static void add_described(const work *at, size_t c)
+{
+    const pn_query *query = at->query;
+    double low = query->low[c], high = query->high[c], v = at->record[c];
+    double *sums = at->sums + c * (PN_DESCRIBED + query->bins), bins = (double)query->bins;
+    double units = in_units(at, c), x = units / (at->about_zero ? UNITS : UNITS / 2.0);
+    double bin = floor((v - low) / (high - low) * bins);
+
+    sums[0] += v < low || v > high ? UNITS : 0.0;
+    sums[1] += units;
+    sums[2] += rint(x * x * UNITS);
+    sums[PN_DESCRIBED + (size_t)fmin(fmax(bin, 0.0), bins - 1.0)] += UNITS;
+}
+
 static void add_record(const work *at)
 {
     switch (at->query->kind) {
@@ -218,6 +239,10 @@ static void add_record(const work *at)
         break;
     case PN_QUERY_HISTOGRAM:
         add_to_bin(at);
+        break;
+    case PN_QUERY_DESCRIBE:
+        for (size_t c = 0; c < at->query->count; c++)
+            add_described(at, c);
         break;
     default:
         for (size_t c = 0; c < at->n; c++)
@@ -322,10 +347,13 @@ static pn_status make_mechanism(pn_mechanism **out, const work *at, pn_err *err)
     const pn_query *query = at->query;
     const pn_query_price *price = &query->price;
     bool sums = query->kind == PN_QUERY_SUM || query->kind == PN_QUERY_MEAN;
-    double moved = query->kind == PN_QUERY_HISTOGRAM ? (at->neighbours == PN_ADD_REMOVE ? 1.0 : 2.0)
+    bool described = query->kind == PN_QUERY_DESCRIBE;
+    double counts = at->neighbours == PN_ADD_REMOVE ? 1.0 : 2.0; /* of a histogram */
+    double moved = query->kind == PN_QUERY_HISTOGRAM ? counts
+                   : described                       ? (double)query->count * (PN_DESCRIBED + counts)
                    : sums                            ? (double)at->n
                                                      : 1.0; /* so many entries by `unit` each */
-    double unit = sums ? UNITS : 1.0, l2 = nextafter(sqrt(moved), INFINITY) * unit;
+    double unit = sums || described ? UNITS : 1.0, l2 = nextafter(sqrt(moved), INFINITY) * unit;
     pn_selection_options selection = { .law = PN_SELECT_EXPONENTIAL,
                                        .epsilon = price->epsilon,
                                        .sensitivity = 1.0,

@@ -9,7 +9,9 @@
  * Sensitivity of what is added up, for k columns, in units in which a column's range has length 1
  * (for add_remove and zero_out: in which the largest |value| is 1): 1 for each column, so l1 k and l2 sqrt(k).  A count
  * moves by 1, a histogram by 1 in two bins (in one, for
- * add_remove).  The scores of a quantile, minus the distance of q n from the ranks of a candidate, move by 1.
+ * add_remove).  A description is for each column a count, a sum of values, one of squares and a histogram, all in one
+ * release: l1 k (3 + 2) and l2 sqrt(k (3 + 2)), with 1 in place of 2 for add_remove.  The scores of a quantile, minus
+ * the distance of q n from the ranks of a candidate, move by 1.
  * Source: Dwork, Roth (2014), sections 3.3 and 3.4; Smith (2011) for quantiles. */
 #ifndef PN_OBJECTIVE_QUERY_H
 #define PN_OBJECTIVE_QUERY_H
@@ -26,7 +28,8 @@ typedef enum pn_query_kind {
     PN_QUERY_SUM,
     PN_QUERY_MEAN,
     PN_QUERY_HISTOGRAM,
-    PN_QUERY_QUANTILE
+    PN_QUERY_QUANTILE,
+    PN_QUERY_DESCRIBE /* what describe.h reads */
 } pn_query_kind;
 
 /* What one query may cost: epsilon alone (Laplace noise, or the exponential mechanism), epsilon with delta, or rho
@@ -45,6 +48,7 @@ typedef struct pn_query {
     const double *points; /* [point_count], increasing: edges of the bins; candidates of the quantile */
     size_t point_count;
     double quantile; /* q in [0, 1] */
+    size_t bins;     /* of each column that is described */
     pn_query_price price;
 } pn_query;
 
@@ -58,7 +62,11 @@ typedef struct pn_query_answer {
     pn_event *event; /* what was charged; the caller frees it */
 } pn_query_answer;
 
-/** How many values the answer has: columns, bins, or 1. */
+#define PN_QUERY_UNITS 0x1p24 /* of a range: what is added up is whole numbers of them */
+#define PN_DESCRIBED   3      /* numbers of a described column before its bins */
+
+/** How many values the answer has: columns, bins, or 1; of a description, in whole units, PN_DESCRIBED + bins for each
+ *  column. */
 size_t pn_query_values(const pn_query *query);
 
 /**

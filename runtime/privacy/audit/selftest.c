@@ -39,7 +39,7 @@ void pn_selftest_equal(pn_selftest_run *run, const char *claim, const char *subj
 typedef struct sample {
     const char *name;
     double values[PN_LEAF_VALUES]; /* 0: left out; a vector takes two */
-    double inner;                  /* sigma of a Gaussian that is the last parameter, 0 for none */
+    double inner;                  /* sigma of a Gaussian that is the parameter `event`, 0 for none */
     pn_neighbours neighbours;
 } sample;
 
@@ -58,6 +58,7 @@ static const sample samples[] = {
     { "objective_perturbation", { 20.0, 1.0, 0.01, 3.0 }, 0.0, PN_REPLACE_ONE },
     { "poisson_sampled", { 0.02 }, 1.5, PN_ADD_REMOVE },
     { "fixed_sampled", { 2.0, 100.0 }, 1.5, PN_REPLACE_ONE },
+    { "selection", { 0.0, 0.0, 3.0 }, 10.0, PN_REPLACE_ONE }, /* event, law, mean */
     { "fixed_sampled_and_whole", { 2.0, 100.0, 1.5, 1.0, 0.01 }, 0.0, PN_REPLACE_ONE },
 };
 

@@ -137,8 +137,8 @@ static bool same_arguments(const pn_event *a, const pn_event *b)
     for (size_t i = 0; params[i].name; i++) {
         bool same = params[i].kind == PN_OBJECT   ? pn_event_same(first[i].object, second[i].object)
                     : params[i].kind == PN_VECTOR ? same_numbers(first[i].vector, second[i].vector)
-                    : params[i].kind == PN_COUNT  ? first[i].count == second[i].count
-                                                  : first[i].real == second[i].real;
+                    : params[i].kind == PN_COUNT || params[i].kind == PN_CHOICE ? first[i].count == second[i].count
+                                                                                : first[i].real == second[i].real;
 
         if (!same)
             return false;

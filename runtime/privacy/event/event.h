@@ -105,6 +105,10 @@ pn_status pn_event_sparse_vector(pn_event **out, double epsilon, size_t answers,
 pn_status pn_event_objective_perturbation(pn_event **out, double sigma, double sensitivity, double jacobian, size_t dim,
                                           pn_neighbours n, pn_err *err);
 
+/** Whether it is Gaussian noise alone, composed or not: then it is one release of *mu = sensitivity/sigma (rounded
+ *  upward) and *draws scalar draws of lattice noise. */
+bool pn_event_is_gaussian(const pn_event *event, double *mu, double *draws);
+
 /** How many releases a composed event is; 1 for any other. */
 double pn_event_releases(const pn_event *event);
 /** The slack of `draws` scalar Gaussian draws whose values a record moves by at most mu standard deviations. */

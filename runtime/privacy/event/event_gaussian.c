@@ -45,6 +45,31 @@ double pn_gaussian_mu_squared(const pn_event *leaf)
     return mu * mu;
 }
 
+bool pn_event_is_gaussian(const pn_event *event, double *mu, double *draws)
+{
+    size_t parts;
+    const pn_term *terms = pn_event_terms(event, &parts), alone = { (pn_event *)(size_t)event, 1 };
+    double square = 0.0;
+
+    *draws = 0.0;
+    if (!terms) {
+        terms = &alone;
+        parts = 1;
+    }
+    for (size_t i = 0; i < parts; i++) {
+        double count = (double)terms[i].count;
+
+        if (terms[i].event->ops != &pn_event_gaussian_ops)
+            return false;
+        square += count * pn_gaussian_mu_squared(terms[i].event);
+        *draws += count * ((const pn_leaf *)terms[i].event)->values[2];
+    }
+    *mu = sqrt(square);
+    if (terms != &alone)
+        *mu *= 1.0 + 0x1p-40;
+    return isfinite(*mu);
+}
+
 /* The neighbour's window is off by at most mu; half a step of rounding and erfc's error are in the last factor. */
 pn_slack pn_gaussian_slack(double draws, double mu)
 {

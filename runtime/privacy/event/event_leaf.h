@@ -30,6 +30,7 @@ typedef struct pn_leaf {
     X(loss_distribution)                                                                                               \
     X(sparse_vector)                                                                                                   \
     X(objective_perturbation)                                                                                          \
+    X(selection)                                                                                                       \
     X(poisson_sampled)                                                                                                 \
     X(fixed_sampled)                                                                                                   \
     X(fixed_sampled_and_whole)

@@ -79,12 +79,13 @@ static void additive_describe(const pn_mechanism *base, char *text, size_t size)
                    "  one release costs %s: %srho %.9g\n"
                    "  %s\n"
                    "  rounded to multiples of 2^-40 of that; the %.3g this adds to the sensitivity %.9g is charged\n"
-                   "  values beyond +-%.9g are %s",
+                   "  values beyond +-%.9g are %s%s",
                    base->ops->name, self->law, self->scale, base->dim == 1 ? "" : "each of ", base->dim,
                    base->dim == 1 ? "" : "s", cost, pure, base->event->ops->zcdp(base->event),
                    pn_mechanism_protects(base->event->neighbours), self->charged - self->sensitivity, self->sensitivity,
-                   bounded ? base->domain : PN_LATTICE_FARTHEST * pn_lattice_step(self->scale),
-                   bounded && !base->clamps ? "refused" : "clamped");
+                   bounded ? base->domain : pn_lattice_reach(self->scale),
+                   bounded && !base->clamps ? "refused" : "clamped",
+                   bounded ? "" : ", 2^85 scales of the noise: the lattice ends there");
 }
 
 /* ---- making ---- */
@@ -136,9 +137,10 @@ static pn_status additive_new(pn_mechanism **out, const request *want, pn_err *e
     self->scale = want->scale;
     self->sensitivity = want->sensitivity;
     self->charged = charged_by(want->gaussian)(want->sensitivity, want->scale, want->dim, want->bound, 1);
-    status = pn_mechanism_set_domain(&self->base, want->bound_arg, "bound", want->strict, err);
+    status = make_event(self, want, err);
     if (status == PN_OK)
-        status = make_event(self, want, err);
+        status = pn_mechanism_set_domain(&self->base, want->bound_arg, "bound", want->strict,
+                                         pn_lattice_reach(want->scale), err);
     if (status != PN_OK) {
         additive_destroy(&self->base);
         return status;

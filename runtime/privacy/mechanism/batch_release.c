@@ -48,6 +48,16 @@ static pn_status check_number(const char *name, double x, bool zero, bool infini
                    zero ? ", or 0" : "", infinite ? ", or infinite" : "", x);
 }
 
+/* What is within a bound is not cut. */
+static pn_status check_reach(const char *name, double bound, double sigma, pn_err *err)
+{
+    if (isinf(bound) || bound <= pn_lattice_reach(sigma))
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL,
+                   "batch_release: %s = %g is beyond what the lattice carries with noise of sigma %g: at most %g", name,
+                   bound, sigma, pn_lattice_reach(sigma));
+}
+
 static pn_status check_options(const pn_batch_release_options *options, pn_err *err)
 {
     pn_status status = check_number("contribution", options->contribution, false, false, err);
@@ -62,6 +72,10 @@ static pn_status check_options(const pn_batch_release_options *options, pn_err *
         status = check_number("whole", options->whole, true, false, err);
     if (status == PN_OK && options->whole > 0.0)
         status = check_number("whole_bound", options->whole_bound, false, true, err);
+    if (status == PN_OK)
+        status = check_reach("bound", options->bound, options->sigma, err);
+    if (status == PN_OK && options->whole > 0.0)
+        status = check_reach("whole_bound", options->whole_bound, options->sigma, err);
     if (status == PN_OK && options->dim == 0)
         return pn_fail(err, PN_EDIM, "batch_release: dim must be at least 1, got 0");
     return status;

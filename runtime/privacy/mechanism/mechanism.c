@@ -111,8 +111,13 @@ pn_status pn_mechanism_admits(const pn_mechanism *mechanism, const double *input
 }
 
 pn_status pn_mechanism_set_domain(pn_mechanism *mechanism, const pn_arg *bound, const char *name, const pn_arg *strict,
-                                  pn_err *err)
+                                  double reach, pn_err *err)
 {
+    if (bound->given && bound->real > reach)
+        return pn_fail(err, PN_EINVAL,
+                       "mechanism.%s: %s = %g is beyond what the lattice carries with this noise, %g (2^85 of its "
+                       "scales); give %s= up to that, or more noise",
+                       mechanism->ops->name, name, bound->real, reach, name);
     if (strict->flag && !bound->given)
         return pn_fail(err, PN_EINVAL, "mechanism.%s: strict is about a bound; give %s as well", mechanism->ops->name,
                        name);

@@ -30,10 +30,12 @@ static inline double pn_mechanism_clamp(const pn_mechanism *mechanism, double x)
 {
     return fmin(fmax(x, -mechanism->domain), mechanism->domain);
 }
-/** Where what a row was given is a promise that is kept or refused.  PN_EINVAL for strict without the bound that is
- *  promised. */
+/** Where what a row was given is a promise that is kept or refused.
+ *    reach  the largest |input| that the lattice carries; INFINITY where the lattice follows the bound.
+ *  Errors: PN_EINVAL for strict without the bound that is promised, and for a bound beyond the reach: what is within
+ *  the bound would be cut. */
 pn_status pn_mechanism_set_domain(pn_mechanism *mechanism, const pn_arg *bound, const char *name, const pn_arg *strict,
-                                  pn_err *err);
+                                  double reach, pn_err *err);
 
 /** May the stream be used on this ledger?  PN_EINVAL without one; PN_EPRIVACY for a simulated stream and a real
  *  budget. */

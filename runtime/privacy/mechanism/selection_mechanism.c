@@ -137,18 +137,20 @@ static void selection_describe(const pn_mechanism *base, char *text, size_t size
         "adds discrete Laplace noise to every score and chooses the largest",
     };
     const selection_mechanism *self = (const selection_mechanism *)base;
+    bool bounded = isfinite(base->domain);
     char cost[256];
 
     pn_event_describe(base->event, cost, sizeof cost);
     (void)snprintf(text, size,
                    "%s: %s\n"
                    "  one release costs %s: epsilon %.17g, %s\n"
-                   "  sensitivity %.9g; scores %s beyond +-%.9g, rounded down to multiples of 2^%d\n"
+                   "  sensitivity %.9g; scores %s beyond +-%.9g%s, rounded down to multiples of 2^%d\n"
                    "  one record moves a rounded score by at most %llu units, and the law uses this number",
                    base->ops->name, laws[self->law], cost, pn_dyadic_value(self->epsilon),
                    pn_neighbours_names[base->event->neighbours], self->sensitivity,
-                   isfinite(base->domain) && !base->clamps ? "refused" : "clamped", self->score_bound,
-                   self->unit_exponent, (unsigned long long)self->shift);
+                   bounded && !base->clamps ? "refused" : "clamped", self->score_bound,
+                   bounded ? "" : " (give score_bound= for another range)", self->unit_exponent,
+                   (unsigned long long)self->shift);
 }
 
 /* ---- making ---- */
@@ -298,7 +300,7 @@ static pn_status create(pn_mechanism **out, pn_selection law, double epsilon, co
     pn_status status;
 
     PN_TRY(pn_mechanism_selection(out, &options, err));
-    status = pn_mechanism_set_domain(*out, &args[SCORE_BOUND], "score_bound", &args[STRICT], err);
+    status = pn_mechanism_set_domain(*out, &args[SCORE_BOUND], "score_bound", &args[STRICT], INFINITY, err);
     if (status != PN_OK) {
         selection_destroy(*out);
         *out = NULL;

@@ -5,7 +5,9 @@
  * record moves a rounded value by at most D' = D + what rounding adds, so the cost is D'/b for the threshold and 2 c
  * D'/(w b) for the positive answers (c D'/(w b) when all values move the same way), whatever the number of negative
  * ones.  Both noises live on the lattice of step b 2^-40, and w is a whole number: the comparison is one of integers,
- * and a tie is "above".
+ * and a tie is "above".  The integers have 128 bits and noise has no cap, so that a threshold and values of any size
+ * are compared by the same law; what is beyond 2^85 b is cut (PN_LATTICE_FARTHEST says why that may be), and a
+ * threshold there is refused.
  *
  * The published variants that are not private cannot be written with it: the threshold is always noisy, its noise is
  * never reused after a restart, query noise grows with the number of positive answers, a run ends when they are used
@@ -25,17 +27,16 @@
 #include "privacy/mechanism/mechanism_row.h"
 #include "random/noise.h"
 
-#define LIMIT       0x1p61            /* steps at which values are clamped */
 #define MAX_QUERIES ((size_t)1 << 40) /* of one run, so that the sampler's distance from its law stays below SLACK */
 #define SLACK       0x1p-48           /* 2 PN_LAPLACE_ETA for every draw of a run, and as much again */
 #define MAX_ANSWERS ((size_t)1 << 30)
 
 typedef struct sparse_law {
-    double step;       /* b 2^-40 */
-    uint32_t w;        /* query noise over threshold noise */
-    int64_t threshold; /* in steps */
-    size_t answers;    /* positive ones before it halts */
-    bool restart;      /* fresh threshold noise after every positive answer */
+    double step; /* b 2^-40 */
+    uint32_t w;  /* query noise over threshold noise */
+    pn_steps threshold;
+    size_t answers; /* positive ones before it halts */
+    bool restart;   /* fresh threshold noise after every positive answer */
 } sparse_law;
 
 typedef struct sparse_vector {
@@ -50,20 +51,19 @@ struct pn_sparse_run {
     pn_mechanism face; /* for checks and messages; its event is the ledger's business */
     sparse_law law;
     pn_rng *rng;
-    int64_t noisy_threshold;
+    pn_steps noisy_threshold;
     size_t left, asked;
     pid_t owner; /* one payment is for the answers of one process */
 };
 
 /* ---- a run ---- */
 
-/* |noise| is capped at 2^62, which a scale below 2^51 reaches with probability under exp(-2^11). */
-static int64_t noise(pn_rng *rng, uint32_t w)
+static pn_steps noise(pn_rng *rng, uint32_t w)
 {
     int64_t k;
 
     pn_noise_laplace(rng, w, 1, &k);
-    return k;
+    return pn_noise_laplace_uncapped(rng, w, k);
 }
 
 static void draw_threshold(pn_sparse_run *run)
@@ -84,8 +84,8 @@ static void begin(pn_sparse_run *run, const sparse_vector *self, pn_rng *rng)
 
 static bool answer(pn_sparse_run *run, double value)
 {
-    int64_t m =
-        pn_lattice_round(run->face.clamps ? pn_mechanism_clamp(&run->face, value) : value, run->law.step, LIMIT);
+    double taken = run->face.clamps ? pn_mechanism_clamp(&run->face, value) : value;
+    pn_steps m = pn_lattice_round_far(taken, run->law.step, PN_LATTICE_FARTHEST);
     bool above = m + noise(run->rng, run->law.w) >= run->noisy_threshold;
 
     run->asked++;
@@ -139,13 +139,13 @@ static void sparse_describe(const pn_mechanism *base, char *text, size_t size)
         "  %s\n"
         "  discrete Laplace noise of scale %.9g on the threshold (%s), of scale %.9g on every value\n"
         "  compared as integers of %.9g, ties are above; rounding adds %.3g to the sensitivity %.9g%s: paid for\n"
-        "  values beyond +-%.9g are %s",
+        "  values beyond +-%.9g are %s%s",
         base->ops->name, self->threshold, self->law.answers, cost, pn_mechanism_protects(base->event->neighbours),
         self->scale, self->law.restart ? "anew after every positive answer" : "once", self->scale * self->law.w,
         pn_lattice_step(self->scale), self->charged - self->sensitivity, self->sensitivity,
-        self->monotone ? " (one direction)" : "",
-        isfinite(base->domain) ? base->domain : LIMIT * pn_lattice_step(self->scale),
-        isfinite(base->domain) && !base->clamps ? "refused" : "clamped");
+        self->monotone ? " (one direction)" : "", isfinite(base->domain) ? base->domain : pn_lattice_reach(self->scale),
+        isfinite(base->domain) && !base->clamps ? "refused" : "clamped",
+        isfinite(base->domain) ? "" : ", 2^85 scales of the noise: the lattice ends there");
 }
 
 /* ---- the adaptive form ---- */
@@ -295,12 +295,15 @@ static pn_status choose_law(sparse_vector *self, const pn_arg *args, double epsi
         self->law.step /= 2.0;
     if (PN_MUTANT("noise_scale"))
         self->law.step *= 0.8;
-    if (!(fabs(self->threshold) <= LIMIT / 2.0 * self->law.step))
-        return pn_fail(err, PN_EINVAL,
-                       "mechanism.sparse_vector: threshold %g is more than 2^20 noise scales (%g) away from 0",
-                       self->threshold, self->scale);
-    self->law.threshold = pn_lattice_round(self->threshold, self->law.step, LIMIT);
-    return PN_OK;
+    if (!(fabs(self->threshold) <= pn_lattice_reach(self->scale)))
+        return pn_fail(
+            err, PN_EINVAL,
+            "mechanism.sparse_vector: threshold %g is more than 2^85 noise scales (%g) away from 0, where the "
+            "lattice ends; give one nearer to 0",
+            self->threshold, self->scale);
+    self->law.threshold = pn_lattice_round_far(self->threshold, self->law.step, PN_LATTICE_FARTHEST);
+    return pn_mechanism_set_domain(&self->base, &args[BOUND], "bound", &args[STRICT], pn_lattice_reach(self->scale),
+                                   err);
 }
 
 static pn_status make_event(sparse_vector *self, double epsilon, pn_neighbours neighbours, pn_err *err)
@@ -335,9 +338,7 @@ static pn_status sparse_create(pn_mechanism **out, const pn_arg *args, pn_neighb
     self->threshold = args[THRESHOLD].real;
     self->monotone = args[MONOTONE].flag;
     epsilon = self->law.restart ? one_run(args[EPSILON].real, (double)self->law.answers) : args[EPSILON].real;
-    status = pn_mechanism_set_domain(&self->base, &args[BOUND], "bound", &args[STRICT], err);
-    if (status == PN_OK)
-        status = choose_law(self, args, epsilon, err);
+    status = choose_law(self, args, epsilon, err);
     if (status == PN_OK)
         status = make_event(self, epsilon, neighbours, err);
     if (status != PN_OK) {

@@ -24,6 +24,7 @@
     X(zeroth_order_naive)                                                                                              \
     X(second_order)                                                                                                    \
     X(trust_region)                                                                                                    \
+    X(sufficient_statistics)                                                                                           \
     X(newton)                                                                                                          \
     X(block_frank_wolfe)
 

@@ -335,6 +335,14 @@ static const char *own_reason(const pn_walk *walk)
     return state->stopped ? state->stopped : state->step < walk->plan->iterations ? "converged" : NULL;
 }
 
+static pn_status keep_moments(const pn_walk *walk, pn_fit *fit, pn_err *err)
+{
+    const pn_solver_ops *solver = walk->plan->solver;
+    const pn_least_squares *moments = solver->moments ? solver->moments(walk->state) : NULL;
+
+    return moments ? pn_least_squares_new(&fit->moments, moments, moments->moments, err) : PN_OK;
+}
+
 pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err)
 {
     size_t p = pn_objective_dim(walk->plan->objective);
@@ -360,7 +368,9 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
     fit->stopped = stopped ? stopped : own_reason(walk);
     if (walk->plan->solver->certify)
         walk->plan->solver->certify(walk->state, &fit->certificate);
-    status = state_privacy(walk, fit, err);
+    status = keep_moments(walk, fit, err);
+    if (status == PN_OK)
+        status = state_privacy(walk, fit, err);
     if (status != PN_OK) {
         pn_fit_free(fit);
         return status;
@@ -459,5 +469,6 @@ void pn_fit_free(pn_fit *fit)
         return;
     pn_free(fit->theta);
     pn_free(fit->trace);
+    pn_least_squares_free(fit->moments);
     pn_free(fit);
 }

@@ -12,6 +12,7 @@
 #include "core/param.h"
 #include "core/status.h"
 #include "core/task.h"
+#include "minimise/least_squares.h"
 #include "objective/passes/objective.h"
 #include "oracle/oracle.h"
 #include "oracle/plan.h"
@@ -121,6 +122,8 @@ struct pn_solver_ops {
      * ends, and charges a ledger, which is a filter, for no more than what ran. */
     bool adaptive;
     void (*certify)(const pn_state *state, pn_certificate *out); /* NULL: no certificate */
+    /* NULL, or: the released moments that the answer follows from, borrowed; NULL before they are released. */
+    const pn_least_squares *(*moments)(const pn_state *state);
 };
 
 extern const pn_param pn_solver_common[];
@@ -188,6 +191,7 @@ struct pn_fit {
         charged_rho;
     pn_neighbours neighbours;
     pn_certificate certificate; /* status NULL: none */
+    pn_least_squares *moments;  /* owned: what it follows from; NULL of all but sufficient_statistics */
 };
 
 #endif

@@ -458,6 +458,7 @@ local objects = {
   ["pn.fingerprint"] = pn.data.synthetic.fingerprint{m=3},
   ["pn.sums"] = ask:prefix{horizon=2, rho=0.001}, ["pn.watch"] = ask:watch{threshold=0, rho=0.001},
   ["pn.oracle"] = ask, ["pn.solver"] = pn.solver{name="own", step=function() end},
+  ["pn.recipe"] = pn.recipe{features={age={17, 90}}},
 }
 ]]
 

@@ -277,6 +277,31 @@ describe("looking at a data set", function()
     assert.same({ 3, 5 }, { s.nonzeros, s.max_l2 })
   end)
 
+  it("shows the first records with their names", function()
+    local d = pn.data.from({ { 1, 0, -2.5 }, { 0, 7, 0 }, { 3, 4, 1e300 } }, { 1, -1, 2 })
+    local shown = d:head(2)
+    assert.same({ { 1, 0, -2.5, 1 }, { 0, 7, 0, -1 } }, { shown[1], shown[2] })
+    assert.equal(2, #shown)
+    assert.same({ "x1", "x2", "x3", "label" }, shown.columns)
+    assert.equal(3, #d:head())
+    assert.matches("^ +x1 +x2 +x3 +label\n +1 +1 +0 +%-2.5 +1\n +2 +0 +7 +0 +%-1\nThese are records: not private.$",
+      tostring(shown))
+    local narrow = sparse()
+    local entries = narrow.X:dense()
+    for i, row in ipairs(narrow:head()) do
+      for j = 1, narrow.p do assert.equal(entries:get(i, j), row[j]) end
+      assert.equal(narrow.y[i], row[narrow.p + 1])
+    end
+    local float = d:take(2):float32():head(1)
+    assert.same({ 1, 0, -2.5, 1 }, float[1])
+    local wide = tostring(pn.data.synthetic.logistic({ n = 9, p = 40, seed = 1 }):head(3))
+    assert.matches("x5 +%.%.%. +label\n", wide)
+    for line in wide:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
+    for _, k in ipairs { 0, -1, 1.5, 10 ^ 6, "2x" } do assert.has_error(function() d:head(k) end) end
+    assert.equal("raw", pn.reference()["pn.dataset:head"].reveals)
+    assert.equal("paid", pn.reference()["pn.dataset:describe"].reveals)
+  end)
+
   it("measures rows whose squares overflow", function()
     local d = pn.data.from({ { 3e300, 4e300 } }, { 0 })
     assert.near(1, d:summary().max_l2 / 5e300, 1e-15)

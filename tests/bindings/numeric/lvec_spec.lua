@@ -406,6 +406,41 @@ describe("pn.vec", function()
     assert.equal(10, select(2, texts[1]:gsub("%-1.23456e%-100", "")))
   end)
 
+  it("has a mean, a deviation, an order and quantiles", function()
+    local v = vec { 3, -4, 1, 10 }
+    assert.equal(2.5, v:mean())
+    assert.is_true(math.abs(v:std() - math.sqrt((0.25 + 42.25 + 2.25 + 56.25) / 3)) < 1e-14)
+    assert.equal(vec { -4, 1, 3, 10 }, v:sort())
+    assert.equal(vec { 3, -4, 1, 10 }, v)
+    assert.equal(2, v:quantile(0.5))
+    assert.equal(vec { -4, -0.25, 4.75, 10 }, v:quantile { 0, 0.25, 0.75, 1 }) -- as numpy's and R's default
+    assert.equal(7, vec { 7 }:quantile(0.3))
+    local far = vec { 1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16 }
+    assert.is_true(math.abs(far:std() - math.sqrt(30)) < 1e-9)
+    assert.equal(0, vec.ones(9):std())
+    assert.equal(math.huge, (vec { 1, 1, 1 } / vec { 1, 0, 0 }):quantile(0.75))
+    assert.equal(0, #vec {}:sort())
+  end)
+
+  it("says where statistics of it are no number, and refuses what there is none of", function()
+    local nan = vec { 2, 0, 1 } / vec { 1, 0, 1 }
+    assert.is_true(nan:mean() ~= nan:mean() and nan:std() ~= nan:std() and nan:quantile(0) ~= nan:quantile(0))
+    assert.matches("vec%(3%): 1 2 %-?nan", tostring(nan:sort()))
+    local function refused(text, ...)
+      local fine, why = pcall(...)
+      assert.is_false(fine)
+      assert.matches(text, tostring(why), 1, true)
+    end
+    local none = vec {}
+    refused("mean: takes 1 entry or more, the vector has 0", none.mean, none)
+    refused("std: takes 2 entries or more, the vector has 1", none.std, vec { 1 })
+    refused("quantile: takes 1 entry or more", none.quantile, none, 0.5)
+    for _, q in ipairs { -0.1, 1.5, 0 / 0 } do
+      refused("quantile: q must be from 0 to 1", none.quantile, vec { 1, 2 }, q)
+      refused("quantile: q", none.quantile, vec { 1, 2 }, { 0.5, q })
+    end
+  end)
+
   it("is collected in time when it is large", function()
     local function resident()
       local file = io.open "/proc/self/status"

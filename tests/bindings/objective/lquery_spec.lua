@@ -218,6 +218,144 @@ describe("a query", function()
     assert.truthy(select(2, pcall(pn.query.sum, box { data = data })):find("paid from a ledger", 1, true))
   end)
 
+  local function named()
+    local path = os.tmpname()
+    local file = assert(io.open(path, "w"))
+    file:write "age,city,pay,happy\n"
+    for i = 1, 600 do
+      file:write(("%d,%s,%d,%d\n"):format(20 + i % 60, i % 3 == 0 and "Oslo" or "Lima", 100 * (i % 6), i % 2 == 0 and 1 or -1))
+    end
+    file:close()
+    local made = pn.data.csv(path, { header = true, label = "happy", one_hot = { "city" } })
+    os.remove(path)
+    return made
+  end
+
+  it("is asked by the names of columns, and with data and columns by place", function()
+    local d = named()
+    assert.same({ "age", "city=Lima", "city=Oslo", "pay" }, { table.unpack(d.features) })
+    local function same(kind, numbered, ...)
+      local places = { ... }
+      numbered.data = d
+      local want = ask(kind, numbered).value
+      local last = places[#places]
+      last.ledger, last.rng = teaching(), pn.rng.seeded(1)
+      assert.equal(tostring(want), tostring(pn.query[kind](table.unpack(places)).value))
+    end
+    same("mean", { columns = { 1 }, low = { 0 }, high = { 100 }, epsilon = 1 }, d, "age", { low = 0, high = 100, epsilon = 1 })
+    same("mean", { columns = { 1 }, low = { 0 }, high = { 100 }, epsilon = 1 }, d, 1, { low = 0, high = 100, epsilon = 1 })
+    same("sum", { columns = { 4, 1 }, low = { 0, 0 }, high = { 9, 1 }, rho = 1 }, d, { "pay", "age" },
+      { low = { 0, 0 }, high = { 9, 1 }, rho = 1 })
+    same("count", { columns = { 1, 0 }, low = { 0, 0 }, high = { 50, 1 }, epsilon = 1 },
+      { data = d, columns = { "age", "label" }, low = { 0, 0 }, high = { 50, 1 }, epsilon = 1 })
+    same("histogram", { column = 4, edges = { 0, 600 }, bins = 3, epsilon = 1 }, d, "pay",
+      { edges = { 0, 600 }, bins = 3, epsilon = 1 })
+    same("quantile", { column = 0, candidates = { -1, 1 }, q = 0.5, epsilon = 1 }, d, "label",
+      { candidates = { -1, 1 }, q = 0.5, epsilon = 1 })
+    local options = { low = 0, high = 100, epsilon = 1, ledger = teaching() }
+    pn.query.mean(d, "age", options)
+    assert.same({ low = 0, high = 100, epsilon = 1, ledger = options.ledger }, options) -- the caller's stays as it is
+    local ledger = pn.ledger { epsilon = 1 }
+    refused('query.mean: there is no column "agee"; d.features lists', pn.query.mean, d, "agee", { ledger = ledger })
+    refused("has no names: number its columns", pn.query.mean, data, "age", { ledger = ledger })
+    refused("query.mean: what comes after the columns is a table of options", pn.query.mean, d, "age", 100)
+    refused("query.mean: columns is missing", pn.query.mean, d)
+    refused("query.mean: columns is there twice", pn.query.mean, d, "age", { columns = { 1 }, epsilon = 1, ledger = ledger })
+    refused("low", pn.query.mean, d, "age", { low = "x", high = 1, epsilon = 1, ledger = ledger })
+    refused("query.histogram", pn.query.histogram, d, { "age", "pay" }, { edges = { 0, 1 }, epsilon = 1, ledger = ledger })
+    assert.equal(0, ledger.spent)
+  end)
+
+  it("describes columns within public ranges, for one charge", function()
+    local d = named()
+    local ranges = { columns = { "age", "pay", "label" }, low = { 0, 0, -1 }, high = { 100, 400, 1 }, epsilon = 200, bins = 100,
+      quantiles = { 0.1, 0.5, 1 } }
+    local function described(relation, more)
+      local options = { rng = pn.rng.seeded(3), ledger = teaching(relation) }
+      for k, v in pairs(ranges) do options[k] = v end
+      for k, v in pairs(more or {}) do options[k] = v end
+      return d:describe(options), options.ledger
+    end
+    -- Laplace noise of scale 15/200 a count: 25 of these are exceeded with probability 1.4e-11.
+    for _, relation in ipairs { "replace_one", "zero_out", "add_remove" } do
+      local told, ledger = described(relation)
+      assert.equal(1, #ledger:report())
+      assert.truthy(ledger.spent <= 200 * (1 + 1e-12) and ledger.spent > 199.9)
+      assert.equal(3, #told)
+      local scale = (relation == "add_remove" and 12 or 15) / 200
+      close(scale * math.sqrt(2), told.deviation, 1e-6, "deviation")
+      local age, pay, label = told[1], told[2], told[3]
+      assert.same({ 1, "age", 0, 100 }, { age.column, age.name, age.low, age.high })
+      assert.same({ 0, "label" }, { label.column, label.name })
+      close(0, age.outside, 25 * scale, "outside")
+      close(100, pay.outside, 25 * scale, "outside") -- 500 is beyond 400
+      close(49.5, age.mean, 2, "mean")
+      close(math.sqrt((60 ^ 2 - 1) / 12), age.sd, 1.5, "sd")
+      close((100 + 200 + 300 + 400 + 400) / 6, pay.mean, 5, "clamped mean")
+      close(0, label.mean, 0.05, "mean of labels")
+      close(1, label.sd, 0.02, "sd of labels")
+      for k, want in ipairs { 26, 50, 80 } do close(want, age.quantiles[k], k == 3 and 21 or 2, "quantile " .. k) end
+      assert.truthy(age.mean_deviation > 0 and age.mean_deviation < 0.1)
+      local text = tostring(told)
+      assert.matches("3 columns within public ranges, in one release: epsilon 200, " .. relation, text, 1, true)
+      assert.matches("\ncolumn +outside +mean +sd +10%% +50%% +100%%\nage ", text)
+      for line in text:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
+    end
+    local one = d:describe { columns = { 1 }, low = { 0 }, high = { 100 }, rho = 0.5, rng = pn.rng.seeded(1),
+      ledger = pn.ledger { rho = 0.5, teaching = true } }
+    close(math.sqrt(5), one.deviation, 1e-6)
+    assert.equal(3, #one[1].quantiles)
+    assert.equal("pn.event", one.event and getmetatable(one.event).__name)
+  end)
+
+  it("takes what is enforced for the ranges, and refuses to describe without any", function()
+    local ledger = pn.ledger { epsilon = 1 }
+    local bounded = data:clip_rows("linf", 2):clip_labels(0, 6)
+    local told = bounded:describe { epsilon = 0.5, ledger = ledger }
+    assert.equal(3, #told)
+    assert.same({ 1, -2, 2, "column 1" }, { told[1].column, told[1].low, told[1].high, told[1].name })
+    assert.same({ 0, 0, 6, "label" }, { told[3].column, told[3].low, told[3].high, told[3].name })
+    local spent = ledger.spent
+    local function no_answer(text, options)
+      options.ledger, options.epsilon = options.ledger or ledger, options.epsilon or 0.1
+      refused(text, data.describe, data, options)
+      assert.equal(spent, ledger.spent)
+    end
+    no_answer("nothing public bounds column 1", {})
+    no_answer("nothing public bounds column 2", { columns = { 2 }, low = { 0 } })
+    no_answer("give a range for each, or one for all", { columns = { 1, 2, 0 }, low = { 0, 0 }, high = 1 })
+    no_answer("low must be below high", { columns = { 1 }, low = 1, high = 0 })
+    no_answer("bins must be from 2 to 256, got 1", { columns = { 1 }, low = 0, high = 1, bins = 1 })
+    no_answer("bins must be from 2 to 256", { columns = { 1 }, low = 0, high = 1, bins = 10 ^ 9 })
+    no_answer("quantiles must be at most 100 numbers from 0 to 1, got 1.5",
+      { columns = { 1 }, low = 0, high = 1, quantiles = { 1.5 } })
+    no_answer("columns are from 1 to 2", { columns = { 3 }, low = 0, high = 1 })
+    no_answer("say what it may cost", { columns = { 1 }, low = 0, high = 1, rho = 1 })
+    no_answer("Requested", { columns = { 1 }, low = 0, high = 1, epsilon = 2 })
+    refused("query.describe: data is there twice", data.describe, data, { data = bounded, epsilon = 1, ledger = ledger })
+  end)
+
+  it("shows analysts no names of columns, and describes to them for the curator's budget", function()
+    local c = pn.curator { data = { d = named():clip_rows("linf", 1000) }, ledger = pn.ledger { epsilon = 3 } }
+    for _, code in ipairs {
+      "return pn.query.mean(data.d, 'age', {low = 0, high = 1, epsilon = 0.1})",
+      "return pn.query.count{data = data.d, columns = {'city=Lima'}, low = {0}, high = {1}, epsilon = 0.1}",
+      "return pn.query.count(data.d, 'nobody', {low = 0, high = 1, epsilon = 0.1})",
+      "return data.d:describe{columns = {'age'}, low = 0, high = 1, epsilon = 0.1}",
+    } do
+      local result = c:run(code)
+      assert.is_false(result.ok)
+      assert.matches("names of columns may come from the records", result.error, 1, true)
+      assert.equal(0, result.spent)
+    end
+    local result = c:run [[
+      local t = data.d:describe{columns = {1, 0}, low = {0, -1}, high = {100, 1}, epsilon = 0.5}
+      return t[1].name, #t]]
+    assert.equal("column 1\t2", result.answer, result.error)
+    assert.truthy(math.abs(result.spent - 0.5) < 1e-5)
+    assert.equal("EPRIVACY", c:run("return data.d:head(1)").status)
+  end)
+
   it("can be asked by analysts, of the data that the curator has, and is charged to it", function()
     local ledger = pn.ledger { epsilon = 3 }
     local c = pn.curator { data = { d = data:clip_rows("linf", 10) }, ledger = ledger }

@@ -86,8 +86,8 @@ describe("pn.ledger", function()
     end
     assert.equal(8, #lines)
     assert.matches("^label +event +count +price$", lines[1])
-    assert.matches("^selection of a vertex +zcdp%(rho=0.25%) +2 +0.5$", lines[2])
-    assert.matches("gaussian%(sigma=2, sensitivity=1%) +1 +0.125$", lines[3])
+    assert.matches("^selection of a vertex +zCDP, rho 0.25 +2 +0.5$", lines[2])
+    assert.matches("Gaussian noise, sigma 2 for sensit%.%.%. +1 +0.125$", lines[3])
     assert.equal(#lines[1], #lines[2])
     assert.equal(#lines[1], #lines[3])
     assert.matches("budget rho=1, replace_one: spent 0.625, remaining 0.375", lines[4], 1, true)
@@ -95,6 +95,38 @@ describe("pn.ledger", function()
     assert.matches("naive (not valid at data-dependent stopping); odometer: epsilon", rest, 1, true)
     assert.matches("\nby the fully adaptive filter", rest)
     for _, line in ipairs(lines) do assert.is_true(#line <= 80, line) end
+  end)
+
+  it("says in words what was charged", function()
+    local gaussian, L = event.gaussian { sigma = 3, sensitivity = 1 }, pn.ledger { epsilon = 50, delta = 1e-3 }
+    for words, e in pairs {
+      ["Gaussian noise, sigma 3 for sensitivity 1"] = gaussian,
+      ["Laplace noise, scale 0.333333 for sensitivity 2"] = event.laplace { scale = 1 / 3, sensitivity = 2 },
+      ["exponential mechanism, epsilon 0.5"] = event.exponential { epsilon = 0.5 },
+      ["report noisy max, scale 4 for sensitivity 1"] = event.report_noisy_max { scale = 4, sensitivity = 1 },
+      ["pure epsilon 0.25"] = event.pure { epsilon = 0.25 },
+      ["epsilon 0.5 at delta 1e-06"] = event.approximate { epsilon = 0.5, delta = 1e-6 },
+      ["zCDP, rho 0.1"] = event.zcdp { rho = 0.1 },
+      ["Renyi divergence of order 4, epsilon 0.2"] = event.rdp { alpha = 4, epsilon = 0.2 },
+      ["sparse vector, epsilon 1"] = event.sparse_vector { epsilon = 1 },
+      ["a declared Renyi curve"] = event.curve { orders = { 2, 4 }, divergences = { 0.02, 0.04 } },
+      ["a declared distribution of privacy losses"] = event.loss_distribution { p = { 0.5, 0.5 }, q = { 0.4, 0.6 } },
+      ["Gaussian noise, sigma 3 for sensitivity 1, each record sampled at rate 0.01"] =
+        event.poisson_sampled { q = 0.01, event = gaussian },
+      ["Gaussian noise, sigma 3 for sensitivity 1, on 10 of 200 records"] =
+        event.fixed_sampled { batch = 10, n = 200, event = gaussian },
+      ["20 times Gaussian noise, sigma 3 for sensitivity 1"] = event.repeated(gaussian, 20),
+      ["Gaussian noise, sigma 3 for sensitivity 1; 3 times pure epsilon 0.1"] =
+        event.compose { gaussian, event.repeated(event.pure { epsilon = 0.1 }, 3) },
+    } do
+      assert.equal(words, e.words)
+    end
+    L:spend(gaussian, "x", 2)
+    assert.equal("Gaussian noise, sigma 3 for sensitivity 1", L:report()[1].words)
+    assert.equal("gaussian(sigma=3, sensitivity=1)", L:report()[1].event)
+    local many = {}
+    for i = 1, 60 do many[i] = event.gaussian { sigma = 3 + i, sensitivity = 1 } end
+    assert.is_true(#event.compose(many).words < 512) -- cut, and nothing beyond it
   end)
 
   it("says that a further run may cost more than the difference where charges compose to less", function()
@@ -134,7 +166,7 @@ describe("pn.ledger", function()
     local L = pn.ledger { rho = 1 }
     L:spend(event.zcdp { rho = 0.25 }, "two\nlines\tand a tab")
     assert.equal("two\nlines\tand a tab", L:report()[1].label)
-    assert.matches("\ntwo lines and a tab +zcdp", tostring(L:report()))
+    assert.matches("\ntwo lines and a tab +zCDP", tostring(L:report()))
   end)
 
   it("says why it does not cover, without raising", function()

@@ -247,8 +247,19 @@ describe("additive mechanisms", function()
     { "a sigma for analytic_gaussian", "analytic_gaussian", { epsilon = 1, delta = 0.1, sensitivity = 1, sigma = 1 },
       "unknown option 'sigma'" },
     { "no answers", "sparse_vector", { epsilon = 1, sensitivity = 1, answers = 0 }, "answers must be a whole number" },
-    { "a threshold out of reach", "sparse_vector", { epsilon = 1, sensitivity = 1, threshold = 1e12 },
-      "threshold 1e+12 is more than 2^20 noise scales" },
+    { "a threshold out of reach", "sparse_vector", { epsilon = 1, sensitivity = 1, threshold = 1e30 },
+      "threshold 1e+30 is more than 2^85 noise scales" },
+    { "a threshold of minus infinity", "sparse_vector", { epsilon = 1, sensitivity = 1, threshold = -math.huge },
+      "threshold" },
+    { "a bound that would be cut", "gaussian", { sigma = 1, sensitivity = 1, bound = 1e26 },
+      "mechanism.gaussian: bound = 1e+26 is beyond what the lattice carries with this noise, 3.86856e+25" },
+    { "such a bound of Laplace noise", "laplace", { scale = 2, sensitivity = 1, bound = 1e26 },
+      "carries with this noise, 7.73713e+25" },
+    { "such a bound that is strict", "analytic_gaussian",
+      { epsilon = 1, delta = 1e-6, sensitivity = 1, bound = 1e27, strict = true },
+      "mechanism.analytic_gaussian: bound = 1e+27 is beyond what the lattice carries" },
+    { "such a bound of sparse vector", "sparse_vector", { epsilon = 1, sensitivity = 1, bound = 1e27 },
+      "mechanism.sparse_vector: bound = 1e+27 is beyond what the lattice carries" },
   }
   for _, case in ipairs(refusals) do
     it("refuse " .. case[1], function()

@@ -155,7 +155,7 @@ static void implied_bounds_are_rounded_upwards(void)
     for (int trial = 0; trial < 20000; trial++) {
         size_t p = 1 + (size_t)(uniform() * 1e6);
         double b = ldexp(0.5 + uniform(), (int)(uniform() * 40.0) - 20);
-        pn_record_bounds bounds = { { NAN, NAN, NAN }, NAN, NAN, false };
+        pn_record_bounds bounds = { .norm = { NAN, NAN, NAN }, .label_low = NAN, .label_high = NAN };
         wide l1, l2, with_bias;
 
         pn_bounds_tighten(&bounds, p, PN_LINF, b);

@@ -8,11 +8,12 @@
 #define CAP (INT64_C(1) << 62)
 
 static const int64_t *told;
+static uint32_t width = 1;
 
 void told_laplace(pn_rng *rng, uint32_t w, size_t n, int64_t *out)
 {
     (void)rng;
-    CHECK(w == 1);
+    CHECK(w == width);
     for (size_t i = 0; i < n; i++)
         out[i] = *told++;
 }
@@ -34,5 +35,9 @@ int main(void)
     CHECK(released((const int64_t[]){ CAP, -9, INT64_C(3) << 60 }, 3, 0.0) == 0x1.cp62);
     CHECK(released((const int64_t[]){ -CAP, 0 }, 2, 0.0) == -0x1p62);
     CHECK(released((const int64_t[]){ -CAP, CAP, -1, -CAP, CAP, CAP / 2 }, 6, 0x1p61) == -0x1.8p63);
+    width = 1000; /* as sparse vector draws them */
+    told = (const int64_t[]){ -1, CAP, -CAP, 7 };
+    CHECK(pn_noise_laplace_uncapped(NULL, 1000, -CAP) == -((pn_steps)2 * CAP + 7));
+    CHECK(pn_noise_laplace_uncapped(NULL, 1000, CAP - 1) == CAP - 1);
     return check_summary();
 }

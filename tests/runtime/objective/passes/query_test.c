@@ -9,7 +9,7 @@
 #include "objective/passes/query.c"
 
 #define MOST      40 /* values of a column */
-#define MOST_SUMS 8
+#define MOST_SUMS 16
 #define SLACK     1e-9 /* of scales and costs, which are rounded outward */
 
 typedef struct table {
@@ -209,6 +209,37 @@ static void test_sums_and_counts(void)
     }
 }
 
+/* Count, sum, sum of squares and bins in one release.  No record is at both ends of all of them. */
+static void test_descriptions(void)
+{
+    static const double ranges[][2] = { { 0.0, 1.0 },   { -1.0, 3.0 },   { 5.0, 10.0 },
+                                        { -2.0, -1.0 }, { 0.0, 5e-324 }, { -0x1p499, 0x1p499 } };
+    static const size_t columns[] = { 1, 0 };
+
+    for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) {
+        double values[MOST], low[2] = { ranges[r][0], ranges[r][0] }, high[2] = { ranges[r][1], ranges[r][1] };
+        size_t count = corners(values, ranges[r], 2);
+
+        for (size_t at = 0; at < 3; at++) {
+            for (size_t k = 1; k <= 2; k++) {
+                pn_query query = { .kind = PN_QUERY_DESCRIBE,
+                                   .columns = columns,
+                                   .count = k,
+                                   .low = low,
+                                   .high = high,
+                                   .bins = 2 + r % 4 };
+                moved found = search(&query, relations[at], values, count);
+                double parts = (double)k * (relations[at] == PN_ADD_REMOVE ? 4.0 : 5.0);
+
+                check_covered(&query, relations[at], &found, false);
+                CHECK(found.most == UNITS && found.l1 <= parts * UNITS &&
+                      found.l2 <= sqrt(parts) * UNITS * (1.0 + SLACK));
+                CHECK(found.l1 > 0.6 * parts * UNITS);
+            }
+        }
+    }
+}
+
 static void test_histograms(void)
 {
     static const double edges[] = { -1.0, 0.0, 5e-324, 0.5, 2.0 };
@@ -303,6 +334,7 @@ int main(void)
     test_ranks_are_counted_from_q_times_n();
     test_sums_and_counts();
     test_histograms();
+    test_descriptions();
     test_quantiles();
     return check_summary();
 }

@@ -156,7 +156,7 @@ describe("a ledger in a file", function()
         end
         remove()
         local function look(L)
-          return tostring(L:report()) .. L.spent
+          return L:report()[1].event .. tostring(L:report()) .. L.spent
         end
         local before = with({ epsilon = 1e6, delta = 1e-6, neighbours = relation, orders = { 1.5, 3, 999 } }, function(L)
           L:spend(event[name](given), "x", 2)

@@ -266,17 +266,18 @@ static void a_tie_is_above_and_one_step_less_is_below(void)
     const setup with = { 1.0, 1.0, 0.0, 100, false, false, 0.0 };
     sparse_vector *self = made(&with);
 
-    for (uint64_t seed = 0; seed < 20; seed++) {
+    for (uint64_t seed = 0; seed < 40; seed++) {
         pn_rng *rng = seeded(seed), *twin = seeded(seed);
+        double value = seed < 20 ? 0.3 : -1e15 - (double)seed; /* of 2^88 steps and more */
+        pn_steps m = pn_lattice_round_far(value, self->law.step, PN_LATTICE_FARTHEST);
         pn_sparse_run run;
-        int64_t m = pn_lattice_round(0.3, self->law.step, LIMIT);
 
         begin(&run, self, rng);
         (void)noise(twin, 1);
         run.noisy_threshold = m + noise(twin, self->law.w);
-        CHECK(answer(&run, 0.3));
+        CHECK(answer(&run, value));
         run.noisy_threshold = m + noise(twin, self->law.w) + 1;
-        CHECK(!answer(&run, 0.3));
+        CHECK(!answer(&run, value));
         pn_rng_free(rng);
         pn_rng_free(twin);
     }
@@ -308,7 +309,7 @@ static void restarting_draws_the_threshold_anew_and_only_then(void)
 
         begin(&run, self, rng);
         for (int i = 0; i < 200 && run.left > 1; i++) {
-            int64_t before = run.noisy_threshold;
+            pn_steps before = run.noisy_threshold;
             bool above = answer(&run, 0.0);
 
             CHECK((run.noisy_threshold != before) == (above && restart == 1));
@@ -357,7 +358,7 @@ static void options_that_prove_nothing_are_refused(void)
     bad[1].epsilon = 2000.0;
     bad[2].sensitivity = 1e-300;
     bad[3].answers = MAX_ANSWERS + 1;
-    bad[4].threshold = 1e9;
+    bad[4].threshold = 1e30;
     bad[5].epsilon = 0x1p-39;
     bad[5].answers = 1 << 20;
     for (int i = 0; i < 6; i++) {

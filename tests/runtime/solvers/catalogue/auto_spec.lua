@@ -19,6 +19,8 @@ describe("solve.auto", function()
     local rows = {
       { objective(pn.loss.logistic()), BUDGET, "newton" },
       { objective(pn.loss.squared(), { clip = 1 }), BUDGET, "newton" },
+      { objective(pn.loss.squared()), BUDGET, "sufficient_statistics" },
+      { objective(pn.loss.squared(), { set = ball }), BUDGET, "sufficient_statistics" },
       { objective(pn.loss.logistic()), { rho = 0.1 }, "newton" },
       { objective(pn.loss.logistic(), { set = polytope }), { epsilon = 1 }, "frank_wolfe" },
       { objective(pn.loss.logistic(), { set = ball }), { epsilon = 1 }, "output_perturbation" },
@@ -87,10 +89,11 @@ describe("solve.auto", function()
   end)
 
   it("names itself, the solver and the remedy when no plan can be made", function()
-    local ok, message = pcall(pn.solve.auto.plan, objective(pn.loss.squared()), BUDGET)
+    local free = pn.objective { data = pn.data.from({ { 1 }, { 0 } }, { 3, 4 }), loss = pn.loss.squared() }
+    local ok, message = pcall(pn.solve.auto.plan, free, BUDGET)
     assert.falsy(ok)
-    assert.matches("^solve%.auto: solve%.newton: the sensitivity cannot be certified", message)
-    assert.matches("clip=", message)
+    assert.matches("^solve%.auto: solve%.sufficient_statistics: nothing bounds how long a row is", message)
+    assert.matches("clip_rows", message)
     ok, message = pcall(pn.solve.auto.plan, objective(pn.loss.logistic()), { epsilon = -1, delta = 1e-8 })
     assert.falsy(ok)
     assert.matches("^solve%.auto: epsilon must be a positive number, got %-1$", message)

@@ -1,0 +1,19 @@
+/* lquery.h -- shared by the parts of the query binding.  Depends on: pnl.h, objective/passes/query.h.
+ * Used by: lquery*.c, ldescribe.c. */
+#ifndef PNL_LQUERY_H
+#define PNL_LQUERY_H
+
+#include "bindings/core/pnl.h"
+#include "objective/passes/query.h"
+
+/** Make of whatever way the call was written the one that tables of options are read in: a table at 1, alone, with
+ *  numbers for columns.  f(d, columns, {...}) becomes {data = d, [key] = columns, ...}; names become the numbers of
+ *  their columns; one column, and a number for low or high, a list of one.  The caller's table stays as it is.
+ *  key: "columns", or "column" of a query about one. */
+void pnl_query_names(lua_State *L, const char *owner, const char *key);
+
+/** Push the table that d:describe gives.  The event's box is on the top, and goes into it. */
+void pnl_push_description(lua_State *L, const pn_query *query, const pn_budget *budget, const pn_query_answer *answer,
+                          pn_vec shares);
+
+#endif

@@ -1,0 +1,197 @@
+/* lselection.c -- what private selection needs of the C half: `require "penumbra.selection"`, which is not part of pn.
+ * The search is Lua (stdlib/tuning): it draws configurations, plans and runs them, and keeps the best.  What no script
+ * may do for nothing is here: runs on a budget of their own, whose price the search has charged as a whole; scores; and
+ * the one charge.  None of it gets into a script's hands: the search keeps it to itself, calls no function of a script
+ * while it runs, and gives neither plan nor fit of a run away.
+ * Depends on: lsolve.h, objective/passes/score.h, privacy/event/stopping.h.  Used by: penumbra.tuning. */
+#include <math.h>
+#include <string.h>
+
+#include "bindings/core/progress.h"
+#include "bindings/data/ldata.h"
+#include "bindings/privacy/lprivacy_check.h"
+#include "bindings/solvers/lsolve.h"
+#include "core/vault.h"
+#include "objective/passes/score.h"
+#include "privacy/event/event.h"
+#include "privacy/event/stopping.h"
+
+/* ---- the law ---- */
+
+static pn_stopping law_at(lua_State *L, int name, int mean)
+{
+    bool target = strcmp(luaL_checkstring(L, name), "known_target") == 0;
+    pn_stopping law;
+    pn_err err;
+
+    pnl_status(L,
+               pn_stopping_make(&law, target ? PN_STOP_KNOWN_TARGET : PN_STOP_GEOMETRIC, luaL_checknumber(L, mean), 0.0,
+                                "tune", &err),
+               &err);
+    return law;
+}
+
+/* law(name, mean, p, fraction) -> quantile p of the number of runs, chance to see one of the best fraction */
+static int law_numbers(lua_State *L)
+{
+    pn_stopping law = law_at(L, 1, 2);
+
+    lua_pushnumber(L, pn_stopping_quantile(&law, luaL_checknumber(L, 3)));
+    lua_pushnumber(L, pn_stopping_chance(&law, luaL_checknumber(L, 4)));
+    return 2;
+}
+
+/* stops(name, mean, rng) -> boolean */
+static int law_stops(lua_State *L)
+{
+    pn_stopping law = law_at(L, 1, 2);
+
+    lua_pushboolean(L, pn_stopping_toss(&law, pnl_rng(L, 3)));
+    return 1;
+}
+
+/* ---- what a run costs ---- */
+
+/* gaussian(event) -> mu, scalar draws; nothing where it is not Gaussian noise alone */
+static int gaussian_parts(lua_State *L)
+{
+    double mu, draws;
+
+    if (!pn_event_is_gaussian(pnl_check_event(L, 1), &mu, &draws))
+        return 0;
+    lua_pushnumber(L, mu);
+    lua_pushnumber(L, draws);
+    return 2;
+}
+
+/* charge(options, event, label, rng): once, to the ledger of the options or the curator's; without one nothing */
+static int charge(lua_State *L)
+{
+    pn_event *event = pnl_check_event(L, 2);
+    pn_rng *rng = pnl_rng(L, 4);
+    pn_ledger *ledger;
+    pn_err err;
+
+    pnl_push_ledger(L, 1, "tune");
+    if (lua_isnil(L, -1))
+        return 0;
+    ledger = pnl_test(L, -1, &pnl_ledger_class);
+    if (!ledger)
+        return pnl_error(L, "tune: ledger must be an open pn.ledger, got %s", pnl_got(L, -1));
+    if (pn_rng_simulated(rng) && !pn_ledger_budget(ledger)->teaching)
+        pnl_status(L,
+                   pn_fail(&err, PN_EPRIVACY,
+                           "tune: seeded noise gives no privacy, so a real ledger refuses it; open the ledger with "
+                           "teaching = true, or leave rng out"),
+                   &err);
+    pnl_status(L, pn_ledger_spend(ledger, event, 1, luaL_checkstring(L, 3), &err), &err);
+    return 0;
+}
+
+/* ledger(options) -> whether there is one, its neighbours */
+static int has_ledger(lua_State *L)
+{
+    const pn_ledger *ledger;
+
+    pnl_push_ledger(L, 1, "tune");
+    if (lua_isnil(L, -1))
+        return 0;
+    ledger = pnl_test(L, -1, &pnl_ledger_class);
+    if (!ledger)
+        return pnl_error(L, "tune: ledger must be an open pn.ledger, got %s", pnl_got(L, -1));
+    lua_pushstring(L, pn_neighbours_names[pn_ledger_budget(ledger)->neighbours]);
+    return 1;
+}
+
+/* ---- the parts ---- */
+
+/* parts(data, every) -> records whose number is no multiple of every, and those whose number is one */
+static int parts(lua_State *L)
+{
+    const pn_dataset *data = pnl_check(L, 1, &pnl_dataset_class);
+    size_t every = (size_t)luaL_checkinteger(L, 2), *rows = lua_newuserdatauv(L, data->n * sizeof *rows, 0);
+    pn_err err;
+
+    for (int held = 0; held < 2; held++) {
+        pn_dataset **slot = pnl_new_data(L);
+        size_t count = 0;
+
+        for (size_t i = 0; i < data->n; i++) {
+            if (((i + 1) % every == 0) == (held == 1))
+                rows[count++] = i;
+        }
+        pnl_data_pass(L);
+        (void)pnl_data_passed(L, slot, PN_WITH_RECORDS(pn_dataset_pick(slot, data, rows, count, pnl_task(L), &err)),
+                              &err);
+    }
+    return 2;
+}
+
+/* ---- scores ---- */
+
+static pn_score score_at(lua_State *L, int kind, int range, int mu, int neighbours)
+{
+    pn_score score = { .range = luaL_checknumber(L, range), .mu = luaL_checknumber(L, mu) };
+
+    score.kind = (pn_score_kind)luaL_checkoption(L, kind, NULL, pn_score_names);
+    score.neighbours = (pn_neighbours)luaL_checkoption(L, neighbours, NULL, pn_neighbours_names);
+    return score;
+}
+
+/* check(objective, kind, range, mu, neighbours) -> standard deviation of the noise, entries of a model */
+static int score_check(lua_State *L)
+{
+    const pn_objective *objective = pnl_check(L, 1, &pnl_objective_class);
+    pn_score score = score_at(L, 2, 3, 4, 5);
+    pn_err err;
+
+    pnl_status(L, pn_score_check(objective, &score, &err), &err);
+    lua_pushnumber(L, pn_score_deviation(objective, &score));
+    lua_pushinteger(L, (lua_Integer)pn_objective_dim(objective));
+    return 2;
+}
+
+/* score(objective, kind, range, mu, neighbours, theta, rng) -> number */
+static int score_release(lua_State *L)
+{
+    pn_objective *objective = pnl_check(L, 1, &pnl_objective_class);
+    pn_score score = score_at(L, 2, 3, 4, 5);
+    pn_vec theta = pnl_check_vec(L, 6);
+    pn_rng *rng = pnl_rng(L, 7);
+    double value = 0.0;
+    pn_status status;
+    pn_err err;
+
+    if (theta.n != pn_objective_dim(objective))
+        return pnl_error(L, "tune: theta has %zu entries, the model has %zu", theta.n, pn_objective_dim(objective));
+    pnl_run_begin(L, false);
+    status = PN_WITH_RECORDS(pn_score_release(objective, theta.data, &score, rng, &value, pnl_task(L), &err));
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    lua_pushnumber(L, value);
+    return 1;
+}
+
+/* ---- the module ---- */
+
+static int open_selection(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        { "law", law_numbers },   { "stops", law_stops },       { "gaussian", gaussian_parts },
+        { "charge", charge },     { "neighbours", has_ledger }, { "parts", parts },
+        { "check", score_check }, { "score", score_release },   { NULL, NULL },
+    };
+
+    luaL_newlib(L, functions);
+    lua_pushlightuserdata(L, (void *)(size_t)&pnl_own_budget);
+    lua_setfield(L, -2, "own_budget");
+    return 1;
+}
+
+void pnl_open_selection(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, open_selection);
+    lua_setfield(L, -2, "penumbra.selection");
+    lua_pop(L, 1);
+}
