@@ -120,8 +120,8 @@ describe("fit:probabilities", function()
     local fit = people.fit(path, "squared")
     assert.matches("squared is no likelihood of classes", refusal(fit.probabilities, fit, path))
     local d = pn.data.synthetic.logistic { n = 100, p = 3, seed = 1 }:clip_rows("l2", 1)
-    local hinge = pn.solve.gradient_descent(pn.objective { data = d, loss = pn.loss.smooth_hinge(), set = pn.set.l2_ball { dim = 3 } },
-      { rho = 1, iterations = 2 })
+    local hinge = pn.solve.gradient_descent(pn.objective { data = d, loss = pn.loss.smooth_hinge(),
+      set = pn.set.l2_ball { dim = 3 } }, { rho = 1, iterations = 2 })
     assert.matches("smooth_hinge is no likelihood", refusal(hinge.probabilities, hinge, d.X))
   end)
 end)
