@@ -451,7 +451,7 @@ LUA_DIR   = $(TO)/share/lua/5.4/penumbra
 MAN       = $(TO)/share/man/man1/penumbra.1
 LUALS_DIR = $(TO)/share/penumbra
 DOC_DIR   = $(TO)/share/doc/penumbra
-EXAMPLES  = $(wildcard examples/embed/Makefile examples/embed/*.md examples/embed/*.c examples/embed/*.lua)
+EXAMPLES  = $(wildcard examples/embed/Makefile examples/embed/*.md examples/embed/*.c examples/embed/*.lua examples/score.py)
 INSTALL   = install -D -m 644
 # A pkg-config file: $(1) is its source, without .in; it is written where it belongs, as other installations may run beside this one.
 PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(notdir $(1))' && \
@@ -483,6 +483,7 @@ install: all docs $(STATIC) ## Install below DESTDIR/PREFIX
 	cp -r $(DOCS)/luals '$(LUALS_DIR)/luals'
 	cp -r $(DOCS)/html '$(DOC_DIR)/html'
 	$(INSTALL) bindings/curator/CURATOR.md '$(DOC_DIR)/CURATOR.md'
+	$(INSTALL) runtime/model/MODEL-JSON.md '$(DOC_DIR)/MODEL-JSON.md'
 	$(INSTALL) SECURITY.md '$(DOC_DIR)/SECURITY.md'
 	@$(foreach file,$(EXAMPLES),$(INSTALL) $(file) '$(DOC_DIR)/$(file)' && ) true
 

@@ -154,6 +154,7 @@ PNL_API pn_status pnl_curator_data(pnl_curator *curator, const char *name, const
     made->view.name = made->name;
     made->view.features = NULL;
     made->view.feature_bytes = 0;
+    made->view.recipe = NULL;
     curator->data[curator->count++] = made;
     return PN_OK;
 }

@@ -1,6 +1,6 @@
 /* ldata.c -- pn.data objects: fields, what is enforced, and the transformations, each of which makes a new data set.
- * Depends on: lnumbers.h, progress.h, ldata.h, data/dataset.h, geometry/potentials/norm.h.  Used by: ldata_load.c,
- * objectives and solvers (pnl_dataset_class). */
+ * Depends on: lnumbers.h, progress.h, ldata.h, lrecipe.h, data/dataset.h, geometry/potentials/norm.h.
+ * Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "bindings/core/progress.h"
 #include "bindings/data/ldata.h"
 #include "bindings/numeric/lnumbers.h"
+#include "bindings/recipe/lrecipe.h"
 #include "core/vault.h"
 #include "data/rows.h"
 #include "geometry/potentials/norm.h"
@@ -57,6 +58,12 @@ static int data_features(lua_State *L)
         lua_pushstring(L, name);
         lua_rawseti(L, -2, (lua_Integer)j);
     }
+    return 1;
+}
+
+static int data_recipe(lua_State *L)
+{
+    (void)pnl_push_recipe(L, check_data(L)->recipe);
     return 1;
 }
 
@@ -407,6 +414,9 @@ static const pnl_row data_rows[] = {
       "The names of the p features: those of a CSV file's header, \"column=category\" for one of a text column, "
       "\"bias\" for that of add_bias; nil where there are none.  Categories that were found in the records are no "
       "public facts." },
+    { "recipe", data_recipe, PNL_FIELD, PNL_NOTHING, "d.recipe -> recipe or nil",
+      "The recipe that made it, which fits of it keep.  take, split, subset, clip_labels, float32 and clip_rows that "
+      "clips nothing keep it; what changes columns, their scales or the labels' unit drops it: nil." },
     { "name", data_name, PNL_FIELD, PNL_NOTHING, "d.name -> string", "Where the data came from: a file's name." },
     { "X", data_X, PNL_FIELD, PNL_RAW, "d.X -> pn.mat or pn.sparse",
       "The features, n x p: a view, which cannot be changed; copy it to do so.  Of float32 data it is a copy in "

@@ -55,7 +55,11 @@ put [=[
 .br
 .B penumbra server
 .RB [ \-\-check ]
-.I CONFIG]=]
+.I CONFIG
+.br
+.B penumbra predict
+.I MODEL CSV
+.RI [ options ]]=]
 put ".SH DESCRIPTION"
 paragraph("Penumbra trains models under differential privacy.  You choose a data set, a loss and a constraint set; it certifies "
   .. "the sensitivity, plans the noise, shows what a run will cost before anything is spent, charges a ledger before each noise is "
@@ -77,9 +81,13 @@ for _, service in ipairs { "party", "server" } do
   verbatim((said(service .. " --help"):gsub("\nThe log goes to stderr.*$", "")))
 end
 
+put ".SH PREDICTIONS"
+paragraph("What a model that was saved or exported says of the records of a CSV file.")
+verbatim(said "predict --help")
+
 put ".SH EXIT STATUS"
 item("0", "done")
-item("1", "a script failed; of services: an error that nobody foresaw")
+item("1", "a script failed; a model or file that predict refuses; of services: an error that nobody foresaw")
 item("2", "the command line was wrong; of services also: the configuration, or a file that it names")
 for status, text in said("party --help"):gsub("\n     +", " "):gmatch "\n  (%d) ([^\n]+)" do
   if tonumber(status) > 2 then item(status, "of services: " .. text) end

@@ -1,6 +1,7 @@
-/* main.c -- the program `penumbra`: scripts, -e, the prompt, and the services `penumbra party` and `penumbra server`.
- * Depends on: repl.h, pnl.h (the C half of the module is linked in), penumbra.prompt.program and
- * penumbra.programs.federated (stdlib/).  Used by: people. */
+/* main.c -- the program `penumbra`: scripts, -e, the prompt, the services `penumbra party` and `penumbra server`, and
+ * `penumbra predict`.
+ * Depends on: repl.h, pnl.h (the C half of the module is linked in), penumbra.prompt.program,
+ * penumbra.programs.federated and penumbra.programs.predict (stdlib/).  Used by: people. */
 #define _POSIX_C_SOURCE 200809L
 #include <limits.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ typedef struct options {
     bool interactive, strict, version, help;
     bool code;           /* at least one -e */
     int script;          /* index of the script's name ("-" for stdin) in argv; argc when there is none */
-    const char *service; /* "party" or "server", which stands at `script`, or NULL */
+    const char *service; /* "party", "server" or "predict", which stands at `script`, or NULL */
 } options;
 
 typedef struct invocation {
@@ -36,6 +37,7 @@ typedef struct invocation {
 static const char usage[] = "usage: penumbra [options] [script [arguments]]\n"
                             "       penumbra party CONFIG     one party of a federated run\n"
                             "       penumbra server CONFIG    its server; --help explains either\n"
+                            "       penumbra predict MODEL CSV    what a model says of a file; --help explains it\n"
                             "  -e CODE        run CODE; may be given several times\n"
                             "  -i             show the prompt after -e and the script\n"
                             "  --strict       only `pn` and `help` as globals, not its parts (set, loss ...)\n"
@@ -60,6 +62,11 @@ static const char *code_at(char **argv, int *i)
     if (strncmp(argv[*i], "-e", 2) != 0)
         return NULL;
     return argv[*i][2] ? argv[*i] + 2 : argv[++*i];
+}
+
+static bool is_service(const char *word)
+{
+    return strcmp(word, "party") == 0 || strcmp(word, "server") == 0 || strcmp(word, "predict") == 0;
 }
 
 /* EXIT_SUCCESS, or EXIT_USAGE after a message. */
@@ -94,7 +101,7 @@ static int parse(int argc, char **argv, options *out)
         }
     }
     out->script = i;
-    if (plain && i == 1 && i < argc && (strcmp(argv[i], "party") == 0 || strcmp(argv[i], "server") == 0))
+    if (plain && i == 1 && i < argc && is_service(argv[i]))
         out->service = argv[i];
     return EXIT_SUCCESS;
 }
@@ -286,7 +293,7 @@ static bool run(lua_State *L, const invocation *self, const options *asked)
     return prompt ? run_prompt(L) : fine; /* -i shows the prompt after an error, too: to look around */
 }
 
-/* EXIT_SUCCESS with the result on the top; stdlib/programs/federated.lua catches what it can,
+/* EXIT_SUCCESS with the result on the top; the file of stdlib/programs catches what it can,
  * so what comes here is early or unforeseen. */
 static int call_service(lua_State *L, int arguments)
 {
@@ -296,7 +303,7 @@ static int call_service(lua_State *L, int arguments)
     return repl_was_interrupted() ? EXIT_INTERRUPTED : EXIT_FAILURE;
 }
 
-/* The exit status: stdlib/programs/federated.lua says which there are. */
+/* The exit status: the file of stdlib/programs says which there are. */
 static int run_service(lua_State *L, const invocation *self, const options *asked)
 {
     int status;
@@ -305,7 +312,8 @@ static int run_service(lua_State *L, const invocation *self, const options *aske
     if (!open_penumbra(L, asked))
         return repl_was_interrupted() ? EXIT_INTERRUPTED : EXIT_FAILURE;
     lua_getglobal(L, "require");
-    lua_pushliteral(L, "penumbra.programs.federated");
+    lua_pushstring(L, strcmp(asked->service, "predict") == 0 ? "penumbra.programs.predict"
+                                                             : "penumbra.programs.federated");
     status = call_service(L, 1);
     if (status != EXIT_SUCCESS)
         return status;

@@ -23,6 +23,15 @@ static int make_recipe(lua_State *L, const char *json)
     return 1;
 }
 
+const pn_recipe *pnl_push_recipe(lua_State *L, const char *json)
+{
+    if (json)
+        (void)make_recipe(L, json);
+    else
+        lua_pushnil(L);
+    return json ? pnl_check(L, -1, &pnl_recipe_class) : NULL;
+}
+
 /* __call: (library, table) */
 static int new_recipe(lua_State *L)
 {

@@ -1,4 +1,5 @@
-/* lrecipe.h -- shared by the parts of the recipe binding.  Depends on: pnl.h, recipe/recipe.h.  Used by: lrecipe*.c. */
+/* lrecipe.h -- shared by the parts of the recipe binding.  Depends on: pnl.h, recipe/recipe.h.  Used by: lrecipe*.c,
+ * ldata.c, lfit*.c. */
 #ifndef PNL_LRECIPE_H
 #define PNL_LRECIPE_H
 
@@ -12,6 +13,8 @@ void pnl_recipe_push_json(lua_State *L, int index);
 void pnl_recipe_push_text(lua_State *L, const pn_recipe *recipe);
 /** r:data{age = {...}, ...}: the table at 2, options at 3. */
 int pnl_recipe_table(lua_State *L, const pn_recipe *recipe);
+/** Push the recipe of that JSON, which a recipe wrote, and return it; NULL: nil. */
+const pn_recipe *pnl_push_recipe(lua_State *L, const char *json);
 /** The recipe at 1. */
 const pn_recipe *pnl_recipe_check(lua_State *L);
 

@@ -7,8 +7,8 @@
 #include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/numeric/lnumbers.h"
+#include "bindings/recipe/lrecipe.h"
 #include "bindings/solvers/lsolve.h"
-#include "data/dataset.h"
 
 enum { KEPT_PLAN = 1 }; /* a plan or, of a fit that was loaded, what its file says */
 
@@ -270,94 +270,13 @@ size_t pnl_fit_nonzeros(const pn_fit *fit)
 
 PNL_GETTER(fit_nonzeros, pnl_fit_nonzeros(fit_of(L)));
 
-/* Push what stands at 2 times the vector theta[p]: a vec, or a number for one vec. */
-static void push_margins(lua_State *L, double *theta, size_t p)
+static int fit_recipe(lua_State *L)
 {
-    const pn_dataset *data = pnl_test(L, 2, &pnl_dataset_class);
-    double *z;
-    pn_err err;
-    pn_status status;
-
-    if (data) {
-        z = pnl_new_vec(L, data->n);
-        pnl_run_begin(L, true);
-        status = pn_dataset_predict(data, theta, p, z, pnl_task(L), &err);
-        pnl_run_end(L);
-        pnl_status(L, status, &err);
-        return;
-    }
-    lua_pushvalue(L, 2); /* a vec, mat or sparse */
-    pnl_view_vec(L, theta, p, 1);
-    if (pnl_test(L, 2, &pnl_vec_class)) {
-        lua_getfield(L, 2, "dot");
-        lua_insert(L, -3);
-        lua_call(L, 2, 1);
-    } else {
-        lua_arith(L, LUA_OPMUL);
-    }
-}
-
-/* Push the margins of all classes: a row for each record, or a vec of the classes for one vec. */
-static void push_classes(lua_State *L, pn_fit *fit, size_t classes, size_t p)
-{
-    bool one = pnl_test(L, 2, &pnl_vec_class) != NULL;
-    size_t n = 0;
-    double *out = NULL;
-
-    for (size_t k = 0; k < classes; k++) {
-        double number;
-        pn_vec z;
-
-        push_margins(L, fit->theta + k * p, p);
-        number = one ? lua_tonumber(L, -1) : 0.0;
-        z = one ? (pn_vec){ &number, 1 } : pnl_check_vec(L, -1);
-        if (!out) {
-            n = z.n;
-            out = one ? pnl_new_vec(L, classes) : pnl_new_mat(L, n, classes);
-            lua_insert(L, -2);
-        }
-        for (size_t i = 0; i < n; i++)
-            out[i * classes + k] = z.data[i];
-        lua_pop(L, 1);
-    }
-}
-
-/* What stands at 2 has rows of p features, or is one. */
-static void check_features(lua_State *L, size_t p)
-{
-    const pn_dataset *data = pnl_test(L, 2, &pnl_dataset_class);
-    const pnl_vec *vec = pnl_test(L, 2, &pnl_vec_class);
-    const pnl_mat *mat = pnl_test(L, 2, &pnl_mat_class);
-    const pnl_sparse *sparse = pnl_test(L, 2, &pnl_sparse_class);
-    size_t got = data ? data->p : vec ? vec->n : mat ? mat->cols : sparse ? sparse->csr.cols : 0;
-
-    if (!data && !vec && !mat && !sparse)
-        pnl_error(L, "fit:predict: X must be a data set, a matrix, a sparse matrix, a list of rows or a vector, got %s",
-                  pnl_got(L, 2));
-    if (data)
-        pnl_refuse_analyst(L, "fit:predict(data)",
-                           "what the model says of each record is not released; give vectors or matrices of your own");
-    if (got != p)
-        pnl_error(L, "fit:predict: the rows have %zu features, the model has %zu", got, p);
-}
-
-static int fit_predict(lua_State *L)
-{
-    pn_fit *fit = fit_of(L);
     pn_model_about about;
-    size_t classes, p;
 
-    lua_settop(L, 2);
+    (void)fit_of(L);
     pnl_fit_about(L, &about);
-    classes = about.margins;
-    p = classes > 1 ? (fit->p - about.extra) / classes : fit->p - about.extra;
-    if (lua_istable(L, 2))
-        (void)pnl_check_mat(L, 2);
-    check_features(L, p);
-    if (classes > 1)
-        push_classes(L, fit, classes, p);
-    else
-        push_margins(L, fit->theta, p);
+    (void)pnl_push_recipe(L, about.recipe);
     return 1;
 }
 
@@ -401,11 +320,40 @@ static const pnl_row fit_rows[] = {
       "\"certified\"." },
     { "nonzeros", fit_nonzeros, PNL_FIELD, PNL_PAID, "fit.nonzeros -> integer",
       "Coordinates of theta that are not zero." },
-    { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec or mat",
-      "<x, theta> for every row x of a data set, matrix, sparse matrix or table of rows: n numbers.  For softmax a "
-      "matrix n x classes: a row's largest entry stands in the column of the likeliest class.  For margins a matrix "
-      "n x k of z, of which the formula makes the rest.  For one vec a number, or a vec of the classes.  As private as "
-      "theta when X is the caller's own.  Errors: rows that do not have the model's features." },
+    { "recipe", fit_recipe, PNL_FIELD, PNL_NOTHING, "fit.recipe -> recipe or nil",
+      "The recipe that made the data set, or its file's; nil without one, and where columns, scales or labels were "
+      "changed after it." },
+    { "predict", pnl_fit_predict, PNL_METHOD, PNL_PAID,
+      "fit:predict(X, {labels=false, ...}) -> vec, mat, number or list",
+      "Of the path of a CSV file, a table of columns {age = {31, 58}, ...}, or a data set of the same recipe, for a "
+      "fit that has a recipe: the label of each record, in its own unit, or as data sets have it: -1 or 1, or 1, 2, "
+      "..., K.  labels = true: a list of the classes' names (what scikit-learn's predict gives).  Further options are "
+      "those of recipe:data; the file needs no label.  poisson gives the mean.  Values are not clipped to the label's "
+      "range.  Of a matrix, sparse matrix, table of rows or vec, and of data sets for a fit without a recipe: <x, "
+      "theta> for every row x: n numbers, for one vec a number; for softmax a matrix n x classes, whose largest "
+      "entry in a row stands in the column of the likeliest class; for margins a matrix n x k of z, of which the "
+      "formula makes the rest.  As private as theta when X is the caller's own.  Errors: rows that do not have the "
+      "model's features; a data set of another recipe, or changed since; a loss whose margins have no known meaning." },
+    { "probabilities", pnl_fit_probabilities, PNL_METHOD, PNL_PAID, "fit:probabilities(X, {...}) -> mat or vec, list",
+      "The model's probability of each class, n x classes (a vec for one vec), for X as predict takes it, and the "
+      "names of the classes in the order of the columns: of two, that of -1 and then that of 1.  For logistic and "
+      "softmax; other losses are no likelihoods of classes, and are refused.  They are the model's: noise and "
+      "regularisation draw them towards 1/K." },
+    { "coefficients", pnl_fit_coefficients, PNL_METHOD, PNL_PAID, "fit:coefficients() -> table",
+      "A list of {name=, column=, kind=, class=, scaled=, original=, per=}, one for each feature and class, that "
+      "prints as a table.  scaled is theta's entry.  original, for a fit that has a recipe, is the coefficient in the "
+      "column's own unit (`per` says which: \"1\" of a number, \"day\"), of a label that is a range in its unit; "
+      "the last is the constant that goes with them, \"(constant)\".  A category's is added where the record has it, "
+      "against nothing.  A hole with an indicator counts as the middle of the range." },
+    { "card", pnl_fit_card, PNL_METHOD, PNL_PAID, "fit:card() -> string",
+      "What should be known of the model where it is used, in plain text 80 wide: what it predicts, from which columns "
+      "with which public ranges, on how many records it was trained, at which privacy price under which relation, and "
+      "what that does not promise." },
+    { "export", pnl_fit_export, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:export(path, {format=}) -> path",
+      "Write the model for others, mode 600, complete or not at all; by the end of the path, or format=.  \"json\": "
+      "all that fit:save keeps but trace, certificate and moments, with the features and the recipe, as MODEL-JSON.md "
+      "says; pn.load reads it, and examples/score.py scores with it.  \"csv\": fit:coefficients(), one a line.  "
+      "\"npy\": theta.  As private as theta.  Errors: a theta that is not finite; an end that is none of these." },
     { "moments", pnl_fit_moments, PNL_FIELD, PNL_PAID, "fit.moments -> table or nil",
       "What solve.sufficient_statistics released: matrix, the mean of v v^T over the records, v = (x/row_bound, "
       "tau (y - middle)/label_bound), the constant of add_bias() as kappa; noise, the standard deviation on its "

@@ -38,7 +38,7 @@ static void say_stop(const pn_fit *fit, const pn_model_about *about, char *text,
 }
 
 /* What the guarantee is, in words, without promising anything that does not hold. */
-static void say_privacy(const pn_fit *fit, const pn_model_about *about, char *text, size_t size)
+void pnl_fit_say_privacy(const pn_fit *fit, const pn_model_about *about, char *text, size_t size)
 {
     const char *relation = pn_neighbours_names[fit->neighbours];
 
@@ -238,7 +238,7 @@ int pnl_fit_tostring(lua_State *L)
 
     pnl_fit_about(L, &about);
     data = data_of(L);
-    say_privacy(fit, &about, privacy, sizeof privacy);
+    pnl_fit_say_privacy(fit, &about, privacy, sizeof privacy);
     say_stop(fit, &about, stop, sizeof stop);
     say_certificate(fit, certificate, sizeof certificate);
     numbers = lua_newuserdatauv(L, (fit->rows + 1) * sizeof *numbers, 0);

@@ -25,7 +25,7 @@ static void save_again(lua_State *L, const char *path, const pn_fit *fit, bool r
         pnl_error(L,
                   "fit:save: raw = true, but the file that this fit was loaded from holds nothing that is not private");
     about.raw = raw;
-    pnl_status(L, pn_model_write(path, fit, &about, &err), &err);
+    pnl_status(L, pn_model_write(path, fit, &about, PN_MODEL_FILE, &err), &err);
 }
 
 int pnl_fit_save(lua_State *L)

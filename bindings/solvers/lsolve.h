@@ -56,6 +56,13 @@ int pnl_fit_save(lua_State *L);
 /** Push the fit of the model file at `path`. */
 int pnl_load_model(lua_State *L, const char *path);
 
+/* lfit_predict.c, lfit_coefficients.c, lfit_card.c, lfit_export.c: methods of fits. */
+int pnl_fit_predict(lua_State *L);
+int pnl_fit_probabilities(lua_State *L);
+int pnl_fit_coefficients(lua_State *L);
+int pnl_fit_card(lua_State *L);
+int pnl_fit_export(lua_State *L);
+
 /* lselection.c */
 /** Make `require "penumbra.selection"` find what pn.tune is made with. */
 void pnl_open_selection(lua_State *L);
@@ -68,5 +75,7 @@ int pnl_fit_covariance(lua_State *L);
 int pnl_fit_moments(lua_State *L);
 /* lfit_print.c */
 int pnl_fit_tostring(lua_State *L);
+/** What the guarantee is, in words. */
+void pnl_fit_say_privacy(const pn_fit *fit, const pn_model_about *about, char *text, size_t size);
 
 #endif

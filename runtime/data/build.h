@@ -14,7 +14,7 @@ pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *nam
 pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, size_t p, bool sparse, size_t entries,
                           pn_err *err);
 /** The records begin .. end - 1 of `data`, of its storage or as floats: room for them, with bounds, name,
- *  origin, labels and names of features.
+ *  origin, labels, names of features and recipe.
  *  Errors: PN_ENOMEM; PN_EUNSUPPORTED where records are with others. */
 pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool float32, size_t begin, size_t end,
                                   pn_err *err);
@@ -27,7 +27,10 @@ pn_status pn_dataset_check_labels(const double *y, size_t n, pn_err *err);
 /** Names of features: those of `data`, and `extra` if it is not NULL; nothing when `data` has none.
  *  Errors: PN_ENOMEM. */
 pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, const char *extra, pn_err *err);
-/** All of it: features and their names, labels, bounds, name.  Errors: PN_ENOMEM. */
+/** data->recipe = a copy of `json`; NULL: none, for what changes columns, scales or the unit of labels.
+ *  Errors: PN_ENOMEM. */
+pn_status pn_dataset_set_recipe(pn_dataset *data, const char *json, pn_err *err);
+/** All of it: features and their names, labels, bounds, name, recipe.  Errors: PN_ENOMEM. */
 pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err);
 
 /** It has an origin from now on: this content, all its records, its name.  Errors: PN_ENOMEM. */

@@ -182,6 +182,8 @@ pn_status pn_dataset_clip_rows_here(pn_dataset *data, pn_lp norm, double bound, 
         status = pn_rows_open_held(&rows, data, err);
     if (status != PN_OK)
         return status;
+    if (!(data->bounds.norm[norm] <= bound)) /* else nothing changes */
+        (void)pn_dataset_set_recipe(data, NULL, err);
     for (size_t i = data->first; i < pn_dataset_held_end(data) && status == PN_OK; i++) {
         size_t count;
         double *entries = pn_rows_edit(&rows, i, &count);
@@ -296,6 +298,7 @@ pn_status pn_dataset_clip_rows_to(pn_dataset **out, const pn_dataset *data, cons
         pn_dataset_free(copy);
         return status;
     }
+    (void)pn_dataset_set_recipe(copy, NULL, err);
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
         pn_bounds_tighten(&copy->bounds, copy->p, (pn_lp)norm, implied[norm]);
     *out = copy;

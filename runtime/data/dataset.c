@@ -25,6 +25,7 @@ void pn_dataset_free(pn_dataset *data)
     pn_origin_free(data->origin);
     pn_free(data->name);
     pn_free(data->features);
+    pn_free(data->recipe);
     pn_free(data);
 }
 
@@ -322,7 +323,20 @@ pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool
     }
     if (status == PN_OK)
         status = pn_dataset_name_features(made, data, NULL, err);
+    if (status == PN_OK)
+        status = pn_dataset_set_recipe(made, data->recipe, err);
     return pn_dataset_deliver(out, made, status);
+}
+
+pn_status pn_dataset_set_recipe(pn_dataset *data, const char *json, pn_err *err)
+{
+    char *kept = json ? pn_strdup(json) : NULL;
+
+    if (json)
+        PN_TRY(pn_made(kept, err, "data: out of memory for the recipe"));
+    pn_free(data->recipe);
+    data->recipe = kept;
+    return PN_OK;
 }
 
 pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, const char *extra, pn_err *err)

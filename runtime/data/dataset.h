@@ -54,6 +54,7 @@ struct pn_dataset {
     pn_origin *origin;    /* shared with all that was made of the same records; NULL: nobody is in them */
     char *features;       /* p names, each ended by a zero byte, one after the other; or NULL */
     size_t feature_bytes; /* of `features` */
+    char *recipe; /* the JSON of the recipe whose features and labels these are; NULL: of none, or changed since */
 };
 
 /** n records of p features that others have: plans need no more.  Whatever would read a record refuses such a data set.

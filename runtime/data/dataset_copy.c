@@ -72,6 +72,7 @@ pn_status pn_dataset_with_labels(pn_dataset **out, const pn_dataset *data, const
         status = pn_dataset_copy(&copy, data, err);
     if (status == PN_OK) {
         memcpy(copy->y, y, n * sizeof(double));
+        (void)pn_dataset_set_recipe(copy, NULL, err);
         pn_dataset_see_labels(copy);
     }
     return pn_dataset_deliver(out, copy, status);
@@ -164,6 +165,8 @@ pn_status pn_dataset_pick(pn_dataset **out, const pn_dataset *data, const size_t
         status = pn_dataset_like(&part, data, count, data->p, data->sparse, entries, err);
     if (status == PN_OK)
         status = pn_dataset_name_features(part, data, NULL, err);
+    if (status == PN_OK)
+        status = pn_dataset_set_recipe(part, data->recipe, err);
     if (status == PN_OK)
         status = pick(part, data, rows, task, err);
     return pn_dataset_deliver(out, part, status);

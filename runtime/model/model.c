@@ -1,5 +1,6 @@
 /* model.c -- a fit and what is known of its run, as the Model of model.proto.
- * Depends on: model_file.h, the code generated from model.proto, libprotobuf-c.  Used by: bindings, hosts. */
+ * Depends on: model_file.h, model_json.h, the code generated from model.proto, libprotobuf-c.
+ * Used by: bindings, hosts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,47 +9,11 @@
 #include "core/text.h"
 #include "model/model_file.h"
 #include "model/model.pb-c.h"
+#include "model/model_json.h"
 #include "numeric/symmetric.h"
 
 #define NAME_BYTES 128
 #define MOST_KINDS 255
-
-/* ---- what is known of a run ---- */
-
-/* Only data whose features have names say so. */
-static bool ends_in_bias(const pn_dataset *data)
-{
-    static const char bias[] = "bias";
-
-    return data->features && data->feature_bytes > sizeof bias &&
-           memcmp(data->features + data->feature_bytes - sizeof bias, bias, sizeof bias) == 0 &&
-           data->features[data->feature_bytes - sizeof bias - 1] == '\0';
-}
-
-void pn_model_about_of(pn_model_about *out, const pn_plan *plan)
-{
-    const pn_loss *loss = pn_objective_loss(pn_plan_objective(plan));
-    const pn_dataset *data = pn_objective_data(pn_plan_objective(plan));
-
-    *out = (pn_model_about){
-        .solver = plan->solver->name,
-        .loss = loss->name,
-        .accountant = plan->without_records                 ? "nothing released"
-                      : plan->request.kind == PN_NONPRIVATE ? NULL
-                      : isnan(plan->epsilon)                ? "zcdp"
-                      : plan->accountant                    ? plan->accountant
-                      : plan->order == 0.0                  ? "gaussian"
-                                                            : "rdp",
-        .iterations = plan->iterations,
-        .records = data->n,
-        .margins = loss->margins,
-        .extra = loss->extra,
-        .bias = ends_in_bias(data),
-        .adaptive = plan->solver->adaptive,
-        .draws = plan->draws,
-        .value = NAN,
-    };
-}
 
 /* ---- packing: structs of the generated code that borrow what can be borrowed ---- */
 
@@ -64,19 +29,24 @@ typedef struct parcel {
     void *columns[8]; /* owned: of the trace */
     size_t column_count;
     char *kinds[MOST_KINDS];
+    Penumbra__Bounds bounds;
+    char parameters[NAME_BYTES], set[PN_MODEL_WORDS], regulariser[PN_MODEL_WORDS];
+    char *names, **features; /* owned */
     bool short_of_memory;
 } parcel;
 
 static void parcel_clear(parcel *p)
 {
     pn_free(p->plan);
+    pn_free(p->names);
+    pn_free(p->features);
     for (size_t k = 0; k < p->column_count; k++)
         pn_free(p->columns[k]);
     pn_free(p);
 }
 
 /* What a terminal would obey becomes '?', so that a reader takes what a writer wrote. */
-static void clean(char *text)
+void pn_model_clean(char *text)
 {
     size_t left = strlen(text);
 
@@ -92,12 +62,18 @@ static void clean(char *text)
     }
 }
 
+/* In one line, too. */
+static void clean_name(char *text)
+{
+    for (char *at = text; *at; at++)
+        *at = *at == '\n' ? '?' : *at;
+    pn_model_clean(text);
+}
+
 static char *name_in(char out[NAME_BYTES], const char *name)
 {
     (void)snprintf(out, NAME_BYTES, "%s", name && name[0] ? name : "?");
-    for (char *at = out; *at; at++)
-        *at = *at == '\n' ? '?' : *at;
-    clean(out);
+    clean_name(out);
     return out;
 }
 
@@ -136,6 +112,62 @@ static void pack_certificate(parcel *p, const pn_fit *fit)
     p->certificate.gradient_target = of->gradient_target;
     p->certificate.eigenvalue_target = of->eigenvalue_target;
     p->model.certificate = &p->certificate;
+}
+
+/* ---- what the records were ---- */
+
+/* A text that may be absent, or NULL. */
+static char *words_in(char *out, size_t size, const char *text)
+{
+    if (!text[0])
+        return NULL;
+    (void)snprintf(out, size, "%s", text);
+    pn_model_clean(out);
+    return out;
+}
+
+/* A recipe has the names, too. */
+static void pack_names(parcel *p, const pn_model_about *about)
+{
+    size_t used = 0;
+
+    for (size_t k = 0; k < about->feature_count; k++)
+        used += strlen(about->features + used) + 1;
+    if (about->recipe || used == 0)
+        return;
+    p->names = pn_alloc(used, 1);
+    p->features = pn_alloc(about->feature_count, sizeof *p->features);
+    if (!p->names || !p->features) {
+        p->short_of_memory = true;
+        return;
+    }
+    memcpy(p->names, about->features, used);
+    used = 0;
+    for (size_t k = 0; k < about->feature_count; k++) {
+        p->features[k] = p->names + used;
+        used += strlen(p->names + used) + 1;
+        clean_name(p->features[k]);
+    }
+    p->model.n_features = about->feature_count;
+    p->model.features = p->features;
+}
+
+static void pack_records(parcel *p, const pn_model_about *about)
+{
+    Penumbra__Bounds *b = &p->bounds;
+
+    pack_names(p, about);
+    p->model.recipe = (char *)(uintptr_t)about->recipe;
+    p->model.parameters = words_in(p->parameters, sizeof p->parameters, about->parameters);
+    p->model.set = words_in(p->set, sizeof p->set, about->set);
+    p->model.regulariser = words_in(p->regulariser, sizeof p->regulariser, about->regulariser);
+    *b = (Penumbra__Bounds)PENUMBRA__BOUNDS__INIT;
+    b->l1 = about->row_bound[PN_L1];
+    b->l2 = about->row_bound[PN_L2];
+    b->linf = about->row_bound[PN_LINF];
+    b->label_low = about->label_low;
+    b->label_high = about->label_high;
+    p->model.bounds = b;
 }
 
 /* ---- the trace, by columns ---- */
@@ -337,7 +369,7 @@ static pn_status pack(parcel *p, const pn_fit *fit, const pn_model_about *about,
 
     PN_TRY(pn_new(&p->plan, length, err, "model: out of memory"));
     memcpy(p->plan, about->plan, length);
-    clean(p->plan);
+    pn_model_clean(p->plan);
     *m = (Penumbra__Model)PENUMBRA__MODEL__INIT;
     m->version = (char *)(uintptr_t)pn_version();
     m->solver = name_in(p->solver, about->solver);
@@ -358,6 +390,7 @@ static pn_status pack(parcel *p, const pn_fit *fit, const pn_model_about *about,
     m->n_theta = fit->p;
     m->theta = fit->theta;
     pack_privacy(p, fit, about);
+    pack_records(p, about);
     pack_certificate(p, fit);
     pack_trace(p, fit);
     pack_figures(p, fit, about);
@@ -383,22 +416,35 @@ static pn_status put(const parcel *p, const char *path, pn_err *err)
     return status;
 }
 
-pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_about *about, pn_err *err)
+static pn_status check_recipe(const char *path, const char *recipe, pn_err *err)
+{
+    if (recipe && strlen(recipe) >= PN_MODEL_RECIPE)
+        return pn_fail(err, PN_EINVAL, "model: %.300s: the recipe has %zu bytes as JSON, models keep at most %zu", path,
+                       strlen(recipe), PN_MODEL_RECIPE - 1);
+    return PN_OK;
+}
+
+pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_about *about, pn_model_form form,
+                         pn_err *err)
 {
     pn_status status = check_theta(fit, path, err);
     parcel *p;
 
+    if (status == PN_OK)
+        status = check_recipe(path, about->recipe, err);
     if (status != PN_OK)
         return status;
     PN_TRY(pn_new_zeroed(&p, 1, err, "model: out of memory"));
     status = pack(p, fit, about, err);
     if (status == PN_OK)
-        status = put(p, path, err);
+        status = form == PN_MODEL_JSON ? pn_model_json_put(path, &p->model, err) : put(p, path, err);
     parcel_clear(p);
     return status;
 }
 
-pn_status pn_model_save(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value, pn_err *err)
+/* As `form`; value is NULL where it is JSON. */
+static pn_status save(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value, pn_model_form form,
+                      pn_err *err)
 {
     int length = pn_plan_describe(plan, NULL, 0);
     size_t room = (size_t)(length > 0 ? length : 0) + 1;
@@ -412,7 +458,17 @@ pn_status pn_model_save(const char *path, const pn_fit *fit, const pn_plan *plan
     about.plan = text;
     about.raw = value != NULL;
     about.value = value ? *value : NAN;
-    status = pn_model_write(path, fit, &about, err);
+    status = pn_model_write(path, fit, &about, form, err);
     pn_free(text);
     return status;
+}
+
+pn_status pn_model_save(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value, pn_err *err)
+{
+    return save(path, fit, plan, value, PN_MODEL_FILE, err);
+}
+
+pn_status pn_model_export(const char *path, const pn_fit *fit, const pn_plan *plan, pn_err *err)
+{
+    return save(path, fit, plan, NULL, PN_MODEL_JSON, err);
 }

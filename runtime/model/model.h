@@ -17,10 +17,14 @@
 /** From a plan, whose strings it borrows. */
 void pn_model_about_of(pn_model_about *out, const pn_plan *plan);
 
-/** pn_model_save for a fit that was loaded; about->raw as it was, or false to leave out what is not private. */
-pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_about *about, pn_err *err);
+typedef enum pn_model_form { PN_MODEL_FILE, PN_MODEL_JSON } pn_model_form;
 
-/** Whether the file begins as model files do; false also when it cannot be read. */
+/** pn_model_save or pn_model_export for a fit that was loaded; about->raw as it was, or false to leave out what is not
+ *  private. */
+pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_about *about, pn_model_form form,
+                         pn_err *err);
+
+/** Whether the file begins as model files or JSON objects do; false also when it cannot be read. */
 bool pn_model_is(const char *path);
 
 #endif

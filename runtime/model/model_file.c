@@ -15,7 +15,7 @@
 #include "model/model_file.h"
 
 #define MAGIC_BYTES 8
-#define VERSION     1
+#define VERSION     2 /* 1 is read, too */
 
 /* As that of PNG: a file that went through a conversion of line ends or of characters shows it. */
 static const unsigned char magic[MAGIC_BYTES] = { 0x89, 'P', 'N', 'M', '\r', '\n', 0x1a, '\n' };
@@ -59,8 +59,9 @@ pn_status pn_model_file_put(const char *path, unsigned char *bytes, size_t size,
 
 /* ---- reading ---- */
 
-/* A regular file open for reading, its size in *size, and its head where it has one; -1 with errno set. */
-static int open_file(const char *path, unsigned char head[PN_MODEL_HEAD], size_t *size)
+/* A regular file open for reading, its size in *size, and its head, ended by a zero byte, where it has one; -1 with
+ * errno set. */
+static int open_file(const char *path, unsigned char head[PN_MODEL_HEAD + 1], size_t *size)
 {
     int fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     struct stat info;
@@ -68,7 +69,7 @@ static int open_file(const char *path, unsigned char head[PN_MODEL_HEAD], size_t
 
     if (fd < 0)
         return -1;
-    memset(head, 0, PN_MODEL_HEAD);
+    memset(head, 0, PN_MODEL_HEAD + 1);
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         (void)close(fd);
         errno = S_ISDIR(info.st_mode) ? EISDIR : ENOTSUP;
@@ -88,16 +89,24 @@ static int open_file(const char *path, unsigned char head[PN_MODEL_HEAD], size_t
     return fd;
 }
 
+/* Whether an object begins: what `head` has no room for may be blank. */
+static bool is_json(const unsigned char *head)
+{
+    size_t k = strspn((const char *)head, " \t\r\n");
+
+    return head[k] == '{';
+}
+
 bool pn_model_is(const char *path)
 {
-    unsigned char head[PN_MODEL_HEAD];
+    unsigned char head[PN_MODEL_HEAD + 1];
     size_t size;
     int fd = open_file(path, head, &size);
 
     if (fd < 0)
         return false;
     (void)close(fd);
-    return memcmp(head, magic, MAGIC_BYTES) == 0;
+    return memcmp(head, magic, MAGIC_BYTES) == 0 || is_json(head);
 }
 
 /* What the head says, before anything is read for it: *size bytes are between head and digest. */
@@ -110,9 +119,9 @@ static pn_status check_head(const unsigned char *head, size_t file, const char *
                        path);
     if (file < PN_MODEL_HEAD + PN_MODEL_DIGEST)
         return pn_fail(err, PN_EPARSE, "model: %.300s: cut: it has %zu bytes", path, file);
-    if (version != VERSION)
-        return pn_fail(err, PN_EUNSUPPORTED, "model: %.300s: a model file of version %llu, this library reads %d", path,
-                       (unsigned long long)version, VERSION);
+    if (version < 1 || version > VERSION)
+        return pn_fail(err, PN_EUNSUPPORTED, "model: %.300s: a model file of version %llu, this library reads 1 to %d",
+                       path, (unsigned long long)version, VERSION);
     if (file - PN_MODEL_HEAD - PN_MODEL_DIGEST > PN_MODEL_MOST)
         return pn_fail(err, PN_EPARSE, "model: %.300s: it has %zu bytes, model files at most %zu", path, file,
                        PN_MODEL_MOST + PN_MODEL_HEAD + PN_MODEL_DIGEST);
@@ -136,7 +145,7 @@ static pn_status check_digest(const unsigned char *bytes, size_t size, const cha
 
 pn_status pn_model_file_get(const char *path, unsigned char **bytes, size_t *size, pn_err *err)
 {
-    unsigned char head[PN_MODEL_HEAD];
+    unsigned char head[PN_MODEL_HEAD + 1];
     char *data = NULL;
     size_t file = 0, got = 0;
     int fd = open_file(path, head, &file);
@@ -149,7 +158,7 @@ pn_status pn_model_file_get(const char *path, unsigned char **bytes, size_t *siz
     if (status == PN_OK)
         status = pn_disk_read(fd, "model", path, &data, &got, err);
     (void)close(fd);
-    if (status == PN_OK && (got != file || memcmp(data, head, sizeof head) != 0))
+    if (status == PN_OK && (got != file || memcmp(data, head, PN_MODEL_HEAD) != 0))
         status = pn_fail(err, PN_EIO, "model: %.300s: it was changed while it was read", path);
     if (status == PN_OK)
         status = check_digest((unsigned char *)data, *size, path, err);
@@ -159,4 +168,23 @@ pn_status pn_model_file_get(const char *path, unsigned char **bytes, size_t *siz
     }
     *bytes = (unsigned char *)data;
     return PN_OK;
+}
+
+pn_status pn_model_file_text(const char *path, char **text, size_t *size, pn_err *err)
+{
+    unsigned char head[PN_MODEL_HEAD + 1];
+    size_t file = 0;
+    int fd = open_file(path, head, &file);
+    pn_status status = PN_OK;
+
+    *text = NULL;
+    if (fd < 0)
+        return pn_fail(err, PN_EIO, "model: %.300s: cannot be read: %s", path, strerror(errno));
+    if (is_json(head) && file > PN_MODEL_JSON_MOST)
+        status = pn_fail(err, PN_EPARSE, "model: %.300s: it has %zu bytes, models as JSON at most %zu", path, file,
+                         PN_MODEL_JSON_MOST);
+    else if (is_json(head))
+        status = pn_disk_read(fd, "model", path, text, size, err);
+    (void)close(fd);
+    return status;
 }

@@ -1,32 +1,29 @@
-/* model_read.c -- a fit from the bytes of a Model, which may be damaged or made to do harm.
- * Depends on: model_file.h, the code generated from model.proto, libprotobuf-c, core/purse.h.
- * Used by: bindings, hosts.
- *
- * The decoder takes its memory from a purse that holds a small multiple of the file's length.  What it returns is
- * encoded as long as the bytes were, or the bytes held something that does not belong there.
- * Then the rules of model.proto are gone through. */
+/* model_read.c -- a fit from a Model, which may be damaged or made to do harm: the rules of model.proto are gone
+ * through.  Depends on: model_file.h, recipe, the code generated from model.proto, core.  Used by: model_load.c,
+ * model_json_read.c. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/purse.h"
 #include "core/size.h"
 #include "core/text.h"
 #include "model/model_file.h"
 #include "model/model.pb-c.h"
 #include "numeric/symmetric.h"
+#include "recipe/recipe.h"
 
-#define PURSE_FLOOR 65536 /* structs, and the decoder's notes on their fields */
-#define NAME_BYTES  128
-#define PLAN_BYTES  ((size_t)1 << 20)
-#define MOST_KINDS  255
-#define RELATIONS   3 /* between neighbours */
+#define NAME_BYTES      128
+#define NAME_OF_FEATURE ((size_t)1 << 16)
+#define PLAN_BYTES      ((size_t)1 << 20)
+#define MOST_KINDS      255
+#define RELATIONS       3 /* between neighbours */
 
 typedef struct reading {
     const Penumbra__Model *model;
     pn_fit *fit;
     pn_model_about *about;
-    char *room; /* where the next text goes */
+    char *room;        /* where the next text goes */
+    pn_recipe *recipe; /* owned; NULL: none */
     const char *path;
     pn_err *err;
 } reading;
@@ -62,8 +59,9 @@ static size_t room_of(const char *text)
     return text ? strlen(text) + 1 : 0;
 }
 
-static size_t room_for(const Penumbra__Model *m)
+static size_t room_for(const reading *r)
 {
+    const Penumbra__Model *m = r->model;
     size_t room = room_of(m->version) + room_of(m->solver) + room_of(m->loss) + room_of(m->plan) + room_of(m->stopped);
 
     if (m->privacy)
@@ -72,6 +70,10 @@ static size_t room_for(const Penumbra__Model *m)
         room += room_of(m->certificate->status);
     for (size_t k = 0; m->trace && k < m->trace->n_kinds; k++)
         room += room_of(m->trace->kinds[k]);
+    if (r->recipe)
+        room += strlen(r->recipe->json) + 1 + r->recipe->name_bytes;
+    for (size_t k = 0; k < m->n_features; k++)
+        room += room_of(m->features[k]);
     return room;
 }
 
@@ -97,6 +99,12 @@ static bool is_name(const char *text)
     return readable(text, NAME_BYTES, false);
 }
 
+/* What may be absent. */
+static bool are_words(const char *text, size_t most)
+{
+    return !text || readable(text, most, true);
+}
+
 static pn_status check_texts(const reading *r)
 {
     const Penumbra__Model *m = r->model;
@@ -106,20 +114,14 @@ static pn_status check_texts(const reading *r)
 
     for (size_t k = 0; fine && m->trace && k < m->trace->n_kinds; k++)
         fine = is_name(m->trace->kinds[k]);
+    for (size_t k = 0; fine && k < m->n_features; k++)
+        fine = readable(m->features[k], NAME_OF_FEATURE, false);
+    fine = fine && are_words(m->parameters, sizeof r->about->parameters) && are_words(m->set, PN_MODEL_WORDS) &&
+           are_words(m->regulariser, PN_MODEL_WORDS);
     return fine ? PN_OK : refuse(r, "a text in it is empty, too long or not readable");
 }
 
 /* ---- the rules ---- */
-
-/* Nothing but known fields, each once, encoded as every writer does: the same fields take as many bytes again. */
-static bool is_plain(const Penumbra__Model *m, size_t size)
-{
-    return m->base.n_unknown_fields == 0 && (!m->privacy || m->privacy->base.n_unknown_fields == 0) &&
-           (!m->certificate || m->certificate->base.n_unknown_fields == 0) &&
-           (!m->trace || m->trace->base.n_unknown_fields == 0) &&
-           (!m->moments || m->moments->base.n_unknown_fields == 0) &&
-           (!m->figures || m->figures->base.n_unknown_fields == 0) && penumbra__model__get_packed_size(m) == size;
-}
 
 static pn_status check_theta(const reading *r)
 {
@@ -137,6 +139,52 @@ static pn_status check_theta(const reading *r)
         return refuse(r, "theta does not have as many numbers for each class");
     if (m->iterations > PN_SIZE_MAX || m->records > PN_SIZE_MAX || m->steps > PN_SIZE_MAX)
         return refuse(r, "a count in it is more than 2^48");
+    return PN_OK;
+}
+
+/* ---- what the records were ---- */
+
+static pn_status check_features(const reading *r, size_t count, const char *whose)
+{
+    const Penumbra__Model *m = r->model;
+    size_t p = m->margins > 0 ? (m->n_theta - (size_t)m->extra) / (size_t)m->margins : count;
+
+    if (p != count)
+        return pn_fail(r->err, PN_EPARSE, "model: %.300s: theta has %zu numbers for each margin, %s %zu features",
+                       r->path, p, whose, count);
+    return PN_OK;
+}
+
+static pn_status read_recipe(reading *r)
+{
+    const char *text = r->model->recipe;
+    pn_err why;
+    pn_status status;
+
+    if (!text)
+        return r->model->n_features ? check_features(r, r->model->n_features, "it names") : PN_OK;
+    if (strlen(text) >= PN_MODEL_RECIPE || r->model->n_features > 0)
+        return refuse(r, "its recipe is too long, or beside names that are not the recipe's");
+    status = pn_recipe_new(&r->recipe, text, &why);
+    if (status != PN_OK)
+        return pn_fail(r->err, status == PN_ENOMEM ? status : PN_EPARSE, "model: %.300s: %.400s", r->path, why.message);
+    return check_features(r, r->recipe->p, "the recipe has");
+}
+
+static bool is_bound_of(double bound)
+{
+    return isnan(bound) || (bound >= 0.0 && isfinite(bound));
+}
+
+static pn_status check_bounds(const reading *r)
+{
+    const Penumbra__Bounds *b = r->model->bounds;
+
+    if (!b)
+        return PN_OK;
+    if (!is_bound_of(b->l1) || !is_bound_of(b->l2) || !is_bound_of(b->linf) || isinf(b->label_low) ||
+        isinf(b->label_high) || b->label_low > b->label_high)
+        return refuse(r, "its bounds of records make no sense");
     return PN_OK;
 }
 
@@ -235,6 +283,49 @@ static void read_about(reading *r)
         .raw = m->raw,
         .value = m->figures ? m->figures->value : NAN,
     };
+}
+
+static void copy_words(char *out, const char *text)
+{
+    if (text)
+        memcpy(out, text, strlen(text) + 1);
+}
+
+static void read_features(reading *r)
+{
+    const Penumbra__Model *m = r->model;
+    pn_model_about *about = r->about;
+
+    if (r->recipe) {
+        about->recipe = keep(r, r->recipe->json);
+        about->features = memcpy(r->room, r->recipe->names, r->recipe->name_bytes);
+        about->feature_count = r->recipe->p;
+        r->room += r->recipe->name_bytes;
+        return;
+    }
+    for (size_t k = 0; k < m->n_features; k++) {
+        const char *name = keep(r, m->features[k]);
+
+        about->features = k == 0 ? name : about->features;
+    }
+    about->feature_count = m->n_features;
+}
+
+static void read_records(reading *r)
+{
+    const Penumbra__Model *m = r->model;
+    const Penumbra__Bounds *b = m->bounds;
+    pn_model_about *about = r->about;
+
+    copy_words(about->parameters, m->parameters);
+    copy_words(about->set, m->set);
+    copy_words(about->regulariser, m->regulariser);
+    read_features(r);
+    about->row_bound[PN_L1] = b ? b->l1 : NAN;
+    about->row_bound[PN_L2] = b ? b->l2 : NAN;
+    about->row_bound[PN_LINF] = b ? b->linf : NAN;
+    about->label_low = b ? b->label_low : NAN;
+    about->label_high = b ? b->label_high : NAN;
 }
 
 /* Whether the epsilon of a file is a bound.  Files that were written before runs which are stopped stated their whole
@@ -357,6 +448,7 @@ static pn_status read_fit(reading *r, size_t rows)
     fit->seconds = m->figures ? m->figures->seconds : NAN;
     fit->proven = m->proven;
     read_about(r);
+    read_records(r);
     fit->stopped = keep(r, m->stopped);
     read_privacy(r);
     read_certificate(r);
@@ -366,26 +458,27 @@ static pn_status read_fit(reading *r, size_t rows)
 
 /* ---- whole models ---- */
 
-static pn_status read_model(reading *r, size_t size, pn_fit **fit, pn_model_about **about)
+static pn_status check_all(reading *r, size_t *rows)
+{
+    PN_TRY(check_texts(r));
+    PN_TRY(check_theta(r));
+    PN_TRY(check_privacy(r));
+    PN_TRY(check_bounds(r));
+    PN_TRY(check_certificate(r));
+    PN_TRY(check_moments(r));
+    PN_TRY(check_trace(r, rows));
+    return read_recipe(r);
+}
+
+static pn_status read_model(reading *r, pn_fit **fit, pn_model_about **about)
 {
     record *kept = NULL;
     size_t rows = 0;
-    pn_status status =
-        is_plain(r->model, size) ? check_texts(r) : refuse(r, "it has fields twice, unknown or loosely encoded");
+    pn_status status = check_all(r, &rows);
 
-    if (status == PN_OK)
-        status = check_theta(r);
-    if (status == PN_OK)
-        status = check_privacy(r);
-    if (status == PN_OK)
-        status = check_certificate(r);
-    if (status == PN_OK)
-        status = check_moments(r);
-    if (status == PN_OK)
-        status = check_trace(r, &rows);
     if (status != PN_OK)
         return status;
-    kept = pn_calloc(1, sizeof *kept + room_for(r->model));
+    kept = pn_calloc(1, sizeof *kept + room_for(r));
     r->fit = pn_calloc(1, sizeof *r->fit);
     if (kept && r->fit) {
         r->about = &kept->about;
@@ -404,38 +497,12 @@ static pn_status read_model(reading *r, size_t size, pn_fit **fit, pn_model_abou
     return PN_OK;
 }
 
-pn_status pn_model_decode(pn_fit **fit, pn_model_about **about, const unsigned char *bytes, size_t size,
-                          const char *path, pn_err *err)
+pn_status pn_model_accept(pn_fit **fit, pn_model_about **about, const Penumbra__Model *model, const char *path,
+                          pn_err *err)
 {
-    pn_purse money = { .left = 2 * size + PURSE_FLOOR };
-    ProtobufCAllocator allocator = { pn_purse_alloc, pn_purse_free, &money };
-    Penumbra__Model *model = penumbra__model__unpack(&allocator, size, bytes);
     reading r = { .model = model, .path = path, .err = err };
-    pn_status status;
+    pn_status status = read_model(&r, fit, about);
 
-    if (!model && money.refused)
-        return pn_fail(err, PN_ENOMEM, "model: %.300s: out of memory for reading %zu bytes", path, size);
-    if (!model)
-        return refuse(&r, money.empty ? "it unfolds into more than a model does"
-                                      : "what it holds is no model, or lacks a part that models have");
-    status = read_model(&r, size, fit, about);
-    penumbra__model__free_unpacked(model, &allocator);
+    pn_recipe_free(r.recipe);
     return status;
-}
-
-pn_status pn_model_load(pn_fit **fit, pn_model_about **about, const char *path, pn_err *err)
-{
-    unsigned char *bytes;
-    size_t size;
-    pn_status status;
-
-    PN_TRY(pn_model_file_get(path, &bytes, &size, err));
-    status = pn_model_decode(fit, about, bytes + PN_MODEL_HEAD, size, path, err);
-    pn_free(bytes);
-    return status;
-}
-
-void pn_model_about_free(pn_model_about *about)
-{
-    pn_free(about); /* first in its record */
 }

@@ -186,7 +186,7 @@ pn_status pn_oracle_refuse(const pn_oracle *self, const char *what, size_t plann
 {
     if (planned == 0)
         return pn_fail(err, PN_EPRIVACY, "%s: a step asks %s, which its plan does not have", self->plan->owner, what);
-    return pn_fail(err, PN_EPRIVACY, "%s: a step asks %s more than %zu times, for which its plan pays",
+    return pn_fail(err, PN_EPRIVACY, "%s: a step asks %s more often than its plan pays for (%zu)",
                    self->plan->owner, what, planned);
 }
 

@@ -27,11 +27,11 @@ typedef struct pn_recipe_column {
     size_t stored;       /* where its value stands in a kept record; an indicator that is no category follows it */
 } pn_recipe_column;
 
-typedef enum pn_label_kind { PN_LABEL_NONE, PN_LABEL_RANGE, PN_LABEL_CLASSES } pn_label_kind;
+typedef enum pn_recipe_label_kind { PN_LABEL_NONE, PN_LABEL_RANGE, PN_LABEL_CLASSES } pn_recipe_label_kind;
 
 typedef struct pn_recipe_label {
     char *name;
-    pn_label_kind kind;
+    pn_recipe_label_kind kind;
     double low, high;
     pn_words classes;
     size_t positive; /* of two classes */

@@ -118,6 +118,8 @@ pn_status pn_recipe_finish(pn_dataset **out, const pn_recipe *recipe, pn_store *
     if (status == PN_OK)
         status = name_features(recipe, data, err);
     if (status == PN_OK)
+        status = pn_dataset_set_recipe(data, recipe->json, err);
+    if (status == PN_OK)
         enforce(recipe, labelled, &data->bounds);
     return pn_dataset_deliver(out, data, status);
 }

@@ -1,5 +1,5 @@
 /* recipe_spec.h -- what the JSON of a recipe says of one column.  Depends on: recipe.h, jansson.
- * Used by: recipe_read.c, recipe_spec.c. */
+ * Used by: recipe_read.c, recipe_spec.c, recipe_write.c, model_json.c. */
 #ifndef PN_RECIPE_SPEC_H
 #define PN_RECIPE_SPEC_H
 
@@ -15,6 +15,10 @@ bool pn_recipe_is_weight(double weight);
 bool pn_recipe_is_empty(const json_t *value);
 /** Is the text all of a finite number, with a point? */
 bool pn_recipe_is_number(const pn_recipe_value *value, void *c_locale, double *number);
+
+/** *out = the text of `root`, allocated, with all digits of its numbers; NULL is what a call without memory made.
+ *  Errors: PN_ENOMEM, in words that begin with `owner`. */
+pn_status pn_json_text(char **out, const json_t *root, size_t flags, const char *owner, pn_err *err);
 
 /** Fill a zeroed column.  missing: what columns do that do not say; NULL: refuse.  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status pn_recipe_read_column(pn_recipe_column *column, const char *name, const json_t *spec, const json_t *missing,

@@ -1,11 +1,11 @@
-/* recipe_write.c -- the JSON of a recipe.  Depends on: recipe.h, core, jansson.  Used by: recipe_read.c. */
+/* recipe_write.c -- the JSON of a recipe.  Depends on: recipe_spec.h, core, jansson.  Used by: recipe_read.c. */
 #include <math.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "core/alloc.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_spec.h"
 
 /* A call that fails leaves NULL behind, which the next one refuses: the root tells in the end. */
 static json_t *words_of(const pn_words *words)
@@ -139,16 +139,27 @@ static int append(const char *bytes, size_t count, void *of)
     return 0;
 }
 
+pn_status pn_json_text(char **out, const json_t *root, size_t flags, const char *owner, pn_err *err)
+{
+    text made = { NULL, 0, 0, false };
+    int failed = root ? json_dump_callback(root, append, &made, flags | JSON_REAL_PRECISION(17)) : -1;
+
+    if (failed != 0 || made.failed) {
+        pn_free(made.bytes);
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for its JSON", owner);
+    }
+    *out = made.bytes;
+    return PN_OK;
+}
+
 pn_status pn_recipe_write(pn_recipe *recipe, pn_err *err)
 {
     json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:o, s:f, s:s, s:o}", "format", "penumbra recipe", "version", 1,
                              "label", label_of(&recipe->label), "features", columns_of(recipe), "na",
                              words_of(&recipe->na), "intercept", recipe->intercept, "norm", pn_lp_name(recipe->norm),
                              "clip", isfinite(recipe->clip) ? json_real(recipe->clip) : json_null());
-    text made = { NULL, 0, 0, false };
-    int failed = root ? json_dump_callback(root, append, &made, JSON_COMPACT | JSON_REAL_PRECISION(17)) : -1;
+    pn_status status = pn_json_text(&recipe->json, root, JSON_COMPACT, "recipe", err);
 
     json_decref(root);
-    recipe->json = made.bytes;
-    return pn_made(failed == 0 && !made.failed, err, "recipe: out of memory for its JSON");
+    return status;
 }

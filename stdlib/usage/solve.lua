@@ -76,6 +76,10 @@ method("pn.walk", PLAN, {
 method("pn.fit", PLAN .. "    fit = plan:run()\n", {
   excess = "print(fit:excess())    -- above the exact minimum: not private",
   predict = "print(fit:predict(d.X))",
+  probabilities = "print(fit:probabilities(d.X))",
+  coefficients = "print(fit:coefficients())",
+  card = "print(fit:card())",
+  export = 'fit:export "people.json"    -- for other programs\n    print(pn.load("people.json"):card())',
   save = 'fit:save("people.model")    -- what was released, and no more\n    again = pn.load "people.model"\n'
     .. "    print(again)\n    print(again.plan)",
 })

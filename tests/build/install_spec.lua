@@ -93,6 +93,8 @@ describe("make install", function()
       "share/doc/penumbra/html/index.html",
       "share/doc/penumbra/html/set.html",
       "share/doc/penumbra/CURATOR.md",
+      "share/doc/penumbra/MODEL-JSON.md",
+      "share/doc/penumbra/examples/score.py",
       "share/doc/penumbra/examples/embed/train.c",
       "share/doc/penumbra/examples/embed/Makefile",
     } do

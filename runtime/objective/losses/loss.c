@@ -34,6 +34,22 @@ const pn_loss_ops *const *pn_loss_table(void)
     return rows;
 }
 
+/* What the arguments were, or are when absent. */
+static void say_parameters(pn_loss *loss, const pn_param *params, const pn_arg *args)
+{
+    size_t used = 0;
+
+    for (size_t k = 0; k < pn_param_count(params) && used < sizeof loss->parameters; k++) {
+        char *at = loss->parameters + used;
+        size_t left = sizeof loss->parameters - used;
+        int n = params[k].kind == PN_COUNT
+                    ? snprintf(at, left, "%s%s=%zu", k ? ", " : "", params[k].name, args[k].count)
+                    : snprintf(at, left, "%s%s=%.9g", k ? ", " : "", params[k].name, args[k].real);
+
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
 pn_status pn_loss_from_args(pn_loss **out, const char *name, pn_arg *args, pn_err *err)
 {
     pn_status status;
@@ -42,7 +58,10 @@ pn_status pn_loss_from_args(pn_loss **out, const char *name, pn_arg *args, pn_er
     *out = NULL;
     if (!row)
         return status;
-    return row->formula ? pn_formula_loss_new(out, row, args, err) : row->create(out, args, err);
+    status = row->formula ? pn_formula_loss_new(out, row, args, err) : row->create(out, args, err);
+    if (status == PN_OK)
+        say_parameters(*out, row->params, args);
+    return status;
 }
 
 pn_status pn_loss_new(pn_loss **out, const char *name, const pn_options *options, pn_err *err)

@@ -91,12 +91,14 @@ typedef struct pn_loss_ops {
 
 #define PN_LOSS_BLOCK 256
 
-#define PN_LOSS_NAME 32
+#define PN_LOSS_NAME       32
+#define PN_LOSS_PARAMETERS 64
 
 struct pn_loss {
-    const pn_loss_ops *ops;  /* of formula losses: evaluate, curve and certify are the common ones */
-    const pn_loss_ops *row;  /* the table's row: name, doc, source */
-    char name[PN_LOSS_NAME]; /* as printed: the row's, or what a user called it */
+    const pn_loss_ops *ops;              /* of formula losses: evaluate, curve and certify are the common ones */
+    const pn_loss_ops *row;              /* the table's row: name, doc, source */
+    char name[PN_LOSS_NAME];             /* as printed: the row's, or what a user called it */
+    char parameters[PN_LOSS_PARAMETERS]; /* of a row of the table, as "width=0.5"; may be empty */
     int references;
     pn_labels labels;
     size_t margins; /* linear predictors a record has: theta begins with [margins][p]; 0 for a black box */

@@ -90,7 +90,7 @@ describe("a step that asks what was not planned", function()
   end
 
   it("is refused a further answer in the same step", function()
-    refused_after(2, "attack: a step asks gradient more than 1 times, for which its plan pays",
+    refused_after(2, "attack: a step asks gradient more often than its plan pays for (1)",
       turning(gradient, function(ask) ask:gradient(zero) ask:gradient(zero) end))
   end)
 

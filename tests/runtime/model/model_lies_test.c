@@ -121,6 +121,46 @@ static void kinds_of_none(Penumbra__Model *m)
     m->trace->kinds = kinds;
 }
 
+static void broken_recipe(Penumbra__Model *m)
+{
+    static char recipe[] = "{\"features\": {\"age\": 7}}";
+
+    m->recipe = recipe;
+}
+
+static void recipe_of_others(Penumbra__Model *m)
+{
+    static char recipe[] = "{\"features\": {\"age\": [0, 1]}}"; /* two features, of six */
+
+    m->recipe = recipe;
+}
+
+static void few_names(Penumbra__Model *m)
+{
+    static char *names[] = { lines + 2, lines + 2 };
+
+    m->n_features = 2;
+    m->features = names;
+}
+
+static void set_escapes(Penumbra__Model *m)
+{
+    m->set = escape;
+}
+
+static void long_parameters(Penumbra__Model *m)
+{
+    m->parameters = long_name;
+}
+
+static void negative_bound(Penumbra__Model *m)
+{
+    static Penumbra__Bounds bounds = PENUMBRA__BOUNDS__INIT;
+
+    bounds.l2 = -1.0;
+    m->bounds = &bounds;
+}
+
 static void hidden_time(Penumbra__Model *m)
 {
     static Penumbra__Figures figures = PENUMBRA__FIGURES__INIT;
@@ -206,7 +246,13 @@ static void lies_are_refused(void)
                                          hidden_time,
                                          figures_without_rows,
                                          values_without_rows,
-                                         impossible_certificate };
+                                         impossible_certificate,
+                                         broken_recipe,
+                                         recipe_of_others,
+                                         few_names,
+                                         set_escapes,
+                                         long_parameters,
+                                         negative_bound };
     static unsigned char bytes[MOST];
     run of = { 0 };
     Penumbra__Model *m;
@@ -279,7 +325,7 @@ static void prices_of_steps_taken_are_no_bounds(void)
 
 static void loose_encodings_are_refused(void)
 {
-    static const unsigned char unknown[] = { 0xa8, 0x01, 0x01 }, twice[] = { 0x68, STEPS }; /* field 21; steps */
+    static const unsigned char unknown[] = { 0xf8, 0x01, 0x01 }, twice[] = { 0x68, STEPS }; /* field 31; steps */
     static unsigned char bytes[MOST];
     const unsigned char *more[] = { unknown, twice };
     const size_t length[] = { sizeof unknown, sizeof twice };

@@ -83,10 +83,10 @@ static void can_be_written_again(void)
     size = read_file(first);
     CHECK(size > paid_size && paid_size > 0);
     CHECK(pn_model_load(&fit, &about, path, NULL) == PN_OK);
-    CHECK(pn_model_write(path, fit, about, NULL) == PN_OK);
+    CHECK(pn_model_write(path, fit, about, PN_MODEL_FILE, NULL) == PN_OK);
     CHECK(read_file(second) == size && memcmp(first, second, size) == 0);
     about->raw = false;
-    CHECK(pn_model_write(path, fit, about, NULL) == PN_OK);
+    CHECK(pn_model_write(path, fit, about, PN_MODEL_FILE, NULL) == PN_OK);
     CHECK(read_file(second) == paid_size && memcmp(paid, second, paid_size) == 0);
     pn_fit_free(fit);
     pn_model_about_free(about);
@@ -137,7 +137,7 @@ static void damage_is_refused(void)
     CHECK(bad == 0);
     write_file(bytes, size); /* as it was: the loop above refuses for what was spoiled */
     CHECK(!refused(PN_EPARSE, PN_EPARSE));
-    bytes[8] = 2;
+    bytes[8] = 3;
     write_file(bytes, size);
     CHECK(refused(PN_EUNSUPPORTED, PN_EUNSUPPORTED));
     CHECK(unlink(path) == 0 && refused(PN_EIO, PN_EIO) && !pn_model_is(path));

@@ -1,0 +1,118 @@
+-- predict_program_spec.lua -- `penumbra predict` and examples/score.py: files in, predictions out, the same numbers; what is
+-- refused ends with a message and a status, and leaves no file.
+local pn = require "penumbra"
+local people = require "tests.tools.people"
+local program = require "tests.tools.program"
+
+local csv, model, out = people.write(120), os.tmpname() .. ".json", os.tmpname()
+teardown(function()
+  for _, path in ipairs { csv, model, out } do os.remove(path) end
+end)
+
+local function lines_of(text)
+  local lines = {}
+  for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
+  return lines
+end
+
+local function fields_of(line)
+  local fields = {}
+  for field in (line .. ","):gmatch "([^,]*)," do fields[#fields + 1] = field end
+  return fields
+end
+
+local function predict(...)
+  return program.run { "predict", ... }
+end
+
+-- One that has numpy: the machine's own may hide Debian's.
+local function python()
+  for _, name in ipairs { os.getenv "PYTHON" or "python3", "/usr/bin/python3" } do
+    local _, _, code = program.shell(name .. " -c 'import numpy'")
+    if code == 0 then return name end
+  end
+end
+
+describe("penumbra predict", function()
+  it("writes what fit:predict and fit:probabilities say", function()
+    local fit = people.fit(csv, "logistic")
+    fit:export(model)
+    local names, p = fit:predict(csv, { labels = true }), fit:probabilities(csv)
+    local text, err, code = predict(model, csv, "--probabilities")
+    assert.same({ "", 0 }, { err, code })
+    local lines = lines_of(text)
+    assert.equal("prediction,probability <=50K,probability >50K", lines[1])
+    assert.equal(121, #lines)
+    for i = 1, 120 do
+      local fields = fields_of(lines[i + 1])
+      assert.same({ names[i], p[i][1], p[i][2] }, { fields[1], tonumber(fields[2]), tonumber(fields[3]) })
+    end
+    fit:save(out)
+    assert.equal(text, (predict(out, csv, "--probabilities")))
+  end)
+
+  it("writes a file whole", function()
+    local fit = people.fit(csv, "squared")
+    fit:export(model)
+    local text, err, code = predict(model, csv, "--output", out)
+    assert.same({ "", "", 0 }, { text, err, code })
+    local lines, values = lines_of(program.read_all(out)), fit:predict(csv)
+    assert.equal("prediction", lines[1])
+    for i = 1, 120 do assert.equal(values[i], tonumber(lines[i + 1])) end
+  end)
+
+  it("ends with a message and a status, and no file, where it cannot", function()
+    people.fit(csv, "squared"):export(model)
+    os.remove(out)
+    local holes = os.tmpname()
+    program.write_all(holes, "age,job,born,member\n30,cook,,yes\n")
+    local bad = os.tmpname()
+    program.write_all(bad, '{"format": "penumbra model"')
+    local npy = os.tmpname()
+    pn.vec { 1, 2 }:save(npy)
+    for _, case in ipairs {
+      { 1, "column 'born'", model, holes }, { 1, "no column 'age'", model, model }, { 1, "this is no model", npy, csv },
+      { 1, "JSON", bad, csv }, { 1, "No such file", "/nowhere", csv }, { 1, "No such file", model, "/nowhere" },
+      { 1, "no likelihood", model, csv, "--probabilities" }, { 2, "unknown option '%-%-moon'", model, csv, "--moon" },
+      { 2, "missing after '%-%-sep'", model, csv, "--sep" }, { 2, "expected a model", model },
+      { 1, "decimal must be", model, csv, "--decimal", ";" },
+    } do
+      local words = { "predict", "--output", out, table.unpack(case, 3) }
+      local text, err, code = program.run(words)
+      assert.same({ "", case[1] }, { text, code }, case[2])
+      assert.matches(case[2], err)
+      assert.is_nil(err:find("%.lua:%d"), err)
+      assert.is_nil(io.open(out), case[2])
+    end
+    local _, err, code = predict(model, csv, "-o", "/nowhere/x")
+    assert.equal(1, code)
+    assert.matches("No such file", err)
+    for _, path in ipairs { holes, bad, npy } do os.remove(path) end
+  end)
+end)
+
+describe("examples/score.py", function()
+  it("gets the same numbers from the JSON alone", function()
+    local name = assert(python(), "python3-numpy is missing: tests/tools/setup.sh installs it")
+    for _, case in ipairs { { "logistic" }, { "squared" }, { "softmax" }, { "logistic", { clip = 1.3, norm = "l1" } },
+      { "squared", { intercept = false, clip = 1.2 } },
+      { "logistic", { features = { age = { 17, 90, missing = 40 }, job = { "cook", "clerk", "b,oss" } } } } } do
+      local fit = people.fit(csv, case[1], case[2])
+      fit:export(model)
+      local text, err, code = program.shell(("%s examples/score.py %s %s"):format(name, program.quote(model), program.quote(csv)))
+      assert.same({ "", 0 }, { err, code })
+      local lines, class = lines_of(text), case[1] ~= "squared"
+      local values, p = fit:predict(csv, { labels = class }), class and fit:probabilities(csv)
+      assert.equal(120, #lines)
+      for i = 1, 120 do
+        local fields = fields_of(lines[i])
+        if class then
+          assert.equal(values[i], fields[1])
+          for k = 2, #fields do assert.near(p[i][k - 1], tonumber(fields[k]), 1e-13) end
+        else
+          assert.near(values[i], tonumber(fields[1]), 1e-8)
+        end
+      end
+    end
+  end)
+end)
