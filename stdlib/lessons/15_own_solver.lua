@@ -188,6 +188,7 @@ big:gradient works at this prompt. In a private step it does not:]],
   s.x = s.x - 2 * big:gradient(s.x)
 end}
 seen, why = pcall(sly, big, {epsilon=1, delta=1e-6, iterations=60})
+why = why:match "[^;]*"
 why]], defines = { "sly", "seen", "why" }, check = kit.looked("sly", "why") },
 
     { id = "heavy-ball", text = [[

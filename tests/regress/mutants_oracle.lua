@@ -44,7 +44,7 @@ local function answers_more(name)
   step()
   point, twice = zero, true
   step()
-  local refused = said[2]:find("at another point", 1, true) and said[3]:find("more than 1 times", 1, true)
+  local refused = said[2]:find("at another point", 1, true) and said[3]:find("more often than its plan pays for", 1, true)
   return not refused, table.concat(said, "; ")
 end
 

@@ -146,7 +146,7 @@ describe("a step that asks what was not planned", function()
     plan:run { ledger = ledger, rng = rng, progress = false }
     assert.equal(4 * (STEPS - 1), #said)
     for k, message in ipairs(said) do
-      assert.matches(({ "more than 1 times", unplanned, "raw numbers", "raw numbers" })[(k - 1) % 4 + 1], message, 1, true)
+      assert.matches(({ "more often than its plan pays for", unplanned, "raw numbers", "raw numbers" })[(k - 1) % 4 + 1], message, 1, true)
     end
     assert.near(STEPS * one_step, ledger.spent, 1e-12)
     assert.equal(drawn_by(honest, STEPS), rng:uniform())
@@ -167,7 +167,7 @@ describe("a step that asks what was not planned", function()
     plan:run { ledger = ledger, rng = rng, progress = false }
     for k, one in ipairs(said) do
       assert.equal(k % 2 == 1, one[1])
-      if k % 2 == 0 then assert.matches("more than 1 times", one[2], 1, true) end
+      if k % 2 == 0 then assert.matches("more often than its plan pays for", one[2], 1, true) end
     end
     assert.near(STEPS * one_step, ledger.spent, 1e-12)
     assert.equal(drawn_by(honest, STEPS), rng:uniform())
@@ -245,7 +245,7 @@ describe("an oracle outside of its step", function()
       kept = ask
       ask:gradient(zero)
     end, { answer = function() return kept:gradient(zero) end })
-    refused_after(1, "a step asks gradient more than 1 times", plan)
+    refused_after(1, "a step asks gradient more often than its plan pays for", plan)
   end)
 
   it("answers a finalizer as it does its step, and no more", function()
@@ -370,7 +370,7 @@ describe("what is changed after planning", function()
     plan:run { ledger = ledger, progress = false }
     assert.near(STEPS * one_step, ledger.spent, 1e-12)
     own.tries = 2
-    refusal.refused("more than 1 times", plan.run, plan, { progress = false })
+    refusal.refused("more often than its plan pays for", plan.run, plan, { progress = false })
   end)
 
   it("does not matter to the data: a plan holds its objective open", function()
