@@ -70,6 +70,39 @@ local sources = {
     end,
     labels = { 0, 100 }, over = 88.5,
   },
+  -- Litre concentrations, pH and per cent of wine, as oenology has them; grades.
+  wine = {
+    read = function()
+      return pn.data.csv(path "winequality-red.csv.gz", { sep = ";" }):rescale(
+        { 3, 0, 0, 0, 0, 0, 0, 0.985, 2.5, 0, 7 }, { 17, 2, 1, 20, 0.7, 80, 300, 1.01, 4.5, 2.5, 16 }):add_bias()
+    end,
+    labels = { 0, 10 }, over = 5.5,
+  },
+  -- Years, 1 or 2, kg/m^2, mm of mercury, and six values of blood serum.
+  diabetes = {
+    read = function()
+      return pn.data.csv(path "diabetes.csv.gz"):rescale(
+        { 18, 1, 15, 50, 80, 30, 10, 1, 2.5, 50 }, { 90, 2, 50, 150, 350, 250, 100, 10, 7, 150 }):add_bias()
+    end,
+    labels = { 0, 350 }, over = 140,
+  },
+  -- Ten measures of nuclei in pictures: their mean, standard error and largest value; ranges are round numbers above.
+  breast_cancer = {
+    read = function()
+      return pn.data.csv(path "breast_cancer.csv.gz", { header = true }):rescale(zeros(30),
+        { 40, 50, 250, 3000, 0.2, 0.5, 0.5, 0.3, 0.4, 0.1, 3, 5, 25, 600, 0.05, 0.2, 0.5, 0.1, 0.1, 0.05,
+          50, 60, 300, 5000, 0.3, 1.5, 1.5, 0.4, 0.7, 0.3 }):add_bias()
+    end,
+    labels = { 0, 1 }, over = 0.5,
+  },
+  arcene = {
+    read = function() return pn.data.libsvm(path "arcene.train.libsvm.gz", { cols = 10000 }) end,
+    labels = { -1, 1 }, over = 0,
+  },
+  dorothea = {
+    read = function() return pn.data.libsvm(path "dorothea.train.libsvm.gz", { cols = 88119 }) end,
+    labels = { -1, 1 }, over = 0, text = "dorothea.train.libsvm.gz",
+  },
 }
 
 local kinds = {}
