@@ -186,8 +186,8 @@ pn_status pn_oracle_refuse(const pn_oracle *self, const char *what, size_t plann
 {
     if (planned == 0)
         return pn_fail(err, PN_EPRIVACY, "%s: a step asks %s, which its plan does not have", self->plan->owner, what);
-    return pn_fail(err, PN_EPRIVACY, "%s: a step asks %s more often than its plan pays for (%zu)",
-                   self->plan->owner, what, planned);
+    return pn_fail(err, PN_EPRIVACY, "%s: a step asks %s more often than its plan pays for (%zu)", self->plan->owner,
+                   what, planned);
 }
 
 /* A run at the price of its loss distribution is no sum of prices of steps. */

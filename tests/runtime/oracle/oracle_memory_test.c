@@ -118,7 +118,8 @@ static void what_a_plan_does_not_have_is_refused_before_it_is_paid(void)
     pn_err err;
 
     CHECK(pn_ask_gradient(of.ask, x, NULL, out, NULL) == PN_OK);
-    CHECK(pn_ask_gradient(of.ask, x, NULL, out, &err) == PN_EPRIVACY && strstr(err.message, "more often than its plan pays for"));
+    CHECK(pn_ask_gradient(of.ask, x, NULL, out, &err) == PN_EPRIVACY &&
+          strstr(err.message, "more often than its plan pays for"));
     CHECK(pn_ask_vertex(of.ask, x, NULL, &chosen, &err) == PN_EPRIVACY && strstr(err.message, "does not have"));
     CHECK(pn_ask_value(of.ask, x, &value, &err) == PN_EPRIVACY);
     CHECK(pn_ask_difference(of.ask, x, x, 1.0, out, &err) == PN_EPRIVACY);
