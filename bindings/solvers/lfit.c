@@ -351,9 +351,10 @@ static const pnl_row fit_rows[] = {
       "what that does not promise." },
     { "export", pnl_fit_export, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:export(path, {format=}) -> path",
       "Write the model for others, mode 600, complete or not at all; by the end of the path, or format=.  \"json\": "
-      "all that fit:save keeps but trace, certificate and moments, with the features and the recipe, in the schema that "
-      "runtime/model documents; pn.load reads it, and examples/score.py scores with it.  \"csv\": fit:coefficients(), one "
-      "a line.  \"npy\": theta.  As private as theta.  Errors: a theta that is not finite; an end that is none of these." },
+      "all that fit:save keeps but trace, certificate and moments, with the features and the recipe, in the schema "
+      "that runtime/model documents; pn.load reads it, and examples/score.py scores with it.  \"csv\": "
+      "fit:coefficients(), one a line.  \"npy\": theta.  As private as theta.  Errors: a theta that is not finite; an "
+      "end that is none of these." },
     { "moments", pnl_fit_moments, PNL_FIELD, PNL_PAID, "fit.moments -> table or nil",
       "What solve.sufficient_statistics released: matrix, the mean of v v^T over the records, v = (x/row_bound, "
       "tau (y - middle)/label_bound), the constant of add_bias() as kappa; noise, the standard deviation on its "
