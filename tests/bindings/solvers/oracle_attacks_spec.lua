@@ -146,8 +146,8 @@ describe("a step that asks what was not planned", function()
     plan:run { ledger = ledger, rng = rng, progress = false }
     assert.equal(4 * (STEPS - 1), #said)
     for k, message in ipairs(said) do
-      local said = ({ "more often than its plan pays for", unplanned, "raw numbers", "raw numbers" })[(k - 1) % 4 + 1]
-      assert.matches(said, message, 1, true)
+      local reason = ({ "more often than its plan pays for", unplanned, "raw numbers", "raw numbers" })[(k - 1) % 4 + 1]
+      assert.matches(reason, message, 1, true)
     end
     assert.near(STEPS * one_step, ledger.spent, 1e-12)
     assert.equal(drawn_by(honest, STEPS), rng:uniform())
