@@ -97,7 +97,7 @@ static int charge(lua_State *L)
                    &err);
     pn_spending_init(&spending, account, simulated);
     status = PN_SPENDING(&spending, ledger ? pn_ledger_spend(ledger, event, 1, luaL_checkstring(L, 3), &err)
-                                           : pn_ledger_tell(event, 1, &err));
+                                           : pn_ledger_tell(NULL, event, 1, &err));
     pnl_status(L, pnl_bill_refused(account, ledger, status, &err), &err);
     return 0;
 }

@@ -384,7 +384,7 @@ static pn_status spend_locked(pn_ledger *ledger, pn_event *event, size_t count, 
         status = prepare(ledger, event, count, label, err);
     if (status != PN_OK)
         return status;
-    status = pn_ledger_tell(event, count, err);
+    status = pn_ledger_tell(ledger, event, count, err);
     if (status != PN_OK) {
         drop_labels(ledger);
         return status;

@@ -11,7 +11,7 @@ const pn_ledger_watch *pn_ledger_watched(const pn_ledger_watch *watch)
     return before;
 }
 
-pn_status pn_ledger_tell(pn_event *event, size_t count, pn_err *err)
+pn_status pn_ledger_tell(const pn_ledger *ledger, pn_event *event, size_t count, pn_err *err)
 {
-    return current ? current->seen(current->self, event, count, err) : PN_OK;
+    return current ? current->seen(current->self, ledger, event, count, err) : PN_OK;
 }

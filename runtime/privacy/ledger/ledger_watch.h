@@ -7,9 +7,9 @@
 #include "privacy/ledger/ledger.h"
 
 /* `seen` is called once for each charge, when it is sure to be admitted and before it counts; under the ledger's lock,
- * so it asks no ledger anything.  What it returns other than PN_OK refuses the charge, and then nothing is charged. */
+ * so it asks no ledger about prices.  What it returns other than PN_OK refuses the charge, and then nothing is charged. */
 typedef struct pn_ledger_watch {
-    pn_status (*seen)(void *self, pn_event *event, size_t count, pn_err *err);
+    pn_status (*seen)(void *self, const pn_ledger *ledger, pn_event *event, size_t count, pn_err *err);
     void *self;
 } pn_ledger_watch;
 
@@ -17,7 +17,7 @@ typedef struct pn_ledger_watch {
  *  back. */
 const pn_ledger_watch *pn_ledger_watched(const pn_ledger_watch *watch);
 
-/** For ledgers: tell whoever watches this thread. */
-pn_status pn_ledger_tell(pn_event *event, size_t count, pn_err *err);
+/** For ledgers: tell whoever watches this thread.  ledger: the one that is charged; NULL: none is. */
+pn_status pn_ledger_tell(const pn_ledger *ledger, pn_event *event, size_t count, pn_err *err);
 
 #endif

@@ -186,13 +186,28 @@ pn_status pn_bill_ledger(const pn_bill *account, pn_ledger *given, const char *o
 
 /* ---- what is on its way ---- */
 
-static pn_status seen(void *self, pn_event *event, size_t count, pn_err *err)
+/* The budget may be younger than the run: a walk between two steps, a run that calls its caller.  A run that counts as
+ * a whole was charged to the budget, whole, when that was set; any other goes on only with what the budget covers. */
+static pn_status check_budget(const pn_spending *spending, const pn_ledger *ledger, pn_err *err)
+{
+    const pn_ledger *budget = spending->account->budget;
+
+    if (spending->simulated || !budget || (spending->whole && spending->begun) || pn_ledger_is_within(ledger, budget))
+        return PN_OK;
+    return pn_fail(err, PN_EPRIVACY,
+                   "\"%.80s\" got a budget (pn.budget) after this run began, and the run does not pay from it; start "
+                   "the run again",
+                   pn_origin_name(spending->account->origin));
+}
+
+static pn_status seen(void *self, const pn_ledger *ledger, pn_event *event, size_t count, pn_err *err)
 {
     pn_spending *spending = self;
     pn_bill *account = spending->account;
     pn_event *counted = spending->whole ? spending->whole : event;
     bool first = !spending->begun;
 
+    PN_TRY(check_budget(spending, ledger, err));
     if (!spending->simulated && (first || !spending->whole))
         PN_TRY(pn_tally_add(&account->tally[counted->neighbours], counted, spending->whole ? spending->times : count,
                             err));

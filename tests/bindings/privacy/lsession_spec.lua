@@ -64,6 +64,41 @@ describe("a session", function()
     assert.is_nil(r.budget)
   end)
 
+  it("lets no run that began before the budget spend beside it", function()
+    local d = data()
+    local plan = pn.solve.gradient_descent.plan(objective(d), { epsilon = 2, delta = 1e-6, iterations = 5 })
+    local L = pn.ledger { epsilon = 20, delta = 1e-6 }
+    local fresh, paid = plan:steps(), plan:steps { ledger = L }
+    paid:step()
+    local spent = L.spent
+    local B = pn.budget { data = d, epsilon = 4 }
+    local charged = B.spent
+    assert.is_true(charged > 0)
+    for _, walk in ipairs { fresh, paid } do
+      refused("got a budget (pn.budget) after this run began", walk.step, walk)
+    end
+    assert.equal(spent, L.spent)
+    assert.equal(charged, B.spent)
+  end)
+
+  it("lets a walk whose whole plan was charged to the younger budget go on, and takes no more for it", function()
+    local d = data()
+    local walk = pn.solve.gradient_descent.plan(objective(d), { epsilon = 1, delta = 1e-6, iterations = 5 }):steps()
+    walk:step()
+    local B = pn.budget { data = d, epsilon = 4 }
+    local charged = B.spent
+    walk:step()
+    assert.is_true(charged > 0)
+    assert.equal(charged, B.spent)
+  end)
+
+  it("stops a run that sets the budget from its own callback", function()
+    local d, L = data(), pn.ledger { epsilon = 20, delta = 1e-6 }
+    local plan = pn.solve.gradient_descent.plan(objective(d), { epsilon = 1, delta = 1e-6, iterations = 5 })
+    refused("got a budget (pn.budget) after this run began", plan.run, plan,
+      { ledger = L, on_step = function() pn.budget { data = d, epsilon = 4 } end })
+  end)
+
   it("counts a walk when its first step is charged, and once", function()
     local row, d = watch(), data()
     local plan = pn.solve.sgd.plan(objective(d), { epsilon = 0.5, delta = 1e-6, iterations = 5 })

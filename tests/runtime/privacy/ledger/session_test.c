@@ -179,9 +179,9 @@ static void test_whole_plans_and_simulations(void)
     pn_session_free(session);
 }
 
-static pn_status refuse(void *self, pn_event *event, size_t count, pn_err *err)
+static pn_status refuse(void *self, const pn_ledger *ledger, pn_event *event, size_t count, pn_err *err)
 {
-    (void)self, (void)event, (void)count;
+    (void)self, (void)ledger, (void)event, (void)count;
     return pn_fail(err, PN_ENOMEM, "no");
 }
 
