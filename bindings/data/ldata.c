@@ -63,8 +63,7 @@ static int data_features(lua_State *L)
 
 static int data_recipe(lua_State *L)
 {
-    (void)pnl_push_recipe(L, check_data(L)->recipe);
-    return 1;
+    return pnl_push_recipe(L, check_data(L)->recipe), 1;
 }
 
 PNL_GETTER(data_name, check_data(L)->name);

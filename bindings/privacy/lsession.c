@@ -211,8 +211,8 @@ static int budget_new(lua_State *L)
     account = pnl_bill(L, args[DATA].object);
     if (!account)
         return pnl_error(
-            L, "budget: nobody's records are in this data set, so there is nothing to protect: it is made up, "
-               "or its records are with others, who have budgets of their own");
+            L, "budget: this data set holds no records to protect: it is synthetic, or its records are held by "
+               "others, who have budgets of their own");
     given = args[EPSILON].given || args[DELTA].given || args[RHO].given;
     budget = (pn_budget){ .epsilon = args[EPSILON].given ? args[EPSILON].real : NAN,
                           .delta = args[DELTA].given     ? args[DELTA].real
@@ -242,11 +242,12 @@ void pnl_open_session(lua_State *L)
         "pn.budget{data=, epsilon=, delta=} or {data=, rho=}; neighbours=, path=, key= -> ledger",
         "Limit what this session may spend on a data set.  From then on runs, answers of pn.oracle and queries on "
         "it that name no ledger are charged to this one before noise is drawn, and refused beyond it; a ledger "
-        "that is neither it nor a slice of it is refused.  What is meant are the records, not the object: "
+        "that is neither it nor a slice of it is refused.  The limit follows the records, not the object: "
         "everything made of them by clipping, picking, splitting, other labels or loading the same file again "
         "shares the budget; files are told by their content, numbers in memory by their values.  What this session "
         "has spent on them already is charged at once, and when that is more than the limit, the budget is "
-        "refused.  It cannot be changed: asked for again with the same numbers, or none, it is given again.  "
+        "refused.  A limit cannot be changed; called again with the same numbers or none, pn.budget gives the same "
+        "ledger.  "
         "epsilon > 0; delta in [0, 1), 1/n^2 when left out; path, key: a file that keeps the charges, as for "
         "pn.ledger.  What it does not see: mechanisms, trees and charges by hand, which do not know whose records "
         "their numbers come from; parties of federated runs, who have ledgers of their own; other processes (those "

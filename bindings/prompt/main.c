@@ -37,7 +37,7 @@ typedef struct invocation {
 static const char usage[] = "usage: penumbra [options] [script [arguments]]\n"
                             "       penumbra party CONFIG     one party of a federated run\n"
                             "       penumbra server CONFIG    its server; --help explains either\n"
-                            "       penumbra predict MODEL CSV    what a model says of a file; --help explains it\n"
+                            "       penumbra predict MODEL CSV    predict the records of a file; --help explains it\n"
                             "  -e CODE        run CODE; may be given several times\n"
                             "  -i             show the prompt after -e and the script\n"
                             "  --strict       only `pn` and `help` as globals, not its parts (set, loss ...)\n"

@@ -325,30 +325,31 @@ static const pnl_row fit_rows[] = {
       "changed after it." },
     { "predict", pnl_fit_predict, PNL_METHOD, PNL_PAID,
       "fit:predict(X, {labels=false, ...}) -> vec, mat, number or list",
-      "Of the path of a CSV file, a table of columns {age = {31, 58}, ...}, or a data set of the same recipe, for a "
-      "fit that has a recipe: the label of each record, in its own unit, or as data sets have it: -1 or 1, or 1, 2, "
-      "..., K.  labels = true: a list of the classes' names (what scikit-learn's predict gives).  Further options are "
-      "those of recipe:data; the file needs no label.  poisson gives the mean.  Values are not clipped to the label's "
-      "range.  Of a matrix, sparse matrix, table of rows or vec, and of data sets for a fit without a recipe: <x, "
-      "theta> for every row x: n numbers, for one vec a number; for softmax a matrix n x classes, whose largest "
-      "entry in a row stands in the column of the likeliest class; for margins a matrix n x k of z, of which the "
-      "formula makes the rest.  As private as theta when X is the caller's own.  Errors: rows that do not have the "
-      "model's features; a data set of another recipe, or changed since; a loss whose margins have no known meaning." },
+      "Predict records.  With a recipe, X is the path of a CSV file, a table of columns {age = {31, 58}, ...}, or a "
+      "data set of the same recipe, none of which needs a label; the result is the label of each record in its own "
+      "unit, or as data sets have it: -1 or 1, or 1, 2, ..., K.  labels = true gives a list of the classes' names, as "
+      "scikit-learn's predict does; further options are those of recipe:data.  A poisson model gives the mean.  "
+      "Values are not clipped to the label's range.  Otherwise X is a matrix, a sparse matrix, a table of rows, a "
+      "vec, or a data set, and the result is <x, theta> for each of the n rows x, a number for a vec; for softmax it "
+      "is a matrix n x classes, whose largest entry in a row belongs to the likeliest class; for margins it is a "
+      "matrix n x k of z, the arguments of the formula.  As private as theta when X is the caller's own.  Errors: "
+      "rows that do not have the model's features; a data set of another recipe, or changed since; a loss whose "
+      "margins have no known meaning." },
     { "probabilities", pnl_fit_probabilities, PNL_METHOD, PNL_PAID, "fit:probabilities(X, {...}) -> mat or vec, list",
       "The model's probability of each class, n x classes (a vec for one vec), for X as predict takes it, and the "
-      "names of the classes in the order of the columns: of two, that of -1 and then that of 1.  For logistic and "
-      "softmax; other losses are no likelihoods of classes, and are refused.  They are the model's: noise and "
-      "regularisation draw them towards 1/K." },
+      "names of the classes in the order of the columns; of two classes that of -1 comes first.  For logistic and "
+      "softmax; other losses are not likelihoods of classes, and are refused.  Noise and regularisation move the "
+      "probabilities towards 1/K." },
     { "coefficients", pnl_fit_coefficients, PNL_METHOD, PNL_PAID, "fit:coefficients() -> table",
       "A list of {name=, column=, kind=, class=, scaled=, original=, per=}, one for each feature and class, that "
       "prints as a table.  scaled is theta's entry.  original, for a fit that has a recipe, is the coefficient in the "
-      "column's own unit (`per` says which: \"1\" of a number, \"day\"), of a label that is a range in its unit; "
-      "the last is the constant that goes with them, \"(constant)\".  A category's is added where the record has it, "
-      "against nothing.  A hole with an indicator counts as the middle of the range." },
+      "column's own unit (`per` names it: \"1\" of a number, \"day\"), and in the label's unit where the label is a "
+      "range; the last row, \"(constant)\", is the constant that goes with them.  Categories have no reference level: "
+      "each has a coefficient, which counts where the record has it.  A hole with an indicator counts as the middle "
+      "of the range." },
     { "card", pnl_fit_card, PNL_METHOD, PNL_PAID, "fit:card() -> string",
-      "What should be known of the model where it is used, in plain text 80 wide: what it predicts, from which columns "
-      "with which public ranges, on how many records it was trained, at which privacy price under which relation, and "
-      "what that does not promise." },
+      "A model card, plain text 80 columns wide: what the model predicts, from which columns with which public ranges, "
+      "on how many records it was trained, the privacy price and its relation, and what that does not promise." },
     { "export", pnl_fit_export, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:export(path, {format=}) -> path",
       "Write the model for others, mode 600, complete or not at all; by the end of the path, or format=.  \"json\": "
       "all that fit:save keeps but trace, certificate and moments, with the features and the recipe, in the schema "

@@ -86,26 +86,27 @@ static void add_limits(luaL_Buffer *text, const pn_fit *fit, const pn_model_abou
 {
     luaL_addstring(text, "\nWhat this does not say");
     if (!fit->is_private)
-        luaL_addstring(text, "\n  - Nothing protects the records: theta may tell of each of them.");
+        luaL_addstring(text, "\n  - Nothing protects the records: theta may reveal any of them.");
     else if (fit->simulated)
-        luaL_addstring(text, "\n  - The noise was simulated (seeded): who knows the seed takes it away.  It protects "
-                             "nobody; the model is for trials, not for handing over.");
+        luaL_addstring(text, "\n  - The noise was simulated (seeded): whoever knows the seed can remove it.  It "
+                             "protects nobody; use the model for trials, and do not hand it over.");
     else
-        luaL_addstring(text, "\n  - The promise is for one record.  It is none for groups: of k records of a person or "
-                             "household epsilon is k times as large, and delta grows faster.");
+        luaL_addstring(text, "\n  - The guarantee covers one record.  For k records of one person or household "
+                             "epsilon is k times as large, and delta grows faster.");
     if (about->raw)
-        luaL_addstring(text, "\n  - Its file holds values of the records besides: it is not private.");
+        luaL_addstring(
+            text, "\n  - Its file also holds values computed from the records without noise: the file is not private.");
     if (recipe)
-        luaL_addstring(text, "\n  - Values beyond the ranges were clipped to them, unlisted categories are \"other\", "
-                             "in training and in prediction: the model knows nothing beyond.  The ranges are taken "
-                             "as public; if they were read off the records, that was not paid here.");
+        luaL_addstring(text, "\n  - Values beyond the ranges were clipped to them, and unlisted categories became "
+                             "\"other\", in training and in prediction alike.  The ranges are taken to be public; if "
+                             "they were read off the records, this price does not include that.");
     else
-        luaL_addstring(text, "\n  - How the features were made of what was measured is not known to the model (no "
-                             "recipe), nor whether rows or labels were clipped to reach the bounds above.");
-    luaL_addstring(text, "\n  - The price is of this training alone.  Other fits on the same records, the choice "
-                         "among them, and figures that were computed from the records to judge it (accuracy, risk) "
-                         "are not in it: they add up, unless they were paid for and say so.");
-    luaL_addstring(text, "\n  - How well it predicts is not in it: that takes records that it was not trained on.");
+        luaL_addstring(text, "\n  - The model has no recipe: it does not know how its features were made of what was "
+                             "measured, nor whether rows or labels were clipped to reach the bounds above.");
+    luaL_addstring(text, "\n  - The price covers this training alone.  Other fits on the same records, a choice among "
+                         "them, and figures computed from the records to judge the model (accuracy, risk) cost extra.");
+    luaL_addstring(text,
+                   "\n  - It does not say how well the model predicts: measure that on records it was not trained on.");
 }
 
 /* ---- the whole ---- */

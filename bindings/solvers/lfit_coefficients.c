@@ -151,11 +151,11 @@ static void add_number(luaL_Buffer *text, double x)
 static void add_notes(luaL_Buffer *text, const pnl_coefficients *self)
 {
     if (!self->recipe) {
-        luaL_addstring(text, "\n  the data set was of no recipe: original units are not known");
+        luaL_addstring(text, "\n  the data set had no recipe, so the original units are not known");
         return;
     }
-    luaL_addstring(text, "\n  original: z (of a label that is a range, the label) = constant + the sum of these; "
-                         "categories are added against nothing");
+    luaL_addstring(text, "\n  original: z, or a label that is a range, is the constant plus the sum of coefficient "
+                         "times value; categories have no reference level");
     for (size_t j = 0; j < self->recipe->count; j++) {
         if (self->recipe->columns[j].missing == PN_MISSING_INDICATOR &&
             self->recipe->columns[j].kind != PN_COLUMN_CATEGORY) {
@@ -164,7 +164,8 @@ static void add_notes(luaL_Buffer *text, const pnl_coefficients *self)
         }
     }
     if (isfinite(self->recipe->clip))
-        luaL_addstring(text, "\n  rows that the recipe clips (clip=) are scaled down first: for them this is not all");
+        luaL_addstring(text,
+                       "\n  rows that the recipe clips (clip=) are scaled down first: these do not hold for them");
 }
 
 static void push_text(lua_State *L, const pnl_coefficients *self)

@@ -11,8 +11,6 @@
 #include "privacy/event/event.h"
 #include "recipe/recipe_spec.h"
 
-#define RELATIONS 3 /* between neighbours */
-
 typedef struct reading {
     Penumbra__Model model; /* texts belong to the JSON */
     Penumbra__Privacy privacy;
@@ -226,7 +224,7 @@ static uint32_t relation_of(reading *r, const json_t *privacy)
 {
     const char *name = text_of(r, privacy, "neighbours");
 
-    for (uint32_t k = 0; name && k < RELATIONS; k++) {
+    for (uint32_t k = 0; name && k < PN_RELATIONS; k++) {
         if (strcmp(pn_neighbours_names[k], name) == 0)
             return k;
     }

@@ -10,13 +10,13 @@
 #include "model/model_file.h"
 #include "model/model.pb-c.h"
 #include "numeric/symmetric.h"
+#include "privacy/event/event.h"
 #include "recipe/recipe.h"
 
 #define NAME_BYTES      128
 #define NAME_OF_FEATURE ((size_t)1 << 16)
 #define PLAN_BYTES      ((size_t)1 << 20)
 #define MOST_KINDS      255
-#define RELATIONS       3 /* between neighbours */
 
 typedef struct reading {
     const Penumbra__Model *model;
@@ -41,22 +41,21 @@ static pn_status refuse(const reading *r, const char *what)
 
 /* ---- texts ---- */
 
+static size_t room_of(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
 /* Copied to where the about keeps them; NULL stays NULL. */
 static const char *keep(reading *r, const char *text)
 {
-    size_t length = text ? strlen(text) + 1 : 0;
     char *kept = r->room;
 
     if (!text)
         return NULL;
-    memcpy(kept, text, length);
-    r->room += length;
+    memcpy(kept, text, room_of(text));
+    r->room += room_of(text);
     return kept;
-}
-
-static size_t room_of(const char *text)
-{
-    return text ? strlen(text) + 1 : 0;
 }
 
 static size_t room_for(const reading *r)
@@ -193,24 +192,18 @@ static bool is_cost(double value)
     return isnan(value) || value >= 0.0;
 }
 
-static pn_status check_privacy(const reading *r)
+static pn_status check_statements(const reading *r)
 {
     const Penumbra__Privacy *p = r->model->privacy;
-
-    if (!p)
-        return PN_OK;
-    if (!is_cost(p->epsilon) || !is_cost(p->rho) || !is_cost(p->charged_epsilon) || !is_cost(p->charged_rho) ||
-        !(isnan(p->delta) || (p->delta >= 0.0 && p->delta < 1.0)) || p->neighbours >= RELATIONS)
-        return refuse(r, "its privacy statement makes no sense");
-    return PN_OK;
-}
-
-static pn_status check_certificate(const reading *r)
-{
     const Penumbra__Certificate *c = r->model->certificate;
 
     if (c && !(c->failure >= 0.0 && c->failure <= 1.0))
         return refuse(r, "its certificate makes no sense");
+    if (!p)
+        return PN_OK;
+    if (!is_cost(p->epsilon) || !is_cost(p->rho) || !is_cost(p->charged_epsilon) || !is_cost(p->charged_rho) ||
+        !(isnan(p->delta) || (p->delta >= 0.0 && p->delta < 1.0)) || p->neighbours >= PN_RELATIONS)
+        return refuse(r, "its privacy statement makes no sense");
     return PN_OK;
 }
 
@@ -462,9 +455,8 @@ static pn_status check_all(reading *r, size_t *rows)
 {
     PN_TRY(check_texts(r));
     PN_TRY(check_theta(r));
-    PN_TRY(check_privacy(r));
+    PN_TRY(check_statements(r));
     PN_TRY(check_bounds(r));
-    PN_TRY(check_certificate(r));
     PN_TRY(check_moments(r));
     PN_TRY(check_trace(r, rows));
     return read_recipe(r);

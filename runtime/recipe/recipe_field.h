@@ -3,7 +3,7 @@
 #ifndef PN_RECIPE_FIELD_H
 #define PN_RECIPE_FIELD_H
 
-#include "data/csv_text.h"
+#include "data/files/csv_text.h"
 #include "recipe/recipe.h"
 
 /* Text of fields that is not what the file has: without quotes, in UTF-8.  All zeros: empty. */

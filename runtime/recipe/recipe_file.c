@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "data/csv_plan.h"
+#include "data/files/csv_plan.h"
 #include "data/build.h"
-#include "data/text.h"
+#include "data/files/text.h"
 #include "recipe/recipe_field.h"
 
 typedef struct reader {

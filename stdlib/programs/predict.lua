@@ -7,15 +7,15 @@ local DONE, REFUSED, USAGE = 0, 1, 2
 
 local usage = [[
 usage: penumbra predict MODEL CSV [options]
-MODEL is what fit:save or fit:export (JSON) wrote of a fit that has a recipe; CSV is a file with the recipe's columns,
-plain or gzip; it needs no label.  Writes CSV: "prediction", one line a record.
-  --probabilities       also the probability of each class, "probability NAME"
+MODEL is a file that fit:save or fit:export (JSON) wrote, of a fit that has a recipe.  CSV is a file with the recipe's
+columns, plain or gzip; it needs no label.  The output is CSV with a column "prediction" and a line for each record.
+  --probabilities       add a column "probability NAME" for each class
   -o, --output FILE     write there, whole or not at all; default: standard output
-  --sep CHAR            between fields; default: found among , ; tab
-  --decimal CHAR        in numbers, "." or ","; default "."
+  --sep CHAR            what separates fields; default: found among , ; tab
+  --decimal CHAR        the decimal mark, "." or ","; default "."
   --encoding NAME       utf-8 (default) or windows-1252
   -h, --help            print this
-Exit status: 0 done, 1 the model or the file is refused, or cannot be read or written, 2 usage.
+Exit status: 0 done; 1 the model or a file was refused, or could not be read or written; 2 wrong usage.
 ]]
 
 -- The option's name in the table of options; of those of the recipe, what recipe:data calls it.
@@ -60,7 +60,7 @@ end
 local function predict(asked)
   local fit = pn.load(asked[1])
   local is_fit, recipe = pcall(function() return fit.recipe end) -- of a .npy file it is a vector or matrix
-  if not is_fit then error(asked[1] .. ": this is no model", 0) end
+  if not is_fit then error(asked[1] .. ": this file is not a model", 0) end
   if not recipe then
     error(asked[1] .. ": the model has no recipe, which says what the columns of a file mean", 0)
   end

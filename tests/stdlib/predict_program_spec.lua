@@ -71,7 +71,7 @@ describe("penumbra predict", function()
     local npy = os.tmpname()
     pn.vec { 1, 2 }:save(npy)
     for _, case in ipairs {
-      { 1, "column 'born'", model, holes }, { 1, "no column 'age'", model, model }, { 1, "this is no model", npy, csv },
+      { 1, "column 'born'", model, holes }, { 1, "no column 'age'", model, model }, { 1, "this file is not a model", npy, csv },
       { 1, "JSON", bad, csv }, { 1, "No such file", "/nowhere", csv }, { 1, "No such file", model, "/nowhere" },
       { 1, "no likelihood", model, csv, "--probabilities" }, { 2, "unknown option '%-%-moon'", model, csv, "--moon" },
       { 2, "missing after '%-%-sep'", model, csv, "--sep" }, { 2, "expected a model", model },

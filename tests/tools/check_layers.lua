@@ -35,6 +35,7 @@ end
 -- its own floor and those below; "" is the room itself, beside its floors.
 local floors = {
   numeric = { "simd", "" },
+  data = { "", "files" },
   geometry = { "kernels", "convex", "width", "sets", "algebra", "potentials", "prox" },
   privacy = { "event", "accounting", "ledger", "mechanism", "audit" },
   objective = { "losses regularisers", "passes", "measures" },

@@ -13,6 +13,7 @@
 #include "privacy/event/pair.h"
 #include "penumbra/event.h"
 
+#define PN_RELATIONS 3 /* between neighbours */
 /** "replace_one", "add_remove", "zero_out"; the NULL-terminated list for PN_CHOICE parameters. */
 extern const char *const pn_neighbours_names[];
 

@@ -7,7 +7,7 @@
 #include "privacy/ledger/ledger.h"
 
 /* `seen` is called once for each charge, when it is sure to be admitted and before it counts; under the ledger's lock,
- * so it asks no ledger about prices.  What it returns other than PN_OK refuses the charge, and then nothing is charged. */
+ * so it asks no ledger about prices.  What it returns other than PN_OK refuses the charge: nothing is charged then. */
 typedef struct pn_ledger_watch {
     pn_status (*seen)(void *self, const pn_ledger *ledger, pn_event *event, size_t count, pn_err *err);
     void *self;

@@ -19,8 +19,6 @@
 #include "privacy/ledger/ledger_watch.h"
 #include "privacy/ledger/tally.h"
 
-#define PN_RELATIONS 3 /* of neighbours */
-
 /* What one data set has cost; fields are for reading, sums by relation. */
 typedef struct pn_bill {
     pn_origin *origin; /* kept */

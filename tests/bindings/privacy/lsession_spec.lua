@@ -418,7 +418,7 @@ describe("pn.budget", function()
   it("says what is wrong with a call", function()
     local d = data()
     refused("data", pn.budget, { epsilon = 1 })
-    refused("nobody's records are in this data set", pn.budget,
+    refused("this data set holds no records to protect", pn.budget,
       { data = (pn.data.synthetic.logistic { n = 10, p = 2 }), epsilon = 1 })
     refused("budget: give a limit: epsilon= with delta= or without (1/n^2), or rho=", pn.budget, { data = d })
     refused("budget: key is the key of a file", pn.budget, { data = d, epsilon = 1, key = "x" })

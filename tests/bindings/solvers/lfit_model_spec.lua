@@ -172,8 +172,8 @@ describe("fit:card", function()
   it("says what it is, on what, at which price, and what it is not, in 80 columns", function()
     local card = people.fit(path, "logistic"):card()
     for _, words in ipairs { "label income", "l2_ball(dim=9, radius=5)", "400, a record is a row", "l2 <= 1", "17 to 90",
-      "epsilon = 4, delta = 1e-06, replace_one: holds", "none for groups", "penumbra " .. pn.version, "cook, clerk",
-      "gradient_descent, 60 of 60 steps", "were clipped to them", "is of this training alone" } do
+      "epsilon = 4, delta = 1e-06, replace_one: holds", "covers one record", "penumbra " .. pn.version, "cook, clerk",
+      "gradient_descent, 60 of 60 steps", "were clipped to them", "covers this training alone" } do
       assert.truthy(card:find(words, 1, true), words .. "\n" .. card)
     end
     for line in card:gmatch "[^\n]+" do assert.is_true(utf8.len(line) <= 80, line) end
@@ -183,7 +183,7 @@ describe("fit:card", function()
     local function with(options)
       return (people.fit(path, "logistic", nil, options):card():gsub("%s+", " "))
     end
-    assert.matches("simulated .seeded.: who knows the seed", with { rng = pn.rng.seeded(1) })
+    assert.matches("simulated .seeded.: whoever knows the seed", with { rng = pn.rng.seeded(1) })
     local exact = with { privacy = false, epsilon = people.none, delta = people.none }
     assert.matches("Nothing protects the records", exact)
   end)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "data/csv_plan.h"
-#include "data/csv_text.h"
+#include "data/files/csv_plan.h"
+#include "data/files/csv_text.h"
 #include "data/labels.h"
 
 /* ---- fields ---- */

@@ -11,7 +11,7 @@
 
 #include "core/status.h"
 #include "core/task.h"
-#include "data/ahead.h"
+#include "data/files/ahead.h"
 
 typedef struct pn_text {
     const char *path; /* kept */

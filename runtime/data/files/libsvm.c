@@ -7,7 +7,7 @@
 #include "data/labels.h"
 #include "data/number.h"
 #include "data/store.h"
-#include "data/text.h"
+#include "data/files/text.h"
 
 #define LARGEST_INDEX 2147483648u /* 2^31 */
 

@@ -4,8 +4,8 @@
 
 #include "core/alloc.h"
 #include "data/alignment.h"
-#include "data/csv_plan.h"
-#include "data/csv_text.h"
+#include "data/files/csv_plan.h"
+#include "data/files/csv_text.h"
 
 typedef struct reader {
     pn_text text;

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/csv_text.h"
+#include "data/files/csv_text.h"
 #include "data/dataset.h"
-#include "data/text.h"
+#include "data/files/text.h"
 
 #define PN_CSV_SKIP  SIZE_MAX
 #define PN_CSV_LABEL (SIZE_MAX - 1)

@@ -7,12 +7,12 @@
 
 #include "core/alloc.h"
 #include "data/build.h"
-#include "data/csv_plan.h"
-#include "data/csv_text.h"
+#include "data/files/csv_plan.h"
+#include "data/files/csv_text.h"
 #include "data/labels.h"
 #include "data/number.h"
 #include "data/store.h"
-#include "data/text.h"
+#include "data/files/text.h"
 
 typedef struct reader {
     pn_text text;

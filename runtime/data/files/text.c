@@ -14,7 +14,7 @@
 
 #include "core/alloc.h"
 #include "core/file.h"
-#include "data/text.h"
+#include "data/files/text.h"
 
 #define INPUT_BYTES    (64u << 10) /* compressed bytes at a time */
 #define WORTH_A_THREAD 1048576.0   /* bytes of a file that takes longer to read than a thread to start */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "data/csv_plan.h"
+#include "data/files/csv_plan.h"
 #include "data/labels.h"
 #include "data/number.h"
 

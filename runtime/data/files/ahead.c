@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "core/alloc.h"
-#include "data/ahead.h"
+#include "data/files/ahead.h"
 
 struct pn_ahead {
     gzFile file;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "data/csv_plan.h"
+#include "data/files/csv_plan.h"
 
 typedef struct names {
     char *text;

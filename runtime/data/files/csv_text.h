@@ -9,7 +9,7 @@
 
 #include "data/dataset.h"
 #include "data/number.h"
-#include "data/text.h"
+#include "data/files/text.h"
 #include "data/words.h"
 
 /* A field in hand. */
