@@ -71,12 +71,13 @@ local function predict(asked)
   local head, chances, names = { "prediction" }, nil, {}
   if asked.probabilities then
     chances, names = fit:probabilities(d)
+    chances = chances:vec():table() -- row by row
     for k, name in ipairs(names) do head[k + 1] = quoted("probability " .. name) end
   end
   local lines = { table.concat(head, ",") }
   for i = 1, d.n do
     local fields = { classes and quoted(values[i]) or number(values[i]) }
-    for k = 1, #names do fields[k + 1] = number(chances[i][k]) end
+    for k = 1, #names do fields[k + 1] = number(chances[(i - 1) * #names + k]) end
     lines[i + 1] = table.concat(fields, ",")
   end
   return table.concat(lines, "\n") .. "\n"
