@@ -261,6 +261,9 @@ pn_status pnl_host_run(pnl_host *host, const char *code, size_t size, const char
 
     if (status != PN_OK)
         return status;
+    /* Lua gives up a finalizer for which the stack of C is one call too short: what earlier scripts left behind must
+     * not wait for a script that goes so deep. */
+    lua_gc(L, LUA_GCCOLLECT);
     (void)snprintf(chunk, sizeof chunk, "@%s", name);
     if (lua_checkstack(L, LUA_MINSTACK))
         outcome = luaL_loadbufferx(L, code, size, chunk, "t");

@@ -330,6 +330,27 @@ static void instructions_are_limited(void)
     pnl_host_free(host);
 }
 
+/* Lua calls no finalizer where exactly one call more than the stack of C admits would be needed, and never asks again:
+ * what a script leaves behind is collected before the next one can go that deep. */
+static void a_script_cannot_spoil_the_finalizers_of_those_before(void)
+{
+    pnl_host *host = new_host(&(pnl_host_options){ .instructions = 300000, .threads = 1 });
+    size_t before = 0, used = 0;
+    pn_err err;
+
+    for (int round = 0; round < 6; round++) {
+        CHECK(run(host, "for i = 1, 2000 do local v = pn.vec.zeros(1000) end", NULL, &err) == PN_OK);
+        fails(host, "local f f = function() local t = {} local ok = pcall(f) t = {} return f() end f()", PN_ELIMIT,
+              "the limit of 300000 instructions was reached");
+        lua_gc(pnl_host_state(host), LUA_GCCOLLECT);
+        pnl_host_memory(host, &used, NULL);
+        before = round == 0 ? used : before;
+    }
+    if (!CHECK(used < before + 8000)) /* of one vector */
+        (void)fprintf(stderr, "    %zu bytes, and %zu before\n", used, before);
+    pnl_host_free(host);
+}
+
 /* A limit is for one run, and counts to within a grain. */
 static void the_count_of_instructions_begins_with_each_run(void)
 {
@@ -576,6 +597,7 @@ int main(void)
     what_is_printed_goes_to_the_log();
     progress_is_heard_and_may_stop_the_work();
     instructions_are_limited();
+    a_script_cannot_spoil_the_finalizers_of_those_before();
     the_count_of_instructions_begins_with_each_run();
     time_is_limited();
     loops_of_the_runtime_end_with_the_time();
