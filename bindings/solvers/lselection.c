@@ -66,6 +66,13 @@ static int gaussian_parts(lua_State *L)
     return 2;
 }
 
+/* same(event, other) -> boolean */
+static int same(lua_State *L)
+{
+    lua_pushboolean(L, pn_event_same(pnl_check_event(L, 1), pnl_check_event(L, 2)));
+    return 1;
+}
+
 /* The ledger of the options at 1, or the budget of the data set (simulated: of none); NULL for neither. */
 static pn_ledger *ledger_of(lua_State *L, const pn_bill *account, bool simulated)
 {
@@ -189,9 +196,9 @@ static int score_release(lua_State *L)
 static int open_selection(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "law", law_numbers },   { "stops", law_stops },       { "gaussian", gaussian_parts },
-        { "charge", charge },     { "neighbours", has_ledger }, { "parts", parts },
-        { "check", score_check }, { "score", score_release },   { NULL, NULL },
+        { "law", law_numbers },     { "stops", law_stops }, { "gaussian", gaussian_parts }, { "same", same },
+        { "charge", charge },       { "parts", parts },     { "neighbours", has_ledger },   { "check", score_check },
+        { "score", score_release }, { NULL, NULL },
     };
 
     luaL_newlib(L, functions);

@@ -22,8 +22,8 @@ end
 function tuning.add(pn)
   local with = {
     plan_of = planners(pn.solve), objective = pn.objective, calibrate = pn.calibrate.epsilon, sigma = pn.calibrate.gaussian,
-    gaussian = pn.event.gaussian, selection = pn.event.selection, approximate = pn.event.approximate, secure = pn.rng.secure,
-    zeros = pn.vec.zeros,
+    gaussian = pn.event.gaussian, selection = pn.event.selection, approximate = pn.event.approximate,
+    either = pn.event.either, secure = pn.rng.secure, zeros = pn.vec.zeros,
   }
   local function plan(options)
     return require("penumbra.tuning.run").plan(with, options)
@@ -36,7 +36,7 @@ function tuning.add(pn)
 end
 
 local params = {
-  { name = "solver", expects = "text", required = true, doc = "name of a solver of pn.solve whose noise is Gaussian" },
+  { name = "solver", expects = "text", required = true, doc = "name of a solver of pn.solve" },
   { name = "objective", expects = "a pn.objective", required = true, doc = "what is trained; every holdout-th record scores" },
   { name = "grid", expects = "a table", required = true,
     doc = "option = {values}, or {lo=, hi=, log=true, whole=true}: a range; each run draws one of all combinations, uniformly" },
@@ -79,8 +79,9 @@ tuning.rows = {
   },
   ["tune.plan"] = {
     signature = "pn.tune.plan{solver=, objective=, grid=, score=, epsilon=, delta=, ...} -> plan",
-    doc = "Plans what pn.tune would do, and spends nothing: mu (sensitivity/sigma of all noise of one run), mu_single (of one fit "
-      .. "for the same price), mean and q99 of the number of runs, chance that one of the best 10 % of configurations is seen, "
+    doc = "Plans what pn.tune would do, and spends nothing: mu (sensitivity/sigma of all noise of one run; of its score's, where "
+      .. "the solver's noise is not Gaussian alone), run_epsilon (of each run in that case), mu_single (of one fit for the same "
+      .. "price), mean and q99 of the number of runs, chance that one of the best 10 % of configurations is seen, "
       .. "deviation of the score's noise, event, accountant, train and held (records), configurations; and the mu that one fit "
       .. "at the default configuration would have instead.  The plan prints itself.",
     source = source, reveals = "nothing", kind = "function", params = params,

@@ -1,48 +1,19 @@
 -- tuning/run.lua -- what pn.tune.plan says and pn.tune does: the price, the parts, the runs and the best of them.
--- Depends on: penumbra.selection (bindings/solvers/lselection.c), penumbra.stopped, penumbra.tuning.read, .show.
+-- Depends on: penumbra.selection (bindings/solvers/lselection.c), penumbra.stopped, penumbra.tuning.price, .read, .show.
 -- Used by: penumbra.tuning.
---
--- One run draws a configuration by a public law, trains on the records that are not held out by releases of at most mu^2 in all,
--- and scores on those that are by one more of mu.  A record is in one part, so that of two neighbours either both train alike and
--- the scores differ, or the scores are what follows from models that differ: the run is one Gaussian event of mu, whatever the
--- configuration, which is part of what it gives.  event.selection prices the best of a secret number of such runs.
 local error, next, pcall, setmetatable, tostring, type = error, next, pcall, setmetatable, tostring, type
 local exp, floor, huge, log, match = math.exp, math.floor, math.huge, math.log, string.match
 local format = string.format
+local price = require "penumbra.tuning.price"
 local read = require "penumbra.tuning.read"
 local selection = require "penumbra.selection"
 local show = require "penumbra.tuning.show"
 local stopped = require "penumbra.stopped"
 
-local UP = 1 + 2 ^ -38 -- what sums of squares may be off by
-local DRAWS = 2 ^ 30 -- of lattice noise in one run, at most: what their distance from the ideal law costs does not show
 local BEST = 0.1 -- of all configurations
 local PADDED = 1 - 1e-3 -- quantile of the number of runs that padding goes to
 
 local function fail(...) error("tune: " .. format(...), 0) end
-
--- ---- the price ----
-
-local function event_of(with, o, mu)
-  local one = with.gaussian { sigma = 1 / (mu * UP), sensitivity = 1, draws = floor(DRAWS), neighbours = o.neighbours }
-  return with.selection { event = one, law = o.law, mean = o.mean, neighbours = o.neighbours }
-end
-
--- The largest mu of a run for the price, and what is charged.
-local function price(with, o)
-  local ok, mu = pcall(with.calibrate, { epsilon = o.epsilon, delta = o.delta, progress = false,
-    accountant = o.accountant == "profile" and "pld" or "rdp", event = function(mu) return event_of(with, o, mu) end })
-  if not ok then
-    if stopped(mu) then error(mu, 0) end
-    fail("no noise makes the best of about %g runs cost epsilon %g at delta %g: %s", o.mean, o.epsilon, o.delta, tostring(mu))
-  end
-  local event = event_of(with, o, mu)
-  local charged = event
-  if o.accountant == "profile" then
-    charged = with.approximate { epsilon = o.epsilon, delta = o.delta, neighbours = o.neighbours }
-  end
-  return mu, event, charged
-end
 
 -- ---- the parts ----
 
@@ -62,21 +33,12 @@ end
 
 -- ---- configurations ----
 
-local function plan_one(p, configuration)
-  local options = { rho = p.mu ^ 2 / 2, neighbours = p.neighbours, ledger = selection.own_budget, progress = false }
+local function plan_one(p, configuration, budget)
+  local options = { neighbours = p.neighbours, ledger = selection.own_budget, progress = false }
+  for name, value in next, budget do options[name] = value end
   for name, value in next, p.options do options[name] = value end
   for name, value in next, configuration do options[name] = value end
   return p.plan_of(p.train, options)
-end
-
--- What is wrong with the price of a plan; nil for nothing.
-local function unpriced(p, plan)
-  local event = plan.event
-  if not event then return nil end -- no record has a part in the answer
-  local mu, draws = selection.gaussian(event)
-  if not mu then return "its releases are not Gaussian noise alone: " .. plan.solver .. " is charged as " .. tostring(event) end
-  if mu > p.mu * UP then return format("it costs mu %.17g where a run has %.17g", mu, p.mu) end
-  if draws + 1 > DRAWS then return format("it draws %g numbers where a run may draw %g", draws, DRAWS) end
 end
 
 local function reason(message)
@@ -89,20 +51,25 @@ local function at_end(axis, i)
   return axis.whole and floor(value + 0.5) or value
 end
 
--- Every combination of the lists, and of the ends of ranges, has a plan that can be paid.
-local function check_all(p, at, configuration)
+local function unplanned(configuration, why)
+  fail("a run with %s cannot be planned: %s", show.configuration(configuration), why)
+end
+
+local function plan_or_fail(p, configuration, budget)
+  local ok, plan = pcall(plan_one, p, configuration, budget)
+  if ok then return plan end
+  if stopped(plan) then error(plan, 0) end
+  unplanned(configuration, reason(plan))
+end
+
+-- f(configuration) for every combination of the lists, and of the ends of ranges.
+local function each(p, f, at, configuration)
   local name = p.grid.names[at]
-  if not name then
-    local ok, plan = pcall(plan_one, p, configuration)
-    if not ok and stopped(plan) then error(plan, 0) end
-    local wrong = not ok and reason(plan) or ok and unpriced(p, plan)
-    if wrong then fail("a run with %s cannot be planned: %s", show.configuration(configuration), wrong) end
-    return
-  end
+  if not name then return f(configuration) end
   local axis = p.grid.axes[name]
   for i = 1, axis.values and #axis.values or 2 do
     configuration[name] = at_end(axis, i)
-    check_all(p, at + 1, configuration)
+    each(p, f, at + 1, configuration)
   end
   configuration[name] = nil
 end
@@ -127,6 +94,44 @@ end
 
 -- ---- the plan ----
 
+local function first_configuration(p)
+  local configuration = {}
+  for _, name in next, p.grid.names do configuration[name] = at_end(p.grid.axes[name], 1) end
+  return configuration
+end
+
+-- By Renyi orders where a solver would charge its loss distribution: an event with a delta of its own, which selection cannot take.
+local function accountant_of(o, p)
+  local budget = { epsilon = o.epsilon, delta = o.delta, accountant = "rdp" }
+  local ok, plan = pcall(plan_one, p, first_configuration(p), budget)
+  if not ok and stopped(plan) then error(plan, 0) end
+  return ok and "rdp" or nil
+end
+
+local function plans_at(p, budget)
+  local plans = {}
+  each(p, function(configuration) plans[#plans + 1] = plan_or_fail(p, configuration, budget) end, 1, {})
+  return plans
+end
+
+local function price_of(with, o, p)
+  local any = with.sigma { epsilon = o.epsilon, delta = o.delta } ^ -2 / 2
+  if price.is_gaussian(plan_or_fail(p, first_configuration(p), { rho = any })) then
+    local cost = price.gaussian(with, o)
+    each(p, function(configuration)
+      local wrong = cost.wrong(plan_or_fail(p, configuration, cost.budget))
+      if wrong then unplanned(configuration, wrong) end
+    end, 1, {})
+    return cost
+  end
+  for _, name in next, p.grid.names do
+    if not p.grid.axes[name].values then
+      fail("grid.%s is a range, and what %s costs may differ at each of its points; give a list of values", name, o.solver)
+    end
+  end
+  return price.mixed(with, o, accountant_of(o, p), function(budget) return plans_at(p, budget) end)
+end
+
 local function prepare(with, given)
   local o = read(given, with.plan_of)
   local relation = selection.neighbours(given, o.objective.data)
@@ -140,20 +145,20 @@ local function prepare(with, given)
   o.accountant = o.accountant or (relation and "rdp" or "profile")
   o.law = o.target and "known_target" or "geometric"
   local p = { solver = o.solver, grid = o.grid, options = o.options, neighbours = o.neighbours, plan_of = with.plan_of[o.solver] }
-  p.mu, p.event, p.charged = price(with, o)
   p.train, p.held, p.train_n, p.held_n = part(with, o)
-  local ok, deviation, dim = pcall(selection.check, p.held, o.score, o.range, p.mu, o.neighbours)
+  p.cost = price_of(with, o, p)
+  local ok, deviation, dim = pcall(selection.check, p.held, o.score, o.range, p.cost.mu, o.neighbours)
   p.dim = dim
   if not ok then fail("%s", reason(deviation)) end
-  check_all(p, 1, {})
   return o, p, deviation
 end
 
 function show.plan_of(with, o, p, deviation)
   local q99, chance = selection.law(o.law, o.mean, 0.99, BEST)
   return show.plan { solver = o.solver, epsilon = o.epsilon, delta = o.delta, neighbours = o.neighbours, accountant = o.accountant,
-    mu = p.mu, mu_single = 1 / with.sigma { epsilon = o.epsilon, delta = o.delta }, mean = o.mean, q99 = q99, chance = chance,
-    law = o.law, target = o.target, score = o.score, deviation = deviation, event = p.event, charged = p.charged,
+    mu = p.cost.mu, mu_single = 1 / with.sigma { epsilon = o.epsilon, delta = o.delta }, run_epsilon = p.cost.budget.epsilon,
+    mean = o.mean, q99 = q99, chance = chance, law = o.law, target = o.target, score = o.score, deviation = deviation,
+    event = p.cost.event, charged = p.cost.charged,
     train = p.train_n, held = p.held_n, holdout = o.holdout, configurations = show.count(p.grid), pad = o.pad }
 end
 
@@ -167,8 +172,8 @@ local function attempt(f, ...)
 end
 
 local function train(p, configuration, rng)
-  local plan = plan_one(p, configuration)
-  if unpriced(p, plan) then error("unpriced", 0) end
+  local plan = plan_one(p, configuration, p.cost.budget)
+  if p.cost.wrong(plan) then error("unpriced", 0) end
   local fit = plan:run { rng = rng, ledger = selection.own_budget, progress = false }
   if fit.stopped == "interrupted" or fit.stopped == "limit" then error("stopped by the user", 0) end
   return fit.theta:copy()
@@ -179,7 +184,7 @@ local function one_run(o, p, rng)
   local run = { configuration = draw(p, rng), coin = rng:uniform(), order = -huge }
   local trained, theta = attempt(train, p, run.configuration, rng)
   if not trained then return run end
-  local scored, score = attempt(selection.score, p.held, o.score, o.range, p.mu, o.neighbours, theta, rng)
+  local scored, score = attempt(selection.score, p.held, o.score, o.range, p.cost.mu, o.neighbours, theta, rng)
   if not scored then return run end
   run.theta, run.score, run.order = theta, score, o.score == "accuracy" and score or -score
   return run
@@ -227,7 +232,7 @@ function tune.run(with, given)
   local rng = o.rng or with.secure()
   if type(rng) ~= "userdata" then fail("rng must be a pn.rng, got a %s", type(rng)) end
   local plan = show.plan_of(with, o, p, deviation)
-  local paid, why = pcall(selection.charge, { ledger = o.ledger }, p.charged, "tune: " .. o.solver, rng, o.objective.data)
+  local paid, why = pcall(selection.charge, { ledger = o.ledger }, p.cost.charged, "tune: " .. o.solver, rng, o.objective.data)
   if not paid then error(stopped(why) and why or reason(why), 0) end
   local best = search(o, p, rng)
   local simulated = rng.simulated

@@ -49,10 +49,19 @@ function plan.__tostring(p)
     or "ranges, one point drawn for each run")
   line("chance", "%.3f that one of the best 10 %% of configurations is seen", p.chance)
   line("parts", "%d records train, %d score: each %d-th, by its position", p.train, p.held, p.holdout)
-  line("mu of a run", "%.6g for its model, and for its score: it costs the larger of both", p.mu)
+  if p.run_epsilon then
+    line("a run", "epsilon %.6g for its model, by its Renyi curve, and for its score: it costs the larger of both", p.run_epsilon)
+  else
+    line("mu of a run", "%.6g for its model, and for its score: it costs the larger of both", p.mu)
+  end
   line("score", "%s, noise of deviation %.3g%s", p.score, p.deviation, p.score == "rmse" and " before the root" or "")
-  line("instead", "one fit at the default configuration with epsilon %.6g: mu %.6g, %.3g times as much, on all records",
-    p.epsilon, p.mu_single, p.mu_single / p.mu)
+  if p.run_epsilon then
+    line("instead", "one fit at the default configuration with epsilon %.6g, %.3g times as much, on all records", p.epsilon,
+      p.epsilon / p.run_epsilon)
+  else
+    line("instead", "one fit at the default configuration with epsilon %.6g: mu %.6g, %.3g times as much, on all records",
+      p.epsilon, p.mu_single, p.mu_single / p.mu)
+  end
   line("", "a search pays only where configurations differ by more than that")
   if p.pad then line("padded", "runs that are thrown away follow, so that time does not tell how many counted") end
   lines[#lines + 1] = "  how many runs there were is told to nobody; plan:tune compares predicted risks and costs nothing"

@@ -23,6 +23,11 @@ local usage = {
     print(pn.event.curve{orders = {2, 4, 8, 32}, divergences = {0.02, 0.04, 0.09, 0.4}}:epsilon(1e-6))
     e = pn.event.curve{divergence = function(order) return 0.01 * order end}
     print(e, pn.accountant.rdp{}:add(e, 20):epsilon(1e-6))]],
+  ["event.either"] = [[
+    -- one of two mechanisms, drawn by a coin that knows nothing of the records
+    noise = pn.event.gaussian{sigma = 6, sensitivity = 1}
+    e = pn.event.either{first = noise, second = pn.event.exponential{epsilon = 0.3}}
+    print(e, e:epsilon(1e-5), noise:epsilon(1e-5))]],
   ["event.selection"] = [[
     -- the best of about ten runs, of a number that nobody learns: by Renyi orders, and by its whole profile
     e = pn.event.selection{event = pn.event.gaussian{sigma = 6, sensitivity = 1}, law = "geometric", mean = 10}

@@ -101,7 +101,7 @@ local own = {
   ask_differences = { question_sensitivity_half = "law" },
   ask_vertex = { question_sensitivity_half = "law", charge_after = "order" },
   ask_choose = { question_sensitivity_half = "law" },
-  tune = { score_unpaid = "law", selection_root_low = "price", selection_runs_fixed = "runs" },
+  tune = { score_unpaid = "law", selection_root_low = "price", selection_runs_fixed = "runs", either_first_only = "worse" },
 }
 
 -- Where the fast tier plants a fault.
@@ -122,7 +122,7 @@ local soonest = {
   sufficient_statistics = { "moments_constant_free" },
   ask_gradient = { "question_sensitivity_half", "answer_reused", "asked_again", "share_ignored", "batch_reuse" },
   ask_hvp = { "question_unpaid" },
-  tune = { "score_unpaid", "selection_root_low", "selection_runs_fixed" },
+  tune = { "score_unpaid", "selection_root_low", "selection_runs_fixed", "either_first_only" },
 }
 
 -- The faults of a mechanism in this tier, each with its audit.

@@ -1,6 +1,7 @@
 -- mutants_tune.lua -- audits of pn.tune for mutants.lua.
 --   law    the winner's score on two data sets that differ in one held-out label
 --   price  what a figure of the source's theorem has instead
+--   worse  what one of two mechanisms has instead of the worse one's price
 --   runs   how often the coin ends a search after its first run
 -- Depends on: penumbra.  Used by: mutants.lua.
 local pn = require "penumbra"
@@ -31,6 +32,11 @@ local function tune(audit)
       local e = pn.event.selection { event = pn.event.gaussian { sigma = 10, sensitivity = 1 }, law = "geometric", mean = 10 }
       local got = e:epsilon(1e-5)
       return math.abs(got - 0.610158700) > 1e-8, ("%.9f"):format(got)
+    end,
+    worse = function()
+      local one, two = pn.event.gaussian { sigma = 20, sensitivity = 1 }, pn.event.gaussian { sigma = 10, sensitivity = 1 }
+      local got, least = pn.event.either { first = one, second = two }:epsilon(1e-5), two:epsilon(1e-5)
+      return got < least, ("%.9f below %.9f"):format(got, least)
     end,
     runs = function() -- a tenth, to 5.5 standard deviations
       local rng, first, tosses = pn.rng.seeded(3), 0, 20000

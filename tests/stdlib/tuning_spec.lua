@@ -63,6 +63,36 @@ describe("pn.tune.plan", function()
   end)
 end)
 
+describe("pn.tune of a solver whose noise is not Gaussian alone", function()
+  local over_l1 = objective(2000, { set = pn.set.l1_ball { dim = 3, radius = 10 } })
+  local rows = { { "sgd", { iterations = { 20, 100 }, batch = { 100, 400 } }, shared }, { "sgd", { step = { 0.1, 1 } }, shared },
+    { "frank_wolfe", { iterations = { 5, 20 } }, over_l1 }, { "objective_perturbation", { lambda = { 0.01, 0.1 } }, shared } }
+
+  it("costs the price asked, whose base is at least each configuration and the score", function()
+    for _, row in ipairs(rows) do
+      local given = options { solver = row[1], grid = row[2], objective = row[3], iterations = "none" }
+      local plan = pn.tune.plan(given)
+      local cost = plan.event:epsilon(1e-5)
+      assert.is_true(cost <= 1 and cost >= 0.98, row[1] .. " " .. cost)
+      assert.truthy(tostring(plan.event):find "either")
+      assert.truthy(tostring(plan):find "epsilon [%d.]+ for its model, by its Renyi curve", row[1])
+      assert.is_true(plan.run_epsilon < 1 and plan.run_epsilon > 0.2)
+      local one = pn.event.gaussian { sigma = 1 / plan.mu, sensitivity = 1 }
+      assert.is_true(pn.event.selection { event = one }:epsilon(1e-5) <= cost)
+    end
+  end)
+
+  it("pays once, and tells a model", function()
+    for _, row in ipairs(rows) do
+      local ledger = pn.ledger { epsilon = 1, delta = 1e-5 }
+      local answer = pn.tune(options { solver = row[1], grid = row[2], objective = row[3], ledger = ledger })
+      assert.equal(3, #answer.theta)
+      assert.equal(1, #ledger:report())
+      assert.is_true(ledger.spent <= 1 and ledger.spent >= 0.98)
+    end
+  end)
+end)
+
 describe("pn.tune", function()
   it("finds what differs by much more than the noise", function()
     local good = 0
@@ -206,7 +236,7 @@ describe("pn.tune", function()
       { { holdout = function() end }, "a choice by labels" }, { { holdout = 1 }, "a whole number from 2" },
       { { holdout = 1500 }, "too few on one side" }, { { train = shared }, "by its position alone" },
       { { solver = own }, "could read earlier runs" }, { { solver = "sgdd" }, "name of a solver" },
-      { { solver = "sgd" }, "cannot be planned: .*not Gaussian noise alone" },
+      { { solver = "sgd", grid = { step = { lo = 1, hi = 2 } } }, "grid.step is a range" },
       { { grid = { step = function() end } }, "a function could read them" },
       { { options = { step = function() end }, grid = { iterations = { 3 } } }, "a function could read them" },
       { { grid = { step = { 1, -1 } } }, "a run with step = %-1 cannot be planned" }, { { grid = {} }, "grid is empty" },

@@ -58,6 +58,7 @@ static const sample samples[] = {
     { "objective_perturbation", { 20.0, 1.0, 0.01, 3.0 }, 0.0, PN_REPLACE_ONE },
     { "poisson_sampled", { 0.02 }, 1.5, PN_ADD_REMOVE },
     { "fixed_sampled", { 2.0, 100.0 }, 1.5, PN_REPLACE_ONE },
+    { "either", { 0.0 }, 10.0, PN_REPLACE_ONE },
     { "selection", { 0.0, 0.0, 3.0 }, 10.0, PN_REPLACE_ONE }, /* event, law, mean */
     { "fixed_sampled_and_whole", { 2.0, 100.0, 1.5, 1.0, 0.01 }, 0.0, PN_REPLACE_ONE },
 };

@@ -1,5 +1,5 @@
 /* base_curve.c -- delta(epsilon) of a mechanism from the best that is known of it.
- * Depends on: base_curve.h, event_leaf.h, gaussian.h.  Used by: event_selection.c. */
+ * Depends on: base_curve.h, event_leaf.h, gaussian.h.  Used by: event_selection.c, event_either.c. */
 #include <math.h>
 
 #include "privacy/event/base_curve.h"

@@ -1,5 +1,5 @@
 /* base_curve.h -- the privacy profile and the Renyi curve of the mechanism that a selection runs, whatever it is.
- * Private to privacy/.  Depends on: event.h.  Used by: event_selection.c. */
+ * Private to privacy/.  Depends on: event.h.  Used by: event_selection.c, event_either.c. */
 #ifndef PN_PRIVACY_BASE_CURVE_H
 #define PN_PRIVACY_BASE_CURVE_H
 

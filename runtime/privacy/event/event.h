@@ -110,6 +110,8 @@ pn_status pn_event_objective_perturbation(pn_event **out, double sigma, double s
  *  upward) and *draws scalar draws of lattice noise. */
 bool pn_event_is_gaussian(const pn_event *event, double *mu, double *draws);
 
+/** Same mechanism, same numbers, same relation. */
+bool pn_event_same(const pn_event *a, const pn_event *b);
 /** How many releases a composed event is; 1 for any other. */
 double pn_event_releases(const pn_event *event);
 /** The slack of `draws` scalar Gaussian draws whose values a record moves by at most mu standard deviations. */

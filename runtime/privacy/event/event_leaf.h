@@ -32,6 +32,7 @@ typedef struct pn_leaf {
     X(loss_distribution)                                                                                               \
     X(sparse_vector)                                                                                                   \
     X(objective_perturbation)                                                                                          \
+    X(either)                                                                                                          \
     X(selection)                                                                                                       \
     X(poisson_sampled)                                                                                                 \
     X(fixed_sampled)                                                                                                   \
@@ -77,8 +78,6 @@ const pn_term *pn_event_terms(const pn_event *event, size_t *count);
 void pn_event_add_rdp(const pn_event *event, size_t count, double alpha, pn_sum *sum);
 void pn_event_add_zcdp(const pn_event *event, size_t count, pn_sum *sum);
 
-/** Same mechanism, same numbers, same relation. */
-bool pn_event_same(const pn_event *a, const pn_event *b);
 /** The same number for events that are the same. */
 uint64_t pn_event_hash(const pn_event *event);
 
