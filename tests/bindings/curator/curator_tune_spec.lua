@@ -98,7 +98,7 @@ describe("an analyst's pn.tune", function()
       { "search.rng = obj", "pn.rng" },
       { "search.epsilon = nil", "epsilon must be" },
       { "search.epsilon = 100", "Requested" },
-      { "search.solver = 'sgd'", "not Gaussian noise alone" },
+      { "search.solver, search.grid = 'sgd', { step = { lo = 1, hi = 2 } }", "grid.step is a range" },
     } do
       local result = run(row[1] .. " return pn.tune(search)", made)
       assert.is_false(result.ok, row[1])
