@@ -8,7 +8,7 @@
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 #include "privacy/accounting/accountant.h"
-#include "privacy/event/event_words.h"
+#include "privacy/text/event_words.h"
 
 #define MAX_PARAMS 16
 

@@ -7,7 +7,7 @@
 #include "bindings/core/lprint.h"
 #include "bindings/privacy/lledger.h"
 #include "bindings/privacy/lprivacy_check.h"
-#include "privacy/event/event_words.h"
+#include "privacy/text/event_words.h"
 
 #define NAIVE "naive (not valid at data-dependent stopping)"
 

@@ -37,7 +37,7 @@ local floors = {
   numeric = { "simd", "" },
   data = { "", "files" },
   geometry = { "kernels", "convex", "width", "sets", "algebra", "potentials", "prox" },
-  privacy = { "event", "accounting", "ledger", "mechanism", "audit" },
+  privacy = { "event", "text", "accounting", "ledger", "mechanism", "audit" },
   objective = { "losses regularisers", "passes", "measures" },
   solvers = {
     "engine", "first_order frank_wolfe variance_reduced zeroth_order perturbation second_order least_squares", "catalogue",

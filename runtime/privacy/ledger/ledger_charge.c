@@ -13,7 +13,7 @@
 #include "core/size.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/conversion.h"
-#include "privacy/event/ledger_text.h"
+#include "privacy/text/ledger_text.h"
 #include "privacy/ledger/ledger_impl.h"
 #include "privacy/ledger/ledger_watch.h"
 

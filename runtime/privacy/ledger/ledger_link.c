@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "privacy/event/event_text.h"
+#include "privacy/text/event_text.h"
 #include "privacy/ledger/ledger_impl.h"
 
 /* ---- asking ---- */

@@ -22,7 +22,7 @@
 #include "core/alloc.h"
 #include "core/process.h"
 #include "privacy/accounting/accountant.h"
-#include "privacy/event/event_text.h"
+#include "privacy/text/event_text.h"
 #include "privacy/ledger/ledger_impl.h"
 
 /* ---- writing ---- */

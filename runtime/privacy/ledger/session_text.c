@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "privacy/event/event_text.h"
+#include "privacy/text/event_text.h"
 #include "privacy/ledger/session_text.h"
 
 void pn_session_restart(pn_session *session)

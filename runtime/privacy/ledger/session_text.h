@@ -4,7 +4,7 @@
 #ifndef PN_PRIVACY_SESSION_TEXT_H
 #define PN_PRIVACY_SESSION_TEXT_H
 
-#include "privacy/event/ledger_text.h"
+#include "privacy/text/ledger_text.h"
 #include "privacy/ledger/session.h"
 
 /** Nothing was spent yet; data sets and their budgets stay. */

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "privacy/event/event_leaf.h"
-#include "privacy/event/event_text.h"
+#include "privacy/text/event_text.h"
 
 static pn_event *gaussian(double sigma, size_t draws)
 {

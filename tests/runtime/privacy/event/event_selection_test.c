@@ -6,7 +6,7 @@
 #include "check.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/event/event_leaf.h"
-#include "privacy/event/event_text.h"
+#include "privacy/text/event_text.h"
 #include "privacy/event/stopping.h"
 
 static const double figure_delta = 1e-5; /* of the figures */

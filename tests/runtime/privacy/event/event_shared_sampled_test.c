@@ -8,7 +8,7 @@
 #include "check.h"
 #include "fail_alloc.h"
 #include "privacy/accounting/accountant.h"
-#include "privacy/event/event_text.h"
+#include "privacy/text/event_text.h"
 #include "privacy/event/sampled_curve.h"
 #include "random/noise.h"
 

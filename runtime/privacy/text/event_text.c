@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "privacy/event/event_leaf.h"
-#include "privacy/event/event_text.h"
+#include "privacy/text/event_text.h"
 
 #define MAX_PARAMS 16
 

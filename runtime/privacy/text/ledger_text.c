@@ -10,7 +10,7 @@
 
 #include "core/alloc.h"
 #include "core/size.h"
-#include "privacy/event/ledger_text.h"
+#include "privacy/text/ledger_text.h"
 
 static bool make_room(pn_text *text, size_t more)
 {

@@ -6,7 +6,7 @@
 #include "core/alloc.h"
 #include "core/table.h"
 #include "privacy/event/event_leaf.h"
-#include "privacy/event/event_text.h"
+#include "privacy/text/event_text.h"
 
 #define MAX_PARAMS 16
 #define MAX_NAME   48

@@ -9,7 +9,7 @@
 #define PN_PRIVACY_EVENT_TEXT_H
 
 #include "privacy/event/event.h"
-#include "privacy/event/ledger_text.h"
+#include "privacy/text/ledger_text.h"
 
 #define PN_EVENT_DEPTH 16 /* of events inside events */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "privacy/event/event_leaf.h"
-#include "privacy/event/event_words.h"
+#include "privacy/text/event_words.h"
 
 #define MOST_ARGS 8
 

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "fail_alloc.h"
 #include "privacy/event/event_leaf.h"
-#include "privacy/event/event_text.h"
+#include "privacy/text/event_text.h"
 
 static pn_status read_text(pn_event **out, const char *text, pn_err *err)
 {
