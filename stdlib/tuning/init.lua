@@ -39,7 +39,8 @@ local params = {
   { name = "solver", expects = "text", required = true, doc = "name of a solver of pn.solve" },
   { name = "objective", expects = "a pn.objective", required = true, doc = "what is trained; every holdout-th record scores" },
   { name = "grid", expects = "a table", required = true,
-    doc = "option = {values}, or {lo=, hi=, log=true, whole=true}: a range; each run draws one of all combinations, uniformly" },
+    doc = "option = {values}, or {lo=, hi=, log=true, whole=true}: a range, for solvers whose noise is Gaussian alone; each run "
+      .. "draws one of all combinations, uniformly" },
   { name = "options", expects = "a table", required = false, doc = "further options of the solver, the same in each run" },
   { name = "score", expects = "text", required = true, doc = '"accuracy", "log_loss" or "rmse", on the held-out records' },
   { name = "range", expects = "a number", required = false,
@@ -79,9 +80,9 @@ tuning.rows = {
   },
   ["tune.plan"] = {
     signature = "pn.tune.plan{solver=, objective=, grid=, score=, epsilon=, delta=, ...} -> plan",
-    doc = "Plans what pn.tune would do, and spends nothing: mu (sensitivity/sigma of all noise of one run; of its score's, where "
-      .. "the solver's noise is not Gaussian alone), run_epsilon (of each run in that case), mu_single (of one fit for the same "
-      .. "price), mean and q99 of the number of runs, chance that one of the best 10 % of configurations is seen, "
+    doc = "Plans what pn.tune would do, and spends nothing: mu (sensitivity/sigma of all noise of one run, or of its score alone "
+      .. "where the solver's noise is not all Gaussian), run_epsilon (of one run, in that case only), mu_single (of one fit for "
+      .. "the same price), mean and q99 of the number of runs, chance that one of the best 10 % of configurations is seen, "
       .. "deviation of the score's noise, event, accountant, train and held (records), configurations; and the mu that one fit "
       .. "at the default configuration would have instead.  The plan prints itself.",
     source = source, reveals = "nothing", kind = "function", params = params,

@@ -114,9 +114,15 @@ local function plans_at(p, budget)
   return plans
 end
 
+-- Whether every configuration's noise is Gaussian alone, as planned for the whole price.
+local function all_gaussian(with, o, p)
+  local budget, all = { rho = with.sigma { epsilon = o.epsilon, delta = o.delta } ^ -2 / 2 }, true
+  each(p, function(configuration) all = price.is_gaussian(plan_or_fail(p, configuration, budget)) and all end, 1, {})
+  return all
+end
+
 local function price_of(with, o, p)
-  local any = with.sigma { epsilon = o.epsilon, delta = o.delta } ^ -2 / 2
-  if price.is_gaussian(plan_or_fail(p, first_configuration(p), { rho = any })) then
+  if all_gaussian(with, o, p) then
     local cost = price.gaussian(with, o)
     each(p, function(configuration)
       local wrong = cost.wrong(plan_or_fail(p, configuration, cost.budget))
@@ -126,7 +132,7 @@ local function price_of(with, o, p)
   end
   for _, name in next, p.grid.names do
     if not p.grid.axes[name].values then
-      fail("grid.%s is a range, and what %s costs may differ at each of its points; give a list of values", name, o.solver)
+      fail("grid.%s is a range, but the price of %s may differ at each of its points; give a list of values", name, o.solver)
     end
   end
   return price.mixed(with, o, accountant_of(o, p), function(budget) return plans_at(p, budget) end)

@@ -50,7 +50,7 @@ function plan.__tostring(p)
   line("chance", "%.3f that one of the best 10 %% of configurations is seen", p.chance)
   line("parts", "%d records train, %d score: each %d-th, by its position", p.train, p.held, p.holdout)
   if p.run_epsilon then
-    line("a run", "epsilon %.6g for its model, by its Renyi curve, and for its score: it costs the larger of both", p.run_epsilon)
+    line("a run", "epsilon %.6g for its model, by Renyi curves, and for its score: it costs the larger of both", p.run_epsilon)
   else
     line("mu of a run", "%.6g for its model, and for its score: it costs the larger of both", p.mu)
   end

@@ -74,12 +74,49 @@ describe("pn.tune of a solver whose noise is not Gaussian alone", function()
       local plan = pn.tune.plan(given)
       local cost = plan.event:epsilon(1e-5)
       assert.is_true(cost <= 1 and cost >= 0.98, row[1] .. " " .. cost)
-      assert.truthy(tostring(plan.event):find "either")
-      assert.truthy(tostring(plan):find "epsilon [%d.]+ for its model, by its Renyi curve", row[1])
+      near(1 / (400 * plan.mu), plan.deviation)
+      assert.truthy(tostring(plan):find "epsilon [%d.]+ for its model, by Renyi curves", row[1])
       assert.is_true(plan.run_epsilon < 1 and plan.run_epsilon > 0.2)
       local one = pn.event.gaussian { sigma = 1 / plan.mu, sensitivity = 1 }
       assert.is_true(pn.event.selection { event = one }:epsilon(1e-5) <= cost)
     end
+  end)
+
+  -- The event's own words without line breaks, as long as they are not cut.
+  local function words(event) return (tostring(event):gsub("%s+", " "):gsub(", replace_one$", "")) end
+
+  it("prices what each configuration is charged by itself", function()
+    local train = { shared = objective(1600), l1 = objective(1600, { set = pn.set.l1_ball { dim = 3, radius = 10 } }) }
+    for _, row in ipairs { { "sgd", "step", { 0.1, 1 }, shared, train.shared },
+      { "frank_wolfe", "iterations", { 5, 20 }, over_l1, train.l1 } } do
+      local plan = pn.tune.plan(options { solver = row[1], grid = { [row[2]] = row[3] }, objective = row[4] })
+      for _, value in ipairs(row[3]) do
+        local one = pn.solve[row[1]].plan(row[5], { epsilon = plan.run_epsilon, delta = 1e-5, [row[2]] = value })
+        assert.truthy(words(plan.event):find(words(one.event), 1, true), words(plan.event) .. " has no " .. words(one.event))
+      end
+      near(1 / plan.mu, tonumber(words(plan.event):match "either%(gaussian%(sigma=([%d.]+), sensitivity=1, draws=1%)"))
+    end
+  end)
+
+  it("prices grids of which only a part is Gaussian noise alone", function()
+    local plan = pn.tune.plan(options { solver = "svrg", grid = { epochs = { 1, 3 } }, options = { batch = 1600 } })
+    assert.is_true(plan.event:epsilon(1e-5) <= 1)
+    local some = pn.tune.plan(options { solver = "sgd", grid = { batch = { 1600, 100 } } })
+    local cost = some.event:epsilon(1e-5)
+    assert.is_true(some.run_epsilon < 1 and cost <= 1 and cost >= 0.98)
+  end)
+
+  it("refuses more curves than it can tell apart, and runs nothing that costs another curve", function()
+    local many = {}
+    for i = 1, 65 do many[i] = i end
+    refused("cost 65 different curves; give a grid with at most 64",
+      pn.tune.plan, options { solver = "frank_wolfe", objective = over_l1, grid = { iterations = many } })
+    local kept, asked = selection.same, 0
+    selection.same = function() asked = asked + 1 return false end
+    local ok, answer = pcall(pn.tune, options { solver = "frank_wolfe", objective = over_l1, grid = { iterations = { 5, 20 } } })
+    selection.same = kept
+    assert(ok, answer)
+    assert.is_true(answer.failed and asked > 0)
   end)
 
   it("pays once, and tells a model", function()

@@ -99,7 +99,7 @@ static void arguments(const pn_event *self, pn_arg *args)
 
 static void describe(const pn_event *self, char *text, size_t size)
 {
-    char first[160], second[160];
+    char first[320], second[320];
 
     pn_event_describe(parts_of(self)[FIRST], first, sizeof first);
     pn_event_describe(parts_of(self)[SECOND], second, sizeof second);
