@@ -1,7 +1,8 @@
 -- init.lua -- require "penumbra": the C half, finished by the parts of the Lua half.
--- Depends on: penumbra.core (bindings/), penumbra.parts, penumbra.solvers,
--- penumbra.tuning.  Used by: scripts, the program.
+-- Depends on: penumbra.core (bindings/), penumbra.model, penumbra.parts, penumbra.solvers, penumbra.tuning.
+-- Used by: scripts, the program.
 local pn = require "penumbra.core"
+local model = require "penumbra.model"
 local parts = require "penumbra.parts"
 local solvers = require "penumbra.solvers"
 local tuning = require "penumbra.tuning"
@@ -33,6 +34,7 @@ end
 
 solvers.add(pn)
 tuning.add(pn)
+model.add(pn)
 
 local core_reference, complete = pn.reference, false
 
@@ -46,8 +48,10 @@ function pn.reference()
         all[name] = row
       end
     end
-    for name, row in pairs(tuning.rows) do
-      all[name] = row
+    for _, own in ipairs { tuning, model } do
+      for name, row in pairs(own.rows) do
+        all[name] = row
+      end
     end
     for name, row in pairs(solvers.rows(all)) do
       all[name] = row

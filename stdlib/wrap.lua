@@ -1,18 +1,20 @@
 -- wrap.lua -- wrap(lead, text, indent): words filled into lines of 80 columns, or of a narrower terminal; the first line follows
 -- `lead`, the others are indented by `indent`; the last one ends with a line end.
--- Depends on: penumbra.columns.  Used by: penumbra.prompt.help, penumbra.advise.
+-- Depends on: penumbra.columns.  Used by: penumbra.prompt.help, penumbra.advise, penumbra.model.show.
 local columns = require "penumbra.columns"
+
+local concat, gmatch, rep = table.concat, string.gmatch, string.rep -- in a curated state, methods of strings are the script's
 
 return function(lead, text, indent)
   local lines, line, fresh, width = {}, lead, true, columns()
-  for word in text:gmatch "%S+" do
+  for word in gmatch(text, "%S+") do
     if not fresh and #line + 1 + #word > width then
       lines[#lines + 1] = line
-      line, fresh = (" "):rep(indent), true
+      line, fresh = rep(" ", indent), true
     end
     line = line .. (fresh and "" or " ") .. word
     fresh = false
   end
   lines[#lines + 1] = line
-  return table.concat(lines, "\n") .. "\n"
+  return concat(lines, "\n") .. "\n"
 end

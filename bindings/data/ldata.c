@@ -323,83 +323,6 @@ static int data_add_bias(lua_State *L)
     return pnl_data_passed(L, slot, PN_WITH_RECORDS(pn_dataset_add_bias(slot, data, &err)), &err);
 }
 
-/* Row numbers live in a userdata on the stack. */
-static size_t *new_rows(lua_State *L, size_t count)
-{
-    return lua_newuserdatauv(L, count * sizeof(size_t), 0);
-}
-
-static int push_subset(lua_State *L, const pn_dataset *data, const size_t *rows, size_t count)
-{
-    pn_dataset **slot = new_data(L);
-    pn_status status;
-    pn_err err;
-
-    pnl_run_begin(L, true);
-    status = PN_WITH_RECORDS(pn_dataset_pick(slot, data, rows, count, pnl_task(L), &err));
-    pnl_run_end(L);
-    return pnl_data_made(L, slot, status, &err);
-}
-
-static int data_take(lua_State *L)
-{
-    const pn_dataset *data = check_data(L);
-    size_t count = pnl_check_count(L, 2, "take: n"), *rows;
-
-    if (count > data->n)
-        return pnl_error(L, "take: n must be at most %zu, the number of records, got %zu", data->n, count);
-    rows = new_rows(L, count);
-    for (size_t i = 0; i < count; i++)
-        rows[i] = i;
-    return push_subset(L, data, rows, count);
-}
-
-static size_t *shuffled_rows(lua_State *L, const pn_dataset *data, int rng_index)
-{
-    pn_rng *rng = pnl_rng(L, rng_index);
-    size_t *rows = new_rows(L, data->n);
-
-    pn_rng_permutation(rng, data->n, rows);
-    return rows;
-}
-
-static int data_shuffle(lua_State *L)
-{
-    const pn_dataset *data = check_data(L);
-
-    return push_subset(L, data, shuffled_rows(L, data, 2), data->n);
-}
-
-static int data_share(lua_State *L)
-{
-    const pn_dataset *data = check_data(L);
-    const pn_ranks *ranks = pnl_check(L, 2, &pnl_ranks_class);
-    size_t begin, end;
-    pn_dataset **slot = new_data(L);
-    pn_err err;
-
-    pn_ranks_hold(ranks, data->n, &begin, &end);
-    return pnl_data_made(L, slot, pn_dataset_hold(slot, data, begin, end, &err), &err);
-}
-
-static int data_split(lua_State *L)
-{
-    const pn_dataset *data = check_data(L);
-    double fraction = pnl_check_finite(L, 2, "split: fraction");
-    size_t train, *rows;
-
-    if (!(fraction > 0.0 && fraction < 1.0))
-        return pnl_error(L, "split: fraction must be a number in (0, 1), got %g", fraction);
-    train = (size_t)round(fraction * (double)data->n);
-    if (train == 0 || train >= data->n)
-        return pnl_error(L, "split: fraction %g of %zu records gives parts of %zu and %zu; both must hold at least one",
-                         fraction, data->n, train, data->n - train);
-    rows = shuffled_rows(L, data, 3);
-    push_subset(L, data, rows, train);
-    push_subset(L, data, rows + train, data->n - train);
-    return 2;
-}
-
 /* ---- the class ---- */
 
 static const pnl_row data_rows[] = {
@@ -466,19 +389,24 @@ static const pnl_row data_rows[] = {
       "about half the time.  Entries are rounded toward zero, so that every enforced row bound stays valid; labels "
       "stay double, and all sums are of doubles.  What is made of the result is float32, too; a float32 data set gives "
       "itself.  An error, with its position, for an entry beyond 3.4e38." },
-    { "take", data_take, PNL_METHOD, PNL_NOTHING, "d:take(n) -> data",
+    { "take", pnl_data_take, PNL_METHOD, PNL_NOTHING, "d:take(n) -> data",
       "The first n records; bounds stay.  Error when there are fewer." },
-    { "shuffle", data_shuffle, PNL_METHOD, PNL_NOTHING, "d:shuffle(rng) -> data",
+    { "shuffle", pnl_data_shuffle, PNL_METHOD, PNL_NOTHING, "d:shuffle(rng) -> data",
       "All records in random order; rng is a pn.rng, or nil for the secure one." },
-    { "share", data_share, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "d:share(ranks) -> data",
+    { "share", pnl_data_share, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "d:share(ranks) -> data",
       "The records that this rank needs for its share of each pass of an objective with ranks=, and all labels: about "
       "n/size records and n/32 more.  Dense data.  Values, gradients, Hessians and solvers that take all records have "
       "the bits of one process; what needs other records says so: batches, black boxes, predictions, take, shuffle, "
       "split, rescale, add_bias, summary.  Keep no reference to d, so that its memory is given back; "
       "pn.data.npy{ranks=} never takes it." },
-    { "split", data_split, PNL_METHOD, PNL_NOTHING, "d:split(fraction, rng) -> train, test",
+    { "split", pnl_data_split, PNL_METHOD, PNL_NOTHING, "d:split(fraction, rng) -> train, test",
       "Shuffle and part: the first has round(fraction n) records, the second the rest; fraction in (0, 1), neither "
       "part empty.  Bounds stay.  rng is a pn.rng, or nil for the secure one." },
+    { "holdout", pnl_data_holdout, PNL_METHOD, PNL_NOTHING, "d:holdout(every) -> train, test",
+      "Part by position alone: records every, 2 every, ... become the second part, the others the first, in their "
+      "order; every is a whole number from 2 to n.  A record's values do not decide where it goes, so under "
+      "replace_one and zero_out a change of one record changes one of the parts.  Under add_remove a record that is "
+      "removed moves those behind it: there this rule is not private.  Bounds and the recipe stay." },
     { "__tostring", data_tostring, PNL_META, PNL_NOTHING, "tostring(d) -> string",
       "Name, size, storage and what is enforced; no value of a record." },
     PNL_ROW_END

@@ -52,6 +52,12 @@ int pnl_data_csv(lua_State *L);
 int pnl_data_summary(lua_State *L);
 /** d:head(k) */
 int pnl_data_head(lua_State *L);
+/** d:take(n), d:shuffle(rng), d:share(ranks), d:split(fraction, rng), d:holdout(every) */
+int pnl_data_take(lua_State *L);
+int pnl_data_shuffle(lua_State *L);
+int pnl_data_share(lua_State *L);
+int pnl_data_split(lua_State *L);
+int pnl_data_holdout(lua_State *L);
 /** d:describe{...}, in bindings/objective/lquery.c */
 int pnl_data_describe(lua_State *L);
 

@@ -1,7 +1,7 @@
 /* main.c -- the program `penumbra`: scripts, -e, the prompt, the services `penumbra party` and `penumbra server`, and
- * `penumbra predict`.
+ * `penumbra train`, `penumbra predict`.
  * Depends on: repl.h, pnl.h (the C half of the module is linked in), penumbra.prompt.program,
- * penumbra.programs.federated and penumbra.programs.predict (stdlib/).  Used by: people. */
+ * penumbra.programs.federated, .train and .predict (stdlib/).  Used by: people. */
 #define _POSIX_C_SOURCE 200809L
 #include <limits.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ typedef struct options {
     bool interactive, strict, version, help;
     bool code;           /* at least one -e */
     int script;          /* index of the script's name ("-" for stdin) in argv; argc when there is none */
-    const char *service; /* "party", "server" or "predict", which stands at `script`, or NULL */
+    const char *service; /* "party", "server", "train" or "predict", which stands at `script`, or NULL */
 } options;
 
 typedef struct invocation {
@@ -34,19 +34,21 @@ typedef struct invocation {
     int exit_status;
 } invocation;
 
-static const char usage[] = "usage: penumbra [options] [script [arguments]]\n"
-                            "       penumbra party CONFIG     one party of a federated run\n"
-                            "       penumbra server CONFIG    its server; --help explains either\n"
-                            "       penumbra predict MODEL CSV    predict the records of a file; --help explains it\n"
-                            "  -e CODE        run CODE; may be given several times\n"
-                            "  -i             show the prompt after -e and the script\n"
-                            "  --strict       only `pn` and `help` as globals, not its parts (set, loss ...)\n"
-                            "  -v, --version  print the version\n"
-                            "  -h, --help     print this\n"
-                            "  -              read the script from standard input\n"
-                            "  --             the next argument is the script, whatever it looks like\n"
-                            "With nothing to run: the prompt on a terminal, else a script on standard input.\n"
-                            "Ctrl-C stops the running fit and keeps what it reached; again, the script.\n";
+static const char usage[] =
+    "usage: penumbra [options] [script [arguments]]\n"
+    "       penumbra party CONFIG     one party of a federated run\n"
+    "       penumbra server CONFIG    its server; --help explains either\n"
+    "       penumbra train KIND CSV --recipe FILE --epsilon E    fit a private model to a file\n"
+    "       penumbra predict MODEL CSV    predict the records of a file; --help explains it\n"
+    "  -e CODE        run CODE; may be given several times\n"
+    "  -i             show the prompt after -e and the script\n"
+    "  --strict       only `pn` and `help` as globals, not its parts (set, loss ...)\n"
+    "  -v, --version  print the version\n"
+    "  -h, --help     print this\n"
+    "  -              read the script from standard input\n"
+    "  --             the next argument is the script, whatever it looks like\n"
+    "With nothing to run: the prompt on a terminal, else a script on standard input.\n"
+    "Ctrl-C stops the running fit and keeps what it reached; again, the script.\n";
 
 /* ---- the command line ---- */
 
@@ -64,9 +66,24 @@ static const char *code_at(char **argv, int *i)
     return argv[*i][2] ? argv[*i] + 2 : argv[++*i];
 }
 
+/* The module of the program of that name, or NULL. */
+static const char *program_of(const char *word)
+{
+    static const char *const programs[][2] = { { "party", "penumbra.programs.federated" },
+                                               { "server", "penumbra.programs.federated" },
+                                               { "train", "penumbra.programs.train" },
+                                               { "predict", "penumbra.programs.predict" } };
+
+    for (size_t k = 0; k < sizeof programs / sizeof *programs; k++) {
+        if (strcmp(word, programs[k][0]) == 0)
+            return programs[k][1];
+    }
+    return NULL;
+}
+
 static bool is_service(const char *word)
 {
-    return strcmp(word, "party") == 0 || strcmp(word, "server") == 0 || strcmp(word, "predict") == 0;
+    return program_of(word) != NULL;
 }
 
 /* EXIT_SUCCESS, or EXIT_USAGE after a message. */
@@ -312,8 +329,7 @@ static int run_service(lua_State *L, const invocation *self, const options *aske
     if (!open_penumbra(L, asked))
         return repl_was_interrupted() ? EXIT_INTERRUPTED : EXIT_FAILURE;
     lua_getglobal(L, "require");
-    lua_pushstring(L, strcmp(asked->service, "predict") == 0 ? "penumbra.programs.predict"
-                                                             : "penumbra.programs.federated");
+    lua_pushstring(L, program_of(asked->service));
     status = call_service(L, 1);
     if (status != EXIT_SUCCESS)
         return status;

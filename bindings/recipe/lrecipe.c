@@ -63,7 +63,7 @@ static void read_character(lua_State *L, const char *name, char *out)
     const char *text = type == LUA_TSTRING ? lua_tolstring(L, -1, &length) : NULL;
 
     if (type != LUA_TNIL && length != 1)
-        pnl_error(L, "recipe.data: %s must be a string of one character, got %s", name, pnl_text(L, -1));
+        pnl_error(L, "recipe: %s must be a string of one character, got %s", name, pnl_text(L, -1));
     if (text)
         *out = text[0];
 }
@@ -76,7 +76,7 @@ static void read_encoding(lua_State *L, pn_recipe_file *file)
     if (type == LUA_TNIL || (name && strcmp(name, "utf-8") == 0))
         return;
     if (!name || strcmp(name, "windows-1252") != 0)
-        pnl_error(L, "recipe.data: encoding must be \"utf-8\" or \"windows-1252\", got %s", pnl_text(L, -1));
+        pnl_error(L, "recipe: encoding must be \"utf-8\" or \"windows-1252\", got %s", pnl_text(L, -1));
     file->encoding = PN_WINDOWS_1252;
 }
 
@@ -155,6 +155,44 @@ static int recipe_data(lua_State *L)
     lua_pushvalue(L, 3);
     lua_replace(L, 2);
     return load(L, recipe, path);
+}
+
+static void free_columns(void *columns)
+{
+    pn_recipe_free_columns(columns);
+}
+
+static const pnl_row columns_rows[] = { PNL_ROW_END };
+/* No script has one: it frees the names when an error comes between. */
+static const pnl_class columns_class = { "pn.recipe_columns", free_columns, columns_rows, "", NULL, NULL };
+
+static int recipe_columns(lua_State *L)
+{
+    static const char *const known[] = { "sep", "encoding", NULL };
+    pn_recipe_file file = { 0 };
+    const char *path;
+    pn_status status;
+    pn_words **names;
+    pn_err err;
+
+    lua_settop(L, 2);
+    if (lua_type(L, 1) != LUA_TSTRING)
+        return pnl_wrong_argument(L, 1, "the path of a file");
+    path = pnl_data_path(L, 1, "recipe.columns");
+    pnl_options(L, 2, "recipe.columns", NULL, NULL, known);
+    read_character(L, "sep", &file.separator);
+    read_encoding(L, &file);
+    names = (pn_words **)pnl_newbox(L, &columns_class);
+    pnl_run_begin(L, true);
+    status = pn_recipe_columns(names, path, &file, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    lua_createtable(L, (int)(*names)->count, 0);
+    for (size_t k = 0; k < (*names)->count; k++) {
+        lua_pushstring(L, pn_words_at(*names, k));
+        lua_rawseti(L, -2, (lua_Integer)k + 1);
+    }
+    return 1;
 }
 
 /* ---- what is known of it ---- */
@@ -301,6 +339,11 @@ static const pnl_row functions[] = {
       "The recipe that r:json() wrote, or one written by hand: an object with label, features (a list of {\"name\": "
       "\"age\", \"values\": [17, 90]}, or an object of columns), missing, na, intercept, norm and clip, which mean "
       "what they mean to pn.recipe.  Errors name line and column of what is no JSON, or the recipe's column." },
+    { "columns", recipe_columns, PNL_FUNCTION, PNL_RAW | PNL_FILES,
+      "pn.recipe.columns(path, {sep=, encoding=}) -> list",
+      "The names in the first line of a CSV file, gzip or plain, in their order: what a recipe can name.  The records "
+      "are not looked at.  sep and encoding as for r:data.  For the file's owner: nothing says that the names are "
+      "public." },
     PNL_ROW_END
 };
 
@@ -326,8 +369,10 @@ void pnl_open_recipe(lua_State *L)
 {
     pnl_open_class(L, &pnl_recipe_class);
     lua_newtable(L);
-    pnl_push_function(L, "recipe", ".", &functions[0]);
-    lua_setfield(L, -2, functions[0].name);
+    for (const pnl_row *row = functions; row->name; row++) {
+        pnl_push_function(L, "recipe", ".", row);
+        lua_setfield(L, -2, row->name);
+    }
     lua_newtable(L);
     lua_pushcfunction(L, new_recipe);
     lua_setfield(L, -2, "__call");
@@ -336,6 +381,6 @@ void pnl_open_recipe(lua_State *L)
     pnl_reference(L, "", "recipe", PNL_NOTHING,
                   "pn.recipe{label=, features=, missing=, na=, intercept=, norm=, clip=} -> recipe", recipe_doc, NULL,
                   NULL);
-    pnl_reference(L, "recipe", functions[0].name, functions[0].reveals, functions[0].signature, functions[0].doc, NULL,
-                  NULL);
+    for (const pnl_row *row = functions; row->name; row++)
+        pnl_reference(L, "recipe", row->name, row->reveals, row->signature, row->doc, NULL, NULL);
 }

@@ -135,6 +135,11 @@ pn_status pn_recipe_from_values(pn_dataset **out, const pn_recipe *recipe, size_
 
 /* ---- names of columns ---- */
 
+/** The names in the first line of a file, in their order.  Errors: as pn_recipe_load. */
+pn_status pn_recipe_columns(pn_words **out, const char *path, const pn_recipe_file *options, pn_task *task,
+                            pn_err *err);
+void pn_recipe_free_columns(pn_words *columns);
+
 #define PN_RECIPE_SKIP SIZE_MAX
 
 /** role[names->count]: for each name of a header the column of the recipe, recipe->count for the label, or

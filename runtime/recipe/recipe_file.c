@@ -93,13 +93,19 @@ static pn_status learn(reader *self, pn_err *err)
     return pn_recipe_match(self->recipe, &self->names, self->labelled, self->text.path, self->role, err);
 }
 
+/* Nothing is wanted but the names: reading ends. */
+static pn_status learn_or_end(reader *self, pn_err *err)
+{
+    return self->recipe ? learn(self, err) : PN_ECANCELLED;
+}
+
 static pn_status read_header(reader *self, const char *line, pn_err *err)
 {
     if (memcmp(line, "\xFF\xFE", 2) == 0 || memcmp(line, "\xFE\xFF", 2) == 0)
         return pn_fail(err, PN_EPARSE, "%.300s: the file is in UTF-16; write it in UTF-8", self->text.path);
     self->field.separator = find_separator(self, line);
     PN_TRY(read_names(self, line, err));
-    return learn(self, err);
+    return learn_or_end(self, err);
 }
 
 static pn_status take_names(reader *self, pn_err *err)
@@ -247,4 +253,42 @@ pn_status pn_recipe_load(pn_dataset **out, const pn_recipe *recipe, const char *
     pn_store_clear(&self.store);
     pn_text_close(&self.text);
     return status;
+}
+
+static pn_status read_columns(reader *self, pn_err *err)
+{
+    pn_status status = pn_text_each_record(&self->text, record_ends, read_line, self, err);
+
+    if (status == PN_OK)
+        return pn_fail(err, PN_EPARSE, "%.300s: no header in it", self->text.path);
+    return status == PN_ECANCELLED && self->names.count > 0 ? PN_OK : status;
+}
+
+pn_status pn_recipe_columns(pn_words **out, const char *path, const pn_recipe_file *options, pn_task *task, pn_err *err)
+{
+    reader self = { .options = options };
+    pn_status status = check_options(options, err);
+
+    if (status == PN_OK)
+        status = pn_text_open(&self.text, path, task, err);
+    if (status != PN_OK)
+        return status;
+    self.field.encoding = options->encoding;
+    status = read_columns(&self, err);
+    if (status == PN_OK)
+        status = pn_new(out, 1, err, "recipe: out of memory");
+    if (status == PN_OK)
+        **out = self.names;
+    else
+        pn_words_clear(&self.names);
+    pn_field_clear(&self.field);
+    pn_text_close(&self.text);
+    return status;
+}
+
+void pn_recipe_free_columns(pn_words *columns)
+{
+    if (columns)
+        pn_words_clear(columns);
+    pn_free(columns);
 }

@@ -15,6 +15,9 @@ local usage = {
       features = {age = {17, 90, missing = "indicator"}, job = {"cook", "clerk"}}}
     print(r)
     print(r:data("adults.csv"))]],
+  ["recipe.columns"] = [[
+    io.open("adults.csv", "w"):write("age;job;income\n31;cook;<=50K\n"):close()
+    print(table.concat(pn.recipe.columns("adults.csv"), ", "))    -- what a recipe can name]],
   ["recipe.from_json"] = [[
     r = pn.recipe.from_json('{"features": {"age": [17, 90], "member": "flag"}, "label": {"y": [0, 100]}}')
     print(r)]],
@@ -60,6 +63,7 @@ method("pn.dataset", "    d = pn.data.synthetic.logistic{n = 500, p = 4, seed = 
   rescale = "print(d:rescale({-1, -1, -1, -1}, {1, 1, 1, 1}))    -- from public ranges, column by column",
   shuffle = "print(d:shuffle(pn.rng.seeded(2)))",
   split = "train, test = d:split(0.8, pn.rng.seeded(2))\n    print(train.n, test.n)",
+  holdout = "train, test = d:holdout(5)    -- each fifth record\n    print(train.n, test.n)",
   head = "print(d:head(3))    -- records: for their owner",
   describe = "L = pn.ledger{epsilon = 1}\n    print(d:describe{ledger = L, epsilon = 0.5, columns = {1, 2}})",
   summary = "print(d:summary())",

@@ -112,6 +112,23 @@ usage.tune = TUNE .. [[
 usage["tune.plan"] = TUNE .. [[
     print(pn.tune.plan(search))    -- spends nothing; says what one fit would have instead]]
 
+local function model(kind, data, options)
+  local call = "    m = pn.model.%s{data = d, epsilon = 1%s}\n    print(m)\n    print(m:predict(m.test)[1])"
+  usage["model." .. kind] = data .. call:format(kind, options or "")
+end
+usage["model.logistic"] = [[
+    io.open("adults.csv", "w"):write("age,income\n", ("31,<=50K\n52,>50K\n44,>50K\n"):rep(50)):close()
+    m = pn.model.logistic{data = "adults.csv", epsilon = 1,
+      recipe = {label = {income = {"<=50K", ">50K"}}, features = {age = {17, 90}}}}
+    print(m)
+    print(m:predict("adults.csv")[1])]]
+model("linear", '    d = pn.data.synthetic.lasso{n = 1000, p = 4, sparsity = 2, seed = 1}:clip_rows("l2", 1):clip_labels(-1, 1)\n')
+model("lasso", '    d = pn.data.synthetic.lasso{n = 1000, p = 50, seed = 1}:clip_rows("linf", 1):clip_rows("l2", 5)\n'
+  .. "    d = d:clip_labels(-1, 1)\n")
+model("multinomial", '    d = pn.data.synthetic.classification{n = 1000, p = 4, seed = 1}:clip_rows("l2", 4)\n', ", classes = 3")
+model("poisson", '    x = pn.data.synthetic.logistic{n = 1000, p = 4, seed = 1}:clip_rows("l2", 1)\n'
+  .. "    d = x:with_labels(x.y + 1):clip_labels(0, 2)    -- counts\n")
+
 local ASK = LOGISTIC:gsub("SET", L1) .. "    ask = pn.oracle{objective = obj, ledger = pn.ledger{rho = 1}}\n"
   .. "    x = pn.vec.zeros(d.p)\n"
 usage.oracle = ASK .. "    print(ask:gradient(x, {rho = 0.01}))    -- priced, charged, then drawn\n    print(ask.left)"

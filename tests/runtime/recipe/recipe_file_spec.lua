@@ -107,10 +107,10 @@ describe("a recipe's CSV reader", function()
     local path = files.write("a,b\n1,x\n")
     for _, case in ipairs {
       { { seperator = "," }, "recipe.data: unknown option 'seperator'; it takes label, sep, decimal, encoding, header" },
-      { { sep = ", " }, "recipe.data: sep must be a string of one character, got , " },
+      { { sep = ", " }, "recipe: sep must be a string of one character, got , " },
       { { sep = "5" }, "recipe: sep must be a character that is no part of a number or line, got '5'" },
       { { decimal = ";" }, "recipe.data: decimal must be \".\" or \",\", got ;" },
-      { { encoding = "latin" }, "recipe.data: encoding must be \"utf-8\" or \"windows-1252\", got latin" },
+      { { encoding = "latin" }, "recipe: encoding must be \"utf-8\" or \"windows-1252\", got latin" },
       { { header = {} }, "recipe.data: header must be the list of names of a file that has none, got a table" },
       { { label = "y" }, "recipe.data: label must be true, or false to ignore the column of labels, got y" },
     } do

@@ -1,0 +1,111 @@
+-- train.lua -- the program `penumbra train`: a CSV file and a recipe in, a model file out, an exit status.
+-- Depends on: penumbra, penumbra.programs.config.  Used by: bindings/prompt/main.c.
+local pn = require "penumbra"
+local config = require "penumbra.programs.config"
+
+local DONE, REFUSED, USAGE = 0, 1, 2
+
+local usage = [[
+usage: penumbra train KIND CSV --recipe FILE --epsilon E [options]
+KIND is logistic, linear, multinomial or lasso.  CSV is a file with the recipe's columns, plain or gzip.  The model is
+printed; `penumbra predict` takes the file that --output names.
+  -r, --recipe FILE     what the columns are: JSON (r:json()), or Lua that sets label = {...} and features = {...}
+  -e, --epsilon E       what the fit may cost
+  --delta D             at this delta; default: 1/n^2, n the number of records
+  --neighbours NAME     replace_one (default), zero_out or add_remove
+  --test K              hold each K-th record out, by position; default 5; 0: none
+  -o, --output FILE     write the model there, whole or not at all; JSON if it ends in .json
+  --sep CHAR            what separates fields; default: found among , ; tab
+  --decimal CHAR        the decimal mark, "." or ","; default "."
+  --encoding NAME       utf-8 (default) or windows-1252
+  -h, --help            print this
+Exit status: 0 done; 1 a file, the recipe or the fit was refused; 2 wrong usage.  What is refused costs nothing.
+]]
+
+local takes = { ["--recipe"] = "recipe", ["-r"] = "recipe", ["--epsilon"] = "epsilon", ["-e"] = "epsilon", ["--delta"] = "delta",
+  ["--neighbours"] = "neighbours", ["--test"] = "test", ["--output"] = "output", ["-o"] = "output", ["--sep"] = "sep",
+  ["--decimal"] = "decimal", ["--encoding"] = "encoding" }
+local numbers = { "epsilon", "delta", "test" }
+local kinds = { logistic = true, linear = true, multinomial = true, lasso = true }
+
+-- What stands beside options, and the options; or nil and what is wrong.
+local function words_of(words)
+  local asked, k = {}, 1
+  while k <= #words do
+    local word = words[k]
+    if word:sub(1, 1) ~= "-" then
+      asked[#asked + 1] = word
+    elseif word == "-h" or word == "--help" then
+      asked.help = true
+    elseif takes[word] then
+      k = k + 1
+      if not words[k] then return nil, ("a value is missing after '%s'"):format(word) end
+      asked[takes[word]] = words[k]
+    else
+      return nil, ("unknown option '%s'"):format(word)
+    end
+    k = k + 1
+  end
+  return asked
+end
+
+local function parse(words)
+  local asked, wrong = words_of(words)
+  if not asked or asked.help then return asked, wrong end
+  if #asked ~= 2 then return nil, "expected a kind of model and a CSV file" end
+  if not kinds[asked[1]] then return nil, ("unknown kind '%s'"):format(asked[1]) end
+  for _, name in ipairs { "recipe", "epsilon" } do
+    if not asked[name] then return nil, ("--%s is missing"):format(name) end
+  end
+  for _, name in ipairs(numbers) do
+    local value = asked[name]
+    if value then asked[name] = tonumber(value) end
+    if value and not asked[name] then return nil, ("--%s takes a number, got '%s'"):format(name, value) end
+  end
+  return asked
+end
+
+local function recipe_of(path)
+  local file, message = io.open(path, "rb")
+  if not file then error(message, 0) end
+  local text = file:read "a"
+  file:close()
+  if text and text:match "^\xEF?\xBB?\xBF?%s*{" then return pn.recipe.from_json(text) end
+  local fine, recipe = pcall(function() return pn.recipe(config.read(path)) end)
+  if fine then return recipe end
+  local why = tostring(recipe):gsub("^[^\n]-%.lua:%d+: ", "")
+  error(why:find(path, 1, true) and why or path .. ": " .. why, 0)
+end
+
+local function train(asked)
+  local recipe = recipe_of(asked.recipe)
+  if asked.output then config.writable(asked.output, "penumbra train", "--output") end
+  local test = asked.test
+  if test == 0 then test = false end
+  local model = pn.model[asked[1]] { data = asked[2], recipe = recipe, epsilon = asked.epsilon, delta = asked.delta,
+    neighbours = asked.neighbours, test = test, csv = { sep = asked.sep, decimal = asked.decimal, encoding = asked.encoding } }
+  if asked.output then
+    if asked.output:match "%.json$" then model:export(asked.output) else model:save(asked.output) end
+  end
+  return tostring(model)
+end
+
+return function(_, ...)
+  local asked, wrong = parse { ... }
+  if not asked then
+    io.stderr:write("penumbra train: ", wrong, "\n", usage)
+    return USAGE
+  end
+  if asked.help then
+    io.stdout:write(usage)
+    return DONE
+  end
+  local fine, text = pcall(train, asked)
+  if not fine then
+    io.stderr:write("penumbra train: ", (tostring(text):gsub("^[^\n]-%.lua:%d+: ", "")), "\n")
+    return REFUSED
+  end
+  io.stdout:write(text, "\n")
+  if asked.output then io.stdout:write("written  ", asked.output, "\n") end
+  return DONE
+end

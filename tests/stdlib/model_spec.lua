@@ -1,0 +1,197 @@
+-- model_spec.lua -- pn.model: what is chosen, held out, charged and told, and what is refused.
+local pn = require "penumbra"
+local people = require "tests.tools.people"
+local refusal = require "tests.tools.refusal"
+local refused, refused_like = refusal.refused, refusal.refused_like
+
+local csv = people.write(400)
+teardown(function() os.remove(csv) end)
+
+local function options(kind, changes)
+  local all = { data = csv, recipe = people.recipe(people.labels[kind]), epsilon = 1 }
+  for name, value in pairs(changes or {}) do
+    if value == people.none then all[name] = nil else all[name] = value end
+  end
+  return all
+end
+
+local function rows(n, high)
+  local d = pn.data.synthetic.logistic { n = n or 500, p = 4, seed = 1 }:clip_rows("l2", 1)
+  return high and d:with_labels(d.y + 1):clip_labels(0, high) or d
+end
+
+describe("d:holdout", function()
+  it("parts by position, in order, and keeps bounds and recipe", function()
+    local d = pn.data.from({ { 1 }, { 2 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 } }, pn.vec { 1, 2, 3, 4, 5, 6, 7 }):clip_rows("l2", 9)
+    local train, test = d:holdout(3)
+    assert.same({ 1, 2, 4, 5, 7 }, train.y:table())
+    assert.same({ 3, 6 }, test.y:table())
+    assert.same({ 3, 6 }, test.X:vec():table())
+    assert.equal(9, test.bounds.l2)
+    train, test = d:holdout(7)
+    assert.same({ 6, 1, 7 }, { train.n, test.n, test.y[1] })
+    local made = people.recipe(people.labels.logistic):data(csv)
+    assert.truthy(select(2, made:holdout(2)).recipe)
+  end)
+
+  it("refuses what parts nothing", function()
+    local d = rows(5)
+    for _, every in ipairs { 1, 6, 0, -2 } do
+      refused("holdout: every", function() d:holdout(every) end)
+    end
+  end)
+end)
+
+describe("pn.model", function()
+  it("trains on four fifths of a file, says what was chosen and predicts a file by names", function()
+    local m = pn.model.logistic(options "logistic")
+    assert.same({ "logistic", 320, 80, 5 }, { m.kind, m.train.n, m.test.n, m.every })
+    assert.equal(1 / 400 ^ 2, m.delta)
+    local price = m.fit.privacy
+    assert.is_true(price.epsilon <= 1 and price.epsilon > 0.999)
+    assert.same({ 1 / 400 ^ 2, "replace_one" }, { price.delta, price.neighbours })
+    local names = m:predict(csv)
+    assert.equal(400, #names)
+    for _, name in ipairs(names) do assert.is_true(name == ">50K" or name == "<=50K") end
+    assert.equal(m:predict(csv, { labels = false })[7] == 1, names[7] == ">50K")
+    assert.equal(400, m:probabilities(csv).rows)
+    assert.equal(m.fit:card(), m:card())
+    assert.equal(tostring(m.fit:coefficients()), tostring(m:coefficients()))
+    local text = tostring(m)
+    for _, part in ipairs { "model: logistic regression, label income", m.plan.solver .. ": ", "320 trained it; each 5th of 400",
+      "privacy  epsilon = 1, delta = 6.25e-06, replace_one: holds", "6.25e-06 = 1/n^2, since none was given", "so far",
+      'm:predict("new.csv")', "original" } do
+      assert.truthy(text:find(part, 1, true), part .. " is not in\n" .. text)
+    end
+  end)
+
+  it("is the fit that its solver makes of the same rows, bit for bit", function()
+    local m = pn.model.linear(options("squared", { rng = pn.rng.seeded(4), delta = 1e-6 }))
+    local train = people.recipe(people.labels.squared):data(csv):holdout(5)
+    local again = pn.solve.auto(pn.objective { data = train, loss = pn.loss.squared(), clip = 0.5,
+      set = pn.set.l2_ball { dim = train.p, radius = 10 } }, { epsilon = 1, delta = 1e-6, rng = pn.rng.seeded(4) })
+    assert.same(again.theta:table(), m.fit.theta:table())
+    assert.equal(0.5, m.clip)
+    assert.truthy(tostring(m):find("seeded noise: no privacy", 1, true))
+  end)
+
+  it("has the loss and the set of each kind", function()
+    local function of(kind, more)
+      local m = pn.model[kind](more)
+      return tostring(m.plan):match "[%w_]+ loss", tostring(m.plan):match "over +([^\n]*)", m
+    end
+    local loss, set = of("logistic", { data = rows(), epsilon = 1 })
+    assert.same({ "logistic loss", "l2_ball(dim=4, radius=40)" }, { loss, set })
+    loss, set = of("linear", { data = rows(), epsilon = 1 })
+    assert.same({ "squared loss", "l2_ball(dim=4, radius=10)" }, { loss, set })
+    loss, set = of("multinomial", options "softmax")
+    assert.same({ "softmax loss", "l2_ball(dim=27, radius=40)" }, { loss, set })
+    loss, set = of("lasso", { data = rows(), epsilon = 1 })
+    assert.same({ "squared loss", "l1_ball(dim=4, radius=2)" }, { loss, set })
+    local m
+    loss, set, m = of("poisson", { data = rows(500, 2), epsilon = 1, test = false })
+    assert.same({ "poisson loss", ("l2_ball(dim=4, radius=%.10g)"):format(2 * math.log(3)), 1 }, { loss, set, m.clip })
+    assert.is_nil(m.test)
+    assert.truthy(tostring(m):find("all 500 trained it; none is held out", 1, true))
+    loss, set = of("lasso", { data = rows(), epsilon = 1, radius = 3, clip = 0.25 })
+    assert.same({ "squared loss", "l1_ball(dim=4, radius=3)" }, { loss, set })
+  end)
+
+  it("charges one ledger, once, and nothing where it is refused", function()
+    local ledger = pn.ledger { epsilon = 2, delta = 1e-5 }
+    pn.model.logistic(options("logistic", { ledger = ledger }))
+    assert.equal(1, #ledger:report())
+    local spent = ledger.spent
+    assert.is_true(spent > 0.5 and spent <= 1)
+    for _, changes in ipairs { { epsilon = 5 }, { neighbours = "zero_out" }, { test = 1 }, { recipe = people.none } } do
+      changes.ledger = ledger
+      refused_like(".", pn.model.logistic, options("logistic", changes))
+    end
+    assert.equal(spent, ledger.spent)
+  end)
+
+  it("trains without noise as a control, by zCDP, and under the other relations", function()
+    local control = pn.model.logistic(options("logistic", { epsilon = people.none, privacy = false }))
+    assert.is_nil(control.fit.privacy)
+    local m = pn.model.logistic(options("logistic", { epsilon = people.none, rho = 0.1 }))
+    assert.is_true(m.fit.privacy.rho <= 0.1)
+    m = pn.model.logistic(options("logistic", { neighbours = "zero_out" }))
+    assert.equal("zero_out", m.fit.privacy.neighbours)
+  end)
+
+  it("saves what pn.load gives back", function()
+    local path = os.tmpname() .. ".json"
+    local m = pn.model.linear(options "squared")
+    m:save(path)
+    assert.same(m:predict(csv):table(), pn.load(path):predict(csv):table())
+    m:export(path)
+    assert.same(m:predict(csv):table(), pn.load(path):predict(csv):table())
+    os.remove(path)
+  end)
+
+  it("refuses what it cannot do, and says what would be right", function()
+    local none = people.none
+    for _, case in ipairs {
+      { "logistic", "data must be the path of a CSV file", options("logistic", { data = 3 }) },
+      { "logistic", "recipe= is missing", options("logistic", { recipe = none }) },
+      { "logistic", "recipe must be a pn.recipe", options("logistic", { recipe = "r.json" }) },
+      { "logistic", "which pn.model.linear takes", options "squared" },
+      { "logistic", "which pn.model.multinomial takes", options "softmax" },
+      { "linear", "which pn.model.logistic takes", { data = csv, recipe = people.recipe(people.labels.logistic), epsilon = 1 } },
+      { "linear", "takes; it must be a range", { data = csv, recipe = people.recipe(people.labels.softmax), epsilon = 1 } },
+      { "multinomial", "three classes or more", options "logistic" },
+      { "multinomial", "give classes=", { data = rows(), epsilon = 1 } },
+      { "poisson", "counts must stay counts", options "squared" },
+      { "poisson", "clip_labels(0, most)", { data = rows(), epsilon = 1 } },
+      { "logistic", "no label", options("logistic", { recipe = pn.recipe { features = { age = { 17, 90 } } } }) },
+      { "logistic", "recipe= reads a file", options("logistic", { data = rows() }) },
+      { "logistic", "labels must be -1 and 1", { data = rows(50, 2), epsilon = 1 } },
+      { "linear", "clip_labels(low, high)", { data = pn.data.from({ { 1 }, { 2 } }, { 1, 2.5 }):clip_rows("l2", 1), epsilon = 1 } },
+      { "logistic", "no public bound", { data = pn.data.from({ { 1 }, { 2 } }, { 1, -1 }), epsilon = 1 } },
+      { "logistic", "epsilon is missing", options("logistic", { epsilon = none }) },
+      { "logistic", "not both", options("logistic", { rho = 1 }) },
+      { "logistic", "neither epsilon nor rho", options("logistic", { privacy = false }) },
+      { "logistic", "under add_remove the number of records is private", options("logistic", { neighbours = "add_remove" }) },
+      { "logistic", "a record that is removed moves", options("logistic", { neighbours = "add_remove", delta = 1e-6, test = 5 }) },
+      { "logistic", "test must be a whole number from 2", options("logistic", { test = 1 }) },
+      { "logistic", "test must be a whole number from 2", options("logistic", { test = true }) },
+      { "logistic", "have no 5th one", { data = rows(4), epsilon = 1 } },
+      { "logistic", "clip= is not needed", options("logistic", { clip = 1 }) },
+      { "logistic", "unknown option 'epsilom'", options("logistic", { epsilom = 1 }) },
+      { "logistic", "No such file", options("logistic", { data = "/nowhere" }) },
+      { "logistic", "epsilon", options("logistic", { epsilon = -1 }) },
+      { "linear", "radius", options("squared", { radius = -1 }) },
+    } do
+      local message = refused(case[2], pn.model[case[1]], case[3])
+      assert.equal(1, message:find("model." .. case[1], 1, true), message)
+    end
+    refused("expected a table of options, got string", pn.model.linear, csv)
+    refused("pn.model has no 'ridge'; it has lasso, linear", function() return pn.model.ridge end)
+    refused("a model has no 'predicts'", function() return pn.model.logistic(options "logistic").predicts end)
+  end)
+
+  it("is an analyst's, on handles and from the ledger of the curator", function()
+    local ledger = pn.ledger { epsilon = 4, delta = 1e-6 }
+    local curator = pn.curator { data = { adult = rows(400) }, ledger = ledger, memory = 64, seconds = 20,
+      instructions = 100000000, threads = 1 }
+    local result = curator:run([[
+      local m = pn.model.logistic{data=data.adult, epsilon=1, delta=1e-7}
+      print(m)
+      return #m.fit.theta, m.test.n, #m:coefficients()
+    ]], "a")
+    assert.is_true(result.ok, result.error)
+    assert.equal("4\t80\t4", result.answer)
+    assert.is_true(ledger.spent > 0.5 and ledger.spent <= 1)
+    for code, why in pairs {
+      ['pn.model.logistic{data="/etc/passwd", recipe={label={y={"0","1"}}, features={x={0,1}}}, epsilon=1}'] = "",
+      ['pn.model.logistic{data=data.adult, privacy=false}'] = "",
+      ['pn.model.logistic{data=data.adult, epsilon=1, delta=1e-7, rng=pn.rng.seeded(1)}'] = "",
+      ['local m = pn.model.logistic{data=data.adult, epsilon=1, delta=1e-7} return m:predict(m.test)[1]'] = "",
+    } do
+      local spent = ledger.spent
+      local refusal_of = curator:run(code, "a")
+      assert.is_false(refusal_of.ok, code .. why)
+      if not code:find "predict" then assert.equal(spent, ledger.spent) end
+    end
+  end)
+end)
