@@ -233,7 +233,8 @@ end
 
 local shared = "  The rows of the file become features by the recipe; each test-th record, by its position, is held out in m.test; "
   .. "solve.auto picks the solver from public numbers.  The model has predict(data, options) (of a file with names of classes), "
-  .. "probabilities, coefficients, card, save and export as a fit has them, and the fields " .. concat(fields, ", ") .. ".  It prints what was "
+  .. "probabilities, coefficients, card, save and export as a fit has them, and the fields " .. concat(fields, ", ")
+  .. ".  It prints what was "
   .. "chosen and why, the price and the largest coefficients."
 
 local docs = {
