@@ -1,7 +1,8 @@
 -- init.lua -- require "penumbra": the C half, finished by the parts of the Lua half.
--- Depends on: penumbra.core (bindings/), penumbra.model, penumbra.parts, penumbra.solvers, penumbra.tuning.
--- Used by: scripts, the program.
+-- Depends on: penumbra.core (bindings/), penumbra.evaluation, penumbra.model, penumbra.parts, penumbra.solvers,
+-- penumbra.tuning.  Used by: scripts, the program.
 local pn = require "penumbra.core"
+local evaluation = require "penumbra.evaluation"
 local model = require "penumbra.model"
 local parts = require "penumbra.parts"
 local solvers = require "penumbra.solvers"
@@ -34,6 +35,7 @@ end
 
 solvers.add(pn)
 tuning.add(pn)
+evaluation.add(pn)
 model.add(pn)
 
 local core_reference, complete = pn.reference, false
@@ -48,7 +50,7 @@ function pn.reference()
         all[name] = row
       end
     end
-    for _, own in ipairs { tuning, model } do
+    for _, own in ipairs { tuning, model, evaluation } do
       for name, row in pairs(own.rows) do
         all[name] = row
       end

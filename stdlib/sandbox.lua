@@ -1,12 +1,13 @@
 -- sandbox.lua -- the globals of an analyst's script: what is safe, and nothing that leads elsewhere.  Everything that a script
 -- could make run long is Lua here, so that limits of instructions see it, or refuses what is too large.
--- Depends on: Lua's own libraries, as the host has guarded them (bindings/embed/host_guards.c); penumbra.model, penumbra.solvers,
--- penumbra.tuning.
+-- Depends on: Lua's own libraries, as the host has guarded them (bindings/embed/host_guards.c); penumbra.evaluation,
+-- penumbra.model, penumbra.solvers, penumbra.tuning.
 -- Used by: bindings/curator/inside.c,
 -- penumbra.programs.config_guard.
 local error, getmetatable, ipairs, load, next, pairs, pcall = error, getmetatable, ipairs, load, next, pairs, pcall
 local rawget, rawlen, rawset, select, setmetatable = rawget, rawlen, rawset, select, setmetatable
 local tostring, type, unpack, pack = tostring, type, table.unpack, table.pack
+local evaluation = require "penumbra.evaluation"
 local model = require "penumbra.model"
 local solvers = require "penumbra.solvers"
 local tuning = require "penumbra.tuning"
@@ -329,6 +330,7 @@ local function make(pn, data, ledger, said)
   data[1] = names_of(data)
   solvers.add(pn)
   tuning.add(pn)
+  evaluation.add(pn, ledger.neighbours)
   model.add(pn)
   env._G, env.pn, env.data, env.budget, env.print = env, pn, sealed(data, "data"), budget_of(ledger), printer(said)
   setmetatable(env, { __index = explain, __metatable = false })

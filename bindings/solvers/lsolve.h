@@ -66,6 +66,8 @@ int pnl_fit_export(lua_State *L);
 /* lselection.c */
 /** Make `require "penumbra.selection"` find what pn.tune is made with. */
 void pnl_open_selection(lua_State *L);
+/* lscores.c */
+void pnl_open_scores(lua_State *L);
 
 /** Coordinates of the model that are not zero. */
 size_t pnl_fit_nonzeros(const pn_fit *fit);

@@ -469,6 +469,7 @@ void pnl_open_solver(lua_State *L)
     pnl_open_class(L, &pnl_solver_class);
     pnl_open_shipped(L);
     pnl_open_selection(L);
+    pnl_open_scores(L);
     lua_pushcfunction(L, solver_new);
     lua_setfield(L, -2, "solver");
     pnl_reference(L, "", "solver", PNL_NOTHING, "pn.solver{name=, step=, start=, answer=, options=, ...} -> solver",

@@ -162,6 +162,17 @@ function methods.predict(self, data, options)
   return self.fit:predict(data, next(all) and all or nil)
 end
 
+-- On the part that was held out, unless other records are given.
+local function evaluates(evaluate)
+  function methods.evaluate(self, options)
+    local all = {}
+    for name, value in pairs(options or {}) do all[name] = value end
+    all.model = self.fit
+    if all.data == nil then all.data = self.test end
+    return evaluate(all)
+  end
+end
+
 local meta = {
   __name = "pn.model", __metatable = false,
   __index = function(_, name)
@@ -219,6 +230,7 @@ function models.add(pn)
     logistic = pn.loss.logistic, squared = pn.loss.squared, poisson = pn.loss.poisson, softmax = pn.loss.softmax,
   }
   local library = {}
+  evaluates(pn.evaluate)
   for kind in next, kinds do
     library[kind] = function(options) return finish("model." .. kind, pcall(train, with, kind, options)) end
   end
@@ -233,7 +245,8 @@ end
 
 local shared = "  The rows of the file become features by the recipe; each test-th record, by its position, is held out in m.test; "
   .. "solve.auto picks the solver from public numbers.  The model has predict(data, options) (of a file with names of classes), "
-  .. "probabilities, coefficients, card, save and export as a fit has them, and the fields " .. concat(fields, ", ")
+  .. "probabilities, coefficients, card, save and export as a fit has them, "
+  .. "evaluate{epsilon=} (pn.evaluate on m.test), and the fields " .. concat(fields, ", ")
   .. ".  It prints what was "
   .. "chosen and why, the price and the largest coefficients."
 

@@ -70,7 +70,7 @@ return function(model)
   for _, line in ipairs(price(model.fit)) do lines[#lines + 1] = line end
   if model.default_delta then add(lines, "delta", format("%.4g = 1/n^2, since none was given", model.default_delta)) end
   coefficients(model, lines)
-  add(lines, "next", model.recipe and 'm:predict("new.csv"), m:coefficients(), m:card(), m:save("m.model")'
-    or 'm:predict(data), m:coefficients(), m:card(), m:save("m.model")')
+  add(lines, "next", model.recipe and 'm:predict("new.csv"), m:coefficients(), m:evaluate{epsilon=...}, m:card(), m:save("m.model")'
+    or 'm:predict(data), m:coefficients(), m:evaluate{epsilon=...}, m:card(), m:save("m.model")')
   return concat(lines, "\n")
 end

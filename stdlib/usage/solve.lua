@@ -112,6 +112,14 @@ usage.tune = TUNE .. [[
 usage["tune.plan"] = TUNE .. [[
     print(pn.tune.plan(search))    -- spends nothing; says what one fit would have instead]]
 
+usage.evaluate = LOGISTIC:gsub("SET", BALL) .. [[
+    train, test = d:holdout(5)
+    obj = pn.objective{data = train, loss = pn.loss.logistic(), set = pn.set.l2_ball{dim = d.p}}
+    fit = pn.solve.auto(obj, {epsilon = 1, delta = 1e-6})
+    e = pn.evaluate{model = fit, data = test, epsilon = 1, delta = 1e-6}
+    print(e, e.auc)
+    print(pn.evaluate{model = fit, data = test, epsilon = 0.5, figures = {"accuracy"}})]]
+
 local function model(kind, data, options)
   local call = "    m = pn.model.%s{data = d, epsilon = 1%s}\n    print(m)\n    print(m:predict(m.test)[1])"
   usage["model." .. kind] = data .. call:format(kind, options or "")

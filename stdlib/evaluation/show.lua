@@ -1,0 +1,21 @@
+-- evaluation/show.lua -- how an answer of pn.evaluate prints itself.
+-- Depends on: nothing.  Used by: penumbra.evaluation.
+local concat, format = table.concat, string.format
+
+local names = { accuracy = "accuracy", auc = "AUC", log_loss = "log loss", positives = "label 1", rmse = "RMSE" }
+
+local function number(x) return format("%.4g", x) end
+
+return function(e)
+  local lines = { format("evaluation of %d records%s", e.records, e.simulated and ": a simulation, seeded noise" or "") }
+  lines[2] = format("  %-10s %10s   %2g %% interval         noise   sampling", "figure", "value", 100 * e.confidence)
+  for _, one in ipairs(e.figures) do
+    lines[#lines + 1] = format("  %-10s %10s   %-22s %6s   %8s", names[one.name] or one.name, number(one.value),
+      number(one.low) .. " to " .. number(one.high), format("%.2g", one.noise), format("%.2g", one.sampling))
+  end
+  if e.no_auc then lines[#lines + 1] = "  AUC        none: " .. e.no_auc end
+  lines[#lines + 1] = format("  privacy    %s", e.privacy)
+  lines[#lines + 1] = "  intervals count the noise, and that the records are a sample; they do not"
+  lines[#lines + 1] = "  hold for a model that was chosen by figures of the same records"
+  return concat(lines, "\n")
+end
