@@ -57,6 +57,12 @@ struct pn_dataset {
     char *recipe; /* the JSON of the recipe whose features and labels these are; NULL: of none, or changed since */
 };
 
+/* What to do about rows without a public bound, for messages: public ranges first, since a clip that fits a column of
+ * 400,000s leaves nothing of one of ages. */
+#define PN_HOW_TO_BOUND_ROWS                                                                                           \
+    "scale the columns by their public ranges, data:rescale{age = {17, 90}} or pn.recipe, or clip the rows, e.g. "     \
+    "data:clip_rows(\"l2\", 1), which leaves little of small columns beside a large one"
+
 /** n records of p features that others have: plans need no more.  Whatever would read a record refuses such a data set.
  *  A bound in one norm implies those in the others, rounded upwards.
  *  Errors: PN_EDIM when n or p is 0; PN_EINVAL for n or p above 2^48; PN_ENOMEM. */

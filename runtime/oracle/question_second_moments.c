@@ -59,8 +59,7 @@ static pn_status read_rows(pn_question *self, pn_err *err)
     if (!isfinite(norm) && !self->exact)
         return pn_fail(
             err, PN_EPRIVACY,
-            "nothing bounds how long a row is, so one record could move the sums by anything; clip the rows, "
-            "data:clip_rows(\"l2\", 1)");
+            "nothing bounds how long a row is, so one record could move the sums by anything; " PN_HOW_TO_BOUND_ROWS);
     self->shape.row = norm >= 0x1p-400 && isfinite(norm) ? norm : 1.0;
     return PN_OK;
 }

@@ -174,7 +174,10 @@ function figures.error(means, s, n, z, B)
   local u, second = means[1], max(0, min(1, means[2]))
   local one = figure("mean", u, s * s, max(0, second - max(0, u) ^ 2) / n, z, 0, 1)
   local value = B * sqrt(max(0, u))
-  local slope = value > 0 and B * B / (2 * value) or 0
+  if value == 0 then -- the noise hides it: the root of a deviation
+    return { list = { { name = "rmse", value = 0, low = 0, high = B * sqrt(one.high), noise = B * sqrt(s), sampling = 0 } } }
+  end
+  local slope = B * B / (2 * value)
   return { list = { { name = "rmse", value = value, low = B * sqrt(one.low), high = B * sqrt(one.high), noise = one.noise * slope,
     sampling = one.sampling * slope } } }
 end

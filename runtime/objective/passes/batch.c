@@ -447,8 +447,7 @@ static pn_status check_tau(const pn_objective *objective, double tau, pn_err *er
     if (tau < INFINITY && !objective->norms && !pn_is_enforced(objective->data->bounds.norm[PN_L2]))
         return pn_fail(
             err, PN_EPRIVACY,
-            "objective: tau=%g needs a bound on the records; clip them first, e.g. data:clip_rows(\"l2\", 1), or give "
-            "clip= to pn.objective",
+            "objective: tau=%g needs a bound on the records; give clip= to pn.objective, or " PN_HOW_TO_BOUND_ROWS,
             tau);
     return PN_OK;
 }

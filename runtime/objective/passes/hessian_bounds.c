@@ -82,7 +82,7 @@ static pn_status check_bounded(const pn_objective *objective, pn_err *err)
     if (!pn_is_enforced(objective->data->bounds.norm[PN_L2]))
         return pn_fail(err, PN_EPRIVACY,
                        "objective: no bound on the records' l2 norm is enforced, so nothing bounds what one adds to a "
-                       "Hessian: clip them first, e.g. data:clip_rows(\"l2\", 1)");
+                       "Hessian: " PN_HOW_TO_BOUND_ROWS);
     if (!isfinite(bounds->loss.curvature.low) || !isfinite(bounds->loss.curvature.high) ||
         !isfinite(bounds->loss.curvature_norm))
         return pn_fail(err, PN_EPRIVACY, "objective: nothing bounds the second derivative of %s: %s",

@@ -145,7 +145,7 @@ static void explain_slope(const pn_objective *objective, const pn_interval *extr
     if (!objective->set && isinf(bounds->margin.high))
         explain_no_set(objective, bounds);
     else if (isinf(bounds->margin.high) && !has_record_bound(objective))
-        missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
+        missing(bounds, "no bound on the records is enforced: " PN_HOW_TO_BOUND_ROWS);
     else if (isinf(bounds->margin.high))
         missing(bounds, "the constraint set is unbounded: give a bounded one, or clip= to the objective");
     else if (labels_to_blame(objective, bounds->margin, extra))
@@ -170,7 +170,7 @@ static void derive_lipschitz(const pn_objective *objective, const pn_interval *e
         return;
     }
     if (!has_record_bound(objective)) {
-        missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
+        missing(bounds, "no bound on the records is enforced: " PN_HOW_TO_BOUND_ROWS);
         return;
     }
     bounds->source = PN_BOUND_CERTIFIED;

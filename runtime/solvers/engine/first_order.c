@@ -214,8 +214,7 @@ pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *own
                        loss->name,
                        pn_objective_set(self->objective) ? "see why: " : "the objective a bounded constraint set",
                        pn_objective_set(self->objective) ? pn_objective_bounds(self->objective)->loss.missing : "");
-    return pn_fail(err, PN_EUNSUPPORTED,
-                   "%s: the smoothness of the %s loss is not bounded: clip the rows, e.g. data:clip_rows(\"l2\", 1)",
+    return pn_fail(err, PN_EUNSUPPORTED, "%s: the smoothness of the %s loss is not bounded: " PN_HOW_TO_BOUND_ROWS,
                    owner, loss->name);
 }
 

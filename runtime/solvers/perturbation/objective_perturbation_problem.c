@@ -56,9 +56,7 @@ pn_status op_need_curvature(const char *owner, double curvature, pn_err *err)
 {
     if (isfinite(curvature))
         return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED,
-                   "%s: the curvature of one record's loss is not bounded; bound the records, e.g. "
-                   "data:clip_rows(\"l2\", 1)",
+    return pn_fail(err, PN_EUNSUPPORTED, "%s: the curvature of one record's loss is not bounded: " PN_HOW_TO_BOUND_ROWS,
                    owner);
 }
 
@@ -66,9 +64,7 @@ pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err)
 {
     if (isfinite(lipschitz))
         return PN_OK;
-    return pn_fail(err, PN_EPRIVACY,
-                   "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, e.g. "
-                   "data:clip_rows(\"l2\", 1)",
+    return pn_fail(err, PN_EPRIVACY, "%s: no l2 bound on a record's gradient is enforced: " PN_HOW_TO_BOUND_ROWS,
                    owner);
 }
 
