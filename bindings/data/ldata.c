@@ -289,6 +289,20 @@ static int data_clip_labels(lua_State *L)
     return pnl_data_made(L, slot, PN_WITH_RECORDS(pn_dataset_clip_labels(slot, data, low, high, &err)), &err);
 }
 
+static int data_offset_labels(lua_State *L)
+{
+    const pn_dataset *data = check_data(L);
+    pn_vec theta = pnl_check_vec(L, 2);
+    double bound = pnl_check_finite(L, 3, "offset_labels: bound");
+    pn_dataset **slot = new_data(L);
+    pn_status status;
+    pn_err err;
+
+    pnl_data_pass(L);
+    status = PN_WITH_RECORDS(pn_dataset_offset_labels(slot, data, theta.data, theta.n, bound, &err));
+    return pnl_data_passed(L, slot, status, &err);
+}
+
 static int data_float32(lua_State *L)
 {
     const pn_dataset *data = check_data(L);
@@ -378,6 +392,12 @@ static const pnl_row data_rows[] = {
       "documentation, never from the data: that would not be paid for." },
     { "clip_labels", data_clip_labels, PNL_METHOD, PNL_NOTHING, "d:clip_labels(lo, hi) -> data",
       "Clamp the labels to [lo, hi], lo < hi, and record the range; a narrower one that was enforced before stays." },
+    { "offset_labels", data_offset_labels, PNL_METHOD, PNL_NOTHING, "d:offset_labels(theta, bound) -> data",
+      "The labels less a linear prediction that is public, y - <x, theta>, clamped to [-bound, bound], which is then "
+      "enforced; features and row bounds stay, the recipe goes.  theta has p finite numbers; bound is positive, in the "
+      "unit of the labels.  Least squares on the result finds what theta lacks: theta + fit.theta predicts the labels "
+      "of d, and the noise of solve.sufficient_statistics grows with bound instead of the labels' range.  Take theta "
+      "and bound from public records or an earlier release, never from d: that would not be paid for." },
     { "with_labels", data_with_labels, PNL_METHOD, PNL_NOTHING, "d:with_labels(y) -> data",
       "The same features with n other labels (pn.vec or table of finite numbers).  Label bounds are forgotten, unless "
       "all new labels are -1 or 1; row bounds stay." },

@@ -110,6 +110,13 @@ typedef struct pn_row_gauge {
  *  Errors: PN_EINVAL, PN_ENOMEM; PN_ENUMERIC when `value` gives no number >= 0; what it fails with. */
 pn_status pn_dataset_clip_rows_to(pn_dataset **out, const pn_dataset *data, const pn_row_gauge *gauge, double bound,
                                   pn_err *err);
+/** Labels y - <x, theta> clipped to [-bound, bound], which is then what is enforced; features and their bounds stay,
+ *  the recipe goes.
+ *    theta  [count], public, finite; unit: labels per feature.    bound  public, positive, unit of the labels.
+ *  Errors: PN_EDIM unless count is p; PN_EINVAL for theta and bound; PN_EUNSUPPORTED when not all records are here;
+ *  PN_ENOMEM, PN_ECANCELLED. */
+pn_status pn_dataset_offset_labels(pn_dataset **out, const pn_dataset *data, const double *theta, size_t count,
+                                   double bound, pn_err *err);
 /** pn_dataset_subset with progress, in records.  Errors also: PN_ECANCELLED, PN_ELIMIT,
  *  what the task's listener returns. */
 pn_status pn_dataset_pick(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_task *task,

@@ -60,6 +60,7 @@ method("pn.dataset", "    d = pn.data.synthetic.logistic{n = 500, p = 4, seed = 
   clip_labels = "print(d:clip_labels(-0.5, 0.5).bounds.labels[2])",
   clip_rows = 'd = d:clip_rows("l2", 1)    -- scales down what exceeds\n    print(d.bounds.l2, d.X[1]:norm())',
   float32 = "print(d:float32())",
+  offset_labels = "print(d:offset_labels({0.5, 0, 0, 0}, 1).bounds.labels[2])    -- a public theta",
   rescale = "print(d:rescale({-1, -1, -1, -1}, {1, 1, 1, 1}))    -- from public ranges, column by column",
   shuffle = "print(d:shuffle(pn.rng.seeded(2)))",
   split = "train, test = d:split(0.8, pn.rng.seeded(2))\n    print(train.n, test.n)",
