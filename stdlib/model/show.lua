@@ -35,16 +35,19 @@ local function coefficients(model, lines)
   if not fine or #all == 0 or all[1].class then return end
   local order = {}
   for k = 1, #all do order[k] = k end
-  sort(order, function(a, b)
-    local x, y = abs(all[a].scaled or 0), abs(all[b].scaled or 0)
-    if x ~= y then return x > y end
-    return a < b
-  end)
+  if #all > MOST then
+    sort(order, function(a, b)
+      local x, y = abs(all[a].scaled or 0), abs(all[b].scaled or 0)
+      if x ~= y then return x > y end
+      return a < b
+    end)
+  end
   lines[#lines + 1] = #all > MOST and format("  coefficients, the %d largest of %d as scaled", MOST, #all) or "  coefficients"
   lines[#lines + 1] = format("    %-28s %12s %12s", "feature", "scaled", "original")
   for k = 1, math.min(MOST, #order) do
     local one = all[order[k]]
-    lines[#lines + 1] = format("    %-28s %12s %12s", string.sub(one.name, 1, 28), number(one.scaled), number(one.original))
+    local line = format("    %-28s %12s %12s", string.sub(one.name, 1, 28), number(one.scaled), number(one.original))
+    lines[#lines + 1] = (string.gsub(line, " +$", ""))
   end
 end
 
