@@ -71,6 +71,9 @@ static const pn_param quantile_params[] = {
     { "candidates", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "increasing: what may be answered" },
     { "q", PN_REAL, PN_REQUIRED, PN_UNIT_INTERVAL, 0.0, NULL, "0.5 for the median" },
     EPSILON_PARAM,
+    { "lean", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
+      "each candidate further from 0 weighs exp(-lean) of the one before, whatever the records are: for grids that "
+      "reach far" },
     PN_PARAM_END,
 };
 
@@ -105,11 +108,12 @@ static const kind kinds[] = {
       "How many records a column has in each bin [edge, next edge), with noise: a vec.  What lies beyond the edges "
       "counts in the first and last bin.  One record moves two counts by 1 (add_remove: one)." },
     { "quantile", PN_QUERY_QUANTILE, quantile_params,
-      "pn.query.quantile{data=, column=, candidates=, q=, epsilon=, ledger=, rng=, label=} -> {value=, rank_error=, "
-      "event=}",
+      "pn.query.quantile{data=, column=, candidates=, q=, epsilon=, lean=, ledger=, rng=, label=} -> {value=, "
+      "rank_error=, event=}",
       "The candidate whose rank in the column is nearest to q n, by the exponential mechanism.  rank_error: with "
       "probability 0.95 its rank is off by at most so many records more than that of the best candidate,  2 "
-      "ln(candidates / 0.05) / epsilon." },
+      "ln(candidates / 0.05) / epsilon.  Candidates beyond all records tie, and many of them win by their number: lean "
+      "weighs them down." },
     { "describe", PN_QUERY_DESCRIBE, describe_params,
       "pn.query.describe{data=, columns=, low=, high=, bins=, quantiles=, " PRICE "} -> table",
       "d:describe{...} as a question: what each column looks like within its public range, for one charge." },
@@ -244,8 +248,10 @@ static void read_points(lua_State *L, question *ask, const pn_arg *args)
     ask->query.point_count = args[FIRST].vector.n;
     if (histogram && args[SECOND].given)
         divide(L, ask, args[FIRST].vector, args[SECOND].count);
-    if (!histogram)
+    if (!histogram) {
         ask->query.quantile = args[SECOND].real;
+        ask->query.lean = args[DELTA].given ? args[DELTA].real : 0.0; /* a quantile has no delta */
+    }
 }
 
 static void read_label(lua_State *L, question *ask)

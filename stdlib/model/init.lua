@@ -1,6 +1,6 @@
 -- model/init.lua -- pn.model: from a file to a private model in one call.  It reads the file by the recipe, holds records out by
 -- position, chooses the solver from public numbers and trains; what it chose it says.
--- Depends on: penumbra.model.kinds, .show.  Used by: penumbra (init.lua), penumbra.sandbox.
+-- Depends on: penumbra.model.kinds, .ranges, .show.  Used by: penumbra (init.lua), penumbra.sandbox.
 --
 -- What a call needs is taken from pn when it is made, before a script of an analyst's may put other functions in its place; none
 -- of these files calls a method of a string.
@@ -9,6 +9,7 @@ local math_type, setmetatable, tostring, type = math.type, setmetatable, tostrin
 local concat, find, format, gsub = table.concat, string.find, string.format, string.gsub
 local sort, debug_metatable = table.sort, debug.getmetatable
 local kinds = require "penumbra.model.kinds"
+local ranges = require "penumbra.model.ranges"
 local show = require "penumbra.model.show"
 
 local models = {}
@@ -20,6 +21,8 @@ local params = {
     doc = "a CSV file that the recipe reads, or a data set whose rows and labels have public bounds" },
   { name = "recipe", expects = "a pn.recipe, or a table for one", required = false,
     doc = "what the columns are, from public facts; needed with a file" },
+  { name = "share", expects = "a number", required = false, default = 0.1,
+    doc = 'of the price, as zCDP, that estimates the open ranges of a recipe with ranges = "private"' },
   { name = "epsilon", expects = "a number", required = false, doc = "price of the fit; this or rho, unless privacy = false" },
   { name = "delta", expects = "a number", required = false,
     doc = "at this delta; 1/n^2 with n the number of records, which is public but under add_remove", default = "auto" },
@@ -52,50 +55,6 @@ local function names_of(t)
   for name in next, t do names[#names + 1] = name end
   sort(names)
   return concat(names, ", ")
-end
-
--- ---- the records ----
-
-local function recipe_of(with, owner, options)
-  local recipe = options.recipe
-  if type(recipe) == "table" then return with.recipe(recipe) end
-  if recipe ~= nil and not is(recipe, "pn.recipe") then
-    error(format("%s: recipe must be a pn.recipe or a table for one, got %s", owner, type(recipe)), 0)
-  end
-  return recipe
-end
-
-local function check_label(owner, row, recipe, data, options)
-  local wrong = row.labels(recipe and recipe:label(), data, options)
-  if wrong then error(owner .. ": " .. wrong, 0) end
-end
-
--- The data set and its recipe, whose label is one for the kind.
-local function records(with, owner, row, options)
-  local data, recipe = options.data, recipe_of(with, owner, options)
-  if is(data, "pn.dataset") then
-    if recipe then error(owner .. ": recipe= reads a file; a data set is already made: leave recipe= out, or give the file", 0) end
-    check_label(owner, row, data.recipe, data, options)
-    return data, data.recipe
-  end
-  if type(data) ~= "string" and type(data) ~= "table" then
-    error(format("%s: data must be the path of a CSV file, a table of columns or a pn.dataset, got %s", owner, type(data)), 0)
-  end
-  if not recipe then
-    error(format("%s: recipe= is missing: it says what the columns are, such as {label = {income = {\"<=50K\", \">50K\"}}, "
-      .. "features = {age = {17, 90}}}; pn.recipe.columns(path) lists the names of the file", owner), 0)
-  end
-  if not recipe:label() then error(owner .. ": the recipe has no label, so there is nothing to predict; give it label=", 0) end
-  check_label(owner, row, recipe, nil, options)
-  return type(data) == "table" and recipe:data(data) or recipe:data(data, options.csv), recipe
-end
-
-local function check_bounds(owner, d)
-  if not d.bounds.l2 then
-    error(owner .. ": the rows of this data set have no public bound, so no noise would hide a record; give the file with recipe=, "
-      .. "whose ranges bound them, or data:rescale{age = {17, 90}, ...}; clip_rows bounds rows too, but where one column is "
-      .. "much larger than the others it leaves little of those", 0)
-  end
 end
 
 -- ---- the rules ----
@@ -138,9 +97,82 @@ local function held(owner, options, n)
   return every
 end
 
+-- ---- the records ----
+
+local function recipe_of(with, owner, options)
+  local recipe = options.recipe
+  if type(recipe) == "table" then return with.recipe(recipe) end
+  if recipe ~= nil and not is(recipe, "pn.recipe") then
+    error(format("%s: recipe must be a pn.recipe or a table for one, got %s", owner, type(recipe)), 0)
+  end
+  return recipe
+end
+
+local function check_label(owner, row, recipe, data, options)
+  local wrong = row.labels(recipe and recipe:label(), data, options)
+  if wrong then error(owner .. ": " .. wrong, 0) end
+end
+
+-- A table for a recipe whose open columns a part of the price is to close.
+local function wants_ranges(recipe)
+  return type(recipe) == "table" and recipe.ranges == "private"
+end
+
+-- The options with the recipe that was paid for, and what is left to pay the fit.
+local function with_ranges(with, owner, options)
+  if options.ledger then
+    error(owner .. ": with ledger=, estimate the ranges first: recipe = pn.recipe.estimate{data=, recipe=, rho=, ledger=}", 0)
+  end
+  if type(options.data) ~= "string" and type(options.data) ~= "table" then
+    error(owner .. ': ranges = "private" reads a file or a table of columns; a data set has its ranges', 0)
+  end
+  price(owner, options, 2)
+  if options.privacy == false then error(owner .. ': ranges = "private" costs privacy, so privacy = false cannot have it', 0) end
+  local all, chosen = {}, nil
+  for name, value in next, options do all[name] = value end
+  local recipe, found, ledger = ranges.part(with, options, function(n)
+    local delta
+    delta, chosen = price(owner, options, n)
+    return with.ledger { epsilon = options.epsilon, delta = delta, rho = options.rho, neighbours = options.neighbours,
+      teaching = options.rng ~= nil and options.rng.simulated or nil }
+  end)
+  all.recipe, all.ledger, all.share = recipe, ledger, nil
+  if options.rho then all.rho = ledger.remaining else all.epsilon, all.delta = ranges.rest(with, ledger), ledger.delta end
+  return all, found, chosen
+end
+
+-- The data set and its recipe, whose label is one for the kind.
+local function records(with, owner, row, options)
+  local data, recipe = options.data, recipe_of(with, owner, options)
+  if is(data, "pn.dataset") then
+    if recipe then error(owner .. ": recipe= reads a file; a data set is already made: leave recipe= out, or give the file", 0) end
+    check_label(owner, row, data.recipe, data, options)
+    return data, data.recipe
+  end
+  if type(data) ~= "string" and type(data) ~= "table" then
+    error(format("%s: data must be the path of a CSV file, a table of columns or a pn.dataset, got %s", owner, type(data)), 0)
+  end
+  if not recipe then
+    error(format("%s: recipe= is missing: it says what the columns are, such as {label = {income = {\"<=50K\", \">50K\"}}, "
+      .. "features = {age = {17, 90}}}; pn.recipe.columns(path) lists the names of the file", owner), 0)
+  end
+  if not recipe:label() then error(owner .. ": the recipe has no label, so there is nothing to predict; give it label=", 0) end
+  check_label(owner, row, recipe, nil, options)
+  return type(data) == "table" and recipe:data(data) or recipe:data(data, options.csv), recipe
+end
+
+local function check_bounds(owner, d)
+  if not d.bounds.l2 then
+    error(owner .. ": the rows of this data set have no public bound, so no noise would hide a record; give the file with recipe=, "
+      .. "whose ranges bound them, or data:rescale{age = {17, 90}, ...}; clip_rows bounds rows too, but where one column is "
+      .. "much larger than the others it leaves little of those", 0)
+  end
+end
+
 -- ---- a model ----
 
-local fields = { "what", "kind", "fit", "plan", "recipe", "train", "test", "every", "clip", "delta", "default_delta", "warnings" }
+local fields = { "what", "kind", "fit", "plan", "recipe", "train", "test", "every", "clip", "delta", "default_delta", "ranges",
+  "together", "warnings" }
 local is_field = {}
 for _, name in ipairs(fields) do is_field[name] = true end
 
@@ -199,6 +231,8 @@ local function train(with, kind, options)
   if options.clip and not row.clips then
     error(format("%s: the gradients of its loss have a certified bound, so clip= is not needed; leave it out", owner), 0)
   end
+  local found, default
+  if wants_ranges(options.recipe) then options, found, default = with_ranges(with, owner, options) end
   local d, recipe = records(with, owner, row, options)
   check_bounds(owner, d)
   local delta, chosen = price(owner, options, d.n)
@@ -206,11 +240,18 @@ local function train(with, kind, options)
   if every then part, test = d:holdout(every) end
   local problem = row.objective(with, part, options, recipe and recipe:label())
   problem.data = part
-  local plan = with.plan(with.objective(problem), { epsilon = options.epsilon, delta = delta, rho = options.rho,
-    privacy = options.privacy, neighbours = options.neighbours, ledger = options.ledger })
+  local objective = with.objective(problem)
+  local function planned(epsilon)
+    return with.plan(objective, { epsilon = epsilon, delta = delta, rho = options.rho, privacy = options.privacy,
+      neighbours = options.neighbours, ledger = options.ledger })
+  end
+  local plan = planned(options.epsilon)
+  if found and not options.ledger:covers(plan.event) then plan = planned(options.ledger.remaining) end -- not all Gaussian
+  chosen = chosen or default
   local fit = plan:run { progress = options.progress, rng = options.rng }
   return setmetatable({ what = row.what, kind = kind, fit = fit, plan = plan, recipe = recipe, train = part, test = test,
-    every = every, clip = problem.clip, delta = delta, default_delta = chosen, warnings = warnings_of(plan) }, meta)
+    every = every, clip = problem.clip, delta = delta, default_delta = chosen, ranges = found,
+    together = found and options.ledger, warnings = warnings_of(plan) }, meta)
 end
 
 -- Errors of what was called on the way name the call, and the place of its caller.
@@ -227,10 +268,13 @@ end
 function models.add(pn)
   local with = {
     recipe = pn.recipe, objective = pn.objective, plan = pn.solve.auto.plan, l2_ball = pn.set.l2_ball, l1_ball = pn.set.l1_ball,
+    quantile = pn.query.quantile, gaussian = pn.event.gaussian, event = pn.event.exponential, sigma = pn.calibrate.gaussian,
+    ledger = pn.ledger,
     logistic = pn.loss.logistic, squared = pn.loss.squared, poisson = pn.loss.poisson, softmax = pn.loss.softmax,
   }
   local library = {}
   evaluates(pn.evaluate)
+  rawset(pn.recipe, "estimate", function(options) return ranges.finish(pcall(ranges.estimate, with, options)) end)
   for kind in next, kinds do
     library[kind] = function(options) return finish("model." .. kind, pcall(train, with, kind, options)) end
   end
@@ -264,6 +308,26 @@ models.rows = {
   model = {
     kind = "library", reveals = "nothing", signature = "pn.model.logistic, pn.model.linear, ...",
     doc = "From a CSV file and a recipe to a private model in one call, with a solver that public numbers choose.",
+  },
+}
+models.rows["recipe.estimate"] = {
+  kind = "function", reveals = "paid", signature = "pn.recipe.estimate{data=, recipe=, epsilon=, ledger=, ...} -> recipe, ranges",
+  doc = "The recipe with ranges, estimated from the records, of the columns that leave them open: age = \"number\", or {range = "
+    .. "\"private\", missing = ...}; also of the label.  Two quantiles of each, tail and 1 - tail, are released by the exponential "
+    .. "mechanism over a grid of 0 and +-2^(k/2) up to 2^60, the same for every file; the ledger is charged before each.  Records "
+    .. "that are too few for their noise, and a ledger that does not cover all, are refused before anything is spent.  The second "
+    .. "answer prints the ranges.  In estimating, holes with an indicator count as 0.  "
+    .. "A list {\"number\"} is a list of one category.",
+  source = "Smith (2011); McSherry, Talwar (2007)",
+  params = {
+    { name = "data", expects = "a path or a table of columns", required = true, doc = "a CSV file with the open columns" },
+    { name = "recipe", expects = "a table", required = true, doc = "as pn.recipe takes it, with open columns" },
+    { name = "epsilon", expects = "a number", required = false, doc = "pure price of all ranges together; this or rho" },
+    { name = "rho", expects = "a number", required = false, doc = "the price as zCDP: less noise where there are many columns" },
+    { name = "ledger", expects = "a pn.ledger", required = true, doc = "pays; replace_one or zero_out" },
+    { name = "tail", expects = "a number", required = false, default = 0.05, doc = "share of records beyond each end, about" },
+    { name = "csv", expects = "a table", required = false, doc = "how the file is read: {sep=, decimal=, encoding=, header=}" },
+    { name = "rng", expects = "a pn.rng", required = false, doc = "a secure stream; a seeded one makes it a simulation" },
   },
 }
 for kind, doc in next, docs do

@@ -67,10 +67,17 @@ return function(model)
   for _, warning in ipairs(model.warnings) do add(lines, "warning", warning) end
   add(lines, "solver", format("%s: %s", model.plan.solver, why(model.plan)))
   add(lines, "records", records(model))
+  if model.ranges then
+    for line in gmatch(tostring(model.ranges), "[^\n]+") do lines[#lines + 1] = "  " .. line end
+  end
   if model.clip then
     add(lines, "clip", format("gradients of records are clipped to l2 norm %.4g, which bounds the noise", model.clip))
   end
   for _, line in ipairs(price(model.fit)) do lines[#lines + 1] = line end
+  if model.together then
+    add(lines, "together", format("ranges and fit, composed: %.4g of %s", model.together.spent, model.together.rho
+      and format("rho = %.4g", model.together.rho) or format("epsilon = %.4g", model.together.epsilon)))
+  end
   if model.default_delta then add(lines, "delta", format("%.4g = 1/n^2, since none was given", model.default_delta)) end
   coefficients(model, lines)
   add(lines, "next", model.recipe and 'm:predict("new.csv"), m:coefficients(), m:evaluate{epsilon=...}, m:card(), m:save("m.model")'

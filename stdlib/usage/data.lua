@@ -18,6 +18,14 @@ local usage = {
   ["recipe.columns"] = [[
     io.open("adults.csv", "w"):write("age;job;income\n31;cook;<=50K\n"):close()
     print(table.concat(pn.recipe.columns("adults.csv"), ", "))    -- what a recipe can name]],
+  ["recipe.estimate"] = [[
+    lines = {"age,spent"}
+    for i = 1, 4000 do lines[#lines + 1] = 18 + i % 70 .. "," .. i * 37 % 5000 end
+    io.open("shop.csv", "w"):write(table.concat(lines, "\n"), "\n"):close()
+    r, found = pn.recipe.estimate{data = "shop.csv", recipe = {features = {age = {18, 90}, spent = "number"}}, epsilon = 1,
+      ledger = pn.ledger{epsilon = 1}}
+    print(found)
+    print(r)]],
   ["recipe.from_json"] = [[
     r = pn.recipe.from_json('{"features": {"age": [17, 90], "member": "flag"}, "label": {"y": [0, 100]}}')
     print(r)]],

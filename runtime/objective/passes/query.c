@@ -264,6 +264,27 @@ static void score(const work *at, double *upto, double *below, size_t candidates
     }
 }
 
+static size_t nearest_zero(const double *points, size_t count)
+{
+    size_t best = 0;
+
+    for (size_t c = 1; c < count; c++)
+        best = fabs(points[c]) < fabs(points[best]) ? c : best;
+    return best;
+}
+
+/* A weight exp(-lean k) is -2 lean k/epsilon added to the score, which moves no more for it; its rounding is within the
+ * score error that is declared. */
+static void lean_to_zero(const work *at, size_t candidates)
+{
+    const pn_query *query = at->query;
+    size_t zero = nearest_zero(query->points, candidates);
+    double step = 2.0 * query->lean / query->price.epsilon;
+
+    for (size_t c = 0; c < candidates && query->lean > 0.0; c++)
+        at->sums[c] -= step * (double)(c > zero ? c - zero : zero - c);
+}
+
 static pn_status add_up(const work *at, pn_err *err)
 {
     const pn_query *query = at->query;
@@ -287,6 +308,8 @@ static pn_status add_up(const work *at, pn_err *err)
         pn_rows_close(&rows);
     if (status == PN_OK && candidates > 0)
         score(at, counts, counts + candidates + 1, candidates);
+    if (status == PN_OK && candidates > 0)
+        lean_to_zero(at, candidates);
     pn_free(counts);
     return status;
 }

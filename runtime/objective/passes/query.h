@@ -48,7 +48,11 @@ typedef struct pn_query {
     const double *points; /* [point_count], increasing: edges of the bins; candidates of the quantile */
     size_t point_count;
     double quantile; /* q in [0, 1] */
-    size_t bins;     /* of each column that is described */
+    /* of a quantile, >= 0: the exponential mechanism draws candidate c with weight exp(-lean |c - z|) times its usual
+     * one, z the candidate nearest 0.  Candidates beyond all records tie, so a grid that reaches far would win by their
+     * number; the weights are public, so they cost nothing. */
+    double lean;
+    size_t bins; /* of each column that is described */
     pn_query_price price;
 } pn_query;
 
