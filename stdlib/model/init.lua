@@ -101,7 +101,14 @@ end
 
 local function recipe_of(with, owner, options)
   local recipe = options.recipe
-  if type(recipe) == "table" then return with.recipe(recipe) end
+  if type(recipe) == "table" then
+    local open = type(recipe.features) == "table" and ranges.open_of(recipe)[1]
+    if open then
+      error(format("%s: column '%s' has no range: state one, {low, high}, or say ranges = \"private\" in the recipe, which "
+        .. "pays for it from the price", owner, open.name), 0)
+    end
+    return with.recipe(recipe)
+  end
   if recipe ~= nil and not is(recipe, "pn.recipe") then
     error(format("%s: recipe must be a pn.recipe or a table for one, got %s", owner, type(recipe)), 0)
   end

@@ -125,6 +125,8 @@ describe("a model with private ranges", function()
       ledger = pn.ledger { epsilon = 1, delta = 1e-6 } })
     refused("reads a file", pn.model.linear, { data = d, recipe = recipe, epsilon = 1 })
     refused("privacy = false", pn.model.linear, { data = shop(4000), recipe = recipe, privacy = false })
+    refused("column 'age' has no range: state one", pn.model.linear, { data = shop(4000), epsilon = 1,
+      recipe = { label = { spent = { 0, 1200 } }, features = { age = "number" } } })
     refused("share must be", pn.model.linear, { data = shop(4000), recipe = recipe, epsilon = 1, share = 1 })
     refused("too few", pn.model.linear, { data = shop(100), recipe = recipe, epsilon = 1 })
   end)

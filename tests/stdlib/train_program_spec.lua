@@ -59,6 +59,17 @@ describe("penumbra train", function()
     assert.same({ "zero_out", 1e-6, 200 }, { fit.privacy.neighbours, fit.privacy.delta, fit.plan.records })
   end)
 
+  it("pays for ranges that a recipe leaves open", function()
+    local lines = { "x,y" }
+    for i = 1, 3000 do lines[#lines + 1] = 20 + i * 37 % 60 .. "," .. i % 100 end
+    program.write_all(at "open.csv", table.concat(lines, "\n") .. "\n")
+    program.write_all(at "open.lua", 'ranges = "private"\nlabel = {y = {0, 100}}\nfeatures = {x = "number"}\n')
+    local text, err, code = train("linear", at "open.csv", "-r", at "open.lua", "-e", "4")
+    assert.same({ "", 0 }, { err, code })
+    assert.truthy(text:find("ranges, estimated", 1, true))
+    assert.truthy(text:find("ranges and fit, composed", 1, true))
+  end)
+
   it("ends with a message and a status, and no file, where it cannot", function()
     program.write_all(at "bad.lua", "label = {bought = {0, 1}}\nfeatures = {weight = {40, 100}}\n")
     program.write_all(at "worse.lua", "label = \n")
@@ -72,6 +83,7 @@ describe("penumbra train", function()
       { 1, "which pn.model.linear takes", "logistic", at "people.csv", "-r", at "bad.lua", "-e", "1" },
       { 1, "worse.lua", "logistic", at "people.csv", "-r", at "worse.lua", "-e", "1" },
       { 1, "column 'weight'", "logistic", at "people.csv", good },
+      { 1, "penumbra train: --output: the model: ", "logistic", at "people.csv", "-o", "/nowhere/m.json", good },
       { 1, "epsilon", "logistic", at "people.csv", "-r", at "recipe.lua", "-e", "-1", "--decimal", "," },
     } do
       local words = { "train", "-o", at "none.json" }
