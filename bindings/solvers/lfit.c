@@ -373,6 +373,15 @@ static const pnl_row fit_rows[] = {
       "of a linear model).  theta[j] +- 1.96 sqrt(C[j][j]) is 95 %, approximately: first order in the noise; bias by "
       "a ridge, a set, a regulariser or clipping is not covered, nor a model that was chosen among several.  Errors: "
       "fits of other solvers; fewer records than columns." },
+    { "intervals", pnl_fit_intervals, PNL_METHOD, PNL_PAID | PNL_LOADS,
+      "fit:intervals{level=, target=, joint=} -> list",
+      "How far coefficients may be from what they estimate, at no further cost: of each {name=, estimate=, low=, "
+      "high=, sd_privacy=, sd_sampling=, kind=}, in the units of the columns where the fit has a recipe; it prints "
+      "itself with what is not covered.  target = \"population\" (default) counts the noise and that the records are "
+      "a sample, \"records\" the noise alone: where the answer without it would be.  level: 0.95 by default.  joint = "
+      "\"bonferroni\": all at once.  kind is \"exact\" (output_perturbation with Gaussian noise, of the records) or "
+      "\"approx\" (sufficient_statistics, first order in the noise, of a linear model).  Errors: other solvers, which "
+      "release nothing that says it." },
     { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
       "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
       "it stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "

@@ -120,6 +120,18 @@ int pnl_fit_covariance(lua_State *L)
     return 1;
 }
 
+int pnl_fit_intervals(lua_State *L)
+{
+    (void)pnl_check(L, 1, &pnl_fit_class);
+    lua_settop(L, 2);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "penumbra.intervals");
+    lua_call(L, 1, 1);
+    lua_insert(L, 1);
+    lua_call(L, 2, 1);
+    return 1;
+}
+
 /* ---- fit.moments ---- */
 
 int pnl_fit_moments(lua_State *L)

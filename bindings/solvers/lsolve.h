@@ -73,6 +73,7 @@ void pnl_open_scores(lua_State *L);
 size_t pnl_fit_nonzeros(const pn_fit *fit);
 /* lfit_moments.c */
 int pnl_fit_path(lua_State *L);
+int pnl_fit_intervals(lua_State *L);
 int pnl_fit_covariance(lua_State *L);
 int pnl_fit_moments(lua_State *L);
 /* lfit_print.c */

@@ -1,17 +1,18 @@
 -- evaluation/init.lua -- pn.evaluate: how good a model is on private records that it was not trained on, paid for.
--- Depends on: penumbra.scores (bindings/solvers/lscores.c), penumbra.evaluation.figures, .show.  Used by: penumbra (init.lua),
+-- Depends on: penumbra.scores (bindings/solvers/lscores.c), penumbra.evaluation.figures, .show, penumbra.shown.  Used by: penumbra (init.lua),
 -- penumbra.model, penumbra.sandbox.
 --
 -- The records become a data set of cells (penumbra.scores), of which pn.query.histogram or pn.query.mean releases counts or
 -- means: they check the range, charge the ledger and what the data set has cost, and draw the noise.  All else is arithmetic
 -- on what they gave.  No method of a string is called: in a curated state those are the script's.
 local error, ipairs, next, pairs, pcall, rawget, rawset = error, ipairs, next, pairs, pcall, rawget, rawset
-local setmetatable, tostring, type, math_type = setmetatable, tostring, type, math.type
+local setmetatable, type, math_type = setmetatable, type, math.type
 local concat, find, format, gsub, sort, metatable_of = table.concat, string.find, string.format, string.gsub, table.sort,
   debug.getmetatable
 local figures = require "penumbra.evaluation.figures"
 local scores = require "penumbra.scores"
 local show = require "penumbra.evaluation.show"
+local shown = require "penumbra.shown"
 
 local evaluation = {}
 
@@ -55,14 +56,14 @@ local function check_options(options)
   for name in next, known do names[#names + 1] = name end
   sort(names)
   for name in next, options do
-    if not known[name] then fail("unknown option '%s'; it takes %s", tostring(name), concat(names, ", ")) end
+    if not known[name] then fail("unknown option '%s'; it takes %s", shown(name), concat(names, ", ")) end
   end
   local bins, confidence = options.bins, options.confidence
   if bins ~= nil and not (math_type(bins) == "integer" and bins >= 2 and bins <= 1000 and bins % 2 == 0) then
-    fail("bins must be an even whole number from 2 to 1000, got %s", tostring(bins))
+    fail("bins must be an even whole number from 2 to 1000, got %s", shown(bins))
   end
   if confidence ~= nil and not (type(confidence) == "number" and confidence > 0 and confidence < 1) then
-    fail("confidence must be a number between 0 and 1, got %s", tostring(confidence))
+    fail("confidence must be a number between 0 and 1, got %s", shown(confidence))
   end
 end
 
@@ -117,7 +118,7 @@ local function units(options, fit, data)
     fail("range is missing: where are errors cut, in the label's unit?  A public number, about as wide as the labels' range")
   end
   if type(range) ~= "number" or not (range > 0 and range < math.huge) then
-    fail("range must be a positive number, got %s", tostring(range))
+    fail("range must be a positive number, got %s", shown(range))
   end
   return unit, range
 end
@@ -140,7 +141,7 @@ local function price(with, options, n)
   if options.rho ~= nil and options.delta ~= nil then fail("give epsilon and delta, or rho, not both") end
   local delta, ledger = delta_of(options, n), options.ledger
   if ledger and options.neighbours and ledger.neighbours ~= options.neighbours then
-    fail("neighbours is \"%s\" and the ledger's \"%s\"; leave it out", tostring(options.neighbours), ledger.neighbours)
+    fail("neighbours is \"%s\" and the ledger's \"%s\"; leave it out", shown(options.neighbours), ledger.neighbours)
   end
   if not ledger and not with.curated then
     ledger = with.ledger { epsilon = options.epsilon, delta = delta, rho = options.rho, neighbours = options.neighbours,

@@ -1,16 +1,17 @@
 -- model/init.lua -- pn.model: from a file to a private model in one call.  It reads the file by the recipe, holds records out by
 -- position, chooses the solver from public numbers and trains; what it chose it says.
--- Depends on: penumbra.model.kinds, .ranges, .show.  Used by: penumbra (init.lua), penumbra.sandbox.
+-- Depends on: penumbra.model.kinds, .ranges, .show, penumbra.shown.  Used by: penumbra (init.lua), penumbra.sandbox.
 --
 -- What a call needs is taken from pn when it is made, before a script of an analyst's may put other functions in its place; none
 -- of these files calls a method of a string.
 local error, ipairs, next, pairs, pcall, rawget, rawset = error, ipairs, next, pairs, pcall, rawget, rawset
-local math_type, setmetatable, tostring, type = math.type, setmetatable, tostring, type
+local math_type, setmetatable, type = math.type, setmetatable, type
 local concat, find, format, gsub = table.concat, string.find, string.format, string.gsub
 local sort, debug_metatable = table.sort, debug.getmetatable
 local kinds = require "penumbra.model.kinds"
 local ranges = require "penumbra.model.ranges"
 local show = require "penumbra.model.show"
+local shown = require "penumbra.shown"
 
 local models = {}
 
@@ -89,7 +90,7 @@ local function held(owner, options, n)
   end
   if math_type(every) ~= "integer" or every < 2 then
     error(format("%s: test must be a whole number from 2 (each test-th record is held out), or false, got %s", owner,
-      tostring(every)), 0)
+      shown(every)), 0)
   end
   if n < every then
     error(format("%s: %d records have no %dth one to hold out; give test = false", owner, n, every), 0)
@@ -217,7 +218,7 @@ local meta = {
   __index = function(_, name)
     if methods[name] then return methods[name] end
     if is_field[name] then return nil end
-    error(format("a model has no '%s'; it has %s, and the methods %s", tostring(name), concat(fields, ", "), names_of(methods)), 2)
+    error(format("a model has no '%s'; it has %s, and the methods %s", shown(name), concat(fields, ", "), names_of(methods)), 2)
   end,
   __tostring = show,
 }
@@ -232,7 +233,7 @@ local function train(with, kind, options)
   if type(options) ~= "table" then error(format("%s: expected a table of options, got %s", owner, type(options)), 0) end
   for name in next, options do
     if not known[name] then
-      error(format("%s: unknown option '%s'; it takes %s", owner, tostring(name), names_of(known)), 0)
+      error(format("%s: unknown option '%s'; it takes %s", owner, shown(name), names_of(known)), 0)
     end
   end
   if options.clip and not row.clips then
@@ -272,9 +273,16 @@ end
 
 -- ---- pn.model ----
 
+-- What is denied to analysts is denied when it is called, in its own words.
+local function taken(get)
+  local fine, value = pcall(get)
+  return fine and value or function() error(value, 0) end
+end
+
 function models.add(pn)
   local with = {
-    recipe = pn.recipe, objective = pn.objective, plan = pn.solve.auto.plan, l2_ball = pn.set.l2_ball, l1_ball = pn.set.l1_ball,
+    recipe = pn.recipe, objective = pn.objective, plan = taken(function() return pn.solve.auto.plan end),
+    l2_ball = pn.set.l2_ball, l1_ball = pn.set.l1_ball,
     quantile = pn.query.quantile, gaussian = pn.event.gaussian, event = pn.event.exponential, sigma = pn.calibrate.gaussian,
     ledger = pn.ledger,
     logistic = pn.loss.logistic, squared = pn.loss.squared, poisson = pn.loss.poisson, softmax = pn.loss.softmax,
@@ -288,7 +296,7 @@ function models.add(pn)
   rawset(pn, "model", setmetatable(library, {
     __name = "pn.library", __metatable = false,
     __index = function(_, name)
-      error(format("pn.model has no '%s'; it has %s", tostring(name), names_of(kinds)), 2)
+      error(format("pn.model has no '%s'; it has %s", shown(name), names_of(kinds)), 2)
     end,
     __tostring = function() return 'library model: help "model" lists what it has' end,
   }))

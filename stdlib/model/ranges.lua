@@ -1,5 +1,5 @@
 -- ranges.lua -- pn.recipe.estimate: ranges of columns that nobody knows, from the records, for a price.
--- Depends on: nothing.  Used by: penumbra.model.
+-- Depends on: penumbra.shown.  Used by: penumbra.model.
 --
 -- Of each open column two quantiles, tail and 1 - tail, are released by the exponential mechanism over a grid that is the same
 -- for every file: 0 and +-2^(k/2), k = -40 .. 120.  A record moves the rank of a candidate by at most 1, so a quantile at epsilon
@@ -10,7 +10,9 @@
 -- With probability 0.95 the rank is off by at most (2/epsilon) ln(G/0.05) beyond the best candidate, G the size of the grid.
 -- Where twice that exceeds tail n the quantile would say nothing of the records: n is public, and the call is refused before
 -- anything is spent.  A range that is wrong costs accuracy, never privacy: values are clipped to it.
-local error, ipairs, next, pairs, setmetatable, tostring, type = error, ipairs, next, pairs, setmetatable, tostring, type
+local shown = require "penumbra.shown"
+
+local error, ipairs, next, pairs, setmetatable, type = error, ipairs, next, pairs, setmetatable, type
 local concat, format, gsub, find, sort = table.concat, string.format, string.gsub, string.find, table.sort
 local abs, ceil, log, sqrt, huge = math.abs, math.ceil, math.log, math.sqrt, math.huge
 
@@ -72,7 +74,7 @@ local function each_epsilon(options, queries)
   if (epsilon == nil) == (rho == nil) then fail("give epsilon or rho, the price of all ranges together") end
   for name, value in pairs { epsilon = epsilon, rho = rho } do
     if type(value) ~= "number" or not (value > 0 and value < huge) then
-      fail("%s must be a positive number, got %s", name, tostring(value))
+      fail("%s must be a positive number, got %s", name, shown(value))
     end
   end
   return epsilon and epsilon / queries or sqrt(8 * rho / queries)
@@ -156,7 +158,7 @@ local function check_options(options)
   if type(options) ~= "table" then fail("expected a table of options, got %s", type(options)) end
   for name in next, options do
     if not known[name] then
-      fail("unknown option '%s'; it takes csv, data, epsilon, ledger, recipe, rho, rng, tail", tostring(name))
+      fail("unknown option '%s'; it takes csv, data, epsilon, ledger, recipe, rho, rng, tail", shown(name))
     end
   end
   if type(options.recipe) ~= "table" then fail("recipe must be a table, as pn.recipe takes it, got %s", type(options.recipe)) end
@@ -165,7 +167,7 @@ local function check_options(options)
   end
   local tail = options.tail or TAIL
   if type(tail) ~= "number" or not (tail > 0 and tail < 0.5) then
-    fail("tail must be a number between 0 and 0.5, got %s", tostring(tail))
+    fail("tail must be a number between 0 and 0.5, got %s", shown(tail))
   end
   return tail
 end
@@ -216,7 +218,7 @@ end
 function ranges.part(with, options, ledger_of)
   local share = options.share or SHARE
   if type(share) ~= "number" or not (share > 0 and share < 1) then
-    fail("share must be a number between 0 and 1, got %s", tostring(share))
+    fail("share must be a number between 0 and 1, got %s", shown(share))
   end
   local paid
   local recipe, found = ranges.run(with, { data = options.data, recipe = options.recipe, csv = options.csv, rng = options.rng },

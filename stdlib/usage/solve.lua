@@ -91,6 +91,7 @@ local MOMENTS = [[
 ]]
 method("pn.fit", MOMENTS, {
   path = "print(fit:path{columns = {1, 2}})    -- other models, for nothing\n    print(fit:path{ridge = {10}})",
+  intervals = "print(fit:intervals{level = 0.9, target = \"records\"})",
   covariance = "C = fit:covariance{of = \"privacy\"}\n    print(C[1][1] ^ 0.5)    -- how far noise moved theta[1], about",
 })
 

@@ -1,0 +1,159 @@
+-- intervals.lua -- fit:intervals{...}: how far coefficients may be from what they estimate, from what the run released alone, so
+-- that it costs nothing more.
+-- Depends on: penumbra.evaluation (quantiles of the normal law), penumbra.shown,
+-- penumbra.wrap.  Used by: bindings/solvers/lfit_moments.c.
+--
+-- Two questions, never mixed.  target = "records": where would the answer without noise be, on these records?  Its variance V_P
+-- is of the noise alone.  target = "population": where is the value of the population that the records are a sample of?  V_P and
+-- the variance of the sample, V_S.  Intervals are theta_j +- z sqrt(V_jj), z the quantile of the normal law.
+--
+--   sufficient_statistics  V_P and V_P + V_S by fit:covariance: first order in the noise, whose law is known.  V_S supposes a
+--                          linear model with errors of one variance.  ("approx")
+--   output_perturbation    theta is the minimiser plus Gaussian noise of a known deviation: V_P = sigma^2 I.  ("exact")
+--
+-- Others release nothing that says how noise moved their last point: gradients of a path do not, without a Hessian.
+--
+-- Original units.  Of a recipe's features the coefficient of a column, and the constant, are linear in theta: o = A theta + b, so
+-- their covariance is A V A^T.  With f_j the factor of feature j (scale, times half the label's width where that is a range) and
+-- m_j its offset: o_j = f_j theta_j, constant = sum f_j (-m_j) theta_j + f_0 theta_0 + middle, theta_0 the intercept's.
+local evaluation = require "penumbra.evaluation"
+local shown = require "penumbra.shown"
+local wrap = require "penumbra.wrap"
+
+local known = { level = true, target = true, joint = true }
+
+local function fail(...) error("fit:intervals: " .. string.format(...), 0) end
+
+local function read(options)
+  if options == nil then options = {} end
+  if type(options) ~= "table" then fail("expected a table of options, got %s", type(options)) end
+  for name in pairs(options) do
+    if not known[name] then fail("unknown option '%s'; it takes joint, level, target", shown(name)) end
+  end
+  local level, target, joint = options.level or 0.95, options.target or "population", options.joint or false
+  if type(level) ~= "number" or not (level > 0 and level < 1) then
+    fail("level must be a number between 0 and 1, got %s", shown(level))
+  end
+  if target ~= "population" and target ~= "records" then
+    fail('target must be "population" or "records", got %s', shown(target))
+  end
+  if joint ~= false and joint ~= "bonferroni" then fail('joint must be "bonferroni" or left out, got %s', shown(joint)) end
+  return level, target, joint
+end
+
+-- ---- variances ----
+
+local methods = {}
+
+function methods.sufficient_statistics(fit, target)
+  local out = { privacy = fit:covariance { of = "privacy" }, kind = "approx", notes = {} }
+  if target == "population" then out.total = fit:covariance { of = "total" } end
+  local ridge = fit:path()[1].ridge
+  if ridge > 0 then
+    out.notes[1] = ("the bias of the ridge, %.3g, which pulls coefficients to 0"):format(ridge)
+  end
+  if target == "population" then out.notes[#out.notes + 1] = "errors whose variance differs from record to record" end
+  return out
+end
+
+function methods.output_perturbation(fit, target)
+  local plan = fit.plan
+  local sigma = plan.sigma
+  if not sigma or not tostring(plan.event or ""):find "gaussian%(" then
+    fail("the noise of this run is not Gaussian, and its law is not kept; fit with a delta, or with rho")
+  end
+  if target == "population" then
+    fail('output_perturbation releases nothing about the sample\'s own spread; target = "records" says how far noise moved the '
+      .. "coefficients")
+  end
+  local V = {}
+  for j = 1, #fit.theta do
+    V[j] = setmetatable({ [j] = sigma ^ 2 }, { __index = function() return 0 end })
+  end
+  return { privacy = V, kind = "exact",
+    notes = { "steps that end before the minimum, and what the set cuts off the noise" } }
+end
+
+-- ---- units ----
+
+-- Rows of A, for each coefficient and the constant, as tables {feature number = factor}; nil for what has no recipe.
+local function to_original(fit)
+  local recipe = fit.recipe
+  if not recipe then return nil end
+  local label = recipe:label()
+  local half, middle = 1, 0
+  if label and label.low then
+    half, middle = (label.high - label.low) / 2, (label.high + label.low) / 2
+  end
+  local rows, constant = {}, {}
+  for j, feature in ipairs(recipe:features()) do
+    local factor = feature.scale * half
+    rows[j] = { [j] = factor }
+    constant[j] = feature.kind == "intercept" and factor or -feature.offset * factor
+  end
+  return rows, constant, middle
+end
+
+local function spread(V, row)
+  local sum = 0
+  for i, a in pairs(row) do
+    for j, b in pairs(row) do sum = sum + a * b * V[i][j] end
+  end
+  return math.sqrt(math.max(0, sum))
+end
+
+-- ---- the table ----
+
+local meta = { __name = "pn.intervals" }
+
+function meta.__tostring(t)
+  local what = t.target == "records" and "the answer without noise on these records" or "the value of the population"
+  local lines = { ("intervals of %g %%%s, %s: %s"):format(100 * t.level, t.joint and " for all together" or "", t.kind, what) }
+  lines[2] = ("  %-26s %11s %11s %11s %9s %9s"):format("feature", "estimate", "low", "high", "noise", "sample")
+  for _, one in ipairs(t) do
+    lines[#lines + 1] = ("  %-26s %11.5g %11.5g %11.5g %9.2g %9s"):format(one.name:sub(1, 26), one.estimate, one.low, one.high,
+      one.sd_privacy, one.sd_sampling and ("%.2g"):format(one.sd_sampling) or "-")
+  end
+  lines[#lines + 1] = wrap("  ", "not covered: " .. table.concat(t.notes, "; "), 2):sub(1, -2)
+  return table.concat(lines, "\n")
+end
+
+local function add(out, name, estimate, row, of, z, unit)
+  local noise = spread(of.privacy, row)
+  local total = of.total and spread(of.total, row) or noise
+  out[#out + 1] = { name = name, estimate = estimate, low = estimate - z * total, high = estimate + z * total, sd_privacy = noise,
+    sd_sampling = of.total and math.sqrt(math.max(0, total ^ 2 - noise ^ 2)) or nil, kind = of.kind, unit = unit }
+end
+
+return function(fit, options)
+  local level, target, joint = read(options)
+  local solver = fit.plan.solver
+  local method = methods[solver]
+  if not method then
+    fail("%s releases nothing that says how far noise moved its coefficients; solve.sufficient_statistics has intervals, and "
+      .. 'solve.output_perturbation has those of target = "records"', solver)
+  end
+  if not fit.privacy then fail("a run without privacy has no noise to tell of") end
+  local of = method(fit, target)
+  local theta, coefficients = fit.theta, fit:coefficients()
+  local rows, constant, middle = to_original(fit)
+  local count = #theta + (rows and 1 or 0)
+  local z = evaluation.quantile(1 - (1 - level) / 2 / (joint and count or 1))
+  local out = { level = level, target = target, joint = joint, kind = of.kind, notes = of.notes }
+  table.insert(out.notes, "the bias of clipping rows and labels")
+  table.insert(out.notes, "a model that was chosen among several by the same records")
+  for j = 1, #theta do
+    local one = coefficients[j]
+    if rows and one.original then
+      add(out, one.name, one.original, rows[j], of, z, "file")
+    else
+      add(out, one.name, theta[j], { [j] = 1 }, of, z, "scaled")
+    end
+  end
+  if rows then
+    local estimate = middle
+    for j = 1, #theta do estimate = estimate + constant[j] * theta[j] end
+    add(out, "(constant)", estimate, constant, of, z, "file")
+  end
+  return setmetatable(out, meta)
+end

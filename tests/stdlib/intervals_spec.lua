@@ -1,0 +1,94 @@
+-- intervals_spec.lua -- fit:intervals: coverage of the answer without noise and of the population, with a control that forgets the
+-- noise; units; what is refused.
+local pn = require "penumbra"
+local people = require "tests.tools.people"
+local refused = require("tests.tools.refusal").refused
+
+local P, N = 5, 2000
+local truth = 0.6 / math.sqrt(P)
+
+-- Rows on the sphere, labels of a linear model with errors of deviation .15.
+local function sample(seed)
+  local rng = pn.rng.seeded(seed)
+  local X, y = {}, pn.vec.zeros(N)
+  for i = 1, N do
+    local x = rng:sphere(P)
+    X[i] = x
+    local sum = 0
+    for j = 1, P do sum = sum + truth * x[j] end
+    y[i] = sum + 0.15 * math.sqrt(-2 * math.log(1 - rng:uniform())) * math.cos(2 * math.pi * rng:uniform())
+  end
+  return pn.data.from(pn.mat(X), y):clip_rows("l2", 1):clip_labels(-1, 1)
+end
+
+local function objective(d)
+  return pn.objective { data = d, loss = pn.loss.squared(), set = pn.set.l2_ball { dim = d.p, radius = 5 } }
+end
+
+describe("fit:intervals", function()
+  it("covers the answer without noise and the population; the sample's spread alone does not", function()
+    local covered, runs = { records = 0, population = 0, control = 0 }, 60
+    for run = 1, runs do
+      local o = objective(sample(run))
+      local fit = pn.solve.sufficient_statistics(o, { epsilon = 1, delta = 1e-6, rng = pn.rng.seeded(100 + run) })
+      local exact = pn.solve.sufficient_statistics(o, { privacy = false }).theta
+      local records, population = fit:intervals { target = "records" }, fit:intervals()
+      for j = 1, P do
+        local one = population[j]
+        if math.abs(exact[j] - fit.theta[j]) <= records[j].high - fit.theta[j] then covered.records = covered.records + 1 end
+        if one.low <= truth and truth <= one.high then covered.population = covered.population + 1 end
+        if math.abs(truth - one.estimate) <= 1.96 * one.sd_sampling then covered.control = covered.control + 1 end
+      end
+    end
+    -- of 300 at 95 %: below 262 or above 299 with probability 1e-6 or less, were they independent
+    assert.is_true(covered.records >= 262, covered.records)
+    assert.is_true(covered.population >= 262, covered.population)
+    assert.is_true(covered.control <= 200, covered.control)
+  end)
+
+  it("knows the law of output perturbation", function()
+    local o = pn.objective { data = sample(1), loss = pn.loss.squared(), set = pn.set.l2_ball { dim = P, radius = 5 },
+      reg = pn.reg.l2(0.1) }
+    local fit = pn.solve.output_perturbation(o, { epsilon = 1, delta = 1e-6 })
+    local t = fit:intervals { target = "records", level = 0.9 }
+    assert.same({ "exact", P }, { t.kind, #t })
+    assert.near(fit.plan.sigma, t[1].sd_privacy, 1e-12)
+    assert.near(1.6448536269514722 * fit.plan.sigma, t[1].high - fit.theta[1], 1e-9)
+    refused("target = \"records\" says", fit.intervals, fit)
+    assert.near(2.3263478740408408 * fit.plan.sigma, fit:intervals { target = "records", level = 0.9, joint = "bonferroni" }[1].high
+      - fit.theta[1], 1e-9)
+  end)
+
+  it("speaks the units of the file", function()
+    local csv = people.write(600)
+    local recipe = people.recipe(people.labels.squared)
+    local d = recipe:data(csv)
+    local fit = pn.solve.sufficient_statistics(objective(d), { epsilon = 50, delta = 1e-6 })
+    local t, all = fit:intervals(), fit:coefficients()
+    assert.equal(#fit.theta + 1, #t)
+    local V = fit:covariance { of = "total" }
+    for j, one in ipairs(t) do
+      assert.near(all[j].original or one.estimate, one.estimate, 1e-9 * math.max(1, math.abs(one.estimate)), one.name)
+      if one.unit == "file" and one.name ~= "(constant)" then
+        assert.near(math.abs(all[j].original / all[j].scaled) * math.sqrt(V[j][j]), (one.high - one.low) / 2 / 1.959963984540054,
+          1e-6 * (one.high - one.low), one.name)
+      end
+    end
+    assert.near(all[#all].original, t[#t].estimate, 1e-6 * math.abs(t[#t].estimate))
+    assert.truthy(tostring(t):find("not covered: ", 1, true))
+    os.remove(csv)
+  end)
+
+  it("refuses what has no interval", function()
+    local o = objective(sample(1))
+    local fit = pn.solve.sufficient_statistics(o, { epsilon = 1, delta = 1e-6 })
+    local other = pn.solve.gradient_descent(o, { epsilon = 1, delta = 1e-6 })
+    refused("gradient_descent releases nothing", other.intervals, other)
+    refused("without privacy", function() pn.solve.sufficient_statistics(o, { privacy = false }):intervals() end)
+    refused("level must be", fit.intervals, fit, { level = 1 })
+    refused("target must be", fit.intervals, fit, { target = "me" })
+    refused("joint must be", fit.intervals, fit, { joint = true })
+    refused("unknown option 'leval'", fit.intervals, fit, { leval = 0.9 })
+    refused("expected a table", fit.intervals, fit, 0.9)
+  end)
+end)
