@@ -1,6 +1,6 @@
 -- evaluation/init.lua -- pn.evaluate: how good a model is on private records that it was not trained on, paid for.
--- Depends on: penumbra.scores (bindings/solvers/lscores.c), penumbra.evaluation.figures, .show, penumbra.shown.  Used by: penumbra (init.lua),
--- penumbra.model, penumbra.sandbox.
+-- Depends on: penumbra.scores (bindings/solvers/lscores.c), penumbra.evaluation.figures, .show,
+-- penumbra.shown.  Used by: penumbra (init.lua), penumbra.model, penumbra.sandbox.
 --
 -- The records become a data set of cells (penumbra.scores), of which pn.query.histogram or pn.query.mean releases counts or
 -- means: they check the range, charge the ledger and what the data set has cost, and draw the noise.  All else is arithmetic
