@@ -9,7 +9,8 @@
 --
 --   sufficient_statistics  V_P and V_P + V_S by fit:covariance: first order in the noise, whose law is known.  V_S supposes a
 --                          linear model with errors of one variance.  ("approx")
---   output_perturbation    theta is the minimiser plus Gaussian noise of a known deviation: V_P = sigma^2 I.  ("exact")
+--   output_perturbation    theta is the end point plus Gaussian noise of a known deviation: V_P = sigma^2 I.  ("exact"; with a
+--                          set, onto which the sum is projected, "heuristic")
 --
 -- Others release nothing that says how noise moved their last point: gradients of a path do not, without a Hessian.
 --
@@ -45,19 +46,40 @@ end
 
 local methods = {}
 
+-- The answer is not the least squares one where a set or a regulariser of the objective moved it: what the noise does is then
+-- another thing, on a boundary above all.
+local function moved(theta, free)
+  for j = 1, #theta do
+    if math.abs(theta[j] - free[j]) > 1e-6 * math.max(math.abs(theta[j]), math.abs(free[j])) then return true end
+  end
+  return false
+end
+
 function methods.sufficient_statistics(fit, target)
+  if not fit.moments then fail("the run ended before it released its moments; run it to its end") end
   local out = { privacy = fit:covariance { of = "privacy" }, kind = "approx", notes = {} }
   if target == "population" then out.total = fit:covariance { of = "total" } end
-  local ridge = fit:path()[1].ridge
-  if ridge > 0 then
-    out.notes[1] = ("the bias of the ridge, %.3g, which pulls coefficients to 0"):format(ridge)
+  local free = fit:path()[1]
+  if moved(fit.theta, free.theta) then
+    out.kind = "heuristic"
+    out.notes[1] = "that the set or the regulariser moved the answer: no coverage is claimed"
+  end
+  if free.ridge > 0 then
+    out.notes[#out.notes + 1] = ("the bias of the ridge, %.3g, which pulls coefficients to 0"):format(free.ridge)
   end
   if target == "population" then out.notes[#out.notes + 1] = "errors whose variance differs from record to record" end
   return out
 end
 
+-- Of a run that ended before its last step nothing was released, and theta is the start.
 function methods.output_perturbation(fit, target)
   local plan = fit.plan
+  if type(plan) ~= "userdata" or not pcall(function() return plan.objective end) then
+    fail("a fit that was loaded does not keep the deviation of its noise; ask before it is saved")
+  end
+  if fit.steps < plan.iterations then
+    fail("the run ended after %d of %d steps, before it released anything; run it to its end", fit.steps, plan.iterations)
+  end
   local sigma = plan.sigma
   if not sigma or not tostring(plan.event or ""):find "gaussian%(" then
     fail("the noise of this run is not Gaussian, and its law is not kept; fit with a delta, or with rho")
@@ -70,8 +92,9 @@ function methods.output_perturbation(fit, target)
   for j = 1, #fit.theta do
     V[j] = setmetatable({ [j] = sigma ^ 2 }, { __index = function() return 0 end })
   end
-  return { privacy = V, kind = "exact",
-    notes = { "steps that end before the minimum, and what the set cuts off the noise" } }
+  local set = plan.objective.set ~= nil
+  return { privacy = V, kind = set and "heuristic" or "exact",
+    notes = { "steps that end before the minimum", set and "what the set cuts off the noise: no coverage is claimed" or nil } }
 end
 
 -- ---- units ----
@@ -79,7 +102,7 @@ end
 -- Rows of A, for each coefficient and the constant, as tables {feature number = factor}; nil for what has no recipe.
 local function to_original(fit)
   local recipe = fit.recipe
-  if not recipe then return nil end
+  if not recipe or #recipe:features() ~= #fit.theta then return nil end -- of several classes each has theirs
   local label = recipe:label()
   local half, middle = 1, 0
   if label and label.low then
@@ -109,6 +132,7 @@ local meta = { __name = "pn.intervals" }
 function meta.__tostring(t)
   local what = t.target == "records" and "the answer without noise on these records" or "the value of the population"
   local lines = { ("intervals of %g %%%s, %s: %s"):format(100 * t.level, t.joint and " for all together" or "", t.kind, what) }
+  if t.simulated then lines[1] = lines[1] .. "\n  seeded noise: a simulation, which protects nobody" end
   lines[2] = ("  %-26s %11s %11s %11s %9s %9s"):format("feature", "estimate", "low", "high", "noise", "sample")
   for _, one in ipairs(t) do
     lines[#lines + 1] = ("  %-26s %11.5g %11.5g %11.5g %9.2g %9s"):format(one.name:sub(1, 26), one.estimate, one.low, one.high,
@@ -125,6 +149,40 @@ local function add(out, name, estimate, row, of, z, unit)
     sd_sampling = of.total and math.sqrt(math.max(0, total ^ 2 - noise ^ 2)) or nil, kind = of.kind, unit = unit }
 end
 
+-- The coefficients that are entries of theta, in their order.
+local function entries(fit)
+  local out = {}
+  for _, one in ipairs(fit:coefficients()) do
+    if one.scaled then out[#out + 1] = one end
+  end
+  return out
+end
+
+local function add_all(out, fit, of, z)
+  local theta, rows, constant, middle = fit.theta, to_original(fit)
+  for j, one in ipairs(entries(fit)) do
+    local name = one.class and ("%s, %s"):format(one.class, one.name) or one.name
+    if rows and one.original then
+      add(out, name, one.original, rows[j], of, z, "file")
+    else
+      add(out, name, theta[j], { [j] = 1 }, of, z, "scaled")
+    end
+  end
+  if rows then
+    local estimate = middle
+    for j = 1, #theta do estimate = estimate + constant[j] * theta[j] end
+    add(out, "(constant)", estimate, constant, of, z, "file")
+  end
+end
+
+-- Where the released residual is no more than its noise the records seem to have no errors.
+local function warn_of_residual(out)
+  for _, one in ipairs(out) do
+    if one.sd_sampling ~= 0 then return end
+  end
+  table.insert(out.notes, 1, "the spread of the sample: the released residual is lost in the noise, and counts as 0")
+end
+
 return function(fit, options)
   local level, target, joint = read(options)
   local solver = fit.plan.solver
@@ -135,25 +193,13 @@ return function(fit, options)
   end
   if not fit.privacy then fail("a run without privacy has no noise to tell of") end
   local of = method(fit, target)
-  local theta, coefficients = fit.theta, fit:coefficients()
-  local rows, constant, middle = to_original(fit)
-  local count = #theta + (rows and 1 or 0)
+  local count = #fit.theta + (to_original(fit) and 1 or 0)
   local z = evaluation.quantile(1 - (1 - level) / 2 / (joint and count or 1))
-  local out = { level = level, target = target, joint = joint, kind = of.kind, notes = of.notes }
+  local out = { level = level, target = target, joint = joint, kind = of.kind, notes = of.notes,
+    simulated = fit.privacy.simulated }
   table.insert(out.notes, "the bias of clipping rows and labels")
   table.insert(out.notes, "a model that was chosen among several by the same records")
-  for j = 1, #theta do
-    local one = coefficients[j]
-    if rows and one.original then
-      add(out, one.name, one.original, rows[j], of, z, "file")
-    else
-      add(out, one.name, theta[j], { [j] = 1 }, of, z, "scaled")
-    end
-  end
-  if rows then
-    local estimate = middle
-    for j = 1, #theta do estimate = estimate + constant[j] * theta[j] end
-    add(out, "(constant)", estimate, constant, of, z, "file")
-  end
+  add_all(out, fit, of, z)
+  if target == "population" then warn_of_residual(out) end
   return setmetatable(out, meta)
 end

@@ -379,9 +379,11 @@ static const pnl_row fit_rows[] = {
       "high=, sd_privacy=, sd_sampling=, kind=}, in the units of the columns where the fit has a recipe; it prints "
       "itself with what is not covered.  target = \"population\" (default) counts the noise and that the records are "
       "a sample, \"records\" the noise alone: where the answer without it would be.  level: 0.95 by default.  joint = "
-      "\"bonferroni\": all at once.  kind is \"exact\" (output_perturbation with Gaussian noise, of the records) or "
-      "\"approx\" (sufficient_statistics, first order in the noise, of a linear model).  Errors: other solvers, which "
-      "release nothing that says it." },
+      "\"bonferroni\": all at once.  kind is \"exact\" (output_perturbation without a set, with Gaussian noise, of the "
+      "records), \"approx\" (sufficient_statistics, first order in the noise, of a linear model) or \"heuristic\" (a "
+      "set or a regulariser moved the answer: no coverage is claimed).  simulated: of seeded noise.  Errors: other "
+      "solvers, which release nothing that says it; a run that ended before it released anything; output_perturbation "
+      "that was loaded." },
     { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
       "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
       "it stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "

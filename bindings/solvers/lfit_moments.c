@@ -71,9 +71,11 @@ int pnl_fit_path(lua_State *L)
     pn_submodel which = { .ridge = NAN };
     pn_arg args[2];
     size_t count;
+    pn_err err;
 
     lua_settop(L, 2);
     pnl_options(L, 2, "fit:path", path_params, args, NULL);
+    pnl_status(L, pn_args_check("fit:path", path_params, args, &err), &err);
     which.columns = read_columns(L, "fit:path", of, &args[1]);
     which.count = args[1].given ? args[1].vector.n : 0;
     count = args[0].given ? args[0].vector.n : 1;
@@ -110,6 +112,7 @@ int pnl_fit_covariance(lua_State *L)
 
     lua_settop(L, 2);
     pnl_options(L, 2, "fit:covariance", covariance_params, args, NULL);
+    pnl_status(L, pn_args_check("fit:covariance", covariance_params, args, &err), &err);
     if (args[1].given)
         which.ridge = args[1].real;
     which.columns = read_columns(L, "fit:covariance", of, &args[2]);
