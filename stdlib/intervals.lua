@@ -1,7 +1,7 @@
 -- intervals.lua -- fit:intervals{...}: how far coefficients may be from what they estimate, from what the run released alone, so
 -- that it costs nothing more.
--- Depends on: penumbra.evaluation (quantiles of the normal law), penumbra.shown,
--- penumbra.wrap.  Used by: bindings/solvers/lfit_moments.c.
+-- Depends on: penumbra.call, penumbra.scores (quantiles of the normal law), penumbra.wrap.
+-- Used by: bindings/solvers/lfit_moments.c.
 --
 -- Two questions, never mixed.  target = "records": where would the answer without noise be, on these records?  Its variance V_P
 -- is of the noise alone.  target = "population": where is the value of the population that the records are a sample of?  V_P and
@@ -17,20 +17,18 @@
 -- Original units.  Of a recipe's features the coefficient of a column, and the constant, are linear in theta: o = A theta + b, so
 -- their covariance is A V A^T.  With f_j the factor of feature j (scale, times half the label's width where that is a range) and
 -- m_j its offset: o_j = f_j theta_j, constant = sum f_j (-m_j) theta_j + f_0 theta_0 + middle, theta_0 the intercept's.
-local evaluation = require "penumbra.evaluation"
-local shown = require "penumbra.shown"
+local call = require "penumbra.call"
+local scores = require "penumbra.scores"
 local wrap = require "penumbra.wrap"
 
-local known = { level = true, target = true, joint = true }
+local shown = call.shown
+local params = { { name = "level" }, { name = "target" }, { name = "joint" } }
 
 local function fail(...) error("fit:intervals: " .. string.format(...), 0) end
 
 local function read(options)
   if options == nil then options = {} end
-  if type(options) ~= "table" then fail("expected a table of options, got %s", type(options)) end
-  for name in pairs(options) do
-    if not known[name] then fail("unknown option '%s'; it takes joint, level, target", shown(name)) end
-  end
+  call.check("fit:intervals", params, options)
   local level, target, joint = options.level or 0.95, options.target or "population", options.joint or false
   if type(level) ~= "number" or not (level > 0 and level < 1) then
     fail("level must be a number between 0 and 1, got %s", shown(level))
@@ -132,7 +130,7 @@ local meta = { __name = "pn.intervals" }
 function meta.__tostring(t)
   local what = t.target == "records" and "the answer without noise on these records" or "the value of the population"
   local lines = { ("intervals of %g %%%s, %s: %s"):format(100 * t.level, t.joint and " for all together" or "", t.kind, what) }
-  if t.simulated then lines[1] = lines[1] .. "\n  seeded noise: a simulation, which protects nobody" end
+  if t.simulated then lines[1] = lines[1] .. "\n  the noise is seeded: a simulation, which protects nobody" end
   lines[2] = ("  %-26s %11s %11s %11s %9s %9s"):format("feature", "estimate", "low", "high", "noise", "sample")
   for _, one in ipairs(t) do
     lines[#lines + 1] = ("  %-26s %11.5g %11.5g %11.5g %9.2g %9s"):format(one.name:sub(1, 26), one.estimate, one.low, one.high,
@@ -194,7 +192,7 @@ return function(fit, options)
   if not fit.privacy then fail("a run without privacy has no noise to tell of") end
   local of = method(fit, target)
   local count = #fit.theta + (to_original(fit) and 1 or 0)
-  local z = evaluation.quantile(1 - (1 - level) / 2 / (joint and count or 1))
+  local z = scores.quantile(1 - (1 - level) / 2 / (joint and count or 1))
   local out = { level = level, target = target, joint = joint, kind = of.kind, notes = of.notes,
     simulated = fit.privacy.simulated }
   table.insert(out.notes, "the bias of clipping rows and labels")

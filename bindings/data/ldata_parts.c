@@ -1,5 +1,5 @@
 /* ldata_parts.c -- data sets of some of the records: take, shuffle, share, split, holdout.
- * Depends on: ldata.h, progress.h, core/vault.h.  Used by: ldata.c. */
+ * Depends on: ldata.h, progress.h, core/vault.h.  Used by: ldata.c, lselection.c. */
 #include <math.h>
 
 #include "bindings/core/progress.h"
@@ -83,15 +83,10 @@ int pnl_data_split(lua_State *L)
     return 2;
 }
 
-int pnl_data_holdout(lua_State *L)
+void pnl_data_push_holdout(lua_State *L, const pn_dataset *data, size_t every)
 {
-    const pn_dataset *data = pnl_check(L, 1, &pnl_dataset_class);
-    size_t every = pnl_check_count(L, 2, "holdout: every"), held, *rows, kept = 0;
+    size_t held = data->n / every, *rows = new_rows(L, data->n), kept = 0;
 
-    if (every < 2 || every > data->n)
-        return pnl_error(L, "holdout: every must be from 2 to %zu, the number of records, got %zu", data->n, every);
-    held = data->n / every;
-    rows = new_rows(L, data->n);
     for (size_t i = 0; i < data->n; i++) {
         if ((i + 1) % every != 0)
             rows[kept++] = i;
@@ -100,5 +95,15 @@ int pnl_data_holdout(lua_State *L)
     }
     push_subset(L, data, rows, kept);
     push_subset(L, data, rows + kept, held);
+}
+
+int pnl_data_holdout(lua_State *L)
+{
+    const pn_dataset *data = pnl_check(L, 1, &pnl_dataset_class);
+    size_t every = pnl_check_count(L, 2, "holdout: every");
+
+    if (every < 2 || every > data->n)
+        return pnl_error(L, "holdout: every must be from 2 to %zu, the number of records, got %zu", data->n, every);
+    pnl_data_push_holdout(L, data, every);
     return 2;
 }

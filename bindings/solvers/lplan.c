@@ -152,6 +152,19 @@ static int plan_lines(lua_State *L)
     return 1;
 }
 
+static int plan_warnings(lua_State *L)
+{
+    const pn_plan *plan = plan_of(L);
+    const char *text;
+
+    lua_newtable(L);
+    for (size_t i = 0; (text = pn_plan_warning(plan, i)) != NULL; i++) {
+        lua_pushstring(L, text);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
 static int plan_tostring(lua_State *L)
 {
     pn_plan *plan = plan_of(L);
@@ -212,6 +225,9 @@ static const pnl_row plan_rows[] = {
     { "objective", plan_objective, PNL_FIELD, PNL_NOTHING, "plan.objective -> pn.objective", "The objective." },
     { "lines", plan_lines, PNL_FIELD, PNL_NOTHING, "plan.lines -> table",
       "The rows of the printed table as {name=, value=, formula=}, and by name." },
+    { "warnings", plan_warnings, PNL_FIELD, PNL_NOTHING, "plan.warnings -> table",
+      "The warnings that the plan prints first, each a text: a price that protects little, noise that hides the "
+      "answer." },
     { "__tostring", plan_tostring, PNL_META, PNL_NOTHING, "tostring(plan)",
       "The plan as a table: guarantee, events, every number with its formula." },
     PNL_ROW_END,

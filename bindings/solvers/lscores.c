@@ -1,12 +1,14 @@
 /* lscores.c -- what pn.evaluate needs of the C half: `require "penumbra.scores"`, which is not part of pn.  It gives a
- * data set, whose records nobody sees but through what pays for them, and the fit's link.
- * Depends on: lsolve.h, ldata.h, progress.h, model/scores.h.  Used by: penumbra.evaluation. */
+ * data set, whose records nobody sees but through what pays for them, the fit's link, and quantiles.
+ * Depends on: lsolve.h, ldata.h, progress.h, model/scores.h, numeric/beta.h.
+ * Used by: penumbra.evaluation, penumbra.intervals. */
 #include "bindings/core/progress.h"
 #include "bindings/data/ldata.h"
 #include "bindings/solvers/lsolve.h"
 #include "core/vault.h"
 #include "model/model_use.h"
 #include "model/scores.h"
+#include "numeric/beta.h"
 
 /* of(fit, data, kind, bins, range) -> data set */
 static int scores_of(lua_State *L)
@@ -42,9 +44,18 @@ static int link_of(lua_State *L)
     return 2;
 }
 
+/* quantile(p) of the standard normal law */
+static int normal_quantile(lua_State *L)
+{
+    lua_pushnumber(L, pn_normal_quantile(luaL_checknumber(L, 1)));
+    return 1;
+}
+
 static int open_scores(lua_State *L)
 {
-    static const luaL_Reg functions[] = { { "of", scores_of }, { "link", link_of }, { NULL, NULL } };
+    static const luaL_Reg functions[] = {
+        { "of", scores_of }, { "link", link_of }, { "quantile", normal_quantile }, { NULL, NULL }
+    };
 
     luaL_newlib(L, functions);
     return 1;

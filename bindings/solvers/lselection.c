@@ -126,22 +126,13 @@ static int has_ledger(lua_State *L)
 static int parts(lua_State *L)
 {
     const pn_dataset *data = pnl_check(L, 1, &pnl_dataset_class);
-    size_t every = (size_t)luaL_checkinteger(L, 2), *rows = lua_newuserdatauv(L, data->n * sizeof *rows, 0);
-    pn_err err;
 
-    for (int held = 0; held < 2; held++) {
-        pn_dataset **slot = pnl_new_data(L);
-        size_t count = 0;
+    pnl_data_push_holdout(L, data, (size_t)luaL_checkinteger(L, 2));
+    for (int part = -2; part < 0; part++) {
+        pn_dataset *made = pnl_check(L, part, &pnl_dataset_class);
 
-        for (size_t i = 0; i < data->n; i++) {
-            if (((i + 1) % every == 0) == (held == 1))
-                rows[count++] = i;
-        }
-        pnl_data_pass(L);
-        (void)pnl_data_passed(L, slot, PN_WITH_RECORDS(pn_dataset_pick(slot, data, rows, count, pnl_task(L), &err)),
-                              &err);
-        pn_origin_free((*slot)->origin); /* the search is counted as a whole, and not its runs */
-        (*slot)->origin = NULL;
+        pn_origin_free(made->origin); /* the search is counted as a whole, and not its runs */
+        made->origin = NULL;
     }
     return 2;
 }

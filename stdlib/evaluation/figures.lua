@@ -143,7 +143,7 @@ function figures.two(raw, bins, s, n, z)
     confusion[p], confusion[m] = confusion[p] + counts[bins + j], confusion[m] + counts[j]
   end
   return { list = list, no_auc = why, roc = roc(raw, bins), calibration = calibration(raw, bins, s, z), confusion = confusion,
-    counts = counts }
+    counts = counts, records = total }
 end
 
 -- ---- several classes, one figure, errors ----
@@ -159,13 +159,14 @@ function figures.several(raw, classes, s, n, z)
       right[c], confusion[a][b] = a == b and 1 or 0, counts[c]
     end
   end
-  return { list = { linear("accuracy", right, counts, total, n, s, z, 0, 1) }, confusion = confusion, counts = counts }
+  return { list = { linear("accuracy", right, counts, total, n, s, z, 0, 1) }, confusion = confusion, counts = counts,
+    records = total }
 end
 
 -- The share of n records that are named rightly, with noise of deviation s.
 function figures.share(value, s, n, z)
   local inside = max(0, min(1, value))
-  return { list = { figure("accuracy", value, s * s, inside * (1 - inside) / n, z, 0, 1) } }
+  return { list = { figure("accuracy", value, s * s, inside * (1 - inside) / n, z, 0, 1) }, records = n }
 end
 
 -- Means of u = min(e^2/B^2, 1) and u^2 over n records, each with noise of deviation s: the root of the first, in units of B.
@@ -175,11 +176,12 @@ function figures.error(means, s, n, z, B)
   local one = figure("mean", u, s * s, max(0, second - max(0, u) ^ 2) / n, z, 0, 1)
   local value = B * sqrt(max(0, u))
   if value == 0 then -- the noise hides it: the root of a deviation
-    return { list = { { name = "rmse", value = 0, low = 0, high = B * sqrt(one.high), noise = B * sqrt(s), sampling = 0 } } }
+    return { list = { { name = "rmse", value = 0, low = 0, high = B * sqrt(one.high), noise = B * sqrt(s), sampling = 0 } },
+      records = n }
   end
   local slope = B * B / (2 * value)
   return { list = { { name = "rmse", value = value, low = B * sqrt(one.low), high = B * sqrt(one.high), noise = one.noise * slope,
-    sampling = one.sampling * slope } } }
+    sampling = one.sampling * slope } }, records = n }
 end
 
 return figures

@@ -1,18 +1,19 @@
 -- evaluation/init.lua -- pn.evaluate: how good a model is on private records that it was not trained on, paid for.
--- Depends on: penumbra.scores (bindings/solvers/lscores.c), penumbra.evaluation.figures, .show,
--- penumbra.shown.  Used by: penumbra (init.lua), penumbra.model, penumbra.sandbox.
+-- Depends on: penumbra.scores (bindings/solvers/lscores.c), penumbra.call, penumbra.evaluation.figures, .show.
+-- Used by: penumbra (init.lua), penumbra.model, penumbra.sandbox.
 --
 -- The records become a data set of cells (penumbra.scores), of which pn.query.histogram or pn.query.mean releases counts or
 -- means: they check the range, charge the ledger and what the data set has cost, and draw the noise.  All else is arithmetic
 -- on what they gave.  No method of a string is called: in a curated state those are the script's.
-local error, ipairs, next, pairs, pcall, rawget, rawset = error, ipairs, next, pairs, pcall, rawget, rawset
+local error, ipairs, pairs, pcall, rawget, rawset = error, ipairs, pairs, pcall, rawget, rawset
 local setmetatable, type, math_type = setmetatable, type, math.type
-local concat, find, format, gsub, sort, metatable_of = table.concat, string.find, string.format, string.gsub, table.sort,
-  debug.getmetatable
+local format, metatable_of = string.format, debug.getmetatable
+local call = require "penumbra.call"
 local figures = require "penumbra.evaluation.figures"
 local scores = require "penumbra.scores"
 local show = require "penumbra.evaluation.show"
-local shown = require "penumbra.shown"
+
+local shown = call.shown
 
 local evaluation = {}
 
@@ -38,9 +39,6 @@ local params = {
   { name = "rng", expects = "a pn.rng", required = false, doc = "a secure stream; a seeded one makes it a simulation" },
 }
 
-local known = {}
-for _, param in ipairs(params) do known[param.name] = true end
-
 local function fail(...) error("evaluate: " .. format(...), 0) end
 
 local function class_of(value)
@@ -51,13 +49,7 @@ end
 -- ---- what is asked ----
 
 local function check_options(options)
-  if type(options) ~= "table" then fail("expected a table of options, got %s", type(options)) end
-  local names = {}
-  for name in next, known do names[#names + 1] = name end
-  sort(names)
-  for name in next, options do
-    if not known[name] then fail("unknown option '%s'; it takes %s", shown(name), concat(names, ", ")) end
-  end
+  call.check("evaluate", params, options)
   local bins, confidence = options.bins, options.confidence
   if bins ~= nil and not (math_type(bins) == "integer" and bins >= 2 and bins <= 1000 and bins % 2 == 0) then
     fail("bins must be an even whole number from 2 to 1000, got %s", shown(bins))
@@ -115,7 +107,7 @@ local function units(options, fit, data)
   local range = options.range
   if range == nil and labels then range = (labels[2] - labels[1]) * unit end
   if range == nil then
-    fail("range is missing: where are errors cut, in the label's unit?  A public number, about as wide as the labels' range")
+    fail("range is missing: give the error at which a record's error is cut, in the label's unit; a public number")
   end
   if type(range) ~= "number" or not (range > 0 and range < math.huge) then
     fail("range must be a positive number, got %s", shown(range))
@@ -207,8 +199,8 @@ local function evaluate(with, options)
   local ask, relation = price(with, options, data.n)
   local confidence = options.confidence or 0.95
   local found, event = release(with, options, fit, data, function() return ask end, relation,
-    with.quantile(1 - (1 - confidence) / 2))
-  local out = { figures = found.list, records = data.n, confidence = confidence, no_auc = found.no_auc, roc = found.roc,
+    scores.quantile(1 - (1 - confidence) / 2))
+  local out = { figures = found.list, records = found.records, confidence = confidence, no_auc = found.no_auc, roc = found.roc,
     calibration = found.calibration, confusion = found.confusion, counts = found.counts, event = event,
     simulated = options.rng ~= nil and options.rng.simulated or false, neighbours = relation }
   for _, one in ipairs(found.list) do out[one.name] = one.value end
@@ -219,43 +211,10 @@ end
 
 -- ---- pn.evaluate ----
 
-local function finish(fine, answer)
-  if fine then return answer end
-  if type(answer) ~= "string" then error(answer, 0) end
-  answer = gsub(answer, "^[^\n]-evaluation/%w+%.lua:%d+: ", "")
-  if find(answer, "evaluate", 1, true) ~= 1 then answer = "evaluate: " .. answer end
-  error(answer, 3)
-end
-
 -- curated: the relation of the curator's ledger, which pays there.
 function evaluation.add(pn, curated)
-  local with = { histogram = pn.query.histogram, mean = pn.query.mean, ledger = pn.ledger, quantile = evaluation.quantile,
-    curated = curated }
-  rawset(pn, "evaluate", function(options) return finish(pcall(evaluate, with, options)) end)
-end
-
--- The p-quantile of the standard normal law, 1/2 < p < 1, by Newton's method on its tail.
-function evaluation.quantile(p)
-  local x = 0
-  for _ = 1, 200 do
-    local density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-    local step = (p - evaluation.normal(x)) / density
-    x = x + math.max(-1, math.min(1, step))
-    if math.abs(step) < 1e-13 then break end
-  end
-  return x
-end
-
--- Its distribution function at x >= 0, by the series of its integral; 1 to the last bit beyond 8.
-function evaluation.normal(x)
-  if x > 8 then return 1 end
-  local term, sum, k = x, x, 0
-  repeat
-    k = k + 1
-    term = term * x * x / (2 * k + 1)
-    sum = sum + term
-  until term < 1e-17 * sum or k > 500
-  return 0.5 + sum * math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+  local with = { histogram = pn.query.histogram, mean = pn.query.mean, ledger = pn.ledger, curated = curated }
+  rawset(pn, "evaluate", function(options) return call.finish("evaluate", pcall(evaluate, with, options)) end)
 end
 
 evaluation.rows = {

@@ -7,7 +7,9 @@ local names = { accuracy = "accuracy", auc = "AUC", log_loss = "log loss", posit
 local function number(x) return format("%.4g", x) end
 
 return function(e)
-  local lines = { format("evaluation of %d records%s", e.records, e.simulated and ": a simulation, seeded noise" or "") }
+  local about = e.neighbours == "add_remove" and "about " or ""
+  local lines = { format("evaluation of %s%.0f records%s", about, e.records,
+    e.simulated and ": a simulation, seeded noise" or "") }
   lines[2] = format("  %-10s %10s   %2g %% interval         noise   sampling", "figure", "value", 100 * e.confidence)
   for _, one in ipairs(e.figures) do
     lines[#lines + 1] = format("  %-10s %10s   %-22s %6s   %8s", names[one.name] or one.name, number(one.value),
@@ -15,7 +17,7 @@ return function(e)
   end
   if e.no_auc then lines[#lines + 1] = "  AUC        none: " .. e.no_auc end
   lines[#lines + 1] = format("  privacy    %s", e.privacy)
-  lines[#lines + 1] = "  intervals count the noise, and that the records are a sample; they do not"
-  lines[#lines + 1] = "  hold for a model that was chosen by figures of the same records"
+  lines[#lines + 1] = "  Intervals cover the privacy noise and the sampling of these records.  They do"
+  lines[#lines + 1] = "  not hold for a model that was chosen by figures of the same records."
   return concat(lines, "\n")
 end

@@ -1,18 +1,19 @@
 -- model/init.lua -- pn.model: from a file to a private model in one call.  It reads the file by the recipe, holds records out by
 -- position, chooses the solver from public numbers and trains; what it chose it says.
--- Depends on: penumbra.model.kinds, .ranges, .show, penumbra.shown.  Used by: penumbra (init.lua), penumbra.sandbox.
+-- Depends on: penumbra.model.kinds, .ranges, .show, penumbra.call.  Used by: penumbra (init.lua), penumbra.sandbox.
 --
 -- What a call needs is taken from pn when it is made, before a script of an analyst's may put other functions in its place; none
 -- of these files calls a method of a string.
 local error, ipairs, next, pairs, pcall, rawget, rawset = error, ipairs, next, pairs, pcall, rawget, rawset
 local math_type, setmetatable, type = math.type, setmetatable, type
-local concat, find, format, gsub = table.concat, string.find, string.format, string.gsub
+local concat, format = table.concat, string.format
 local sort, debug_metatable = table.sort, debug.getmetatable
+local call = require "penumbra.call"
 local kinds = require "penumbra.model.kinds"
 local ranges = require "penumbra.model.ranges"
 local show = require "penumbra.model.show"
-local shown = require "penumbra.shown"
 
+local shown = call.shown
 local models = {}
 
 local EVERY = 5
@@ -24,15 +25,15 @@ local params = {
     doc = "what the columns are, from public facts; needed with a file" },
   { name = "share", expects = "a number", required = false, default = 0.1,
     doc = 'of the price, as zCDP, that estimates the open ranges of a recipe with ranges = "private"' },
-  { name = "epsilon", expects = "a number", required = false, doc = "price of the fit; this or rho, unless privacy = false" },
+  { name = "epsilon", expects = "a number", required = false, doc = "price of the model; this or rho, unless privacy = false" },
   { name = "delta", expects = "a number", required = false,
-    doc = "at this delta; 1/n^2 with n the number of records, which is public but under add_remove", default = "auto" },
+    doc = "at this delta; by default 1/n^2, n the number of records, which is public", default = "auto" },
   { name = "rho", expects = "a number", required = false, doc = "the price as zCDP, in place of epsilon and delta" },
   { name = "neighbours", expects = "text", required = false, default = "replace_one",
-    doc = '"replace_one", "zero_out" or "add_remove"; the last holds nothing out and needs a delta' },
+    doc = '"replace_one" or "zero_out": under both the number of records is public' },
   { name = "ledger", expects = "a pn.ledger", required = false, doc = "charged for the fit; the session counts it in any case" },
   { name = "test", expects = "a whole number or false", required = false, default = EVERY,
-    doc = "each test-th record is held out, by its position in the file; false: none" },
+    doc = "every test-th record is held out, by its position in the file; false: none" },
   { name = "csv", expects = "a table", required = false, doc = "how the file is read: {sep=, decimal=, encoding=, header=}" },
   { name = "radius", expects = "a number", required = false, default = "auto", doc = "of the set of models" },
   { name = "clip", expects = "a number", required = false, default = "auto",
@@ -42,9 +43,6 @@ local params = {
   { name = "progress", expects = "a function or true or false", required = false, doc = "as for the solvers" },
   { name = "rng", expects = "a pn.rng", required = false, doc = "a secure stream; a seeded one makes the model a simulation" },
 }
-
-local known = {}
-for _, param in ipairs(params) do known[param.name] = true end
 
 local function is(value, class)
   local metatable = type(value) == "userdata" and debug_metatable(value)
@@ -60,7 +58,7 @@ end
 
 -- ---- the rules ----
 
--- What the plan is to cost, and the delta that was chosen.
+-- The delta that the plan is to have, and the same where it was chosen here.
 local function price(owner, options, n)
   local free = options.privacy == false
   if options.rho and (options.epsilon or options.delta) then error(owner .. ": give epsilon and delta, or rho, not both", 0) end
@@ -68,32 +66,28 @@ local function price(owner, options, n)
     error(owner .. ": privacy = false adds no noise, so it takes neither epsilon nor rho", 0)
   end
   if not free and not options.epsilon and not options.rho then
-    error(owner .. ": epsilon is missing: what may the fit cost?  1 is common, .1 is strict, above 10 protects little", 0)
+    error(owner .. ": epsilon is missing; give the price of the model, such as epsilon = 1", 0)
+  end
+  if options.neighbours == "add_remove" then
+    error(owner .. ": neighbours must be \"replace_one\" or \"zero_out\": add_remove keeps the number of records secret, by which "
+      .. "the mean loss is divided", 0)
   end
   if free or options.rho or options.delta then return options.delta end
-  if options.neighbours == "add_remove" then
-    error(owner .. ": delta is missing: under add_remove the number of records is private, so 1/n^2 would tell it; give a number "
-      .. "below 1 over a public bound on the number of records", 0)
-  end
-  return 1 / n ^ 2, 1 / n ^ 2
+  local delta = 1 / (n > 1 and n or 2) ^ 2
+  return delta, delta
 end
 
--- each how many-th record is held out; nil: none.
+-- Every how many-th record is held out; nil: none.
 local function held(owner, options, n)
-  local every, moves = options.test, options.neighbours == "add_remove"
-  if every == nil and moves then every = false end
+  local every = options.test
   if every == nil then every = EVERY end
   if every == false then return nil end
-  if moves then
-    error(owner .. ": test= holds records out by their position, and under add_remove a record that is removed moves the others; "
-      .. "give test = false, or neighbours = \"replace_one\"", 0)
-  end
   if math_type(every) ~= "integer" or every < 2 then
-    error(format("%s: test must be a whole number from 2 (each test-th record is held out), or false, got %s", owner,
+    error(format("%s: test must be a whole number from 2 (every test-th record is held out), or false, got %s", owner,
       shown(every)), 0)
   end
   if n < every then
-    error(format("%s: %d records have no %dth one to hold out; give test = false", owner, n, every), 0)
+    error(format("%s: there are %d records, fewer than test = %d; give test = false to hold none out", owner, n, every), 0)
   end
   return every
 end
@@ -128,14 +122,6 @@ end
 
 -- The options with the recipe that was paid for, and what is left to pay the fit.
 local function with_ranges(with, owner, options)
-  if options.ledger then
-    error(owner .. ": with ledger=, estimate the ranges first: recipe = pn.recipe.estimate{data=, recipe=, rho=, ledger=}", 0)
-  end
-  if type(options.data) ~= "string" and type(options.data) ~= "table" then
-    error(owner .. ': ranges = "private" reads a file or a table of columns; a data set has its ranges', 0)
-  end
-  price(owner, options, 2)
-  if options.privacy == false then error(owner .. ': ranges = "private" costs privacy, so privacy = false cannot have it', 0) end
   local all, chosen = {}, nil
   for name, value in next, options do all[name] = value end
   local recipe, found, ledger = ranges.part(with, options, function(n)
@@ -147,6 +133,21 @@ local function with_ranges(with, owner, options)
   all.recipe, all.ledger, all.share = recipe, ledger, nil
   if options.rho then all.rho = ledger.remaining else all.epsilon, all.delta = ranges.rest(with, ledger), ledger.delta end
   return all, found, chosen
+end
+
+-- The options with a recipe of any ranges, for a plan that shows what is wrong before the ranges are paid for.
+local function with_trial(with, owner, options)
+  local all = {}
+  if options.ledger then
+    error(owner .. ": with ledger=, estimate the ranges first: recipe = pn.recipe.estimate{data=, recipe=, rho=, ledger=}", 0)
+  end
+  if options.privacy == false then error(owner .. ': ranges = "private" costs privacy, so privacy = false cannot have it', 0) end
+  if type(options.data) ~= "string" and type(options.data) ~= "table" then
+    error(owner .. ': ranges = "private" reads a file or a table of columns; a data set has its ranges', 0)
+  end
+  for name, value in next, options do all[name] = value end
+  all.recipe = ranges.trial(with, options.recipe)
+  return all
 end
 
 -- The data set and its recipe, whose label is one for the kind.
@@ -223,24 +224,8 @@ local meta = {
   __tostring = show,
 }
 
-local function warnings_of(plan)
-  local fine, warnings = pcall(function() return plan.warnings end)
-  return fine and warnings or {}
-end
-
-local function train(with, kind, options)
-  local owner, row = "model." .. kind, kinds[kind]
-  if type(options) ~= "table" then error(format("%s: expected a table of options, got %s", owner, type(options)), 0) end
-  for name in next, options do
-    if not known[name] then
-      error(format("%s: unknown option '%s'; it takes %s", owner, shown(name), names_of(known)), 0)
-    end
-  end
-  if options.clip and not row.clips then
-    error(format("%s: the gradients of its loss have a certified bound, so clip= is not needed; leave it out", owner), 0)
-  end
-  local found, default
-  if wants_ranges(options.recipe) then options, found, default = with_ranges(with, owner, options) end
+-- All but the run: looks at no record but to read them, and spends nothing.
+local function prepare(with, owner, row, options)
   local d, recipe = records(with, owner, row, options)
   check_bounds(owner, d)
   local delta, chosen = price(owner, options, d.n)
@@ -249,26 +234,34 @@ local function train(with, kind, options)
   local problem = row.objective(with, part, options, recipe and recipe:label())
   problem.data = part
   local objective = with.objective(problem)
-  local function planned(epsilon)
+  local function plan(epsilon)
     return with.plan(objective, { epsilon = epsilon, delta = delta, rho = options.rho, privacy = options.privacy,
       neighbours = options.neighbours, ledger = options.ledger })
   end
-  local plan = planned(options.epsilon)
-  if found and not options.ledger:covers(plan.event) then plan = planned(options.ledger.remaining) end -- not all Gaussian
-  chosen = chosen or default
-  local fit = plan:run { progress = options.progress, rng = options.rng }
-  return setmetatable({ what = row.what, kind = kind, fit = fit, plan = plan, recipe = recipe, train = part, test = test,
-    every = every, clip = problem.clip, delta = delta, default_delta = chosen, ranges = found,
-    together = found and options.ledger, warnings = warnings_of(plan) }, meta)
+  return { plan = plan(options.epsilon), again = plan, recipe = recipe, train = part, test = test, every = every,
+    clip = problem.clip, delta = delta, default_delta = chosen }
 end
 
--- Errors of what was called on the way name the call, and the place of its caller.
-local function finish(owner, fine, answer)
-  if fine then return answer end
-  if type(answer) ~= "string" then error(answer, 0) end
-  answer = gsub(answer, "^[^\n]-model/%w+%.lua:%d+: ", "")
-  if find(answer, owner, 1, true) ~= 1 then answer = owner .. ": " .. answer end
-  error(answer, 3)
+local function train(with, kind, options)
+  local owner, row = "model." .. kind, kinds[kind]
+  call.check(owner, params, options)
+  if options.clip and not row.clips then
+    error(format("%s: the gradients of its loss have a certified bound, so clip= is not needed; leave it out", owner), 0)
+  end
+  local found, default
+  if wants_ranges(options.recipe) then
+    prepare(with, owner, row, with_trial(with, owner, options))
+    options, found, default = with_ranges(with, owner, options)
+  end
+  local m = prepare(with, owner, row, options)
+  if found then
+    if not options.ledger:covers(m.plan.event) then m.plan = m.again(options.ledger.remaining) end -- its noise is not all Gaussian
+    m.default_delta, m.ranges, m.together = default, found, options.ledger
+  end
+  m.again = nil
+  m.what, m.kind, m.warnings = row.what, kind, m.plan.warnings
+  m.fit = m.plan:run { progress = options.progress, rng = options.rng }
+  return setmetatable(m, meta)
 end
 
 -- ---- pn.model ----
@@ -289,9 +282,9 @@ function models.add(pn)
   }
   local library = {}
   evaluates(pn.evaluate)
-  rawset(pn.recipe, "estimate", function(options) return ranges.finish(pcall(ranges.estimate, with, options)) end)
+  rawset(pn.recipe, "estimate", function(options) return call.finish("recipe.estimate", pcall(ranges.estimate, with, options)) end)
   for kind in next, kinds do
-    library[kind] = function(options) return finish("model." .. kind, pcall(train, with, kind, options)) end
+    library[kind] = function(options) return call.finish("model." .. kind, pcall(train, with, kind, options)) end
   end
   rawset(pn, "model", setmetatable(library, {
     __name = "pn.library", __metatable = false,
@@ -302,12 +295,11 @@ function models.add(pn)
   }))
 end
 
-local shared = "  The rows of the file become features by the recipe; each test-th record, by its position, is held out in m.test; "
-  .. "solve.auto picks the solver from public numbers.  The model has predict(data, options) (of a file with names of classes), "
-  .. "probabilities, coefficients, card, save and export as a fit has them, "
+local shared = "  The rows of the file become features by the recipe; every test-th record, by its position, is held out in "
+  .. "m.test; solve.auto picks the solver from public numbers.  The model has predict(data, options) (of a file with "
+  .. "names of classes), probabilities, coefficients, card, save and export as a fit has them, "
   .. "evaluate{epsilon=} (pn.evaluate on m.test), and the fields " .. concat(fields, ", ")
-  .. ".  It prints what was "
-  .. "chosen and why, the price and the largest coefficients."
+  .. ".  It prints what was chosen and why, the price and the largest coefficients."
 
 local docs = {
   logistic = "Logistic regression for two classes, in the l2 ball of radius 40/R with R the bound of rows.",
@@ -334,16 +326,7 @@ models.rows["recipe.estimate"] = {
     .. "answer prints the ranges.  In estimating, holes with an indicator count as 0.  "
     .. "A list {\"number\"} is a list of one category.",
   source = "Smith (2011); McSherry, Talwar (2007)",
-  params = {
-    { name = "data", expects = "a path or a table of columns", required = true, doc = "a CSV file with the open columns" },
-    { name = "recipe", expects = "a table", required = true, doc = "as pn.recipe takes it, with open columns" },
-    { name = "epsilon", expects = "a number", required = false, doc = "pure price of all ranges together; this or rho" },
-    { name = "rho", expects = "a number", required = false, doc = "the price as zCDP: less noise where there are many columns" },
-    { name = "ledger", expects = "a pn.ledger", required = true, doc = "pays; replace_one or zero_out" },
-    { name = "tail", expects = "a number", required = false, default = 0.05, doc = "share of records beyond each end, about" },
-    { name = "csv", expects = "a table", required = false, doc = "how the file is read: {sep=, decimal=, encoding=, header=}" },
-    { name = "rng", expects = "a pn.rng", required = false, doc = "a secure stream; a seeded one makes it a simulation" },
-  },
+  params = ranges.params,
 }
 for kind, doc in next, docs do
   models.rows["model." .. kind] = {

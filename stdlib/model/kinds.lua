@@ -2,7 +2,7 @@
 -- must be.
 -- Depends on: nothing.  Used by: penumbra.model.
 --
--- Public numbers are R = d.bounds.l2 (row norm), Y (largest absolute label) and p.
+-- Public numbers are R = d.bounds.l2 (row norm) and Y (largest absolute label).
 --
 -- Radii.  A recipe makes rows of norm at most 1 in which a feature's share is about 1/sqrt(columns), so coefficients of the
 -- features, which have to be larger by that factor, need room: 40/R for logistic and multinomial leaves margins to +-40.  A ball
@@ -11,7 +11,9 @@
 --
 -- Clips.  The gradient of the squared loss at the start is y x, of norm at most R Y; it can be larger only where a prediction is
 -- worse than 0 is.  Clipped at half of that, records whose error is above Y/2 pull less, and the noise is halved; on three data
--- sets (diabetes, red wine, Californian houses) at epsilon .1, 1 and 4 this was ahead of the clip R Y, or level, in all nine.
+-- sets (diabetes, red wine, Californian houses) at epsilon .1, 1 and 4 the mean test error of 8 runs was below that of the clip
+-- R Y in all nine cases.  In an l1 ball clips change the solver as well: without one, the bound on gradients grows with the radius
+-- times R, and on 5000 x 200 synthetic records at epsilon 4 the model stayed at 0 (loss .028 of .030); with it the loss was .009.
 local max, abs, log, huge = math.max, math.abs, math.log, math.huge
 local format = string.format
 
@@ -69,17 +71,18 @@ end
 
 -- ---- the kinds ----
 
--- labels(label, d, options): label is recipe:label() or nil.  objective(with, d, options): loss, set, clip, and in words which
--- they are; with: the functions of pn, taken before a script could change them.
+-- labels(label, d, options): what is wrong with the labels, or nil; label is recipe:label() or nil, d nil for a file that has not
+-- been read.  objective(with, d, options, label): what pn.objective takes, but for data; with: the functions of pn.  clips: whether
+-- the option clip= is for it.
 local kinds = {
   logistic = {
-    what = "logistic regression", example = "two classes", labels = two_classes,
+    what = "logistic regression", labels = two_classes,
     objective = function(with, d, options)
       return { loss = with.logistic(), set = with.l2_ball { dim = d.p, radius = options.radius or 40 / d.bounds.l2 } }
     end,
   },
   linear = {
-    what = "linear regression", example = "numbers", labels = range, clips = true,
+    what = "linear regression", labels = range, clips = true,
     objective = function(with, d, options)
       local radius = options.radius or 10 * largest_label(d) / d.bounds.l2
       return { loss = with.squared(), set = with.l2_ball { dim = d.p, radius = radius },
@@ -87,7 +90,7 @@ local kinds = {
     end,
   },
   poisson = {
-    what = "Poisson regression", example = "counts", labels = counts, clips = true,
+    what = "Poisson regression", labels = counts, clips = true,
     objective = function(with, d, options)
       return { loss = with.poisson(),
         set = with.l2_ball { dim = d.p, radius = options.radius or 2 * log(1 + largest_label(d)) / d.bounds.l2 },
@@ -95,7 +98,7 @@ local kinds = {
     end,
   },
   multinomial = {
-    what = "multinomial regression", example = "three classes or more", labels = classes,
+    what = "multinomial regression", labels = classes,
     objective = function(with, d, options, label)
       local k = label and #label.classes or options.classes
       local radius = options.radius or 40 / d.bounds.l2
@@ -103,10 +106,11 @@ local kinds = {
     end,
   },
   lasso = {
-    what = "linear regression in an l1 ball", example = "numbers", labels = range, clips = true,
+    what = "linear regression in an l1 ball", labels = range, clips = true,
     objective = function(with, d, options)
       return { loss = with.squared(),
-        set = with.l1_ball { dim = d.p, radius = options.radius or 2 * largest_label(d) / d.bounds.linf }, clip = options.clip }
+        set = with.l1_ball { dim = d.p, radius = options.radius or 2 * largest_label(d) / d.bounds.linf },
+        clip = options.clip or d.bounds.l2 * largest_label(d) / 2 }
     end,
   },
 }

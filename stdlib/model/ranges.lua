@@ -1,5 +1,5 @@
 -- ranges.lua -- pn.recipe.estimate: ranges of columns that nobody knows, from the records, for a price.
--- Depends on: penumbra.shown.  Used by: penumbra.model.
+-- Depends on: penumbra.call.  Used by: penumbra.model.
 --
 -- Of each open column two quantiles, tail and 1 - tail, are released by the exponential mechanism over a grid that is the same
 -- for every file: 0 and +-2^(k/2), k = -40 .. 120.  A record moves the rank of a candidate by at most 1, so a quantile at epsilon
@@ -10,10 +10,11 @@
 -- With probability 0.95 the rank is off by at most (2/epsilon) ln(G/0.05) beyond the best candidate, G the size of the grid.
 -- Where twice that exceeds tail n the quantile would say nothing of the records: n is public, and the call is refused before
 -- anything is spent.  A range that is wrong costs accuracy, never privacy: values are clipped to it.
-local shown = require "penumbra.shown"
+local call = require "penumbra.call"
 
+local shown = call.shown
 local error, ipairs, next, pairs, setmetatable, type = error, ipairs, next, pairs, setmetatable, type
-local concat, format, gsub, find, sort = table.concat, string.format, string.gsub, string.find, table.sort
+local concat, format, sort = table.concat, string.format, table.sort
 local abs, ceil, log, sqrt, huge = math.abs, math.ceil, math.log, math.sqrt, math.huge
 
 local ranges = {}
@@ -54,7 +55,7 @@ local function features_of(features)
 end
 
 -- Open columns, the label's last: {name=, spec=, label=}.
-local function open_of(recipe)
+function ranges.open_of(recipe)
   local open, names, specs = {}, features_of(recipe.features)
   for _, name in ipairs(names) do
     if is_open(specs[name]) then open[#open + 1] = { name = name, spec = specs[name] } end
@@ -65,7 +66,6 @@ local function open_of(recipe)
   end
   return open
 end
-ranges.open_of = open_of
 
 -- ---- the price ----
 
@@ -83,8 +83,8 @@ end
 local function check_records(n, epsilon, tail, points)
   local least = ceil(2 * (2 / epsilon) * log(points / 0.05) / tail)
   if n < least then
-    fail("%d records are too few: quantiles at epsilon = %.3g each need %d, or their noise would say more than the records; state "
-      .. "more ranges, or give more of the budget", n, epsilon, least)
+    fail("%d records are too few: a quantile at epsilon = %.3g needs %d; state the ranges of more columns, or give their "
+      .. "estimation a larger price", n, epsilon, least)
   end
 end
 
@@ -121,6 +121,13 @@ local function copy(t)
   return out
 end
 
+-- The recipe with any ranges in the open columns: what is wrong with its other parts shows before anything is paid.
+function ranges.trial(with, recipe)
+  local any = {}
+  for _, one in ipairs(ranges.open_of(recipe)) do any[one.name] = { low = -FAR, high = FAR, label = one.label } end
+  return with.recipe(ranges.filled(recipe, any))
+end
+
 -- `spec` with the range.
 local function closed(spec, low, high)
   local out = type(spec) == "table" and copy(spec) or {}
@@ -128,7 +135,7 @@ local function closed(spec, low, high)
   return out
 end
 
-local function filled(recipe, found)
+function ranges.filled(recipe, found)
   local out, names, specs, listed = copy(recipe), features_of(recipe.features)
   out.ranges, out.features = nil, {}
   for k, name in ipairs(names) do
@@ -152,15 +159,19 @@ function report.__tostring(r)
   return concat(lines, "\n")
 end
 
-local known = { data = true, recipe = true, epsilon = true, rho = true, ledger = true, tail = true, csv = true, rng = true }
+ranges.params = {
+  { name = "data", expects = "a path or a table of columns", required = true, doc = "a CSV file with the open columns" },
+  { name = "recipe", expects = "a table", required = true, doc = "as pn.recipe takes it, with open columns" },
+  { name = "epsilon", expects = "a number", required = false, doc = "pure price of all ranges together; this or rho" },
+  { name = "rho", expects = "a number", required = false, doc = "the price as zCDP: less noise where there are many columns" },
+  { name = "ledger", expects = "a pn.ledger", required = true, doc = "pays; replace_one or zero_out" },
+  { name = "tail", expects = "a number", required = false, default = TAIL, doc = "share of records beyond each end, about" },
+  { name = "csv", expects = "a table", required = false, doc = "how the file is read: {sep=, decimal=, encoding=, header=}" },
+  { name = "rng", expects = "a pn.rng", required = false, doc = "a secure stream; a seeded one makes it a simulation" },
+}
 
 local function check_options(options)
-  if type(options) ~= "table" then fail("expected a table of options, got %s", type(options)) end
-  for name in next, options do
-    if not known[name] then
-      fail("unknown option '%s'; it takes csv, data, epsilon, ledger, recipe, rho, rng, tail", shown(name))
-    end
-  end
+  call.check("recipe.estimate", ranges.params, options)
   if type(options.recipe) ~= "table" then fail("recipe must be a table, as pn.recipe takes it, got %s", type(options.recipe)) end
   if type(options.data) ~= "string" and type(options.data) ~= "table" then
     fail("data must be the path of a CSV file or a table of columns, got %s", type(options.data))
@@ -175,7 +186,7 @@ end
 -- price(n): the epsilon of each of so many quantiles, and the ledger.
 function ranges.run(with, options, price)
   local tail, points = check_options(options), grid()
-  local open = open_of(options.recipe)
+  local open = ranges.open_of(options.recipe)
   if #open == 0 then
     fail('no column is open; say "number", or {range = "private", missing = ...}, of those whose range nobody knows')
   end
@@ -193,7 +204,7 @@ function ranges.run(with, options, price)
     local low = quantile(with, d, column, points, scale[column], tail, epsilon, ledger, options.rng)
     local high = quantile(with, d, column, points, scale[column], 1 - tail, epsilon, ledger, options.rng)
     if low > high then low, high = high, low end
-    if low > 0 and low < high / 1024 then low = 0 end -- the same, to people
+    if low > 0 and low < high / 1024 then low = 0 end -- one of the tiny candidates about 0
     if high < 0 and high > low / 1024 then high = 0 end
     if low == high then -- a range needs two ends
       local half = low == 0 and 1 or abs(low) / 2
@@ -202,14 +213,14 @@ function ranges.run(with, options, price)
     found[one.name] = { low = low, high = high, label = one.label }
     out[column] = { name = one.name, low = low, high = high }
   end
-  return with.recipe(filled(options.recipe, found)), setmetatable(out, report)
+  return with.recipe(ranges.filled(options.recipe, found)), setmetatable(out, report)
 end
 
 -- pn.recipe.estimate
 function ranges.estimate(with, options)
   return ranges.run(with, options, function(_, queries)
     local epsilon = each_epsilon(options, queries)
-    if not options.ledger then fail("ledger is missing: what pays?  ledger = pn.ledger{epsilon = ...}") end
+    if not options.ledger then fail("ledger is missing; give ledger = pn.ledger{epsilon = ...}, which is charged") end
     return epsilon, options.ledger
   end)
 end
@@ -240,15 +251,6 @@ function ranges.rest(with, ledger)
     if ledger:covers(event) then low = middle else high = middle end
   end
   return low * (1 - 1e-5) -- plans round their noise up a little
-end
-
-function ranges.finish(fine, ...)
-  if fine then return ... end
-  local message = ...
-  if type(message) ~= "string" then error(message, 0) end
-  message = gsub(message, "^[^\n]-model/%w+%.lua:%d+: ", "")
-  if find(message, "recipe.estimate", 1, true) ~= 1 then message = "recipe.estimate: " .. message end
-  error(message, 3)
 end
 
 return ranges

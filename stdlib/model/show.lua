@@ -56,9 +56,9 @@ local function add(lines, head, text)
 end
 
 local function records(model)
-  if not model.test then return format("all %d trained it; none is held out", model.train.n) end
-  return format("%d trained it; each %dth of %d, by position, is held out in m.test: %d", model.train.n, model.every,
-    model.train.n + model.test.n, model.test.n)
+  if not model.test then return format("all %d train the model; none is held out", model.train.n) end
+  return format("%d train the model; every record whose number is a multiple of %d is held out, %d in all (m.test)", model.train.n,
+    model.every, model.test.n)
 end
 
 return function(model)
@@ -71,7 +71,7 @@ return function(model)
     for line in gmatch(tostring(model.ranges), "[^\n]+") do lines[#lines + 1] = "  " .. line end
   end
   if model.clip then
-    add(lines, "clip", format("gradients of records are clipped to l2 norm %.4g, which bounds the noise", model.clip))
+    add(lines, "clip", format("each record's gradient is scaled down to l2 norm %.4g, which limits the noise", model.clip))
   end
   for _, line in ipairs(price(model.fit)) do lines[#lines + 1] = line end
   if model.together then

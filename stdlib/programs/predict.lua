@@ -1,9 +1,7 @@
 -- predict.lua -- the program `penumbra predict`: a model and a CSV file in, a CSV file of predictions out, an exit status.
--- Depends on: penumbra, penumbra.files.  Used by: bindings/prompt/main.c.
+-- Depends on: penumbra, penumbra.programs.main.  Used by: bindings/prompt/main.c.
 local pn = require "penumbra"
-local files = require "penumbra.files"
-
-local DONE, REFUSED, USAGE = 0, 1, 2
+local main = require "penumbra.programs.main"
 
 local usage = [[
 usage: penumbra predict MODEL CSV [options]
@@ -83,27 +81,4 @@ local function predict(asked)
   return table.concat(lines, "\n") .. "\n"
 end
 
-local function write(text, path)
-  if path then return files.put(path, text) end
-  local fine, why = io.stdout:write(text)
-  if fine then fine, why = io.stdout:flush() end
-  return fine, why
-end
-
-return function(_, ...)
-  local asked, wrong = parse { ... }
-  if not asked then
-    io.stderr:write("penumbra predict: ", wrong, "\n", usage)
-    return USAGE
-  end
-  if asked.help then
-    io.stdout:write(usage)
-    return DONE
-  end
-  local fine, text = pcall(predict, asked)
-  local written, why
-  if fine then written, why = write(text, asked.output) end
-  if fine and written then return DONE end
-  io.stderr:write("penumbra predict: ", (tostring(why or text):gsub("^[^\n]-%.lua:%d+: ", "")), "\n")
-  return REFUSED
-end
+return main.program("penumbra predict", usage, parse, function(asked) return predict(asked), asked.output end)

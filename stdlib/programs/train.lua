@@ -1,20 +1,20 @@
 -- train.lua -- the program `penumbra train`: a CSV file and a recipe in, a model file out, an exit status.
--- Depends on: penumbra, penumbra.programs.config.  Used by: bindings/prompt/main.c.
+-- Depends on: penumbra, penumbra.programs.config, .main.  Used by: bindings/prompt/main.c.
 local pn = require "penumbra"
 local config = require "penumbra.programs.config"
-
-local DONE, REFUSED, USAGE = 0, 1, 2
+local main = require "penumbra.programs.main"
 
 local usage = [[
 usage: penumbra train KIND CSV --recipe FILE --epsilon E [options]
 KIND is logistic, linear, multinomial or lasso.  CSV is a file with the recipe's columns, plain or gzip.  The model is
 printed; `penumbra predict` takes the file that --output names.
   -r, --recipe FILE     what the columns are: JSON (r:json()), or Lua that sets label = {...} and features = {...};
-                        ranges = "private" in it estimates what is "number" there, for a tenth of the price
-  -e, --epsilon E       what the fit may cost
+                        with ranges = "private" a tenth of the price estimates the ranges of columns that
+                        it declares as "number"
+  -e, --epsilon E       price of the fit
   --delta D             at this delta; default: 1/n^2, n the number of records
-  --neighbours NAME     replace_one (default), zero_out or add_remove
-  --test K              hold each K-th record out, by position; default 5; 0: none
+  --neighbours NAME     replace_one (default) or zero_out
+  --test K              hold out every K-th record, by position; default 5; 0: none
   -o, --output FILE     write the model there, whole or not at all; JSON if it ends in .json
   --sep CHAR            what separates fields; default: found among , ; tab
   --decimal CHAR        the decimal mark, "." or ","; default "."
@@ -77,7 +77,7 @@ local function recipe_of(path)
     return fields.ranges == "private" and fields or pn.recipe(fields) -- open ranges are the model's to pay for
   end)
   if fine then return recipe end
-  local why = tostring(recipe):gsub("^[^\n]-%.lua:%d+: ", "")
+  local why = main.plain(recipe)
   error(why:find(path, 1, true) and why or path .. ": " .. why, 0)
 end
 
@@ -91,25 +91,7 @@ local function train(asked)
   if asked.output then
     if asked.output:match "%.json$" then model:export(asked.output) else model:save(asked.output) end
   end
-  return tostring(model)
+  return tostring(model) .. "\n" .. (asked.output and "written  " .. asked.output .. "\n" or "")
 end
 
-return function(_, ...)
-  local asked, wrong = parse { ... }
-  if not asked then
-    io.stderr:write("penumbra train: ", wrong, "\n", usage)
-    return USAGE
-  end
-  if asked.help then
-    io.stdout:write(usage)
-    return DONE
-  end
-  local fine, text = pcall(train, asked)
-  if not fine then
-    io.stderr:write("penumbra train: ", (tostring(text):gsub("^[^\n]-%.lua:%d+: ", "")), "\n")
-    return REFUSED
-  end
-  io.stdout:write(text, "\n")
-  if asked.output then io.stdout:write("written  ", asked.output, "\n") end
-  return DONE
-end
+return main.program("penumbra train", usage, parse, train)

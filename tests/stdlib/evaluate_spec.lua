@@ -1,7 +1,6 @@
 -- evaluate_spec.lua -- pn.evaluate: figures and intervals from noisy counts, what is charged, and what is refused.
 local pn = require "penumbra"
 local figures = require "penumbra.evaluation.figures"
-local evaluation = require "penumbra.evaluation"
 local people = require "tests.tools.people"
 local refused = require("tests.tools.refusal").refused
 local scores = require "penumbra.scores"
@@ -111,10 +110,10 @@ describe("figures of counts", function()
   end)
 
   it("have quantiles of the normal law", function()
-    assert.near(Z, evaluation.quantile(0.975), 1e-12)
-    assert.near(2.5758293035489004, evaluation.quantile(0.995), 1e-12)
-    assert.near(0.6744897501960817, evaluation.quantile(0.75), 1e-12)
-    assert.near(4.891638475698590, evaluation.quantile(1 - 0.5e-6), 1e-9)
+    assert.near(Z, scores.quantile(0.975), 1e-12)
+    assert.near(2.5758293035489004, scores.quantile(0.995), 1e-12)
+    assert.near(0.6744897501960817, scores.quantile(0.75), 1e-12)
+    assert.near(4.891638475698590, scores.quantile(1 - 0.5e-6), 1e-9)
   end)
 end)
 
@@ -197,6 +196,18 @@ describe("pn.evaluate", function()
     assert.near(pn.event.gaussian { sigma = tonumber(sigma), sensitivity = math.sqrt(2) }:epsilon(1e-6), 0.6, 1e-4)
   end)
 
+  it("adds the noise that was charged", function()
+    local exact, s, sum, runs = pn.evaluate { model = fit, data = test, rho = 1e9 }.counts, nil, 0, 100
+    for run = 1, runs do
+      local e = pn.evaluate { model = fit, data = test, epsilon = 1, delta = 1e-6, rng = pn.rng.seeded(run) }
+      s = tonumber(tostring(e.event):match "sigma=([%d.e+]+)")
+      for c = 1, 40 do sum = sum + (e.counts[c] - exact[c]) ^ 2 end
+    end
+    -- 39 of 40 directions are left by the public total: 3900 squares, whose mean has deviation .0226; a factor of 1.1 in the
+    -- noise moves it by .21, and the bound is passed by chance once in 10^6
+    assert.near(1, sum / (runs * 39) / s ^ 2, 0.115)
+  end)
+
   it("marks seeded noise as a simulation", function()
     local e = pn.evaluate { model = fit, data = test, epsilon = 1, rng = pn.rng.seeded(5) }
     assert.is_true(e.simulated)
@@ -265,6 +276,8 @@ describe("pn.evaluate", function()
     assert.equal("accuracy", pn.evaluate { model = hinge, data = test, epsilon = 1 }.figures[1].name)
     local e = pn.evaluate { model = fit, data = test, epsilon = 1, delta = 1e-6, neighbours = "add_remove" }
     assert.equal("add_remove", e.neighbours)
+    assert.is_true(e.records ~= test.n and math.abs(e.records - test.n) < 200, e.records) -- the noisy total, not the number
+    assert.truthy(tostring(e):find "^evaluation of about %d+ records")
   end)
 
   it("is an analyst's, from the curator's ledger", function()

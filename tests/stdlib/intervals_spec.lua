@@ -99,7 +99,7 @@ describe("fit:intervals", function()
     local options = { epsilon = 1, delta = 1e-6, rng = pn.rng.seeded(1) }
     local t = pn.solve.sufficient_statistics(objective(sample(1)), options):intervals()
     assert.is_true(t.simulated)
-    assert.truthy(tostring(t):find("seeded noise: a simulation", 1, true))
+    assert.truthy(tostring(t):find("the noise is seeded: a simulation", 1, true))
     assert.is_false(pn.solve.sufficient_statistics(objective(sample(1)), { epsilon = 1, delta = 1e-6 }):intervals().simulated)
   end)
 

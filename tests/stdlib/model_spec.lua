@@ -58,7 +58,8 @@ describe("pn.model", function()
     assert.equal(m.fit:card(), m:card())
     assert.equal(tostring(m.fit:coefficients()), tostring(m:coefficients()))
     local text = tostring(m)
-    for _, part in ipairs { "model: logistic regression, label income", m.plan.solver .. ": ", "320 trained it; each 5th of 400",
+    for _, part in ipairs { "model: logistic regression, label income", m.plan.solver .. ": ",
+      "320 train the model; every record whose number is a",
       "privacy  epsilon = 1, delta = 6.25e-06, replace_one: holds", "6.25e-06 = 1/n^2, since none was given", "so far",
       'm:predict("new.csv")', "original" } do
       assert.truthy(text:find(part, 1, true), part .. " is not in\n" .. text)
@@ -92,9 +93,25 @@ describe("pn.model", function()
     loss, set, m = of("poisson", { data = rows(500, 2), epsilon = 1, test = false })
     assert.same({ "poisson loss", ("l2_ball(dim=4, radius=%.10g)"):format(2 * math.log(3)), 1 }, { loss, set, m.clip })
     assert.is_nil(m.test)
-    assert.truthy(tostring(m):find("all 500 trained it; none is held out", 1, true))
+    assert.truthy(tostring(m):find("all 500 train the model; none is held out", 1, true))
     loss, set = of("lasso", { data = rows(), epsilon = 1, radius = 3, clip = 0.25 })
     assert.same({ "squared loss", "l1_ball(dim=4, radius=3)" }, { loss, set })
+  end)
+
+  it("learns in an l1 ball of many columns, where the bound on gradients alone would drown it", function()
+    local d = pn.data.synthetic.lasso { n = 5000, p = 200, sparsity = 5, seed = 1 }
+    d = d:clip_rows("linf", 1):clip_rows("l2", 200 ^ 0.5):clip_labels(-1, 1)
+    local m = pn.model.lasso { data = d, epsilon = 4, rng = pn.rng.seeded(1) }
+    local held = pn.objective { data = m.test, loss = pn.loss.squared() }
+    assert.is_true(held:value(m.fit.theta) < 0.5 * held:value(pn.vec.zeros(200)))
+  end)
+
+  it("shows the warnings of its plan first", function()
+    local m = pn.model.logistic(options("logistic", { epsilon = 60 }))
+    assert.same(m.plan.warnings, m.warnings)
+    assert.truthy(m.warnings[1]:find("epsilon = 60 protects little", 1, true))
+    assert.truthy(tostring(m):find("\n  warning  epsilon = 60 protects little", 1, true))
+    for _, warning in ipairs(pn.model.logistic(options "logistic").warnings) do assert.is_nil(warning:find "protects") end
   end)
 
   it("charges one ledger, once, and nothing where it is refused", function()
@@ -151,11 +168,11 @@ describe("pn.model", function()
       { "logistic", "epsilon is missing", options("logistic", { epsilon = none }) },
       { "logistic", "not both", options("logistic", { rho = 1 }) },
       { "logistic", "neither epsilon nor rho", options("logistic", { privacy = false }) },
-      { "logistic", "under add_remove the number of records is private", options("logistic", { neighbours = "add_remove" }) },
-      { "logistic", "a record that is removed moves", options("logistic", { neighbours = "add_remove", delta = 1e-6, test = 5 }) },
+      { "logistic", "add_remove keeps the number of records secret",
+        options("logistic", { neighbours = "add_remove", delta = 1e-6 }) },
       { "logistic", "test must be a whole number from 2", options("logistic", { test = 1 }) },
       { "logistic", "test must be a whole number from 2", options("logistic", { test = true }) },
-      { "logistic", "have no 5th one", { data = rows(4), epsilon = 1 } },
+      { "logistic", "fewer than test = 5", { data = rows(4), epsilon = 1 } },
       { "logistic", "clip= is not needed", options("logistic", { clip = 1 }) },
       { "logistic", "unknown option 'epsilom'", options("logistic", { epsilom = 1 }) },
       { "logistic", "No such file", options("logistic", { data = "/nowhere" }) },

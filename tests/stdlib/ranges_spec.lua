@@ -118,6 +118,26 @@ describe("a model with private ranges", function()
     assert.is_true(r.together.spent <= 0.4 and r.together.spent > 0.39)
   end)
 
+  it("pays for no range where the rest of the call is wrong", function()
+    local d = shop(4000)
+    local recipe = { ranges = "private", label = { spent = { 0, 1200 } }, features = { age = "number" } }
+    local function spent() return tostring(pn.session()) end
+    local before = spent()
+    for _, case in ipairs {
+      { "test must be", { test = 1 } }, { "radius", { radius = -1 } }, { "epsilon", { epsilon = -1 } },
+      { "neighbours must be", { neighbours = "add_remove" } },
+      { "which pn.model.logistic takes",
+        { recipe = { ranges = "private", label = { spent = { "a", "b" } }, features = recipe.features } } },
+      { "column 'weight'",
+        { recipe = { ranges = "private", label = recipe.label, features = { age = "number", weight = { 0, 1 } } } } },
+    } do
+      local options = { data = d, recipe = recipe, epsilon = 2 }
+      for name, value in pairs(case[2]) do options[name] = value end
+      refused(case[1], pn.model.linear, options)
+    end
+    assert.equal(before, spent())
+  end)
+
   it("refuses what has no price, no file, or its own ledger", function()
     local recipe = { ranges = "private", label = { spent = { 0, 1200 } }, features = { age = "number" } }
     local d = pn.data.synthetic.logistic { n = 100, p = 2, seed = 1 }

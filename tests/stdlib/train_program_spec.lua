@@ -33,7 +33,7 @@ describe("penumbra train", function()
     local text, err, code = train("logistic", at "people.csv", "--recipe", at "recipe.lua", "--epsilon", "8", "--decimal", ",",
       "--output", at "m.json")
     assert.same({ "", 0 }, { err, code })
-    for _, part in ipairs { "model: logistic regression, label bought", "160 trained it", "epsilon = 8, delta = 2.5e-05",
+    for _, part in ipairs { "model: logistic regression, label bought", "160 train the model", "epsilon = 8, delta = 2.5e-05",
       "written  " .. at "m.json" } do
       assert.truthy(text:find(part, 1, true), part .. " is not in\n" .. text)
     end
