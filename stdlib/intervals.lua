@@ -1,6 +1,6 @@
 -- intervals.lua -- fit:intervals{...}: how far coefficients may be from what they estimate, from what the run released alone, so
 -- that it costs nothing more.
--- Depends on: penumbra.call, penumbra.scores (quantiles of the normal law), penumbra.wrap.
+-- Depends on: penumbra.call, penumbra.cell (bindings/core/lprint.c), penumbra.scores (quantiles of the normal law), penumbra.wrap.
 -- Used by: bindings/solvers/lfit_moments.c.
 --
 -- Two questions, never mixed.  target = "records": where would the answer without noise be, on these records?  Its variance V_P
@@ -18,6 +18,7 @@
 -- their covariance is A V A^T.  With f_j the factor of feature j (scale, times half the label's width where that is a range) and
 -- m_j its offset: o_j = f_j theta_j, constant = sum f_j (-m_j) theta_j + f_0 theta_0 + middle, theta_0 the intercept's.
 local call = require "penumbra.call"
+local cell = require "penumbra.cell"
 local scores = require "penumbra.scores"
 local wrap = require "penumbra.wrap"
 
@@ -133,7 +134,7 @@ function meta.__tostring(t)
   if t.simulated then lines[1] = lines[1] .. "\n  the noise is seeded: a simulation, which protects nobody" end
   lines[2] = ("  %-26s %11s %11s %11s %9s %9s"):format("feature", "estimate", "low", "high", "noise", "sample")
   for _, one in ipairs(t) do
-    lines[#lines + 1] = ("  %-26s %11.5g %11.5g %11.5g %9.2g %9s"):format(one.name:sub(1, 26), one.estimate, one.low, one.high,
+    lines[#lines + 1] = ("  %s %11.5g %11.5g %11.5g %9.2g %9s"):format(cell(one.name, 26), one.estimate, one.low, one.high,
       one.sd_privacy, one.sd_sampling and ("%.2g"):format(one.sd_sampling) or "-")
   end
   lines[#lines + 1] = wrap("  ", "not covered: " .. table.concat(t.notes, "; "), 2):sub(1, -2)

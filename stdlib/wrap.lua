@@ -3,12 +3,14 @@
 -- Depends on: penumbra.columns.  Used by: penumbra.prompt.help, penumbra.advise, penumbra.model.show.
 local columns = require "penumbra.columns"
 
-local concat, gmatch, rep = table.concat, string.gmatch, string.rep -- in a curated state, methods of strings are the script's
+local concat, gmatch, rep, utf8 = table.concat, string.gmatch, string.rep, utf8 -- in a curated state, methods of strings are the script's
+
+local function width_of(text) return utf8.len(text) or #text end
 
 return function(lead, text, indent)
   local lines, line, fresh, width = {}, lead, true, columns()
   for word in gmatch(text, "%S+") do
-    if not fresh and #line + 1 + #word > width then
+    if not fresh and width_of(line) + 1 + width_of(word) > width then
       lines[#lines + 1] = line
       line, fresh = rep(" ", indent), true
     end

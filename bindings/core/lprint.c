@@ -226,3 +226,31 @@ void pnl_wrap_lines(lua_State *L)
     luaL_pushresult(&out);
     lua_remove(L, -2);
 }
+
+/* ---- cells, for the Lua half ---- */
+
+#define CELL_COLUMNS 80
+
+static int cell(lua_State *L)
+{
+    char out[PN_TEXT_CELL_BYTES(CELL_COLUMNS)];
+    lua_Integer columns = luaL_checkinteger(L, 2);
+
+    luaL_argcheck(L, columns >= 3 && columns <= CELL_COLUMNS, 2, "a cell has 3 to 80 columns");
+    lua_pushstring(L, pn_text_cell(out, luaL_checkstring(L, 1), (size_t)columns, lua_toboolean(L, 3)));
+    return 1;
+}
+
+static int open_cell(lua_State *L)
+{
+    lua_pushcfunction(L, cell);
+    return 1;
+}
+
+void pnl_open_cell(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, open_cell);
+    lua_setfield(L, -2, "penumbra.cell");
+    lua_pop(L, 1);
+}

@@ -35,6 +35,9 @@ void pnl_sparkline(char out[PNL_PICTURE_BYTES], const double *numbers, size_t co
 /** `share` (0 to 1) of a bar of `columns` (<= 64) blocks filled. */
 void pnl_share_bar(char out[PNL_PICTURE_BYTES], double share, size_t columns);
 
+/** Preload the module penumbra.cell, for the Lua half: cell(text, columns, right) is pn_text_cell. */
+void pnl_open_cell(lua_State *L);
+
 /** The text on the top of the stack, with every line broken to at most 80 columns; what follows a break stands under
  *  the column of a line "name  text", or is indented. */
 void pnl_wrap_lines(lua_State *L);

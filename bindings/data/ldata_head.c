@@ -5,6 +5,7 @@
 
 #include "bindings/core/lprint.h"
 #include "bindings/data/ldata.h"
+#include "core/text.h"
 #include "data/rows.h"
 
 #define MOST_ROWS    1000
@@ -20,8 +21,8 @@ static void add_line(lua_State *L, char *line, size_t size, const char *first)
     size_t used = (size_t)snprintf(line, size, "%6.6s", first);
 
     for (lua_Integer j = 1; j <= count && used < size; j++) {
-        char number[PNL_NUMBER_BYTES];
-        const char *cell = number;
+        char number[PNL_NUMBER_BYTES], cell[PN_TEXT_CELL_BYTES(CELL_COLUMNS)];
+        const char *text = number;
 
         if (count > SHOWN && j >= SHOWN - 1 && j < count) {
             if (j == SHOWN - 1)
@@ -30,15 +31,11 @@ static void add_line(lua_State *L, char *line, size_t size, const char *first)
         }
         lua_rawgeti(L, -1, j);
         if (lua_type(L, -1) == LUA_TSTRING)
-            cell = lua_tostring(L, -1);
+            text = lua_tostring(L, -1);
         else
             (void)pnl_number_text(number, lua_tonumber(L, -1), 4);
-        used += (size_t)snprintf(line + used, size - used, " %*.*s", CELL_COLUMNS, CELL_COLUMNS, cell);
+        used += (size_t)snprintf(line + used, size - used, " %s", pn_text_cell(cell, text, CELL_COLUMNS, true));
         lua_pop(L, 1);
-    }
-    for (char *c = line; *c; c++) { /* a name may hold anything */
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = ' ';
     }
     lua_pop(L, 1);
 }
@@ -46,7 +43,7 @@ static void add_line(lua_State *L, char *line, size_t size, const char *first)
 static int head_tostring(lua_State *L)
 {
     lua_Integer rows;
-    char line[200], number[24];
+    char line[400], number[24];
 
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "bindings/core/pnl.h"
+#include "bindings/core/lprint.h"
 #include "bindings/core/progress.h"
 #ifdef PN_MUTANTS
 #include "tools/peek.h"
@@ -102,6 +103,7 @@ int pnl_document(lua_State *L)
 PNL_API int luaopen_penumbra_core(lua_State *L)
 {
     make_task(L);
+    pnl_open_cell(L);
     pnl_open_frame(L);
     if (!pnl_curated(L)) {
         pnl_open_workers(L);

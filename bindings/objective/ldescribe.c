@@ -6,6 +6,7 @@
 
 #include "bindings/core/lprint.h"
 #include "bindings/objective/lquery.h"
+#include "core/text.h"
 #include "objective/passes/describe.h"
 
 #define NAME_COLUMNS   14
@@ -38,14 +39,11 @@ static void add_number(char *line, size_t size, double x)
     add_cell(line, size, pnl_number_text(number, x, 4));
 }
 
-/* A name may hold anything; here it is part of a line. */
 static void begin_line(char *line, size_t size, const char *name)
 {
-    (void)snprintf(line, size, "\n%-*.*s", NAME_COLUMNS, NAME_COLUMNS, name ? name : "");
-    for (char *c = line + 1; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = ' ';
-    }
+    char cell[PN_TEXT_CELL_BYTES(NAME_COLUMNS)];
+
+    (void)snprintf(line, size, "\n%s", pn_text_cell(cell, name ? name : "", NAME_COLUMNS, false));
 }
 
 /* Pushes "\nname outside mean sd 25% 50% 75%". */

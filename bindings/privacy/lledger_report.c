@@ -7,6 +7,7 @@
 #include "bindings/core/lprint.h"
 #include "bindings/privacy/lledger.h"
 #include "bindings/privacy/lprivacy_check.h"
+#include "core/text.h"
 #include "privacy/text/event_words.h"
 
 #define NAIVE "naive (not valid at data-dependent stopping)"
@@ -44,25 +45,19 @@ static const char report_key = 'p', odometer_key = 'o';
 #define WIDEST      26 /* of a label */
 #define BOTH_WIDEST 58 /* of label and event, which a line has beside count and price */
 
-/* `text` in at most `width` <= BOTH_WIDEST bytes, with a sign where it was cut. */
-static void cut(char out[BOTH_WIDEST + 1], const char *text, int width)
-{
-    (void)snprintf(out, (size_t)width + 1, "%s", text);
-    if (strlen(text) > (size_t)width)
-        memcpy(out + width - 3, "...", 3);
-}
-
 /* Length of the longest t[i].field, at least that of the heading (and at most `most`). */
 static int width_of(lua_State *L, int table, const char *field, size_t rows, size_t at_least, size_t most)
 {
     size_t width = at_least;
 
     for (size_t i = 1; i <= rows; i++) {
+        const char *text;
         size_t length;
 
         lua_rawgeti(L, table, (lua_Integer)i);
         lua_getfield(L, -1, field);
-        (void)luaL_tolstring(L, -1, &length);
+        text = luaL_tolstring(L, -1, &length);
+        length = pn_text_columns(text, length);
         width = length > width ? length : width;
         lua_pop(L, 3);
     }
@@ -71,20 +66,16 @@ static int width_of(lua_State *L, int table, const char *field, size_t rows, siz
 
 static void push_row(lua_State *L, int row, int label_width, int event_width)
 {
-    char text[400], label[BOTH_WIDEST + 1], event[BOTH_WIDEST + 1];
+    char text[600], label[PN_TEXT_CELL_BYTES(BOTH_WIDEST)], event[PN_TEXT_CELL_BYTES(BOTH_WIDEST)];
 
     lua_getfield(L, row, "label");
     lua_getfield(L, row, "words");
     lua_getfield(L, row, "count");
     lua_getfield(L, row, "price");
-    cut(label, luaL_tolstring(L, row + 1, NULL), label_width);
-    cut(event, luaL_tolstring(L, row + 2, NULL), event_width);
-    (void)snprintf(text, sizeof text, "%-*s  %-*s  %6.0f  %10.6g\n", label_width, label, event_width, event,
-                   lua_tonumber(L, row + 3), lua_tonumber(L, row + 4));
-    for (char *c = text; c[0] && c[1]; c++) { /* a label may hold anything; a row is one line */
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
-    }
+    (void)pn_text_cell(label, luaL_tolstring(L, row + 1, NULL), (size_t)label_width, false);
+    (void)pn_text_cell(event, luaL_tolstring(L, row + 2, NULL), (size_t)event_width, false);
+    (void)snprintf(text, sizeof text, "%s  %s  %6.0f  %10.6g\n", label, event, lua_tonumber(L, row + 3),
+                   lua_tonumber(L, row + 4));
     lua_settop(L, row);
     lua_pushstring(L, text);
 }

@@ -6,12 +6,15 @@
 
 #include "bindings/core/lprint.h"
 #include "bindings/recipe/lrecipe.h"
+#include "core/text.h"
 
-#define NAME_WIDTH   16
-#define VALUES_WIDTH 28
+#define NAME_WIDTH    16
+#define VALUES_WIDTH  28
+#define MISSING_WIDTH 10
+#define VALUES_BYTES  PN_TEXT_CELL_BYTES(VALUES_WIDTH)
 
-/* "'a', 'b', ..." as far as it fits. */
-static void list_words(char out[VALUES_WIDTH + 1], const pn_words *words)
+/* "a, b, ..." as far as it fits. */
+static void list_words(char out[VALUES_BYTES], const pn_words *words)
 {
     size_t used = 0;
 
@@ -19,15 +22,15 @@ static void list_words(char out[VALUES_WIDTH + 1], const pn_words *words)
     for (size_t k = 0; k < words->count; k++) {
         const char *word = pn_words_at(words, k);
 
-        if (used + strlen(word) + 7 > VALUES_WIDTH) {
-            (void)snprintf(out + used, VALUES_WIDTH + 1 - used, "%s...", k ? ", " : "");
+        if (pn_text_columns(out, used) + pn_text_columns(word, strlen(word)) + 7 > VALUES_WIDTH) {
+            (void)snprintf(out + used, VALUES_BYTES - used, "%s...", k ? ", " : "");
             return;
         }
-        used += (size_t)snprintf(out + used, VALUES_WIDTH + 1 - used, "%s%s", k ? ", " : "", word);
+        used += (size_t)snprintf(out + used, VALUES_BYTES - used, "%s%s", k ? ", " : "", word);
     }
 }
 
-static void describe_values(char out[VALUES_WIDTH + 1], const pn_recipe_column *column)
+static void describe_values(char out[VALUES_BYTES], const pn_recipe_column *column)
 {
     char low[PNL_NUMBER_BYTES], high[PNL_NUMBER_BYTES];
 
@@ -48,7 +51,7 @@ static void describe_values(char out[VALUES_WIDTH + 1], const pn_recipe_column *
         list_words(out, &column->levels);
         return;
     }
-    (void)snprintf(out, VALUES_WIDTH + 1, "%.12s to %.12s", low, high);
+    (void)snprintf(out, VALUES_BYTES, "%.12s to %.12s", low, high);
 }
 
 static void describe_missing(char out[32], const pn_recipe_column *column)
@@ -70,12 +73,15 @@ static void describe_missing(char out[32], const pn_recipe_column *column)
 static void add_column(luaL_Buffer *text, const pn_recipe_column *column)
 {
     static const char *const kinds[] = { "number", "date", "flag", "category" };
-    char values[VALUES_WIDTH + 1], missing[32], weight[PNL_NUMBER_BYTES];
+    char values[VALUES_BYTES], missing[32], weight[PNL_NUMBER_BYTES];
+    char name[PN_TEXT_CELL_BYTES(NAME_WIDTH)], cell[VALUES_BYTES];
+    char fill[PN_TEXT_CELL_BYTES(MISSING_WIDTH)];
 
     describe_values(values, column);
     describe_missing(missing, column);
-    pnl_add_format(text, "\n  %-*.*s %-8s %-*s %-10s %4zu %6s", NAME_WIDTH, NAME_WIDTH, column->name,
-                   kinds[column->kind], VALUES_WIDTH, values, missing, column->count,
+    pnl_add_format(text, "\n  %s %-8s %s %s %4zu %6s", pn_text_cell(name, column->name, NAME_WIDTH, false),
+                   kinds[column->kind], pn_text_cell(cell, values, VALUES_WIDTH, false),
+                   pn_text_cell(fill, missing, MISSING_WIDTH, false), column->count,
                    pnl_number_text(weight, column->weight, 4));
 }
 

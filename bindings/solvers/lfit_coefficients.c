@@ -128,19 +128,6 @@ static void push_row(lua_State *L, const pnl_coefficients *self, const pnl_coeff
 
 /* ---- as text ---- */
 
-/* The name of the column in front is its own; longer ones are cut as characters are. */
-static void add_name(luaL_Buffer *text, const char *name)
-{
-    size_t length = strlen(name), skip, columns;
-
-    if (pn_text_columns(name, length) > NAME_WIDTH)
-        length = pn_text_line(name, length, NAME_WIDTH, &skip);
-    columns = pn_text_columns(name, length);
-    luaL_addlstring(text, name, length);
-    for (size_t k = columns; k < NAME_WIDTH; k++)
-        luaL_addchar(text, ' ');
-}
-
 static void add_number(luaL_Buffer *text, double x)
 {
     char number[PNL_NUMBER_BYTES];
@@ -172,7 +159,7 @@ static void push_text(lua_State *L, const pnl_coefficients *self)
 {
     size_t class = SIZE_MAX;
     luaL_Buffer text;
-    char number[32];
+    char number[32], name[PN_TEXT_CELL_BYTES(NAME_WIDTH)];
 
     luaL_buffinit(L, &text);
     pnl_add_format(&text, "coefficients: %s loss, %zu feature%s", self->about.loss, self->p, self->p == 1 ? "" : "s");
@@ -184,8 +171,7 @@ static void push_text(lua_State *L, const pnl_coefficients *self)
         if (self->about.margins > 1 && row.class != class && row.class < self->about.margins)
             pnl_add_format(&text, "\n class %.60s", pnl_coefficients_class(self, row.class, number));
         class = row.class;
-        luaL_addstring(&text, "\n  ");
-        add_name(&text, row.name);
+        pnl_add_format(&text, "\n  %s", pn_text_cell(name, row.name, NAME_WIDTH, false));
         add_number(&text, row.scaled);
         add_number(&text, row.original);
         pnl_add_format(&text, "%s%s", row.per ? "  " : "", row.per ? row.per : "");

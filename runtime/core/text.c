@@ -1,8 +1,8 @@
 /* text.c -- widths and line breaks of text for people.  Depends on: text.h.  Used by: plans, bindings, readers. */
 #include "core/text.h"
 
-#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 static int continues(char byte)
 {
@@ -76,4 +76,36 @@ size_t pn_text_printable(const char *bytes, size_t size)
     if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) || is_control(c))
         return 0;
     return length;
+}
+
+const char *pn_text_cell(char *out, const char *text, size_t columns, bool right)
+{
+    static const char dots[] = "...";
+    size_t used = 0, shown = 0, kept = 0; /* kept: bytes of the first columns - 3 characters */
+
+    while (*text && shown <= columns) {
+        size_t length = pn_text_printable(text, 4); /* a NUL ends what it reads */
+
+        if (shown == columns - 3)
+            kept = used;
+        if (shown < columns) {
+            memcpy(out + used, length ? text : " ", length ? length : 1);
+            used += length ? length : 1;
+        }
+        text += length ? length : 1;
+        shown++;
+    }
+    if (shown > columns) {
+        memcpy(out + kept, dots, 3);
+        used = kept + 3;
+        shown = columns;
+    }
+    if (right) {
+        memmove(out + columns - shown, out, used);
+        memset(out, ' ', columns - shown);
+    } else {
+        memset(out + used, ' ', columns - shown);
+    }
+    out[used + columns - shown] = '\0';
+    return out;
 }

@@ -3,6 +3,7 @@
 #ifndef PN_CORE_TEXT_H
 #define PN_CORE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define PN_TEXT_WIDTH 80 /* of all that is printed */
@@ -20,5 +21,16 @@ size_t pn_text_line(const char *text, size_t length, size_t columns, size_t *ski
 /** Bytes of the character of UTF-8 at text[0 .. size - 1], size > 0; 0 when none is there, or one that a terminal would
  *  obey instead of showing it. */
 size_t pn_text_printable(const char *text, size_t size);
+
+/** Bytes of a cell of so many columns: UTF-8 has at most four for a character. */
+#define PN_TEXT_CELL_BYTES(columns) (4 * (columns) + 1)
+
+/**
+ * `text` as a cell of a table, exactly `columns` (from 3) characters wide: "..." ends what was cut, a blank stands for
+ * what a terminal would not show, and blanks fill the rest, in front of the text where `right`.
+ *   out  [PN_TEXT_CELL_BYTES(columns)].
+ * Returns out.
+ */
+const char *pn_text_cell(char *out, const char *text, size_t columns, bool right);
 
 #endif

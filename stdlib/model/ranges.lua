@@ -1,5 +1,5 @@
 -- ranges.lua -- pn.recipe.estimate: ranges of columns that nobody knows, from the records, for a price.
--- Depends on: penumbra.call.  Used by: penumbra.model.
+-- Depends on: penumbra.call, penumbra.cell (bindings/core/lprint.c).  Used by: penumbra.model.
 --
 -- Of each open column two quantiles, tail and 1 - tail, are released by the exponential mechanism over a grid that is the same
 -- for every file: 0 and +-2^(k/2), k = -40 .. 120.  A record moves the rank of a candidate by at most 1, so a quantile at epsilon
@@ -11,6 +11,7 @@
 -- Where twice that exceeds tail n the quantile would say nothing of the records: n is public, and the call is refused before
 -- anything is spent.  A range that is wrong costs accuracy, never privacy: values are clipped to it.
 local call = require "penumbra.call"
+local cell = require "penumbra.cell"
 
 local shown = call.shown
 local error, ipairs, next, pairs, setmetatable, type = error, ipairs, next, pairs, setmetatable, type
@@ -154,7 +155,7 @@ local report = { __name = "pn.ranges", __metatable = false }
 function report.__tostring(r)
   local lines = { format("ranges, estimated: quantiles %.3g and %.3g, epsilon = %.4g for each", r.tail, 1 - r.tail, r.epsilon) }
   for _, one in ipairs(r) do
-    lines[#lines + 1] = format("  %-16s %10.6g to %.6g", one.name, one.low, one.high)
+    lines[#lines + 1] = format("  %s %10.6g to %.6g", cell(one.name, 16), one.low, one.high)
   end
   return concat(lines, "\n")
 end

@@ -1,5 +1,6 @@
 -- show.lua -- what a model of pn.model prints: what it is, what was chosen and why, the price, the coefficients, what next.
--- Depends on: penumbra.wrap.  Used by: penumbra.model.
+-- Depends on: penumbra.cell (bindings/core/lprint.c), penumbra.wrap.  Used by: penumbra.model.
+local cell = require "penumbra.cell"
 local wrap = require "penumbra.wrap"
 
 local abs, concat, format, gmatch, sort = math.abs, table.concat, string.format, string.gmatch, table.sort
@@ -46,7 +47,7 @@ local function coefficients(model, lines)
   lines[#lines + 1] = format("    %-28s %12s %12s", "feature", "scaled", "original")
   for k = 1, math.min(MOST, #order) do
     local one = all[order[k]]
-    local line = format("    %-28s %12s %12s", string.sub(one.name, 1, 28), number(one.scaled), number(one.original))
+    local line = format("    %s %12s %12s", cell(one.name, 28), number(one.scaled), number(one.original))
     lines[#lines + 1] = (string.gsub(line, " +$", ""))
   end
 end
