@@ -42,6 +42,8 @@
 
 enum { EVENT, LAW, MEAN, ETA };
 
+#define ROOT_USUAL 0x1p-30 /* few roots are smaller */
+
 typedef struct selection {
     pn_event base;
     pn_event *inner;
@@ -62,19 +64,42 @@ static const selection *of(const pn_event *self)
 
 /* ---- the theorem's numbers ---- */
 
-static bool past_root(void *self, double epsilon)
-{
-    const selection *s = self;
-    double gamma = s->law.gamma;
+/* gamma (exp(epsilon) - 1) - (1 - gamma) delta_Q(epsilon), which rises with epsilon, and its secant through the last
+ * two points that were asked for. */
+typedef struct root_search {
+    const selection *s;
+    double epsilon, excess;
+} root_search;
 
-    return gamma * expm1(epsilon) > (1.0 - gamma) * pn_base_delta(&s->curve, epsilon);
+static double excess(void *self, double epsilon, double *slope)
+{
+    root_search *search = self;
+    double gamma = search->s->law.gamma;
+    double value = gamma * expm1(epsilon) - (1.0 - gamma) * pn_base_delta(&search->s->curve, epsilon);
+
+    *slope = (value - search->excess) / (epsilon - search->epsilon);
+    search->epsilon = epsilon;
+    search->excess = value;
+    return value;
 }
 
-/* delta_Q <= 1, so the root is at most ln(1/gamma). */
+static bool past_root(void *self, double epsilon)
+{
+    double slope;
+
+    return excess(self, epsilon, &slope) > 0.0;
+}
+
+/* delta_Q <= 1, so the root is at most ln(1/gamma).  Where rounding leaves the search below the root, every double is
+ * in question. */
 static double root(selection *s)
 {
-    double at = pn_bisect(past_root, s, 0.0, s->law.x + 1.0) * (1.0 + 0x1p-40) + 1e-300;
+    root_search search = { s, NAN, NAN };
+    double low = past_root(&search, ROOT_USUAL) ? 0.0 : ROOT_USUAL, high = s->law.x + 1.0;
+    double at = pn_newton(excess, &search, low, high) * (1.0 + 0x1p-40) + 1e-300;
 
+    if (!past_root(&search, at))
+        at = pn_bisect(past_root, &search, low, high) * (1.0 + 0x1p-40) + 1e-300;
     return PN_MUTANT("selection_root_low") ? 0.8 * at : at;
 }
 
