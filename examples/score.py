@@ -33,6 +33,6 @@ elif "positive" in label:
     other = next(v for v in label["values"] if v != label["positive"])
     answer = [(label["positive"] if z > 0 else other, *([1 / (1 + np.exp(z)), 1 / (1 + np.exp(-z))] if link == "logistic" else [])) for z in Z[:, 0]]
 else:
-    low, high = label.get("values", (-1, 1))
+    low, high = label.get("values", (-1, 1))  # a count has no range: t is the answer
     answer = [(low + (high - low) * ((np.exp(z) if link == "exp" else z) + 1) / 2,) for z in Z[:, 0]]
 for record in answer: print(*record, sep=",")

@@ -255,6 +255,11 @@ static int recipe_label(lua_State *L)
         push_classes(L, label);
         return 1;
     }
+    if (label->kind == PN_LABEL_COUNT) {
+        lua_pushinteger(L, (lua_Integer)label->high);
+        lua_setfield(L, -2, "most");
+        return 1;
+    }
     lua_pushnumber(L, label->low);
     lua_setfield(L, -2, "low");
     lua_pushnumber(L, label->high);
@@ -309,7 +314,8 @@ static const pnl_row recipe_rows[] = {
       "1970-01-01, of a flag with 0 or 1; that of a category is scale or 0.  clip= scales rows after that." },
     { "label", recipe_label, PNL_METHOD, PNL_NOTHING, "r:label() -> table or nil",
       "The label: name, and classes (of two, the first is -1 and the second 1; of more, 1, 2, ...), or low and high, "
-      "which are -1 and 1 in the data set: a prediction t is low + (t + 1) / 2 * (high - low)." },
+      "which are -1 and 1 in the data set: a prediction t is low + (t + 1) / 2 * (high - low), or most, of counts, "
+      "which stay what they are." },
     { "json", recipe_json, PNL_METHOD, PNL_NOTHING, "r:json() -> string",
       "The recipe as JSON, with what was left out filled in; pn.recipe.from_json makes the same recipe of it." },
     { "p", recipe_p, PNL_FIELD, PNL_NOTHING, "r.p -> integer", "Number of features, the intercept among them." },
@@ -356,7 +362,8 @@ static const char recipe_doc[] =
     "column of days.  \"flag\" is true or false (t/f, yes/no, y/n, on/off, 1/0).  weight = w (default 1) of a column "
     "lets it add at most norm w to a row before rows are scaled.  label: of two names, as in {income = {\"<=50K\", "
     "\">50K\"}}, positive = (default: the second) becomes 1 and the other -1; three names or more become 1, 2, ..., "
-    "K; {price = {0, 1e6}} is a range, clipped and mapped to [-1, 1]; without label=, labels are 0.  missing, of "
+    "K; {price = {0, 1e6}} is a range, clipped and mapped to [-1, 1]; {visits = {count = 20}} is a count, which "
+    "stays what it is, those above 20 become 20; without label=, labels are 0.  missing, of "
     "the recipe or of one column: \"refuse\" (default: an error names column and line), \"indicator\" (the column "
     "always gets one more 0/1 feature, and the missing value itself becomes 0), or the value to fill in.  na: the "
     "texts that count as missing; default \"\", NA, N/A, NaN, nan, null, NULL, ?; a declared category never does.  "

@@ -93,6 +93,9 @@ static void add_label(luaL_Buffer *text, const pn_recipe_label *label)
         luaL_addstring(text, "\n  no label");
     else if (label->kind == PN_LABEL_RANGE)
         pnl_add_format(text, "\n  label %.60s: %g to %g, mapped to -1 to 1", label->name, label->low, label->high);
+    else if (label->kind == PN_LABEL_COUNT)
+        pnl_add_format(text, "\n  label %.60s: counts, those above %.17g become %.17g", label->name, label->high,
+                       label->high);
     else if (classes->count == 2)
         pnl_add_format(text, "\n  label %.60s: '%.60s' is 1, '%.60s' is -1", label->name,
                        pn_words_at(classes, label->positive), pn_words_at(classes, 1 - label->positive));

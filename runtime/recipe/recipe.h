@@ -27,12 +27,17 @@ typedef struct pn_recipe_column {
     size_t stored;       /* where its value stands in a kept record; an indicator that is no category follows it */
 } pn_recipe_column;
 
-typedef enum pn_recipe_label_kind { PN_LABEL_NONE, PN_LABEL_RANGE, PN_LABEL_CLASSES } pn_recipe_label_kind;
+typedef enum pn_recipe_label_kind {
+    PN_LABEL_NONE,
+    PN_LABEL_RANGE,
+    PN_LABEL_COUNT,
+    PN_LABEL_CLASSES
+} pn_recipe_label_kind;
 
 typedef struct pn_recipe_label {
     char *name;
     pn_recipe_label_kind kind;
-    double low, high;
+    double low, high; /* a count: 0 and the most */
     pn_words classes;
     size_t positive; /* of two classes */
 } pn_recipe_label;
@@ -101,7 +106,7 @@ typedef struct pn_recipe_reading {
 /** kept[column->stored ..] = what the value is.  Errors: PN_EPARSE, with the place and the column. */
 pn_status pn_recipe_take(const pn_recipe *recipe, const pn_recipe_column *column, const pn_recipe_value *value,
                          const pn_recipe_reading *reading, const pn_recipe_place *place, double *kept, pn_err *err);
-/** *label = what the value is: in [-1, 1], -1 or 1, or from 1. */
+/** *label = what the value is: in [-1, 1], a count, -1 or 1, or from 1. */
 pn_status pn_recipe_take_label(const pn_recipe *recipe, const pn_recipe_value *value, const pn_recipe_reading *reading,
                                const pn_recipe_place *place, double *label, pn_err *err);
 /** A number that is no hole, kept[0] = it: false when it is one. */

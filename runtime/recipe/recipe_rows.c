@@ -102,9 +102,16 @@ static void enforce(const pn_recipe *recipe, bool labelled, pn_record_bounds *bo
     memcpy(bounds->norm, recipe->bound, sizeof bounds->norm);
     if (!labelled)
         return;
+    bounds->label_low = -1.0;
+    bounds->label_high = 1.0;
     bounds->labels_binary = label->kind == PN_LABEL_CLASSES && label->classes.count == 2;
-    bounds->label_low = label->kind == PN_LABEL_CLASSES && label->classes.count > 2 ? 1.0 : -1.0;
-    bounds->label_high = bounds->label_low > 0.0 ? (double)label->classes.count : 1.0;
+    if (label->kind == PN_LABEL_COUNT) {
+        bounds->label_low = 0.0;
+        bounds->label_high = label->high;
+    } else if (label->classes.count > 2) {
+        bounds->label_low = 1.0;
+        bounds->label_high = (double)label->classes.count;
+    }
 }
 
 pn_status pn_recipe_finish(pn_dataset **out, const pn_recipe *recipe, pn_store *store, bool labelled, const char *name,

@@ -230,7 +230,7 @@ pn_status pn_recipe_read_column(pn_recipe_column *column, const char *name, cons
 /* {"name": "income", "values": [...]} or {"income": [...]}. */
 static pn_status find_label(const json_t *spec, const char **name, const json_t **values, pn_err *err)
 {
-    static const char *const known[] = { "name", "values", "positive", NULL };
+    static const char *const known[] = { "name", "values", "positive", "count", NULL };
     void *first = json_object_iter((json_t *)(size_t)spec);
 
     if (json_is_string(json_object_get(spec, "name"))) {
@@ -245,7 +245,7 @@ static pn_status find_label(const json_t *spec, const char **name, const json_t 
                        "{name = \"income\", values = {...}, positive = \">50K\"}");
     *name = json_object_iter_key(first);
     *values = json_object_iter_value(first);
-    return PN_OK;
+    return json_is_object(*values) ? pn_recipe_check_keys(*values, "a label", known + 1, err) : PN_OK;
 }
 
 static pn_status read_positive(pn_recipe_label *label, const json_t *positive, pn_err *err)
@@ -257,6 +257,18 @@ static pn_status read_positive(pn_recipe_label *label, const json_t *positive, p
         label->positive = pn_words_find(&label->classes, json_string_value(positive), json_string_length(positive));
     if (label->classes.count != 2 || label->positive > 1)
         return pn_fail(err, PN_EINVAL, "recipe: positive must be one of the two classes of label '%.80s'", label->name);
+    return PN_OK;
+}
+
+static pn_status read_count(pn_recipe_label *label, const json_t *most, const json_t *values, pn_err *err)
+{
+    label->kind = PN_LABEL_COUNT;
+    label->high = json_number_value(most);
+    if (values || !(label->high >= 1.0 && label->high <= 0x1p53) || label->high != floor(label->high))
+        return pn_fail(err, PN_EINVAL,
+                       "recipe: the count of label '%.80s' must be the largest one, a whole number from 1 to 2^53, and "
+                       "stand alone, as in {visits = {count = 20}}",
+                       label->name);
     return PN_OK;
 }
 
@@ -273,13 +285,16 @@ pn_status pn_recipe_read_label(pn_recipe_label *label, const json_t *spec, pn_er
         spec = values;
     positive = json_object_get(spec, "positive");
     values = json_is_object(values) ? json_object_get(values, "values") : values;
+    if (json_object_get(spec, "count"))
+        return read_count(label, json_object_get(spec, "count"), positive ? positive : values, err);
     if (is_range(values) && !positive) {
         label->kind = PN_LABEL_RANGE;
         return read_range(name, values, &label->low, &label->high, err);
     }
     label->kind = PN_LABEL_CLASSES;
     if (json_array_size(values) < 2)
-        return pn_fail(err, PN_EINVAL, "recipe: label '%.80s' must be a range {0, 100} or at least two classes", name);
+        return pn_fail(err, PN_EINVAL, "recipe: label '%.80s' must be a range {0, 100}, at least two classes, "
+                       "or {count = 20}, counts up to the largest", name);
     PN_TRY(read_words(name, values, &label->classes, err));
     return read_positive(label, positive, err);
 }

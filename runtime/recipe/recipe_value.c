@@ -242,6 +242,12 @@ pn_status pn_recipe_take_label(const pn_recipe *recipe, const pn_recipe_value *v
         return take_class(label, value, place, out, err);
     if (!read_number(value, reading, &number))
         return refuse(place, label->name, value, "a finite number", err);
+    if (label->kind == PN_LABEL_COUNT) {
+        if (!(number >= 0.0) || number != floor(number))
+            return refuse(place, label->name, value, "a count: a whole number from 0", err);
+        *out = fmin(number, label->high);
+        return PN_OK;
+    }
     number = fmin(fmax(number, label->low), label->high);
     *out = fmin(fmax((number - middle) / half, -1.0), 1.0);
     return PN_OK;

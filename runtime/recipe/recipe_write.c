@@ -105,6 +105,8 @@ static json_t *label_of(const pn_recipe_label *label)
         return json_null();
     if (label->kind == PN_LABEL_RANGE)
         return json_pack("{s:s, s:o}", "name", label->name, "values", range_of(label->low, label->high));
+    if (label->kind == PN_LABEL_COUNT)
+        return json_pack("{s:s, s:f}", "name", label->name, "count", label->high);
     if (label->classes.count > 2)
         return json_pack("{s:s, s:o}", "name", label->name, "values", words_of(&label->classes));
     return json_pack("{s:s, s:o, s:s}", "name", label->name, "values", words_of(&label->classes), "positive",

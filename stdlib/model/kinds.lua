@@ -24,12 +24,19 @@ end
 
 -- ---- what labels must be ----
 
+-- What a recipe's label is, and the kind of model that takes it.
+local function of(label)
+  if label.most then return "a count, which pn.model.poisson takes" end
+  if label.low then return "a range, which pn.model.linear takes" end
+  if #label.classes == 2 then return "of two classes, which pn.model.logistic takes" end
+  return format("of %d classes, which pn.model.multinomial takes", #label.classes)
+end
+
 -- A text that says what is wrong, or nil.
 local function two_classes(label, d)
   if label and not (label.classes and #label.classes == 2) then
     return format("the recipe's label %s is %s; it must name two classes, such as {income = {\"<=50K\", \">50K\"}}", label.name,
-      label.classes and format("of %d classes, which pn.model.multinomial takes", #label.classes)
-        or "a range, which pn.model.linear takes")
+      of(label))
   end
   local range = not label and d.bounds.labels -- pn.objective looks at labels of which nothing is enforced
   if range and (range[1] ~= -1 or range[2] ~= 1) then
@@ -38,9 +45,8 @@ local function two_classes(label, d)
 end
 
 local function range(label, d)
-  if label and label.classes then
-    return format("the recipe's label %s is of %d classes, which pn.model.%s takes; it must be a range, such as {price = {0, 1e6}}",
-      label.name, #label.classes, #label.classes == 2 and "logistic" or "multinomial")
+  if label and not label.low then
+    return format("the recipe's label %s is %s; it must be a range, such as {price = {0, 1e6}}", label.name, of(label))
   end
   local most = not label and largest_label(d)
   if not label and not (most and most > 0 and most < huge) then
@@ -50,8 +56,7 @@ end
 
 local function classes(label, _, options)
   if label and not (label.classes and #label.classes > 2) then
-    return format("the recipe's label %s is %s; it must name three classes or more", label.name,
-      label.classes and "of two classes, which pn.model.logistic takes" or "a range, which pn.model.linear takes")
+    return format("the recipe's label %s is %s; it must name three classes or more", label.name, of(label))
   end
   if not label and math.type(options.classes) ~= "integer" then
     return "give classes=, the number of classes, whose labels are 1, 2, ...; a recipe whose label names them says it"
@@ -60,8 +65,9 @@ end
 
 local function counts(label, d)
   if label then
-    return format("the recipe's label %s is mapped to -1 and 1, and counts must stay counts; give a data set whose labels are "
-      .. "counts, clipped by data:clip_labels(0, most)", label.name)
+    if label.most then return nil end
+    return format("the recipe's label %s is %s; it must be a count, such as {%s = {count = 20}}, 20 the largest", label.name,
+      of(label), label.name)
   end
   local labels = d.bounds.labels
   if not labels or labels[1] < 0 or not (labels[2] >= 1 and labels[2] < huge) then

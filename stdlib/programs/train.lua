@@ -6,7 +6,7 @@ local main = require "penumbra.programs.main"
 
 local usage = [[
 usage: penumbra train KIND CSV --recipe FILE --epsilon E [options]
-KIND is logistic, linear, multinomial or lasso.  CSV is a file with the recipe's columns, plain or gzip.  The model is
+KIND is logistic, linear, poisson, multinomial or lasso.  CSV is a file with the recipe's columns, plain or gzip.  The model is
 printed; `penumbra predict` takes the file that --output names.
   -r, --recipe FILE     what the columns are: JSON (r:json()), or Lua that sets label = {...} and features = {...};
                         with ranges = "private" a tenth of the price estimates the ranges of columns that
@@ -27,7 +27,7 @@ local takes = { ["--recipe"] = "recipe", ["-r"] = "recipe", ["--epsilon"] = "eps
   ["--neighbours"] = "neighbours", ["--test"] = "test", ["--output"] = "output", ["-o"] = "output", ["--sep"] = "sep",
   ["--decimal"] = "decimal", ["--encoding"] = "encoding" }
 local numbers = { "epsilon", "delta", "test" }
-local kinds = { logistic = true, linear = true, multinomial = true, lasso = true }
+local kinds = { logistic = true, linear = true, poisson = true, multinomial = true, lasso = true }
 
 -- What stands beside options, and the options; or nil and what is wrong.
 local function words_of(words)

@@ -98,6 +98,29 @@ describe("pn.model", function()
     assert.same({ "squared loss", "l1_ball(dim=4, radius=3)" }, { loss, set })
   end)
 
+  it("takes counts of a file by a recipe, and predicts counts, also from its files", function()
+    local m = pn.model.poisson(options("poisson", { epsilon = 8 }))
+    assert.same({ 0, 6 }, { m.train.bounds.labels[1], m.train.bounds.labels[2] })
+    assert.same({ most = 6, name = "visits" }, m.recipe:label())
+    local values, path = m:predict(csv), os.tmpname() .. ".json"
+    local X = m.recipe:data(csv, { label = false }).X
+    for i = 1, 400 do assert.near(math.exp(X[i]:dot(m.fit.theta)), values[i], 1e-12 * values[i]) end
+    local low, high = 0, 0 -- of people of 10 to 40 and of 70 to 99, who have 0 to 4 and 5 to 9 visits
+    for i = 1, 400 do
+      local age = (i * 37) % 90 + 10
+      if age < 40 and i % 11 ~= 0 then low = math.max(low, values[i]) end
+      if age > 70 and i % 11 ~= 0 then high = math.max(high, values[i]) end
+    end
+    assert.is_true(high > low, ("%g, %g"):format(low, high))
+    m:save(path)
+    assert.same(values:table(), pn.load(path):predict(csv):table())
+    m:export(path)
+    assert.same(values:table(), pn.load(path):predict(csv):table())
+    os.remove(path)
+    local rmse = m:evaluate { epsilon = 1, delta = 1e-6 }
+    assert.truthy(tostring(rmse):find("RMSE", 1, true))
+  end)
+
   it("learns in an l1 ball of many columns, where the bound on gradients alone would drown it", function()
     local d = pn.data.synthetic.lasso { n = 5000, p = 200, sparsity = 5, seed = 1 }
     d = d:clip_rows("linf", 1):clip_rows("l2", 200 ^ 0.5):clip_labels(-1, 1)
@@ -158,7 +181,10 @@ describe("pn.model", function()
       { "linear", "takes; it must be a range", { data = csv, recipe = people.recipe(people.labels.softmax), epsilon = 1 } },
       { "multinomial", "three classes or more", options "logistic" },
       { "multinomial", "give classes=", { data = rows(), epsilon = 1 } },
-      { "poisson", "counts must stay counts", options "squared" },
+      { "poisson", "is a range, which pn.model.linear takes; it must be a count, such as {price = {count = 20}}", options "squared" },
+      { "poisson", "which pn.model.logistic takes; it must be a count", options "logistic" },
+      { "linear", "is a count, which pn.model.poisson takes; it must be a range", options "poisson" },
+      { "logistic", "is a count, which pn.model.poisson takes; it must name two classes", options "poisson" },
       { "poisson", "clip_labels(0, most)", { data = rows(), epsilon = 1 } },
       { "logistic", "no label", options("logistic", { recipe = pn.recipe { features = { age = { 17, 90 } } } }) },
       { "logistic", "recipe= reads a file", options("logistic", { data = rows() }) },

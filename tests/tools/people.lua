@@ -10,12 +10,12 @@ local JOBS = { "cook", "clerk", "b,oss", "none of these" }
 function people.write(n)
   local path = os.tmpname()
   local file = assert(io.open(path, "wb"))
-  file:write "age,job,born,member,income,price,kind\n"
+  file:write "age,job,born,member,income,price,kind,visits\n"
   for i = 1, n do
     local age = (i * 37) % 90 + 10 -- some beyond the range
-    file:write(("%s,\"%s\",%d-%02d-%02d,%s,%s,%d,%s\n"):format(i % 11 == 0 and "NA" or age, JOBS[i % 4 + 1], 1925 + i % 90,
+    file:write(("%s,\"%s\",%d-%02d-%02d,%s,%s,%d,%s,%d\n"):format(i % 11 == 0 and "NA" or age, JOBS[i % 4 + 1], 1925 + i % 90,
       i % 12 + 1, i % 28 + 1, i % 3 == 0 and "Yes" or "f", (age + 20 * (i % 4)) % 120 > 60 and ">50K" or "<=50K",
-      1000 * age + 500 * (i % 3), ({ "a", "b", "c" })[age // 34 + 1] or "c"))
+      1000 * age + 500 * (i % 3), ({ "a", "b", "c" })[age // 34 + 1] or "c", age // 12 + i % 2))
   end
   file:close()
   return path
@@ -32,6 +32,7 @@ people.labels = {
   logistic = { income = { ">50K", "<=50K", positive = ">50K" } },
   squared = { price = { 10000, 100000 } },
   softmax = { kind = { "a", "b", "c" } },
+  poisson = { visits = { count = 6 } }, -- there are up to 9
 }
 
 -- A private fit with that loss, its recipe and its data.

@@ -22,7 +22,8 @@
  *   norm       "l1", "l2" (default) or "linf": rows have at most norm 1 in it
  *   clip       features of a row are clipped to this norm (before rows are scaled, without the intercept)
  *   label      absent: none.  Two numbers: a range, clipped, and mapped to [-1, 1].  Two texts: -1 and 1; `positive`,
- *              default the second, is 1.  More: 1, 2, ..., K.  Also {"income": ["<=50K", ">50K"]}
+ *              default the second, is 1.  More: 1, 2, ..., K.  Also {"income": ["<=50K", ">50K"]}.  {"name":
+ *              "visits", "count": 20}: whole numbers from 0, which stay what they are; those above 20 become 20
  *
  * "format" and "version" are written, and checked if they are there.  Other keys are refused.
  * Depends on: dataset.h, numbers.h, status.h, task.h. */

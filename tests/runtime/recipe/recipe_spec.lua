@@ -153,6 +153,25 @@ describe("a recipe", function()
     assert.is_nil(load(pn.recipe { features = features }, "a,y\n0,3\n").bounds.labels)
   end)
 
+  it("leaves counts what they are, up to the largest", function()
+    local r = pn.recipe { features = { a = { 0, 1 } }, label = { y = { count = 20 } } }
+    local d = load(r, "a,y\n0,0\n0,3.0\n1,20\n1,1e9\n")
+    assert.same({ 0, 3, 20, 20 }, d.y:table())
+    assert.same({ 0, 20 }, { d.bounds.labels[1], d.bounds.labels[2] })
+    assert.same({ 7 }, r:data({ a = { 1 }, y = { 7 } }).y:table())
+    for _, bad in ipairs { "-1", "2.5", "-0.5" } do
+      assert.equal("FILE:2:3: column 'y': expected a count: a whole number from 0, found '" .. bad .. "'",
+        error_of(r, "a,y\n0," .. bad .. "\n"))
+    end
+    assert.truthy(tostring(r):find("label y: counts, those above 20 become 20", 1, true))
+    for _, spec in ipairs { { count = 0 }, { count = 2.5 }, { count = -3 }, { count = "20" }, { 0, 20, count = 20 },
+      { count = 20, positive = "a" }, { count = 1e300 } } do
+      assert.truthy(refusal { features = { a = { 0, 1 } }, label = { y = spec } }:find("the count of label 'y' must be", 1, true))
+    end
+    assert.equal("recipe: a label has no 'cuont'; the nearest is count", refusal { features = { a = { 0, 1 } },
+      label = { y = { cuont = 20 } } })
+  end)
+
   it("fills a hole with a constant, refuses it, or marks it, whatever the file holds", function()
     local r = pn.recipe { intercept = false, missing = "indicator", norm = "linf",
       features = { a = { 0, 10, missing = 5 }, b = { "x", "y", missing = "y" }, c = { "x", missing = "other" },
@@ -183,6 +202,7 @@ describe("a recipe", function()
         { name = "f", "flag", missing = false }, { name = 'quo"te\\', "ü", "\t", missing = "\t" } }, label = { y = { -1e300,
         7 } } },
       { features = { a = { 0, 1 } }, label = { y = { "u", "v", positive = "u" } } },
+      { features = { a = { 0, 1 } }, label = { name = "y", count = 9007199254740992 } },
       { features = { a = { 0, 1 } }, label = { name = "y", values = { "u", "v", "w" } }, intercept = false } } do
       local r = pn.recipe(spec)
       local again = pn.recipe.from_json(r:json())
@@ -220,7 +240,8 @@ describe("a recipe", function()
         "recipe: column 'a' of dates needs from= and to=, "
         .. "two days such as \"2001-12-31\", the first before the second" },
       { { features = ok, label = { a = { 0, 1 } } }, "recipe: column 'a' is the label and cannot be a feature too" },
-      { { features = ok, label = { y = { "u" } } }, "recipe: label 'y' must be a range {0, 100} or at least two classes" },
+      { { features = ok, label = { y = { "u" } } }, "recipe: label 'y' must be a range {0, 100}, at least two classes, or "
+        .. "{count = 20}, counts up to the largest" },
       { { features = ok, norm = "l3" }, "recipe: norm must be \"l1\", \"l2\" or \"linf\", got l3" },
       { { features = ok, intercept = -1 }, "recipe: the weight of the intercept must be from 1e-6 to 1e6, got -1" },
       { { features = { { 0, 1 } } }, "recipe: feature 1 of the list has no name, as in {name = \"age\", 17, 90}" },
