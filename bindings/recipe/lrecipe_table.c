@@ -6,6 +6,66 @@
 #include "bindings/data/ldata.h"
 #include "bindings/recipe/lrecipe.h"
 
+/* ---- whose records they are ---- */
+
+/* A value and its type: 1 and "1" are something else.  Nothing here raises. */
+static void digest_value(lua_State *L, pn_digest *digest)
+{
+    int type = lua_type(L, -1);
+    bool flag = lua_toboolean(L, -1);
+    size_t length = sizeof(double);
+    const char *text = type == LUA_TSTRING ? lua_tolstring(L, -1, &length) : NULL;
+    double number = lua_tonumber(L, -1);
+
+    pn_digest_add(digest, &type, sizeof type);
+    if (type == LUA_TSTRING || type == LUA_TNUMBER) {
+        pn_digest_add(digest, &length, sizeof length);
+        pn_digest_add(digest, text ? text : (const char *)&number, length);
+    } else {
+        pn_digest_add(digest, &flag, sizeof flag);
+    }
+}
+
+/* Of the column on the top, whose name is below it. */
+static bool digest_column(lua_State *L, pn_content *content)
+{
+    pn_digest *digest = pn_digest_new();
+    lua_Integer rows = (lua_Integer)lua_rawlen(L, -1);
+
+    if (!digest)
+        return false;
+    lua_pushvalue(L, -2);
+    digest_value(L, digest);
+    lua_pop(L, 1);
+    for (lua_Integer i = 1; i <= rows; i++) {
+        lua_rawgeti(L, -1, i);
+        digest_value(L, digest);
+        lua_pop(L, 1);
+    }
+    *content = pn_digest_content(digest);
+    pn_digest_free(digest);
+    return true;
+}
+
+/* Of every column of the table at 2, also those that the recipe does not look at; the order of the columns, which
+ * tables of Lua do not have, does not matter to a sum. */
+static pn_content content_of(lua_State *L)
+{
+    pn_content sum = { { 0, 0 } }, one;
+
+    for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
+        if (!lua_istable(L, -1))
+            continue;
+        if (!digest_column(L, &one))
+            pnl_error(L, "recipe.data: out of memory");
+        sum.word[0] += one.word[0];
+        sum.word[1] += one.word[1];
+    }
+    return sum;
+}
+
+/* ---- values ---- */
+
 /* Values of all columns, one after the other; texts belong to the tables. */
 typedef struct values {
     const pn_recipe_value *of; /* [(columns + 1) * rows] */
@@ -108,6 +168,6 @@ int pnl_recipe_table(lua_State *L, const pn_recipe *recipe)
         read_column(L, recipe, j, rows, all + j * rows);
     found = (values){ all, rows };
     slot = pnl_new_data(L);
-    status = pn_recipe_from_values(slot, recipe, rows, labelled, value_at, &found, "recipe.data", &err);
+    status = pn_recipe_from_values(slot, recipe, rows, labelled, value_at, &found, content_of(L), "recipe.data", &err);
     return pnl_data_made(L, slot, status, &err);
 }

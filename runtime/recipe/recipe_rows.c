@@ -163,7 +163,7 @@ static pn_status read_row(table *self, size_t row, bool labelled,
 
 pn_status pn_recipe_from_values(pn_dataset **out, const pn_recipe *recipe, size_t count, bool labelled,
                                 pn_recipe_value (*value)(void *self, size_t row, size_t column), void *self,
-                                const char *owner, pn_err *err)
+                                pn_content content, const char *owner, pn_err *err)
 {
     table made = { .recipe = recipe, .kept = pn_alloc(recipe->stored, sizeof(double)) };
     pn_dataset *data = NULL;
@@ -178,7 +178,7 @@ pn_status pn_recipe_from_values(pn_dataset **out, const pn_recipe *recipe, size_
     if (status == PN_OK)
         status = PN_WITH_RECORDS(pn_recipe_finish(&data, recipe, &made.store, labelled, "table", err));
     if (status == PN_OK)
-        status = PN_WITH_RECORDS(pn_dataset_find_origin(data, err));
+        status = pn_dataset_set_origin(data, content, err);
     status = pn_dataset_deliver(out, data, status);
     pn_store_clear(&made.store);
     pn_recipe_free_locale(made.reading.c_locale);

@@ -64,6 +64,29 @@ describe("a session", function()
     assert.is_nil(r.budget)
   end)
 
+  it("knows a table of columns again, whichever of them a recipe looks at", function()
+    local row, columns = watch(), { x = {}, y = {}, z = {} }
+    local rng = pn.rng.seeded(20261128)
+    for i = 1, N do columns.x[i], columns.y[i], columns.z[i] = rng:uniform(), i % 2, tostring(i) end
+    local function spend(features, changed)
+      local d = pn.recipe { features = features, label = { y = { 0, 1 } } }:data(changed or columns)
+      fit(d, { epsilon = 0.1 })
+    end
+    spend { x = { 0, 1 } }
+    spend { x = { -5, 5, weight = 2 } }
+    spend { z = { "1", "2" } }
+    local copy = { z = columns.z, y = { table.unpack(columns.y) }, x = columns.x, note = "no column" }
+    spend({ x = { 0, 1 } }, copy)
+    assert.same({ "table", N, 4 }, { row().name, row().records, row().releases })
+    local others = #pn.session()
+    copy.y[3] = 1 - copy.y[3]
+    spend({ x = { 0, 1 } }, copy) -- another record in the third row
+    copy = { x = columns.z, y = columns.y, z = columns.x } -- the same values under other names
+    spend({ z = { 0, 1 } }, copy)
+    assert.equal(others + 2, #pn.session())
+    assert.equal(4, row().releases)
+  end)
+
   it("lets no run that began before the budget spend beside it", function()
     local d = data()
     local plan = pn.solve.gradient_descent.plan(objective(d), { epsilon = 2, delta = 1e-6, iterations = 5 })
