@@ -254,15 +254,15 @@ static void read_points(lua_State *L, question *ask, const pn_arg *args)
     }
 }
 
-static void read_label(lua_State *L, question *ask)
+const char *pnl_query_label(lua_State *L, const char *owner)
 {
     int type = lua_istable(L, 1) ? lua_getfield(L, 1, "label") : (lua_pushnil(L), LUA_TNIL);
 
     if (type != LUA_TNIL && type != LUA_TSTRING)
-        pnl_error(L, "%s: label must be a string, got %s", ask->owner, pnl_got(L, -1));
+        pnl_error(L, "%s: label must be a string, got %s", owner, pnl_got(L, -1));
     if (type == LUA_TSTRING && lua_rawlen(L, -1) > 100)
-        pnl_error(L, "%s: label must have at most 100 bytes", ask->owner);
-    ask->label = type == LUA_TNIL ? ask->owner : lua_tostring(L, -1);
+        pnl_error(L, "%s: label must have at most 100 bytes", owner);
+    return type == LUA_TNIL ? owner : lua_tostring(L, -1);
 }
 
 static void read_question(lua_State *L, question *ask)
@@ -285,7 +285,7 @@ static void read_question(lua_State *L, question *ask)
     ask->query.price.epsilon = args[EPSILON].given ? args[EPSILON].real : NAN;
     ask->query.price.delta = ask->of->params != quantile_params && args[DELTA].given ? args[DELTA].real : NAN;
     ask->query.price.rho = ask->of->params != quantile_params && args[RHO].given ? args[RHO].real : NAN;
-    read_label(L, ask);
+    ask->label = pnl_query_label(L, ask->owner);
     pnl_push_ledger(L, 1, ask->owner);
     ask->ledger_at = lua_gettop(L);
     if (!lua_istable(L, 1) || lua_getfield(L, 1, "rng") == LUA_TNIL)
@@ -296,19 +296,18 @@ static void read_question(lua_State *L, question *ask)
 
 /* ---- answering ---- */
 
-/* That of the options, or the budget of the data set. */
-static pn_ledger *ledger_of(lua_State *L, const question *asked, const pn_bill *account, bool simulated)
+pn_ledger *pnl_query_ledger(lua_State *L, int at, const pn_bill *account, bool simulated, const char *owner)
 {
-    pn_ledger *given = pnl_test(L, asked->ledger_at, &pnl_ledger_class);
+    pn_ledger *given = pnl_test(L, at, &pnl_ledger_class);
 
-    if (!given && !lua_isnil(L, asked->ledger_at))
-        pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", asked->owner, pnl_got(L, asked->ledger_at));
+    if (!given && !lua_isnil(L, at))
+        pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", owner, pnl_got(L, at));
     if (!simulated || !given)
-        given = pnl_bill_ledger(L, account, given, asked->owner);
+        given = pnl_bill_ledger(L, account, given, owner);
     if (!given)
         pnl_error(L,
                   "%s: a query is paid from a ledger; give ledger = pn.ledger{epsilon = ...}, or the data a pn.budget",
-                  asked->owner);
+                  owner);
     return given;
 }
 
@@ -337,7 +336,7 @@ static int answer_to(lua_State *L, const kind *of)
     account = pnl_bill(L, asked.query.data);
     /* Looked up last: memory may run a finalizer, which may close them. */
     rng = pnl_rng(L, asked.rng_at);
-    ledger = ledger_of(L, &asked, account, pn_rng_simulated(rng));
+    ledger = pnl_query_ledger(L, asked.ledger_at, account, pn_rng_simulated(rng), asked.owner);
     pn_spending_init(&spending, account, pn_rng_simulated(rng));
     status =
         PN_SPENDING(&spending, PN_WITH_RECORDS(pn_query_ask(&asked.query, ledger, asked.label, rng, &answer, &err)));
@@ -396,5 +395,6 @@ void pnl_open_query(lua_State *L)
         lua_setfield(L, -2, kinds[i].name);
         pnl_reference(L, "query", kinds[i].name, PNL_PAID, kinds[i].signature, kinds[i].doc, source, kinds[i].params);
     }
+    pnl_open_levels(L);
     lua_setfield(L, -2, "query");
 }

@@ -9,6 +9,7 @@
 
 #include "data/dataset.h"
 #include "data/store.h"
+#include "data/word_counts.h"
 #include "data/words.h"
 #include "penumbra/recipe.h"
 
@@ -23,8 +24,9 @@ typedef struct pn_recipe_column {
     pn_missing missing;
     double fill; /* PN_MISSING_FILL: the number or code of a hole */
     double weight;
-    size_t first, count; /* its features; with an indicator the last is that */
-    size_t stored;       /* where its value stands in a kept record; an indicator that is no category follows it */
+    size_t first, count;    /* its features; with an indicator the last is that */
+    pn_word_counts *counts; /* of a category: counts texts that are no holes and not "other"; kept; NULL: none */
+    size_t stored;          /* where its value stands in a kept record; an indicator that is no category follows it */
 } pn_recipe_column;
 
 typedef enum pn_recipe_label_kind {

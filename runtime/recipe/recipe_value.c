@@ -157,6 +157,11 @@ static void keep_hole(const pn_recipe_column *column, double *kept)
     }
 }
 
+static bool is_other(const pn_recipe_value *value)
+{
+    return value->length == 5 && memcmp(value->text, "other", 5) == 0;
+}
+
 static pn_status take_category(const pn_recipe *recipe, const pn_recipe_column *column, const pn_recipe_value *given,
                                const pn_recipe_place *place, double *kept, pn_err *err)
 {
@@ -175,6 +180,8 @@ static pn_status take_category(const pn_recipe *recipe, const pn_recipe_column *
         return refuse(place, column->name, given, "a text", err); /* an infinite number */
     if (level == PN_NO_WORD && !is_utf8(value.text, value.length))
         return refuse(place, column->name, &value, "UTF-8 (encoding = \"windows-1252\" reads other text)", err);
+    if (column->counts && !is_other(&value) && !pn_word_counts_add(column->counts, value.text, value.length))
+        return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", place->owner);
     kept[column->stored] = (double)(level == PN_NO_WORD ? column->levels.count + 1 : level + 1);
     return PN_OK;
 }
