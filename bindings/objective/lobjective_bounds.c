@@ -1,5 +1,6 @@
 /* lobjective_bounds.c -- obj.bounds: what is certified, as a table and as a line.
  * Depends on: lobjective.h, pnl.h, objective/passes/objective.h.  Used by: lobjective.c. */
+#include <math.h>
 #include <stdio.h>
 
 #include "bindings/core/pnl.h"
@@ -24,17 +25,30 @@ static const char *what_is_missing(const pn_bounds *bounds)
     return bounds->missing[0] ? bounds->missing : bounds->loss.missing[0] ? bounds->loss.missing : bounds->reg.missing;
 }
 
+/* nil where it is not known. */
+static void set_reach(lua_State *L, pn_objective *objective)
+{
+    double reach = INFINITY;
+    pn_err err;
+
+    pnl_status(L, pn_objective_reach(objective, &reach, &err), &err);
+    if (isfinite(reach))
+        set_number(L, "reach", reach);
+}
+
 /* {lipschitz={l1=,l2=,linf=}, smoothness=, ..., source="certified"}; source is nil and missing says why when it is
  * not. */
 int pnl_objective_bounds(lua_State *L)
 {
-    const pn_bounds *bounds = pn_objective_bounds(pnl_check(L, 1, &pnl_objective_class));
+    pn_objective *objective = pnl_check(L, 1, &pnl_objective_class);
+    const pn_bounds *bounds = pn_objective_bounds(objective);
 
-    lua_createtable(L, 0, 14);
+    lua_createtable(L, 0, 15);
     if (what_is_missing(bounds)[0]) {
         lua_pushstring(L, what_is_missing(bounds));
         lua_setfield(L, -2, "missing");
     }
+    set_reach(L, objective);
     if (bounds->source == PN_BOUND_NONE) {
         pnl_list(L);
         return 1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr/bound_impl.h"
+#include "expr/formula.h"
 
 #define BOXES_PER_CASE 1000
 
@@ -79,4 +80,26 @@ pn_status pn_bound_range(pn_extremes *out, pn_graph *graph, pn_node root, const 
         return pn_fail(err, PN_EUNSUPPORTED, "bound: %s", span.why);
     *out = span.range;
     return PN_OK;
+}
+
+/* As one expression of x and u, so that what both values have in common is known to be the same.  Where f rises the
+ * search need not know how far. */
+pn_status pn_bound_fall(double *out, const pn_graph *graph, pn_node root, unsigned moving, const pn_domain *domains,
+                        pn_task *task, pn_err *err)
+{
+    pn_node start[PN_BOUND_VARS_MAX], at, fall;
+    pn_extremes range;
+    pn_graph *own;
+    pn_status status;
+
+    PN_TRY(pn_bound_check(graph, domains, err));
+    PN_TRY(pn_bound_copy(&own, &at, graph, root, err));
+    for (unsigned v = 0; v < pn_graph_variables(own); v++)
+        start[v] = v < moving ? pn_x_const(own, 0.0) : PN_NODE_NONE;
+    fall = pn_x_sub(own, pn_graph_substitute(own, at, start), at);
+    status = pn_bound_range(&range, own, pn_x_max(own, fall, pn_x_const(own, 0.0)), domains, task, err);
+    pn_graph_free(own);
+    if (status == PN_OK)
+        *out = range.max.high;
+    return status;
 }

@@ -44,6 +44,15 @@ typedef struct pn_extremes {
 pn_status pn_bound_range(pn_extremes *out, pn_graph *graph, pn_node root, const pn_domain *domains, pn_task *task,
                          pn_err *err);
 
+/**
+ * The most that the expression f falls below its value at 0: *out is at least f(0, u) - f(x, u), and at least 0, for x
+ * in the domains of the first `moving` variables, which hold 0, and u in those of the others; to the tolerance above
+ * where the search converges.  The graph is left as it is.
+ * Errors: as pn_bound_range, PN_EUNSUPPORTED where nothing bounds it.
+ */
+pn_status pn_bound_fall(double *out, const pn_graph *graph, pn_node root, unsigned moving, const pn_domain *domains,
+                        pn_task *task, pn_err *err);
+
 /* How an expression jumps where one of its switches (where, sign, conditions) turns, as variable `variable` grows. */
 typedef struct pn_jump {
     /* false: could not be shown either way */

@@ -74,6 +74,17 @@ static pn_status formula_certify(pn_loss *loss, pn_interval margin, pn_interval 
     return PN_OK;
 }
 
+static pn_status formula_fall(pn_loss *loss, double margin, double norm, pn_interval y, double *out, pn_err *err)
+{
+    formula_loss *self = (formula_loss *)loss;
+    pn_domain domains[2] = { [Z] = { { -margin, margin }, NULL, 0 } };
+    double values[PN_LABEL_VALUES_MAX];
+
+    (void)norm;
+    PN_TRY(pn_loss_label_domain(&domains[Y], loss, y, values, err));
+    return pn_bound_fall(out, self->f.graph, self->f.root, Z + 1, domains, NULL, err);
+}
+
 static const pn_loss_ops formula_ops;
 
 pn_status pn_loss_rounding(pn_loss *loss, pn_interval margin, pn_interval y, double enough, double *out, pn_err *err)
@@ -99,6 +110,7 @@ static const pn_loss_ops formula_ops = {
     .evaluate = formula_evaluate,
     .curve = formula_curve,
     .certify = formula_certify,
+    .fall = formula_fall,
 };
 
 /* ---- a formula that is the slope itself ----

@@ -245,11 +245,28 @@ static pn_status joint_certify(pn_loss *loss, pn_interval margin, pn_interval y,
     return joint_enclose(loss, inputs, y, out, slopes, err);
 }
 
+/* Over the box of the margins.  Of further parameters it is not known where they start. */
+static pn_status joint_fall(pn_loss *loss, double margin, double norm, pn_interval y, double *out, pn_err *err)
+{
+    joint_loss *self = (joint_loss *)loss;
+    pn_domain domains[PN_GRAPH_VARS_MAX] = { 0 };
+    double values[PN_LABEL_VALUES_MAX];
+
+    (void)norm;
+    if (loss->extra > 0)
+        return pn_fail(err, PN_EUNSUPPORTED, "loss.%s: how far it falls is not derived for further parameters",
+                       loss->name);
+    for (size_t k = 0; k < loss->margins; k++)
+        domains[k].range = (pn_interval){ -margin, margin };
+    PN_TRY(pn_loss_label_domain(&domains[loss->margins], loss, y, values, err));
+    return pn_bound_fall(out, self->graph, self->root, (unsigned)loss->margins, domains, NULL, err);
+}
+
 /* Rows are told apart by the functions that they have: without second derivatives there are no products with them. */
 #define ROW                                                                                                            \
     .name = "margins", .doc = "A loss typed as a formula of several margins, further parameters and the label y.",     \
     .source = "traced from the user's function; derivatives and bounds from its expression", .destroy = joint_destroy, \
-    .evaluate = joint_evaluate, .certify = joint_certify, .enclose = joint_enclose
+    .evaluate = joint_evaluate, .certify = joint_certify, .enclose = joint_enclose, .fall = joint_fall
 
 static const pn_loss_ops joint_ops = { ROW, .curve = joint_curve };
 static const pn_loss_ops joint_flat_ops = { ROW };

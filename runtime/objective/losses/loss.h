@@ -87,6 +87,9 @@ typedef struct pn_loss_ops {
      * gradients are those of `out`.  NULL: the loss bounds what it has by `certify`. */
     pn_status (*enclose)(pn_loss *self, const pn_interval *inputs, pn_interval y, pn_loss_bounds *out,
                          pn_interval *slopes, pn_err *err);
+    /* *out >= l(0, y) - l(z, y) for every label and margins z of at most `margin` each and `norm` in l2.  NULL: not
+     * known.  Errors: PN_EUNSUPPORTED where nothing bounds it, and as certify. */
+    pn_status (*fall)(pn_loss *self, double margin, double norm, pn_interval y, double *out, pn_err *err);
 } pn_loss_ops;
 
 #define PN_LOSS_BLOCK 256

@@ -138,6 +138,20 @@ static pn_status softmax_certify(pn_loss *self, pn_interval margin, pn_interval 
     return PN_OK;
 }
 
+/* l(0) = ln K.  l is least where the other margins are equal, by convexity and symmetry: ln(1 + (K-1) e^-t), t what the
+ * label's margin has more than each of them.  In the ball of radius `norm`, a^2 + (K-1) b^2 <= norm^2 for margins a and
+ * -b, so a + b <= norm sqrt(1 + 1/(K-1)) by Cauchy and Schwarz; in the box it is 2 margin. */
+static pn_status softmax_fall(pn_loss *self, double margin, double norm, pn_interval y, double *out, pn_err *err)
+{
+    double others = (double)self->margins - 1.0, start = log1p(others);
+    double t = fmin(norm * sqrt(1.0 + 1.0 / others), 2.0 * margin) * (1.0 + 0x1p-50);
+
+    (void)y;
+    (void)err;
+    *out = fmax(start - log1p(others * exp(-t)) + start * 0x1p-48, 0.0); /* the roundings, rounded up */
+    return PN_OK;
+}
+
 const pn_loss_ops pn_loss_softmax = {
     .name = "softmax",
     .doc = "Multinomial logistic loss ln sum_k exp(z_k) - z_y for labels 1 to classes; theta holds one row of p "
@@ -149,4 +163,5 @@ const pn_loss_ops pn_loss_softmax = {
     .evaluate = softmax_evaluate,
     .curve = softmax_curve,
     .certify = softmax_certify,
+    .fall = softmax_fall,
 };

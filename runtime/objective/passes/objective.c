@@ -196,6 +196,7 @@ pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, 
     objective->clip = parts->clip;
     objective->ranks = parts->ranks ? pn_ranks_keep(parts->ranks) : NULL;
     objective->dim = dim;
+    objective->reach = NAN;
     objective->block_rows = clamp_size(BLOCK_BYTES / (8 * parts->data->p), 8, PN_BLOCK_ROWS_MAX) & ~(size_t)7;
     status = pn_objective_derive_bounds(objective, err);
     if (status == PN_OK && objective->clip > 0.0)

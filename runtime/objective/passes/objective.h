@@ -66,6 +66,15 @@ double pn_objective_clip(const pn_objective *objective);                 /* 0: n
 pn_ranks *pn_objective_ranks(const pn_objective *objective);             /* or NULL */
 const pn_bounds *pn_objective_bounds(const pn_objective *objective);
 
+/**
+ * *reach >= the most that the mean loss, r left out, can fall below its value at the set's centre, whatever the records
+ * are: l at margin 0 less the least l over margins of at most bounds.margin, of the worst admissible label, and no more
+ * than the range of the loss, which it is for losses with further parameters.  Where the centre is not 0 the slope times the largest margin that it gives is added.
+ * Unit of the loss; >= 0; +inf where nothing is certified: black boxes, labels or margins without a bound.  Public.  The first call may take some milliseconds, those after it none.
+ * Errors: PN_ENOMEM.
+ */
+pn_status pn_objective_reach(pn_objective *objective, double *reach, pn_err *err);
+
 /** *value (NULL: not asked for) = r at theta[dim], *slope = the l2 norm, rounded up, of the gradient that r's
  *  `evaluate` gives there; 0 without r.  Errors: PN_ENOMEM; what r fails with. */
 pn_status pn_objective_regular_slope(const pn_objective *objective, const double *theta, double *value, double *slope,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "numeric/blas.h"
 #include "objective/passes/objective_impl.h"
 
 const char *const pn_bound_source_names[] = { "none", "certified", "clipped", "declared", NULL };
@@ -378,5 +379,60 @@ pn_status pn_objective_derive_bounds(pn_objective *objective, pn_err *err)
         derive_clipped(objective, bounds);
     derive_own_norm(objective, bounds);
     bounds->certified = bounds->source != PN_BOUND_NONE;
+    return PN_OK;
+}
+
+/* ---- reach ---- */
+
+/* The largest l2 norm of the margins that the centre gives: as dual_product, of that one point. */
+static pn_status start_margin(const pn_objective *objective, double *out, pn_err *err)
+{
+    const pn_record_bounds *records = &objective->data->bounds;
+    double *center, rows = sqrt((double)objective->loss->margins);
+
+    *out = 0.0; /* without a set the start is 0 */
+    if (!objective->set)
+        return PN_OK;
+    PN_TRY(pn_new_zeroed(&center, objective->dim, err, "objective: out of memory for %zu entries", objective->dim));
+    objective->set->ops->center(objective->set, center);
+    *out = INFINITY;
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        double size = pn_lp_norm((pn_lp)norm, objective->dim, center), record = records->norm[pn_lp_dual((pn_lp)norm)];
+
+        if (size == 0.0)
+            *out = 0.0;
+        else if (pn_is_enforced(record))
+            *out = fmin(*out, size * record * (norm == PN_LINF ? rows : 1.0) * PN_OUTWARD);
+    }
+    pn_free(center);
+    return PN_OK;
+}
+
+static pn_status find_reach(pn_objective *objective, pn_err *err)
+{
+    const pn_bounds *bounds = &objective->bounds;
+    pn_loss *loss = objective->loss;
+    double norm = dual_product(objective, objective->set ? objective->set->ops->radius : NULL, (double)loss->margins);
+    double start, fall = INFINITY, most = bounds->loss.value.high - bounds->loss.value.low;
+    pn_status status;
+
+    PN_TRY(start_margin(objective, &start, err));
+    if (loss->ops->fall) {
+        status = loss->ops->fall(loss, bounds->margin.high, fmax(norm, bounds->margin.high),
+                                 enforced_labels(&objective->data->bounds), &fall, err);
+        if (status != PN_OK && !says_unbounded(status))
+            return status;
+    }
+    if (start > 0.0)
+        fall += bounds->loss.continuous ? bounds->loss.slope_norm[PN_L2] * start * PN_OUTWARD : INFINITY;
+    objective->reach = fmin(fall, isnan(most) ? INFINITY : most);
+    return PN_OK;
+}
+
+pn_status pn_objective_reach(pn_objective *objective, double *reach, pn_err *err)
+{
+    if (isnan(objective->reach))
+        PN_TRY(find_reach(objective, err));
+    *reach = objective->reach;
     return PN_OK;
 }
