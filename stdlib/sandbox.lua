@@ -1,7 +1,7 @@
 -- sandbox.lua -- the globals of an analyst's script: what is safe, and nothing that leads elsewhere.  Everything that a script
 -- could make run long is Lua here, so that limits of instructions see it, or refuses what is too large.
 -- Depends on: Lua's own libraries, as the host has guarded them (bindings/embed/host_guards.c); penumbra.evaluation,
--- penumbra.model, penumbra.solvers, penumbra.tuning.
+-- penumbra.intervals (for fit:intervals), penumbra.model, penumbra.solvers, penumbra.tuning.
 -- Used by: bindings/curator/inside.c,
 -- penumbra.programs.config_guard.
 local error, getmetatable, ipairs, load, next, pairs, pcall = error, getmetatable, ipairs, load, next, pairs, pcall
@@ -11,6 +11,7 @@ local evaluation = require "penumbra.evaluation"
 local model = require "penumbra.model"
 local solvers = require "penumbra.solvers"
 local tuning = require "penumbra.tuning"
+require "penumbra.intervals"
 local S, concat, sort = {}, table.concat, table.sort
 for name, f in pairs(string) do
   S[name] = f

@@ -86,6 +86,8 @@ int pnl_ask_push(lua_State *L, const pnl_ask *self, const pnl_ask_call *of, cons
 /** The question that users may ask whose name is at `index`; `where` it was named, for messages.  Errors: raised, with
  *  the names of all. */
 const pn_question_ops *pnl_ask_question(lua_State *L, int index, const char *owner, const char *where);
+/** pn.oracle{objective=, ledger=, batch=, rng=} -> oracle. */
+int pnl_oracle_new(lua_State *L);
 /** Open the classes of oracles and set pn.oracle in the table on the top. */
 void pnl_open_oracle(lua_State *L);
 

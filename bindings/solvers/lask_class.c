@@ -283,7 +283,7 @@ static void push_budget(lua_State *L, const pn_objective *objective)
     lua_replace(L, -2);
 }
 
-static int oracle_new(lua_State *L)
+int pnl_oracle_new(lua_State *L)
 {
     static const char *const extra[] = { "ledger", "batch", "rng", NULL };
     pn_arg args[1];
@@ -324,7 +324,7 @@ void pnl_open_oracle(lua_State *L)
     pnl_open_class(L, &pnl_ask_class);
     pnl_open_class(L, &pnl_sums_class);
     pnl_open_class(L, &pnl_watch_class);
-    lua_pushcfunction(L, oracle_new);
+    lua_pushcfunction(L, pnl_oracle_new);
     lua_setfield(L, -2, "oracle");
     pnl_reference(L, "", "oracle", PNL_NOTHING, "pn.oracle{objective=, ledger=, batch=, rng=} -> oracle",
                   "Private answers to questions about the records.  Each question names its price; the answer's "

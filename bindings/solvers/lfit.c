@@ -352,7 +352,7 @@ static const pnl_row fit_rows[] = {
       "on how many records it was trained, the privacy price and its relation, and what that does not promise." },
     { "export", pnl_fit_export, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:export(path, {format=}) -> path",
       "Write the model for others, mode 600, complete or not at all; by the end of the path, or format=.  \"json\": "
-      "all that fit:save keeps but trace, certificate and moments, with the features and the recipe, in the schema "
+      "all that fit:save keeps but trace, certificate, moments and curvature, with the features and the recipe, in the schema "
       "that runtime/model documents; pn.load reads it, and examples/score.py scores with it.  \"csv\": "
       "fit:coefficients(), one a line.  \"npy\": theta.  As private as theta.  Errors: a theta that is not finite; an "
       "end that is none of these." },
@@ -360,6 +360,13 @@ static const pnl_row fit_rows[] = {
       "What solve.sufficient_statistics released: matrix, the mean of v v^T over the records, v = (x/row_bound, "
       "tau (y - middle)/label_bound), the constant of add_bias() as kappa; noise, the standard deviation on its "
       "diagonal (beside it 1/sqrt(2) of that).  nil for other solvers." },
+    { "curvature", pnl_fit_curvature, PNL_FIELD, PNL_PAID, "fit.curvature -> table or nil",
+      "What solve.newton released of second derivatives, from which fit:intervals follows: matrix, the Hessian of the "
+      "mean loss that it released last, without the regulariser; noise, the standard deviation on its diagonal "
+      "(beside it 1/sqrt(2) of that where frobenius is true); gradient_noise, that of each coordinate of the gradient "
+      "which theta follows from; damping and pull, the damping of the last step and what it adds to the gradient; clip, "
+      "of the objective, 0 without; "
+      "regular_gradient and regular_diagonal, of the regulariser at theta.  nil for other solvers." },
     { "path", pnl_fit_path, PNL_METHOD, PNL_PAID, "fit:path{ridge=, columns=} -> list",
       "Models from the released moments, at no further cost: one for each ridge (as lambda of pn.reg.l2, the constant "
       "left out), of the features in columns, by default all; without ridge= the one that the noise asks for.  Each is "
@@ -373,17 +380,19 @@ static const pnl_row fit_rows[] = {
       "of a linear model).  theta[j] +- 1.96 sqrt(C[j][j]) is 95 %, approximately: first order in the noise; bias by "
       "a ridge, a set, a regulariser or clipping is not covered, nor a model that was chosen among several.  Errors: "
       "fits of other solvers; fewer records than columns." },
-    { "intervals", pnl_fit_intervals, PNL_METHOD, PNL_PAID | PNL_LOADS,
-      "fit:intervals{level=, target=, joint=} -> list",
+    { "intervals", pnl_fit_intervals, PNL_METHOD, PNL_PAID,
+      "fit:intervals{level=, target=, joint=, debias=} -> list",
       "How far coefficients may be from what they estimate, at no further cost: of each {name=, estimate=, low=, "
-      "high=, sd_privacy=, sd_sampling=, kind=}, in the units of the columns where the fit has a recipe; it prints "
-      "itself with what is not covered.  target = \"population\" (default) counts the noise and that the records are "
-      "a sample, \"records\" the noise alone: where the answer without it would be.  level: 0.95 by default.  joint = "
-      "\"bonferroni\": all at once.  kind is \"exact\" (output_perturbation without a set, with Gaussian noise, of the "
-      "records), \"approx\" (sufficient_statistics, first order in the noise, of a linear model) or \"heuristic\" (a "
-      "set or a regulariser moved the answer: no coverage is claimed).  simulated: of seeded noise.  Errors: other "
-      "solvers, which release nothing that says it; a run that ended before it released anything; output_perturbation "
-      "that was loaded." },
+      "high=, sd_privacy=, sd_sampling=, kind=, bias=}, in the units of the columns where the fit has a recipe; it "
+      "prints itself with what is not covered.  target = \"population\" (default) counts the noise and that the records "
+      "are a sample, \"records\" the noise alone: where the answer without it would be.  level: 0.95 by default.  joint "
+      "= \"bonferroni\": all at once.  debias = true takes away the bias by a regulariser and by damping, to first "
+      "order, which `bias` is otherwise.  kind is \"exact\" (output_perturbation without a set, with Gaussian noise, of "
+      "the records), \"approx\" (sufficient_statistics, of a linear model; newton, of the records, or of a likelihood: "
+      "logistic, Poisson, softmax; first order in the noise) or \"heuristic\" (a set, a regulariser or clipped "
+      "gradients moved the answer: no coverage is claimed).  undetermined = true in place of low and high: the "
+      "released Hessian is lost in its noise there.  simulated: of seeded noise.  Errors: other solvers, which release "
+      "nothing that says it; a run that ended before it released that; output_perturbation that was loaded." },
     { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
       "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
       "it stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "

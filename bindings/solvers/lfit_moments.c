@@ -2,7 +2,9 @@
  * models of some columns, their errors and how far noise moved them.
  * Depends on: lsolve.h, minimise/least_squares.h.  Used by: lfit.c. */
 #include <math.h>
+#include <string.h>
 
+#include "bindings/solvers/lask.h"
 #include "bindings/solvers/lsolve.h"
 #include "numeric/symmetric.h"
 
@@ -123,15 +125,28 @@ int pnl_fit_covariance(lua_State *L)
     return 1;
 }
 
+/* Analysts, who load nothing, find it loaded (stdlib/sandbox.lua). */
+static void push_module(lua_State *L, const char *name)
+{
+    (void)luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    if (lua_getfield(L, -1, name) == LUA_TNIL) {
+        lua_getglobal(L, "require");
+        lua_pushstring(L, name);
+        lua_call(L, 1, 1);
+        lua_replace(L, -2);
+    }
+    lua_remove(L, -2);
+}
+
+/* The rest is Lua's; what it releases goes through an oracle like any other. */
 int pnl_fit_intervals(lua_State *L)
 {
     (void)pnl_check(L, 1, &pnl_fit_class);
     lua_settop(L, 2);
-    lua_getglobal(L, "require");
-    lua_pushliteral(L, "penumbra.intervals");
-    lua_call(L, 1, 1);
+    push_module(L, "penumbra.intervals");
     lua_insert(L, 1);
-    lua_call(L, 2, 1);
+    lua_pushcfunction(L, pnl_oracle_new);
+    lua_call(L, 3, 1);
     return 1;
 }
 
@@ -155,6 +170,39 @@ int pnl_fit_moments(lua_State *L)
     set_number(L, "middle", of->middle);
     set_number(L, "tau", of->tau);
     set_number(L, "kappa", of->constant ? of->kappa : 0.0);
+    pnl_list(L);
+    return 1;
+}
+
+/* ---- fit.curvature ---- */
+
+static void set_vec(lua_State *L, const char *name, const double *from, size_t count)
+{
+    memcpy(pnl_new_vec(L, count), from, count * sizeof *from);
+    lua_setfield(L, -2, name);
+}
+
+int pnl_fit_curvature(lua_State *L)
+{
+    const pn_fit *fit = pnl_check(L, 1, &pnl_fit_class);
+    const pn_curvature *of = fit->curvature;
+
+    if (!of) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 8);
+    pn_packed_unpack(of->packed, of->p, pnl_new_mat(L, of->p, of->p));
+    lua_setfield(L, -2, "matrix");
+    set_number(L, "noise", of->deviation);
+    lua_pushboolean(L, of->frobenius);
+    lua_setfield(L, -2, "frobenius");
+    set_number(L, "gradient_noise", of->gradient);
+    set_number(L, "damping", of->damping);
+    set_number(L, "clip", of->clip);
+    set_vec(L, "pull", of->pull, of->p);
+    set_vec(L, "regular_gradient", of->slope, of->p);
+    set_vec(L, "regular_diagonal", of->diagonal, of->p);
     pnl_list(L);
     return 1;
 }

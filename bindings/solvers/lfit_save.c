@@ -83,6 +83,17 @@ PNL_GETTER(saved_bias, about_of(L)->bias);
 PNL_GETTER(saved_raw, about_of(L)->raw);
 PNL_GETTER(saved_version, about_of(L)->version);
 
+static int saved_set(lua_State *L)
+{
+    const char *set = about_of(L)->set;
+
+    if (set[0])
+        lua_pushstring(L, set);
+    else
+        lua_pushnil(L);
+    return 1;
+}
+
 static int saved_tostring(lua_State *L)
 {
     const char *text = about_of(L)->plan;
@@ -105,6 +116,8 @@ static const pnl_row saved_rows[] = {
     { "iterations", saved_iterations, PNL_FIELD, PNL_NOTHING, "plan.iterations -> integer",
       "Steps that were planned." },
     { "records", saved_records, PNL_FIELD, PNL_NOTHING, "plan.records -> integer", "n, the number of records." },
+    { "set", saved_set, PNL_FIELD, PNL_NOTHING, "plan.set -> string or nil",
+      "The set that theta is in, in words; nil for all of space." },
     { "margins", saved_margins, PNL_FIELD, PNL_NOTHING, "plan.margins -> integer",
       "Linear predictors of a record: theta is margins x features, and then `extra` further parameters.  0: a loss "
       "that was called back." },

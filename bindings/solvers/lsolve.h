@@ -76,6 +76,7 @@ int pnl_fit_path(lua_State *L);
 int pnl_fit_intervals(lua_State *L);
 int pnl_fit_covariance(lua_State *L);
 int pnl_fit_moments(lua_State *L);
+int pnl_fit_curvature(lua_State *L);
 /* lfit_print.c */
 int pnl_fit_tostring(lua_State *L);
 /** What the guarantee is, in words. */

@@ -24,6 +24,7 @@ typedef struct parcel {
     Penumbra__Trace trace;
     Penumbra__Figures figures;
     Penumbra__Moments moments;
+    Penumbra__Curvature curvature;
     char solver[NAME_BYTES], loss[NAME_BYTES], accountant[NAME_BYTES], stopped[NAME_BYTES], status[NAME_BYTES];
     char *plan;
     void *columns[8]; /* owned: of the trace */
@@ -329,6 +330,29 @@ static void pack_moments(parcel *p, const pn_fit *fit, const pn_model_about *abo
     p->model.moments = m;
 }
 
+/* Only private runs release it. */
+static void pack_curvature(parcel *p, const pn_fit *fit)
+{
+    const pn_curvature *of = fit->curvature;
+    Penumbra__Curvature *c = &p->curvature;
+
+    if (!of || !fit->is_private)
+        return;
+    *c = (Penumbra__Curvature)PENUMBRA__CURVATURE__INIT;
+    c->deviation = of->deviation;
+    c->frobenius = of->frobenius;
+    c->gradient = of->gradient;
+    c->damping = of->damping;
+    c->clip = of->clip;
+    c->n_packed = pn_packed_size(of->p);
+    c->packed = of->packed;
+    c->n_diagonal = c->n_slope = c->n_pull = of->p;
+    c->diagonal = of->diagonal;
+    c->slope = of->slope;
+    c->pull = of->pull;
+    p->model.curvature = c;
+}
+
 /* ---- what is not private ---- */
 
 static void pack_figures(parcel *p, const pn_fit *fit, const pn_model_about *about)
@@ -395,6 +419,7 @@ static pn_status pack(parcel *p, const pn_fit *fit, const pn_model_about *about,
     pack_trace(p, fit);
     pack_figures(p, fit, about);
     pack_moments(p, fit, about);
+    pack_curvature(p, fit);
     return p->short_of_memory ? pn_fail(err, PN_ENOMEM, "model: out of memory for the trace") : PN_OK;
 }
 

@@ -40,4 +40,11 @@ struct Penumbra__Model;
 pn_status pn_model_accept(pn_fit **fit, pn_model_about **about, const struct Penumbra__Model *model, const char *path,
                           pn_err *err);
 
+/* ---- model_matrices.c ---- */
+
+/** What a Model says of moments and curvature makes sense.  Errors: PN_EPARSE. */
+pn_status pn_model_check_matrices(const struct Penumbra__Model *model, const char *path, pn_err *err);
+/** Copy them into the fit, whose p is known.  Errors: PN_ENOMEM. */
+pn_status pn_model_read_matrices(pn_fit *fit, const struct Penumbra__Model *model, pn_err *err);
+
 #endif

@@ -19,6 +19,7 @@ static bool is_plain(const Penumbra__Model *m, size_t size)
            (!m->trace || m->trace->base.n_unknown_fields == 0) &&
            (!m->figures || m->figures->base.n_unknown_fields == 0) &&
            (!m->moments || m->moments->base.n_unknown_fields == 0) &&
+           (!m->curvature || m->curvature->base.n_unknown_fields == 0) &&
            (!m->bounds || m->bounds->base.n_unknown_fields == 0) && penumbra__model__get_packed_size(m) == size;
 }
 

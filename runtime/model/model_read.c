@@ -207,26 +207,6 @@ static pn_status check_statements(const reading *r)
     return PN_OK;
 }
 
-static pn_status check_moments(const reading *r)
-{
-    const Penumbra__Model *m = r->model;
-    const Penumbra__Moments *of = m->moments;
-    bool fine;
-
-    if (!of)
-        return PN_OK;
-    if (!m->privacy && !m->raw)
-        return refuse(r, "it holds values of the records, and says that it does not");
-    fine = of->row > 0.0 && of->label > 0.0 && of->tau > 0.0 && of->kappa >= 0.0 && of->deviation >= 0.0 &&
-           of->damping >= 0.0 &&
-           isfinite(of->row * of->label * of->tau * of->kappa * of->deviation * of->damping * of->middle) &&
-           m->records > 0 && m->margins == 1 && m->extra == 0 && of->n_packed > 0 &&
-           of->n_packed == pn_packed_size(m->n_theta + 1);
-    for (size_t k = 0; fine && k < of->n_packed; k++)
-        fine = isfinite(of->packed[k]);
-    return fine ? PN_OK : refuse(r, "its second moments make no sense");
-}
-
 static bool fits(size_t count, size_t rows)
 {
     return count == 0 || count == rows;
@@ -374,24 +354,6 @@ static void read_certificate(reading *r)
     };
 }
 
-static pn_status read_moments(reading *r)
-{
-    const Penumbra__Moments *of = r->model->moments;
-    pn_least_squares like = { .p = r->fit->p, .n = (size_t)r->model->records };
-
-    if (!of)
-        return PN_OK;
-    like.constant = of->kappa > 0.0;
-    like.row = of->row;
-    like.label = of->label;
-    like.middle = of->middle;
-    like.tau = of->tau;
-    like.kappa = of->kappa;
-    like.deviation = of->deviation;
-    like.damping = of->damping;
-    return pn_least_squares_new(&r->fit->moments, &like, of->packed, r->err);
-}
-
 static double real_at(const double *column, size_t count, size_t i)
 {
     return count ? column[i] : NAN;
@@ -446,7 +408,7 @@ static pn_status read_fit(reading *r, size_t rows)
     read_privacy(r);
     read_certificate(r);
     read_trace(r);
-    return read_moments(r);
+    return pn_model_read_matrices(fit, m, r->err);
 }
 
 /* ---- whole models ---- */
@@ -457,7 +419,7 @@ static pn_status check_all(reading *r, size_t *rows)
     PN_TRY(check_theta(r));
     PN_TRY(check_statements(r));
     PN_TRY(check_bounds(r));
-    PN_TRY(check_moments(r));
+    PN_TRY(pn_model_check_matrices(r->model, r->path, r->err));
     PN_TRY(check_trace(r, rows));
     return read_recipe(r);
 }

@@ -68,7 +68,7 @@ typedef struct pn_model_part {
     size_t times; /* 0: none */
 } pn_model_part;
 /** Up to PN_MODEL_PARTS of them as one event.  Errors: as pn_batch_release_price. */
-#define PN_MODEL_PARTS 4
+#define PN_MODEL_PARTS 5
 pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t count, pn_err *err);
 typedef struct pn_counting {
     bool gaussian; /* all releases are Gaussian: on all records they are counted exactly */

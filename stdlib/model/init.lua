@@ -186,7 +186,7 @@ local is_field = {}
 for _, name in ipairs(fields) do is_field[name] = true end
 
 local methods = {}
-for _, name in ipairs { "probabilities", "coefficients", "card", "save", "export" } do
+for _, name in ipairs { "probabilities", "coefficients", "intervals", "card", "save", "export" } do
   methods[name] = function(self, ...)
     local fit = self.fit
     return fit[name](fit, ...)
@@ -297,7 +297,7 @@ end
 
 local shared = "  The rows of the file become features by the recipe; every test-th record, by its position, is held out in "
   .. "m.test; solve.auto picks the solver from public numbers.  The model has predict(data, options) (of a file with "
-  .. "names of classes), probabilities, coefficients, card, save and export as a fit has them, "
+  .. "names of classes), probabilities, coefficients, intervals, card, save and export as a fit has them, "
   .. "evaluate{epsilon=} (pn.evaluate on m.test), and the fields " .. concat(fields, ", ")
   .. ".  It prints what was chosen and why, the price and the largest coefficients."
 

@@ -58,7 +58,7 @@ pn_status pn_model_save(const char *path, const pn_fit *fit, const pn_plan *plan
 
 /**
  * The same as JSON, for others to read: MODEL-JSON.md says what it holds.  Neither the trace, nor the certificate, nor
- * moments, nor anything that is not private is in it.  Errors: as pn_model_save.
+ * moments, nor curvature, nor anything that is not private is in it.  Errors: as pn_model_save.
  * Privacy: as private as theta.
  */
 pn_status pn_model_export(const char *path, const pn_fit *fit, const pn_plan *plan, pn_err *err);

@@ -343,6 +343,16 @@ static pn_status keep_moments(const pn_walk *walk, pn_fit *fit, pn_err *err)
     return moments ? pn_least_squares_new(&fit->moments, moments, moments->moments, err) : PN_OK;
 }
 
+static pn_status keep_curvature(const pn_walk *walk, pn_fit *fit, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    pn_curvature of = { .p = fit->p };
+
+    if (!plan->solver->curvature || !plan->solver->curvature(walk->state, &of))
+        return PN_OK;
+    return pn_curvature_new(&fit->curvature, &of, plan->objective, fit->theta, err);
+}
+
 pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err)
 {
     size_t p = pn_objective_dim(walk->plan->objective);
@@ -369,6 +379,8 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
     if (walk->plan->solver->certify)
         walk->plan->solver->certify(walk->state, &fit->certificate);
     status = keep_moments(walk, fit, err);
+    if (status == PN_OK)
+        status = keep_curvature(walk, fit, err);
     if (status == PN_OK)
         status = state_privacy(walk, fit, err);
     if (status != PN_OK) {
@@ -470,5 +482,6 @@ void pn_fit_free(pn_fit *fit)
     pn_free(fit->theta);
     pn_free(fit->trace);
     pn_least_squares_free(fit->moments);
+    pn_curvature_free(fit->curvature);
     pn_free(fit);
 }

@@ -20,6 +20,7 @@
 #include "privacy/accounting/accountant.h"
 #include "privacy/ledger/ledger.h"
 #include "privacy/mechanism/mechanism.h"
+#include "solvers/engine/curvature.h"
 #include "penumbra/objective.h"
 #include "penumbra/plan.h"
 
@@ -124,6 +125,9 @@ struct pn_solver_ops {
     void (*certify)(const pn_state *state, pn_certificate *out); /* NULL: no certificate */
     /* NULL, or: the released moments that the answer follows from, borrowed; NULL before they are released. */
     const pn_least_squares *(*moments)(const pn_state *state);
+    /* NULL, or: *out, borrowed, of the point that the run ended at; its regulariser's part is filled in by the engine.
+     * False while nothing was released that says it. */
+    bool (*curvature)(const pn_state *state, pn_curvature *out);
 };
 
 extern const pn_param pn_solver_common[];
@@ -192,6 +196,7 @@ struct pn_fit {
     pn_neighbours neighbours;
     pn_certificate certificate; /* status NULL: none */
     pn_least_squares *moments;  /* owned: what it follows from; NULL of all but sufficient_statistics */
+    pn_curvature *curvature;    /* owned; NULL of runs that released none */
 };
 
 #endif

@@ -9,8 +9,11 @@
  * spread/2 ||w' - w||^2 a coordinate, spread the variance of its noise (isotropic in Frobenius norm; all of spread
  * where entries have the same).  A released gradient, of variance s^2, corrects g by the part P/(P + s^2) of what it
  * differs, P the variance of g before, which leaves (1 - P/(P + s^2)) P: as the steps become short the estimate becomes
- * the mean of all that was released.  What the curvature changes nobody can know in advance: a release that differs by
- * more than its noise explains says so, and P is raised to what it says (nw_gain).
+ * the mean of all that was released.  Where the curvature is not the same everywhere, a prediction is off by a part of
+ * what it says, too: a majorant is a few to twenty per cent above the Hessian.  MISFIT^2 of its square, spread over the
+ * coordinates, goes into P.  Without it P fell below half of the mean square that g was off by after ten steps of a
+ * logistic loss (n = 10^4, d = 5, epsilon = 1), and the excess risk was 1.7 times what it is with it.  A release that
+ * differs by more than its noise and P explain says so, and P is raised to what it says (nw_gain).
  *
  * Matrices.  Likewise: a Hessian released later corrects the one known, so that all of them are averaged where their
  * noise is more than what the curvature changes, and the last one counts where it is less.
@@ -26,6 +29,8 @@
 #include "numeric/symmetric.h"
 #include "solvers/second_order/newton.h"
 
+#define MISFIT 0.25 /* see "Gradients": risk is flat from 0.1 to 0.5, and least near this */
+
 static const pn_regulariser *regulariser_of(const nw_state *self)
 {
     return pn_objective_regulariser(self->base.plan->objective);
@@ -39,6 +44,7 @@ static void nw_end(pn_state *state)
 
     pn_model_close(self->first);
     pn_model_close(self->again);
+    pn_model_close(self->last);
     pn_raised_clear(&self->quadratic);
 }
 
@@ -47,8 +53,8 @@ static void nw_rooms(pn_state *state, pn_room *room)
     nw_state *self = (nw_state *)state;
 
     PN_ROOM_TAKE(room, state->dim, &self->next, &self->g, &self->at_start, &self->regular, &self->along, &self->raw,
-                 &self->seen, &self->origin);
-    PN_ROOM_TAKE(room, nw_plan_of(self)->model.packed, &self->packed, &self->whole, &self->fresh);
+                 &self->seen, &self->origin, &self->pull);
+    PN_ROOM_TAKE(room, nw_plan_of(self)->model.packed, &self->packed, &self->whole, &self->fresh, &self->hessian);
 }
 
 static pn_status nw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
@@ -62,7 +68,9 @@ static pn_status nw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     if (!plan->model.is_private)
         return PN_OK;
     PN_TRY(pn_model_open(&self->first, &plan->first, plan->first_z, plan->hessian_z, err));
-    return plan->matrices > 1 ? pn_model_open(&self->again, &plan->again, 0.0, plan->hessian_z, err) : PN_OK;
+    if (plan->matrices > 2)
+        PN_TRY(pn_model_open(&self->again, &plan->again, 0.0, plan->hessian_z, err));
+    return plan->matrices > 1 ? pn_model_open(&self->last, &plan->last, 0.0, plan->hessian_z, err) : PN_OK;
 }
 
 /* ---- what is public ---- */
@@ -144,6 +152,12 @@ static bool wants_matrix(const nw_state *self)
     return self->matrices < self->base.step * plan->matrices / plan->base.iterations + 1;
 }
 
+/* Asked while one is due. */
+static bool is_last_matrix(const nw_state *self)
+{
+    return self->matrices + 1 == nw_plan_of(self)->matrices;
+}
+
 /* Of the first step gradient and matrix; of the others a gradient, and a matrix where one is due. */
 static pn_status release(nw_state *self, pn_oracle *ask, double *value, pn_err *err)
 {
@@ -160,7 +174,8 @@ static pn_status release(nw_state *self, pn_oracle *ask, double *value, pn_err *
     PN_TRY(compute(self, ask, value, err));
     PN_TRY(pn_ask_masked(ask, self->raw, self->seen, err));
     if (wants_matrix(self))
-        PN_TRY(pn_model_hessian(self->again, context, "newton", self->base.theta, self->fresh, NULL, err));
+        PN_TRY(pn_model_hessian(is_last_matrix(self) ? self->last : self->again, context, "newton", self->base.theta,
+                                self->fresh, NULL, err));
     pn_ask_count(ask, plan->model.n);
     return PN_OK;
 }
@@ -182,6 +197,12 @@ double nw_gain(double *variance, double noise, double seen, double count)
     return gain;
 }
 
+static void keep_hessian(nw_state *self, const double *packed)
+{
+    memcpy(self->hessian, packed, nw_plan_of(self)->model.packed * sizeof *packed);
+    self->has_hessian = true;
+}
+
 static void take_first(nw_state *self)
 {
     const nw_plan *plan = nw_plan_of(self);
@@ -194,6 +215,8 @@ static void take_first(nw_state *self)
     self->spread = squared(plan->first.hessian_sensitivity * plan->hessian_z);
     self->matrices = 1;
     self->current = false;
+    if (plan->matrices == 1 && nw_majorant_is_hessian(plan))
+        keep_hessian(self, self->packed);
 }
 
 static void take_later(nw_state *self)
@@ -216,9 +239,11 @@ static void take_later(nw_state *self)
  * of the variance. */
 static void correct(nw_state *self)
 {
-    const pn_model *model = &nw_plan_of(self)->again;
+    const pn_model *model = is_last_matrix(self) ? &nw_plan_of(self)->last : &nw_plan_of(self)->again;
     double d = (double)model->dim, count = model->frobenius ? d * (d + 1.0) / 2.0 : d * d, off = 0.0, gain;
 
+    if (is_last_matrix(self))
+        keep_hessian(self, self->fresh);
     pn_axpy(model->packed, -1.0, self->packed, self->fresh);
     for (size_t j = 0, k = 0; j < model->dim; j++) {
         for (size_t i = 0; i <= j; i++, k++)
@@ -272,6 +297,8 @@ static pn_status arrive(nw_state *self, pn_err *err)
     }
     pn_axpy(dim, 1.0, self->raw, self->g);
     self->variance += self->spread * (plan->model.frobenius ? 0.5 : 1.0) * moved;
+    if (!nw_majorant_is_hessian(plan))
+        self->variance += squared(MISFIT) * pn_dot(dim, self->raw, self->raw) / (double)dim;
     memcpy(self->base.theta, self->next, dim * sizeof *self->base.theta);
     return PN_OK;
 }
@@ -352,10 +379,35 @@ static pn_status nw_update(pn_state *state, pn_trace_row *row, pn_err *err)
     damping = find_damping(self);
     row->step_size = isinf(damping) ? 0.0 : 1.0;
     PN_TRY(find_next(self, damping, err));
+    self->damping = damping;
     if (pn_has_diverged(state, self->next, dim)) /* the answer stays the point before */
         return PN_OK;
     keep_within(pn_objective_constraint(self->base.plan->objective), self->next, dim);
     return arrive(self, err);
+}
+
+/* ---- how far noise moves the answer ---- */
+
+/* The answer is off by the Hessian's inverse times what the gradient there is off, as predicted: by noise of releases and
+ * by what the matrix's noise makes of the last step.  With differences the noise at the start is in all of them.  Where the last step went back to the
+ * start, and where the range of numbers ended it, nothing is known. */
+static bool nw_curvature(const pn_state *state, pn_curvature *out)
+{
+    const nw_state *self = (const nw_state *)state;
+    const nw_plan *plan = nw_plan_of(self);
+    double shared = plan->differences ? squared(plan->first.gradient_sensitivity * plan->first_z) : 0.0;
+
+    if (!self->has_hessian || state->finished || !isfinite(self->damping))
+        return false;
+    for (size_t j = 0; j < state->dim; j++)
+        self->pull[j] = self->damping * (state->theta[j] - plan->problem.start[j]);
+    out->packed = self->hessian;
+    out->pull = self->pull;
+    out->damping = self->damping;
+    out->deviation = nw_hessian_deviation(plan);
+    out->frobenius = plan->model.frobenius;
+    out->gradient = sqrt(self->variance + shared);
+    return true;
 }
 
 const pn_solver_ops pn_solver_newton = {
@@ -379,4 +431,5 @@ const pn_solver_ops pn_solver_newton = {
     .query = nw_query,
     .update = nw_update,
     .end = nw_end,
+    .curvature = nw_curvature,
 };

@@ -28,6 +28,7 @@ typedef struct nw_plan {
     pn_model model; /* as certified for every point */
     pn_model first; /* the majorant, with what a gradient at the start can be */
     pn_model again; /* matrices of later steps: the majorant of one margin, the Hessian of several; bare */
+    pn_model last;  /* the last one of several: the Hessian, which says how far noise moves the answer; bare */
     pn_model later; /* with what a gradient, or a difference of it from that at the start, can be */
     pn_first_order problem;
     bool differences;
@@ -47,6 +48,10 @@ extern const pn_param nw_params[];
 pn_status nw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 void nw_plan_destroy(pn_plan *plan);
 
+/** Of the matrix from which intervals follow, on its diagonal: the last one that is released. */
+double nw_hessian_deviation(const nw_plan *plan);
+/** The losses are quadratic, so that the majorant is their Hessian. */
+bool nw_majorant_is_hessian(const nw_plan *plan);
 /** The part of what a release differs from what was predicted that is believed,
  *  with *variance that of the prediction, and of the result on
  *  return.  seen: mean square of the difference over `count` numbers; noise: variance of the release. */
@@ -58,6 +63,7 @@ typedef struct nw_state {
     pn_state base;           /* first */
     pn_model_release *first; /* of gradient and majorant at the start */
     pn_model_release *again; /* of later matrices; NULL where there are none */
+    pn_model_release *last;  /* of the last one; likewise */
     pn_raised quadratic;
     double *next;            /* [dim] what a step leaves unfinished when it fails */
     double *g;               /* [dim] of the mean loss at w, as known from releases */
@@ -68,10 +74,14 @@ typedef struct nw_state {
     double *packed;          /* [packed] the matrix of the mean loss as known from releases, without r */
     double *whole;           /* [packed] and with r */
     double *fresh;           /* [packed] as just released */
+    double *hessian;         /* [packed] of the mean loss, as released last */
+    double *pull;            /* [dim] of the damping of the step that led to w */
     double variance;         /* of g; with differences of its difference from at_start */
+    double damping;          /* of that step */
     double spread;           /* of the diagonal of `packed` */
     size_t matrices;         /* released */
     bool begun;              /* origin is there */
+    bool has_hessian;
     bool current;            /* `quadratic` is that of `packed`, and of r at w */
     pn_task *task;           /* for the work of updates */
 } nw_state;

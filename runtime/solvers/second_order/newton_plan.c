@@ -67,7 +67,8 @@ static void choose_gradients(nw_problem *at)
 
     plan->first = pn_model_majorant(&plan->model);
     plan->again = pn_objective_loss(plan->base.objective)->margins == 1 ? plan->first : plan->model;
-    plan->again.bare = true;
+    plan->last = plan->model;
+    plan->again.bare = plan->last.bare = true;
     plan->later = plan->model;
     start = known ? fmin(pn_model_moved(&plan->model, at->slopes.start, 1.0), whole) : whole;
     change = known ? fmin(pn_model_moved(&plan->model, at->slopes.change, 2.0), 2.0 * whole) : 2.0 * whole;
@@ -112,12 +113,25 @@ static pn_status run_event(void *self, double z, pn_event **event, size_t *count
     const pn_model_part parts[PN_MODEL_PARTS] = {
         { &plan->first, false, z / sqrt(of.first), 1 },
         { &plan->first, true, hessian_z, 1 },
-        { &plan->again, true, hessian_z, plan->matrices - 1 },
+        { &plan->again, true, hessian_z, plan->matrices > 2 ? plan->matrices - 2 : 0 },
+        { &plan->last, true, hessian_z, plan->matrices > 1 },
         { &plan->later, false, z / sqrt(of.later), plan->base.iterations - 1 },
     };
 
     *count = 1;
     return pn_model_run_event(event, parts, PN_MODEL_PARTS, err);
+}
+
+bool nw_majorant_is_hessian(const nw_plan *plan)
+{
+    const pn_objective *objective = plan->base.objective;
+
+    return pn_objective_loss(objective)->quadratic && pn_objective_clip(objective) == 0.0;
+}
+
+double nw_hessian_deviation(const nw_plan *plan)
+{
+    return (plan->matrices > 1 ? plan->last : plan->first).hessian_sensitivity * plan->hessian_z;
 }
 
 /* E ||noise of a Hessian||, nearly, is sqrt(2 d) or 2 sqrt(d) deviations. */
@@ -254,7 +268,7 @@ static void explain_matrices(nw_plan *plan, double share, const char *unit)
     pn_plan_add(base, "majorant noise", first,
                 plan->first.order < plan->model.dim ? "%s, in the block of each margin alike" : "%s", where);
     if (plan->matrices > 1)
-        pn_plan_add(base, "Hessian noise", plan->again.hessian_sensitivity * plan->hessian_z, "%s", where);
+        pn_plan_add(base, "Hessian noise", nw_hessian_deviation(plan), "%s", where);
     pn_plan_add(
         base, "least eigenvalue", first_least(plan),
         "to which those of the majorant are raised; %g x the norm of the noise, or mu of r; later ones likewise",
