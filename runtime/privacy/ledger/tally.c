@@ -99,7 +99,8 @@ pn_status pn_tally_event(const pn_tally *tally, pn_event **out, pn_err *err)
     return status;
 }
 
-/* Events approximate take their deltas whole; what else there is, is stated at the delta that was wanted. */
+/* Events approximate take their deltas whole; what else there is, is stated at the delta that was wanted, or at a 16th
+ * of theirs: a conversion has no room for less beside them (pn_tails_fit). */
 static double delta_of(const pn_tally *tally, double wanted)
 {
     double own = 0.0, rest = 0.0;
@@ -111,7 +112,7 @@ static double delta_of(const pn_tally *tally, double wanted)
         if (part == 0.0)
             rest = wanted;
     }
-    return fmax(wanted, own + rest);
+    return fmax(wanted, own + (rest > 0.0 ? fmax(rest, own / 16.0) : 0.0));
 }
 
 pn_status pn_tally_epsilon(pn_tally *tally, double *delta, double *epsilon, pn_err *err)

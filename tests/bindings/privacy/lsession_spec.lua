@@ -87,6 +87,17 @@ describe("a session", function()
     assert.equal(4, row().releases)
   end)
 
+  it("states a price where a release has a delta of its own that is far above the others'", function()
+    local row, L, t = watch(), pn.ledger { epsilon = 3, delta = 1e-3 }, { x = {} }
+    for i = 1, N do t.x[i] = i % 2 == 0 and "even" or "odd" end
+    pn.query.levels { data = t, columns = "x", epsilon = 0.1, delta = 1e-4, ledger = L }
+    local d = pn.recipe { features = { x = { "even" } } }:data(t)
+    pn.query.quantile { data = d, column = 1, candidates = { 0, 1 }, q = 0.5, epsilon = 0.1, ledger = L }
+    assert.equal(2, row().releases)
+    assert.is_true(row().epsilon > 0.1 and row().epsilon <= 0.2 + 1e-9, tostring(row().epsilon))
+    about(1e-4 * (1 + 1 / 16), row().delta)
+  end)
+
   it("lets no run that began before the budget spend beside it", function()
     local d = data()
     local plan = pn.solve.gradient_descent.plan(objective(d), { epsilon = 2, delta = 1e-6, iterations = 5 })
