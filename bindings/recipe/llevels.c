@@ -41,9 +41,21 @@ static void free_work(void *of)
     pn_free(self);
 }
 
-static const pnl_row work_rows[] = { PNL_ROW_END };
+static int work_tostring(lua_State *L)
+{
+    lua_pushliteral(L, "levels that are being counted");
+    return 1;
+}
+
+static const pnl_row work_rows[] = {
+    { "__tostring", work_tostring, PNL_META, PNL_NOTHING, "tostring(levels) -> string", "What it is, in a few words." },
+    PNL_ROW_END,
+};
+
 /* No script has one: it frees the counts when an error comes between. */
-static const pnl_class work_class = { "pn.levels", free_work, work_rows, "", NULL, NULL };
+static const pnl_class work_class = { "pn.levels", free_work,
+                                      work_rows,   "What pn.query.levels has counted, while it does.",
+                                      NULL,        NULL };
 
 static work *push_work(lua_State *L, size_t columns)
 {
@@ -243,6 +255,7 @@ void pnl_open_levels(lua_State *L)
         "first."
     };
 
+    pnl_open_class(L, &work_class);
     pnl_push_function(L, "query", ".", &row);
     lua_setfield(L, -2, row.name);
     pnl_reference(L, "query", row.name, row.reveals, row.signature, row.doc,

@@ -1,5 +1,6 @@
 /* lrecipe.c -- pn.recipe: columns of a file become features with a bound.
  * Depends on: lrecipe.h, ldata.h, progress.h, recipe/recipe.h.  Used by: module.c. */
+#include <math.h>
 #include <string.h>
 
 #include "bindings/core/getter.h"
@@ -282,6 +283,35 @@ static int recipe_bounds(lua_State *L)
     return 1;
 }
 
+static int recipe_estimated(lua_State *L)
+{
+    const pn_recipe_estimated *from = &pnl_recipe_check(L)->estimated;
+
+    lua_pushnil(L);
+    if (from->columns.count == 0)
+        return 1;
+    lua_createtable(L, 0, 6);
+    lua_createtable(L, (int)from->columns.count, 0);
+    for (size_t k = 0; k < from->columns.count; k++) {
+        lua_pushstring(L, pn_words_at(&from->columns, k));
+        lua_rawseti(L, -2, (lua_Integer)k + 1);
+    }
+    lua_setfield(L, -2, "columns");
+    lua_pushnumber(L, from->epsilon);
+    lua_setfield(L, -2, "epsilon");
+    lua_pushnumber(L, from->delta);
+    lua_setfield(L, -2, "delta");
+    if (!isnan(from->rho)) {
+        lua_pushnumber(L, from->rho);
+        lua_setfield(L, -2, "rho");
+    }
+    set_text(L, "neighbours", from->neighbours);
+    lua_pushboolean(L, from->simulated);
+    lua_setfield(L, -2, "simulated");
+    pnl_list(L);
+    return 1;
+}
+
 static int recipe_json(lua_State *L)
 {
     lua_pushstring(L, pnl_recipe_check(L)->json);
@@ -321,6 +351,10 @@ static const pnl_row recipe_rows[] = {
     { "p", recipe_p, PNL_FIELD, PNL_NOTHING, "r.p -> integer", "Number of features, the intercept among them." },
     { "bounds", recipe_bounds, PNL_FIELD, PNL_NOTHING, "r.bounds -> {l1=, l2=, linf=}",
       "What is enforced for every row: 1 in the recipe's norm, and what follows from it and the weights." },
+    { "estimated", recipe_estimated, PNL_FIELD, PNL_NOTHING,
+      "r.estimated -> {columns=, epsilon=, delta=, rho=, neighbours=, simulated=} or nil",
+      "What pn.recipe.estimate, or a model with ranges = \"private\", paid for ranges and levels of these columns; nil "
+      "where all are stated.  rho is nil where levels are among them.  It changes no number that the recipe makes." },
     { "__tostring", recipe_tostring, PNL_META, PNL_NOTHING, "tostring(r) -> string",
       "The columns as a table: kind, range or categories, what becomes of holes, into how many features, weight; the "
       "label; the bound of rows." },

@@ -104,6 +104,24 @@ static void add_label(luaL_Buffer *text, const pn_recipe_label *label)
             pnl_add_format(text, "%s'%.60s' is %zu", k ? ", " : "\n  label: ", pn_words_at(classes, k), k + 1);
 }
 
+/* "age, job, ..." as far as it fits. */
+static void add_estimated(luaL_Buffer *text, const pn_recipe_estimated *from)
+{
+    char names[VALUES_WIDTH + 1], epsilon[PNL_NUMBER_BYTES], delta[PNL_NUMBER_BYTES], rho[PNL_NUMBER_BYTES];
+
+    if (from->columns.count == 0)
+        return;
+    list_words(names, &from->columns);
+    pnl_add_format(text, "\n  estimated from records: %s, for epsilon = %s", names,
+                   pnl_number_text(epsilon, from->epsilon, 4));
+    if (from->delta > 0.0)
+        pnl_add_format(text, ", delta = %s", pnl_number_text(delta, from->delta, 3));
+    if (!isnan(from->rho))
+        pnl_add_format(text, " (rho = %s)", pnl_number_text(rho, from->rho, 4));
+    pnl_add_format(text, ",\n    %s%s", from->neighbours,
+                   from->simulated ? "; the noise was simulated (seeded) and protects nobody" : "");
+}
+
 static void add_rows(luaL_Buffer *text, const pn_recipe *recipe)
 {
     char size[PNL_NUMBER_BYTES], clip[PNL_NUMBER_BYTES], intercept[PNL_NUMBER_BYTES];
@@ -134,6 +152,7 @@ void pnl_recipe_push_text(lua_State *L, const pn_recipe *recipe)
     for (size_t j = 0; j < recipe->count; j++)
         add_column(&text, &recipe->columns[j]);
     add_label(&text, &recipe->label);
+    add_estimated(&text, &recipe->estimated);
     add_rows(&text, recipe);
     luaL_pushresult(&text);
 }

@@ -97,9 +97,16 @@ static void add_limits(luaL_Buffer *text, const pn_fit *fit, const pn_model_abou
         luaL_addstring(
             text, "\n  - Its file also holds values computed from the records without noise: the file is not private.");
     if (recipe)
-        luaL_addstring(text, "\n  - Values beyond the ranges were clipped to them, and unlisted categories became "
-                             "\"other\", in training and in prediction alike.  The ranges are taken to be public; if "
-                             "they were read off the records, this price does not include that.");
+        pnl_add_format(text,
+                       "\n  - Values beyond the ranges were clipped to them, and unlisted categories became \"other\", "
+                       "in training and in prediction alike.  %s are taken to be public; if they were read off the "
+                       "records, %s.",
+                       recipe->estimated.columns.count > 0
+                           ? "Ranges and levels that were estimated cost what is said above, beside the training; the "
+                             "others"
+                           : "The ranges",
+                       recipe->estimated.columns.count > 0 ? "no price here includes that"
+                                                           : "this price does not include that");
     else
         luaL_addstring(text, "\n  - The model has no recipe: it does not know how its features were made of what was "
                              "measured, nor whether rows or labels were clipped to reach the bounds above.");

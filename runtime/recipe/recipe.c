@@ -42,6 +42,7 @@ void pn_recipe_free(pn_recipe *recipe)
     clear_columns(recipe);
     pn_free(recipe->label.name);
     pn_words_clear(&recipe->label.classes);
+    pn_words_clear(&recipe->estimated.columns);
     pn_words_clear(&recipe->na);
     pn_free(recipe->na_numbers);
     pn_free(recipe->offset);

@@ -44,10 +44,20 @@ typedef struct pn_recipe_label {
     size_t positive; /* of two classes */
 } pn_recipe_label;
 
+/* Columns whose ranges or levels were estimated from records, and the price of all of them together. */
+typedef struct pn_recipe_estimated {
+    pn_words columns; /* empty: none were */
+    double epsilon, delta;
+    double rho;             /* NAN: no zCDP is known */
+    const char *neighbours; /* "replace_one", "add_remove" or "zero_out" */
+    bool simulated;         /* the noise was seeded: it protects nobody */
+} pn_recipe_estimated;
+
 struct pn_recipe {
     pn_recipe_column *columns; /* [count] */
     size_t count;
     pn_recipe_label label;
+    pn_recipe_estimated estimated;
     pn_words na;
     double *na_numbers; /* [na_count] those of `na` that are numbers */
     size_t na_count;

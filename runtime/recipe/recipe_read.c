@@ -164,8 +164,8 @@ static pn_status read_columns(pn_recipe *recipe, const json_t *root, pn_err *err
 
 static pn_status read_root(pn_recipe *recipe, const json_t *root, void *c_locale, pn_err *err)
 {
-    static const char *const known[] = { "label",     "features", "missing", "na",      "norm",
-                                         "intercept", "clip",     "format",  "version", NULL };
+    static const char *const known[] = { "label", "features", "missing", "na",        "norm", "intercept",
+                                         "clip",  "format",   "version", "estimated", NULL };
 
     if (!json_is_object(root))
         return pn_fail(err, PN_EINVAL, "recipe: must be a table such as {label = {...}, features = {...}}");
@@ -176,6 +176,7 @@ static pn_status read_root(pn_recipe *recipe, const json_t *root, void *c_locale
     PN_TRY(read_holes(recipe, json_object_get(root, "na"), c_locale, err));
     PN_TRY(pn_recipe_read_label(&recipe->label, json_object_get(root, "label"), err));
     PN_TRY(read_columns(recipe, root, err));
+    PN_TRY(pn_recipe_read_estimated(recipe, json_object_get(root, "estimated"), err));
     PN_TRY(pn_recipe_lay_out(recipe, err));
     return pn_recipe_write(recipe, err);
 }

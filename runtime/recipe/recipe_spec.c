@@ -293,8 +293,10 @@ pn_status pn_recipe_read_label(pn_recipe_label *label, const json_t *spec, pn_er
     }
     label->kind = PN_LABEL_CLASSES;
     if (json_array_size(values) < 2)
-        return pn_fail(err, PN_EINVAL, "recipe: label '%.80s' must be a range {0, 100}, at least two classes, "
-                       "or {count = 20}, counts up to the largest", name);
+        return pn_fail(err, PN_EINVAL,
+                       "recipe: label '%.80s' must be a range {0, 100}, at least two classes, "
+                       "or {count = 20}, counts up to the largest",
+                       name);
     PN_TRY(read_words(name, values, &label->classes, err));
     return read_positive(label, positive, err);
 }

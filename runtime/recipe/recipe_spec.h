@@ -26,4 +26,11 @@ pn_status pn_recipe_read_column(pn_recipe_column *column, const char *name, cons
 /** The same for the label; NULL, null or false: none. */
 pn_status pn_recipe_read_label(pn_recipe_label *label, const json_t *spec, pn_err *err);
 
+/** recipe->estimated; NULL or null: nothing was. */
+pn_status pn_recipe_read_estimated(pn_recipe *recipe, const json_t *spec, pn_err *err);
+/** The same back; NULL when memory is short. */
+json_t *pn_recipe_estimated_json(const pn_recipe *recipe);
+/** A list of texts; NULL when memory is short. */
+json_t *pn_recipe_words_json(const pn_words *words);
+
 #endif

@@ -8,7 +8,7 @@
 #include "recipe/recipe_spec.h"
 
 /* A call that fails leaves NULL behind, which the next one refuses: the root tells in the end. */
-static json_t *words_of(const pn_words *words)
+json_t *pn_recipe_words_json(const pn_words *words)
 {
     json_t *list = json_array();
 
@@ -66,7 +66,7 @@ static json_t *values_of(const pn_recipe_column *column)
     case PN_COLUMN_CATEGORY:
         break;
     }
-    return words_of(&column->levels);
+    return pn_recipe_words_json(&column->levels);
 }
 
 static json_t *column_of(const pn_recipe_column *column)
@@ -108,9 +108,9 @@ static json_t *label_of(const pn_recipe_label *label)
     if (label->kind == PN_LABEL_COUNT)
         return json_pack("{s:s, s:f}", "name", label->name, "count", label->high);
     if (label->classes.count > 2)
-        return json_pack("{s:s, s:o}", "name", label->name, "values", words_of(&label->classes));
-    return json_pack("{s:s, s:o, s:s}", "name", label->name, "values", words_of(&label->classes), "positive",
-                     pn_words_at(&label->classes, label->positive));
+        return json_pack("{s:s, s:o}", "name", label->name, "values", pn_recipe_words_json(&label->classes));
+    return json_pack("{s:s, s:o, s:s}", "name", label->name, "values", pn_recipe_words_json(&label->classes),
+                     "positive", pn_words_at(&label->classes, label->positive));
 }
 
 /* ---- text ---- */
@@ -156,11 +156,14 @@ pn_status pn_json_text(char **out, const json_t *root, size_t flags, const char 
 
 pn_status pn_recipe_write(pn_recipe *recipe, pn_err *err)
 {
-    json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:o, s:f, s:s, s:o}", "format", "penumbra recipe", "version", 1,
-                             "label", label_of(&recipe->label), "features", columns_of(recipe), "na",
-                             words_of(&recipe->na), "intercept", recipe->intercept, "norm", pn_lp_name(recipe->norm),
-                             "clip", isfinite(recipe->clip) ? json_real(recipe->clip) : json_null());
-    pn_status status = pn_json_text(&recipe->json, root, JSON_COMPACT, "recipe", err);
+    json_t *root =
+        json_pack("{s:s, s:i, s:o, s:o, s:o, s:f, s:s, s:o}", "format", "penumbra recipe", "version", 1, "label",
+                  label_of(&recipe->label), "features", columns_of(recipe), "na", pn_recipe_words_json(&recipe->na),
+                  "intercept", recipe->intercept, "norm", pn_lp_name(recipe->norm), "clip",
+                  isfinite(recipe->clip) ? json_real(recipe->clip) : json_null());
+    bool fine = root && (recipe->estimated.columns.count == 0 ||
+                         json_object_set_new(root, "estimated", pn_recipe_estimated_json(recipe)) == 0);
+    pn_status status = pn_json_text(&recipe->json, fine ? root : NULL, JSON_COMPACT, "recipe", err);
 
     json_decref(root);
     return status;

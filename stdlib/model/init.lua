@@ -24,7 +24,7 @@ local params = {
   { name = "recipe", expects = "a pn.recipe, or a table for one", required = false,
     doc = "what the columns are, from public facts; needed with a file" },
   { name = "share", expects = "a number", required = false, default = 0.1,
-    doc = 'of the price, as zCDP, that estimates the open ranges of a recipe with ranges = "private"' },
+    doc = 'of the price, as zCDP, that estimates open ranges and levels of a recipe with ranges = "private"' },
   { name = "epsilon", expects = "a number", required = false, doc = "price of the model; this or rho, unless privacy = false" },
   { name = "delta", expects = "a number", required = false,
     doc = "at this delta; by default 1/n^2, n the number of records, which is public", default = "auto" },
@@ -99,8 +99,9 @@ local function recipe_of(with, owner, options)
   if type(recipe) == "table" then
     local open = type(recipe.features) == "table" and ranges.open_of(recipe)[1]
     if open then
-      error(format("%s: column '%s' has no range: state one, {low, high}, or say ranges = \"private\" in the recipe, which "
-        .. "pays for it from the price", owner, open.name), 0)
+      error(format("%s: column '%s' has no %s, or say ranges = \"private\" in the recipe, which pays for %s from the price", owner,
+        open.name, open.category and 'levels: list them, {"a", "b"}' or "range: state one, {low, high}",
+        open.category and "them" or "it"), 0)
     end
     return with.recipe(recipe)
   end
@@ -276,7 +277,9 @@ function models.add(pn)
   local with = {
     recipe = pn.recipe, objective = pn.objective, plan = taken(function() return pn.solve.auto.plan end),
     l2_ball = pn.set.l2_ball, l1_ball = pn.set.l1_ball,
-    quantile = pn.query.quantile, gaussian = pn.event.gaussian, event = pn.event.exponential, sigma = pn.calibrate.gaussian,
+    quantile = pn.query.quantile, levels = taken(function() return pn.query.levels end), sigma = pn.calibrate.gaussian,
+    gaussian = pn.event.gaussian, event = pn.event.exponential, approximate = pn.event.approximate, repeated = pn.event.repeated,
+    compose = pn.event.compose,
     ledger = pn.ledger,
     logistic = pn.loss.logistic, squared = pn.loss.squared, poisson = pn.loss.poisson, softmax = pn.loss.softmax,
   }
@@ -318,13 +321,15 @@ models.rows = {
   },
 }
 models.rows["recipe.estimate"] = {
-  kind = "function", reveals = "paid", signature = "pn.recipe.estimate{data=, recipe=, epsilon=, ledger=, ...} -> recipe, ranges",
+  kind = "function", reveals = "paid",
+  signature = "pn.recipe.estimate{data=, recipe=, epsilon=, delta=, ledger=, ...} -> recipe, ranges",
   doc = "The recipe with ranges, estimated from the records, of the columns that leave them open: age = \"number\", or {range = "
-    .. "\"private\", missing = ...}; also of the label.  Two quantiles of each, tail and 1 - tail, are released by the exponential "
+    .. "\"private\", missing = ...}; also of the label; and with levels, job = \"category\" or {levels = \"private\", ...}, which "
+    .. "pn.query.levels releases first, for delta.  Two quantiles of each range, tail and 1 - tail, are released by the exponential "
     .. "mechanism over a grid of 0 and +-2^(k/2) up to 2^60, the same for every file; the ledger is charged before each.  Records "
     .. "that are too few for their noise, and a ledger that does not cover all, are refused before anything is spent.  The second "
-    .. "answer prints the ranges.  In estimating, holes with an indicator count as 0.  "
-    .. "A list {\"number\"} is a list of one category.",
+    .. "answer prints the ranges, and the recipe says what they cost (r.estimated).  In estimating, holes with an indicator count "
+    .. "as 0.  A list {\"number\"} is a list of one category.",
   source = "Smith (2011); McSherry, Talwar (2007)",
   params = ranges.params,
 }

@@ -10,7 +10,7 @@ KIND is logistic, linear, poisson, multinomial or lasso.  CSV is a file with the
 printed; `penumbra predict` takes the file that --output names.
   -r, --recipe FILE     what the columns are: JSON (r:json()), or Lua that sets label = {...} and features = {...};
                         with ranges = "private" a tenth of the price estimates the ranges of columns that
-                        it declares as "number"
+                        it declares as "number", and the levels of those that it declares as "category"
   -e, --epsilon E       price of the fit
   --delta D             at this delta; default: 1/n^2, n the number of records
   --neighbours NAME     replace_one (default) or zero_out

@@ -284,5 +284,11 @@ usage["query.quantile"] = [[
     local L = pn.ledger{epsilon=1}
     local grid = pn.vec.linspace(-1, 1, 201)
     print(pn.query.quantile{data=d, column=1, candidates=grid, q=0.5, epsilon=0.5, ledger=L}.value)]]
+usage["query.levels"] = [[
+    local job = {}
+    for i = 1, 3000 do job[i] = ({"cook", "clerk", "only " .. i})[i % 3 + 1] end
+    local L = pn.ledger{epsilon=1, delta=1e-6}
+    local found = pn.query.levels{data={job=job}, columns="job", epsilon=0.5, delta=1e-8, ledger=L}
+    print(found.levels.job, found.counts.job, found.threshold)]]
 
 return usage

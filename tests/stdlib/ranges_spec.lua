@@ -83,6 +83,86 @@ describe("pn.recipe.estimate", function()
     os.remove(csv)
   end)
 
+  it("writes into the recipe what it cost, which changes no number", function()
+    local ledger = pn.ledger { rho = 1, neighbours = "zero_out" }
+    local recipe = pn.recipe.estimate { data = shop(4000), rho = 0.5, ledger = ledger,
+      recipe = { label = { spent = "number" }, features = { age = "number" } } }
+    local paid = recipe.estimated
+    assert.same({ { "age", "spent" }, "zero_out", false, 0 }, { paid.columns, paid.neighbours, paid.simulated, paid.delta })
+    assert.near(0.5, paid.rho, 1e-12)
+    assert.near(4 * math.sqrt(8 * 0.5 / 4), paid.epsilon, 1e-12)
+    assert.truthy(tostring(recipe):find("estimated from records: age, spent, for epsilon = 4 (rho = 0.5),\n    zero_out", 1, true),
+      tostring(recipe))
+    local again = pn.recipe.from_json(recipe:json())
+    assert.equal(recipe:json(), again:json())
+    assert.same(paid, again.estimated)
+    local old = pn.recipe.from_json((recipe:json():gsub(',"estimated":%b{}', "")))
+    assert.is_nil(old.estimated)
+    assert.same(old:data(shop(9)).X:vec():table(), recipe:data(shop(9)).X:vec():table())
+    local seeded = pn.recipe.estimate { data = shop(4000), epsilon = 4, ledger = pn.ledger { epsilon = 4, teaching = true },
+      rng = pn.rng.seeded(1), recipe = { features = { age = "number" } } }
+    assert.is_true(seeded.estimated.simulated)
+    assert.truthy(tostring(seeded):find("seeded", 1, true))
+  end)
+
+  it("refuses a recipe that says nonsense of what was estimated", function()
+    local fine = { columns = { "a" }, epsilon = 1, delta = 0, neighbours = "replace_one", simulated = false }
+    local function with(name, value)
+      local said = {}
+      for k, v in pairs(fine) do said[k] = v end
+      said[name] = value
+      return { features = { a = { 0, 1 } }, estimated = said }
+    end
+    assert.equal(1, pn.recipe(with("delta", 0)).estimated.epsilon)
+    for name, values in pairs { columns = { {}, "a", { 1 } }, epsilon = { 0, -1, "1" }, delta = { 1, -1 },
+      rho = { 0, -1, "x" }, neighbours = { "all", 3 }, simulated = { 1 } } do
+      for _, value in ipairs(values) do refused("recipe: estimated must have", pn.recipe, with(name, value)) end
+    end
+    refused("has no 'epsilom'; the nearest is epsilon", pn.recipe, with("epsilom", 1))
+  end)
+
+  it("finds the levels of columns that nobody knows, at its price", function()
+    local data, ledger = shop(4000), pn.ledger { epsilon = 2, delta = 1e-5 }
+    data.job, data.town = {}, {}
+    for i = 1, 4000 do
+      data.job[i] = i % 40 == 0 and "one" .. i or i % 9 == 0 and "missing" or ({ "cook", "clerk", "other" })[i % 3 + 1]
+      data.town[i] = i % 2 == 0 and "NA" or "only " .. i
+    end
+    local recipe, found = pn.recipe.estimate { data = data, epsilon = 1.5, delta = 1e-6, ledger = ledger, recipe = {
+      features = { age = "number", job = { levels = "private", missing = "indicator", weight = 2 }, town = "category" } } }
+    local names = {}
+    for k, feature in ipairs(recipe:features()) do names[k] = feature.name end
+    -- "missing" is the indicator's name; of town no level is left
+    assert.same({ "age", "job=clerk", "job=cook", "job=other", "job=missing", "intercept" }, names)
+    assert.is_true(ledger.spent <= 1.5 and ledger.spent > 1.45, tostring(ledger.spent))
+    local entries = ledger:report()
+    assert.same({ 2, 2, 2 }, { #entries, entries[1].count, entries[2].count })
+    assert.near(0.5, recipe.estimated.epsilon / 3, 1e-12)
+    assert.same({ 1e-6, { "age", "job", "town" } }, { recipe.estimated.delta, recipe.estimated.columns })
+    assert.is_nil(recipe.estimated.rho)
+    local text = tostring(found)
+    assert.truthy(text:find("job              2 and \"other\"", 1, true), text)
+    assert.truthy(text:find("town             none: the column was left out", 1, true), text)
+    assert.is_nil(text:find("one", 60, true) and text:find("one40", 1, true))
+    for _, case in ipairs {
+      { "levels need delta", { delta = people.none } }, { "levels need delta", { delta = 2 } },
+      { "levels need a delta", { ledger = pn.ledger { epsilon = 9 } } }, { "records are too few: a level", { delta = 1e-60, epsilon = 0.1,
+        recipe = { features = { job = { levels = "private", missing = "indicator" } } } } },
+      { "one of its categories or \"other\"", { recipe = { features = { job = { levels = "private", missing = "cook" } } } } },
+      { "no level of any column", { recipe = { features = { town = "category" } }, ledger = pn.ledger { epsilon = 9, delta = 1e-5 } } },
+    } do
+      local options = { data = data, epsilon = 0.1, delta = 1e-7, ledger = ledger,
+        recipe = { features = { job = "category" } } }
+      if case[1]:find "no level" then options.epsilon = 1 end
+      for name, value in pairs(case[2]) do
+        if value == people.none then options[name] = nil else options[name] = value end
+      end
+      local spent = ledger.spent
+      refused(case[1], pn.recipe.estimate, options)
+      assert.equal(spent, ledger.spent)
+    end
+  end)
+
   it("refuses before anything is spent", function()
     local ledger, data, open = pn.ledger { epsilon = 1 }, shop(4000), { features = { age = "number" } }
     for _, case in ipairs {
@@ -116,6 +196,29 @@ describe("a model with private ranges", function()
     local r = pn.model.linear { data = shop(4000), rho = 0.4,
       recipe = { ranges = "private", label = { spent = { 0, 1200 } }, features = { age = "number" } } }
     assert.is_true(r.together.spent <= 0.4 and r.together.spent > 0.39)
+  end)
+
+  it("pays for levels, too, and says so on the card and in its files", function()
+    local data, job = shop(4000), {}
+    for i = 1, 4000 do job[i] = ({ "cook", "clerk" })[i % 2 + 1] end
+    data.job = job
+    local recipe = { ranges = "private", label = { spent = { 0, 1200 } }, features = { age = "number", job = "category" } }
+    local m = pn.model.linear { data = data, epsilon = 4, recipe = recipe }
+    assert.is_true(m.together.spent <= 4, tostring(m.together))
+    assert.is_true(m.fit.privacy.epsilon > 2.4 and m.fit.privacy.epsilon < 4)
+    assert.same({ "clerk", "cook" }, { m.recipe:features()[2].category, m.recipe:features()[3].category })
+    assert.near(0.2 / 4000 ^ 2, m.recipe.estimated.delta, 1e-20)
+    assert.truthy(tostring(m):find("levels, estimated: those of", 1, true))
+    local card = m:card()
+    assert.truthy(card:find("estimated from records: age, job, for epsilon = ", 1, true), card)
+    assert.truthy(card:gsub("%s+", " "):find("were estimated cost what is said above, beside the training", 1, true), card)
+    local path = os.tmpname() .. ".json"
+    m:export(path)
+    assert.same(m.recipe.estimated, pn.load(path).recipe.estimated)
+    os.remove(path)
+    refused("a budget of rho has none: state the levels", pn.model.linear, { data = data, rho = 0.5, recipe = recipe })
+    recipe.features.age, recipe.ranges = { 20, 80 }, nil
+    refused('column \'job\' has no levels: list them, {"a", "b"}', pn.model.linear, { data = data, epsilon = 2, recipe = recipe })
   end)
 
   it("pays for no range where the rest of the call is wrong", function()

@@ -24,6 +24,8 @@
  *   label      absent: none.  Two numbers: a range, clipped, and mapped to [-1, 1].  Two texts: -1 and 1; `positive`,
  *              default the second, is 1.  More: 1, 2, ..., K.  Also {"income": ["<=50K", ">50K"]}.  {"name":
  *              "visits", "count": 20}: whole numbers from 0, which stay what they are; those above 20 become 20
+ *   estimated  what of this was estimated from records, and its price: {"columns": ["age"], "epsilon": 0.5, "delta": 0,
+ *              "rho": null, "neighbours": "replace_one", "simulated": false}; it changes no number
  *
  * "format" and "version" are written, and checked if they are there.  Other keys are refused.
  * Depends on: dataset.h, numbers.h, status.h, task.h. */

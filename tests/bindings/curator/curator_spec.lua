@@ -530,8 +530,8 @@ describe("the table of what functions reveal", function()
       names[#names + 1] = class
     end
     table.sort(names)
-    assert.same({ "pn.audit_result", "pn.books", "pn.curator", "pn.function", "pn.ledger", "pn.npy", "pn.party", "pn.ranks",
-                  "pn.saved_plan", "pn.selftest", "pn.stationarity", "pn.transport" }, names)
+    assert.same({ "pn.audit_result", "pn.books", "pn.curator", "pn.function", "pn.ledger", "pn.levels", "pn.npy", "pn.party",
+                  "pn.ranks", "pn.saved_plan", "pn.selftest", "pn.stationarity", "pn.transport" }, names)
   end)
 
   it("is all that can be reached from the globals, beside Lua's own functions", function()
