@@ -57,7 +57,8 @@ int pn_file_begin_next(pn_file_draft *out, const char *path, unsigned mode);
 int pn_file_name(pn_file_draft *self, bool replace, bool *named);
 /** Close the file, and take away what was not named. */
 void pn_file_end(pn_file_draft *self);
-/** All of data[size] as the file `path`: whole and durable, or not at all.  0 or errno. */
+/** All of data[size] as the file `path`: whole and durable, or not at all.  With `replace` a device or a pipe
+ *  (/dev/null, /dev/stdout) is written to as it stands.  0 or errno. */
 int pn_file_put(const char *path, const void *data, size_t size, unsigned mode, bool replace);
 
 #endif

@@ -160,11 +160,41 @@ void pn_file_end(pn_file_draft *self)
     self->fd = -1;
 }
 
+/* A device or a pipe, also by a name such as /dev/stdout: what is named in its place would take it away. */
+static bool is_stream(const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) == 0 && (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode)))
+        return true;
+    return strncmp(path, "/dev/", 5) == 0 && lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+static int write_stream(const char *path, const char *data, size_t size)
+{
+    int fd = pn_file_open(path, O_WRONLY | O_NOCTTY, 0), error = fd < 0 ? errno : 0;
+
+    while (!error && size > 0) {
+        ssize_t done = write(fd, data, size);
+
+        if (done < 0 && errno != EINTR)
+            error = errno;
+        data += done > 0 ? done : 0;
+        size -= done > 0 ? (size_t)done : 0;
+    }
+    if (fd >= 0 && close(fd) != 0 && !error)
+        error = errno;
+    return error;
+}
+
 int pn_file_put(const char *path, const void *data, size_t size, unsigned mode, bool replace)
 {
     pn_file_draft draft;
-    int error = pn_file_begin(&draft, path, mode);
+    int error;
 
+    if (replace && is_stream(path))
+        return write_stream(path, data, size);
+    error = pn_file_begin(&draft, path, mode);
     if (error)
         return error;
     error = pn_file_write(draft.fd, data, size, 0);

@@ -17,10 +17,10 @@ typedef struct reader {
     const pn_recipe_file *options;
     pn_recipe_reading reading;
     pn_field_reader field;
-    pn_words names;
-    size_t *role; /* [width] NULL until the header was read */
-    size_t width; /* fields of every record */
-    double *kept; /* [recipe->stored] the record in hand */
+    pn_words names, twice; /* twice: those that came again */
+    size_t *role;          /* [width] NULL until the header was read */
+    size_t width;          /* fields of every record */
+    double *kept;          /* [recipe->stored] the record in hand */
     double label;
     bool labelled;
 } reader;
@@ -52,21 +52,45 @@ static char find_separator(const reader *self, const char *line)
     return pn_csv_count(line, '\t') > pn_csv_count(line, ';') ? '\t' : ';';
 }
 
-/* An empty name is that of no column: the first of a table whose rows are numbered has none, often. */
-static pn_status add_name(reader *self, const char *name, size_t length, pn_err *err)
+/* A name that is empty, as often the first of a table whose rows are numbered, or was there before, is that of no
+ * column. */
+static pn_status add_place(reader *self, pn_err *err)
 {
     size_t before = self->names.count;
     char number[40];
+    int length = snprintf(number, sizeof number, "(column %zu)", before + 1);
 
-    if (length == 0) {
-        length = (size_t)snprintf(number, sizeof number, "(column %zu)", before + 1);
-        name = number;
-    }
-    if (pn_words_add(&self->names, name, length) == PN_NO_WORD)
+    if (pn_words_add(&self->names, number, (size_t)length) == PN_NO_WORD)
         return no_memory(self, err);
     if (self->names.count == before)
-        return pn_fail(err, PN_EINVAL, "%.300s: two columns are named '%.*s'", self->text.path,
-                       (int)fmin(80.0, (double)length), name);
+        return pn_fail(err, PN_EINVAL, "%.300s: two columns are named '%s'", self->text.path, number);
+    return PN_OK;
+}
+
+static pn_status add_name(reader *self, const char *name, size_t length, pn_err *err)
+{
+    size_t before = self->names.count;
+
+    if (length == 0)
+        return add_place(self, err);
+    if (pn_words_add(&self->names, name, length) == PN_NO_WORD)
+        return no_memory(self, err);
+    if (self->names.count > before)
+        return PN_OK;
+    if (pn_words_add(&self->twice, name, length) == PN_NO_WORD)
+        return no_memory(self, err);
+    return add_place(self, err);
+}
+
+/* Of names that are there twice nobody asks. */
+static pn_status check_twice(const reader *self, pn_err *err)
+{
+    for (size_t k = 0; k < self->names.count; k++) {
+        const char *name = pn_words_at(&self->names, k);
+
+        if (self->role[k] != PN_RECIPE_SKIP && pn_words_find(&self->twice, name, strlen(name)) != PN_NO_WORD)
+            return pn_fail(err, PN_EINVAL, "%.300s: two columns are named '%.80s'", self->text.path, name);
+    }
     return PN_OK;
 }
 
@@ -90,7 +114,8 @@ static pn_status learn(reader *self, pn_err *err)
 {
     self->width = self->names.count;
     PN_TRY(pn_new(&self->role, self->width, err, "%.300s: out of memory", self->text.path));
-    return pn_recipe_match(self->recipe, &self->names, self->labelled, self->text.path, self->role, err);
+    PN_TRY(pn_recipe_match(self->recipe, &self->names, self->labelled, self->text.path, self->role, err));
+    return check_twice(self, err);
 }
 
 /* Nothing is wanted but the names: reading ends. */
@@ -99,11 +124,32 @@ static pn_status learn_or_end(reader *self, pn_err *err)
     return self->recipe ? learn(self, err) : PN_ECANCELLED;
 }
 
+/* "sep=;": what spreadsheets read, and write, before the header. */
+static bool names_separator(const char *line)
+{
+    return strncmp(line, "sep=", 4) == 0 && !pn_csv_is_end(line + 4) && pn_csv_is_end(line + 5);
+}
+
+static bool has_lone_return(const char *line)
+{
+    size_t length = strcspn(line, "\r\n");
+
+    return line[length] == '\r' && line[length + 1] != '\n';
+}
+
 static pn_status read_header(reader *self, const char *line, pn_err *err)
 {
     if (memcmp(line, "\xFF\xFE", 2) == 0 || memcmp(line, "\xFE\xFF", 2) == 0)
         return pn_fail(err, PN_EPARSE, "%.300s: the file is in UTF-16; write it in UTF-8", self->text.path);
-    self->field.separator = find_separator(self, line);
+    if (names_separator(line) && !self->options->separator) {
+        self->field.separator = line[4];
+        return PN_OK;
+    }
+    if (!self->field.separator)
+        self->field.separator = find_separator(self, line);
+    if (has_lone_return(line))
+        return pn_fail(err, PN_EPARSE, "%.300s: its lines end in carriage returns alone; write it with newlines",
+                       self->text.path);
     PN_TRY(read_names(self, line, err));
     return learn_or_end(self, err);
 }
@@ -249,6 +295,7 @@ pn_status pn_recipe_load(pn_dataset **out, const pn_recipe *recipe, const char *
     pn_free(self.kept);
     pn_free(self.role);
     pn_words_clear(&self.names);
+    pn_words_clear(&self.twice);
     pn_field_clear(&self.field);
     pn_store_clear(&self.store);
     pn_text_close(&self.text);
@@ -281,6 +328,7 @@ pn_status pn_recipe_columns(pn_words **out, const char *path, const pn_recipe_fi
         **out = self.names;
     else
         pn_words_clear(&self.names);
+    pn_words_clear(&self.twice);
     pn_field_clear(&self.field);
     pn_text_close(&self.text);
     return status;

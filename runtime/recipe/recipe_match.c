@@ -11,6 +11,7 @@ static pn_status absent(const pn_words *names, const char *name, bool is_label, 
 {
     const char *nearest = NULL;
     char known[400] = "";
+    const char *only = names->count == 1 ? ", as one name: sep says what separates them" : "";
     size_t used = 0;
 
     for (size_t k = 0; k < names->count; k++) {
@@ -22,9 +23,9 @@ static pn_status absent(const pn_words *names, const char *name, bool is_label, 
         else if (strcmp(known + used - 3, "...") != 0)
             used += (size_t)snprintf(known + used, sizeof known - used, ", ...");
     }
-    return pn_fail(err, PN_EINVAL, "%.300s: there is no column '%.80s'%s%.60s%s%s; it has %s", owner, name,
+    return pn_fail(err, PN_EINVAL, "%.300s: there is no column '%.80s'%s%.60s%s%s; it has %s%s", owner, name,
                    nearest ? ", the nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "",
-                   is_label ? " (label = false reads a table without labels)" : "", known);
+                   is_label ? " (label = false reads a table without labels)" : "", known, only);
 }
 
 pn_status pn_recipe_match(const pn_recipe *recipe, const pn_words *names, bool labelled, const char *owner,

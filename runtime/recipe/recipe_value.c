@@ -40,12 +40,25 @@ static void quote(char out[QUOTED + 32], const pn_recipe_value *value)
     (void)snprintf(out + used, QUOTED + 32 - used, "%s'", at < value->length ? "..." : "");
 }
 
+static const char finite[] = "a finite number";
+
+/* 1,5 and not 1,000, which may be a thousand. */
+static bool has_decimal_comma(const pn_recipe_value *value)
+{
+    const char *comma = value->is_number ? NULL : memchr(value->text, ',', value->length);
+    size_t after = comma ? value->length - (size_t)(comma + 1 - value->text) : 0;
+
+    return after > 0 && after != 3 && !memchr(comma + 1, ',', after);
+}
+
 static pn_status refuse(const pn_recipe_place *place, const char *column, const pn_recipe_value *value,
                         const char *expected, pn_err *err)
 {
     char found[QUOTED + 32];
 
     quote(found, value);
+    if (strcmp(expected, finite) == 0 && has_decimal_comma(value))
+        expected = "a finite number (decimal = \",\" reads 1,5)";
     if (place->byte == 0)
         return pn_fail(err, PN_EPARSE, "%.300s: row %zu: column '%.80s': expected %s, found %s", place->owner,
                        place->row, column, expected, found);
@@ -199,7 +212,7 @@ static bool read_value(const pn_recipe_column *column, const pn_recipe_value *va
 pn_status pn_recipe_take(const pn_recipe *recipe, const pn_recipe_column *column, const pn_recipe_value *value,
                          const pn_recipe_reading *reading, const pn_recipe_place *place, double *kept, pn_err *err)
 {
-    static const char *const expected[] = { "a finite number", "a day such as 2001-12-31", "true or false" };
+    static const char *const expected[] = { finite, "a day such as 2001-12-31", "true or false" };
     double number;
 
     if (column->kind == PN_COLUMN_CATEGORY)
@@ -248,7 +261,7 @@ pn_status pn_recipe_take_label(const pn_recipe *recipe, const pn_recipe_value *v
     if (label->kind == PN_LABEL_CLASSES)
         return take_class(label, value, place, out, err);
     if (!read_number(value, reading, &number))
-        return refuse(place, label->name, value, "a finite number", err);
+        return refuse(place, label->name, value, finite, err);
     if (label->kind == PN_LABEL_COUNT) {
         if (!(number >= 0.0) || number != floor(number))
             return refuse(place, label->name, value, "a count: a whole number from 0", err);

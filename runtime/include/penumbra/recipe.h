@@ -88,7 +88,7 @@ typedef struct pn_recipe_file {
  * found by name in the header; others are not looked at.  Records stay in the order of the file, all of them.
  *   options  NULL for the defaults.   task  told of bytes read; may be NULL.
  * Errors: PN_EINVAL for options, for a column that is not in the file (the message has the file's names, and the
- *         nearest), for a name that is twice in the header; PN_EPARSE with file, line, position, column and what was
+ *         nearest), for one that is twice in the header; PN_EPARSE with file, line, position, column and what was
  *         found, for a hole in a column that refuses them, and for no records; PN_EIO; PN_ENOMEM; PN_ECANCELLED.
  * Messages quote the file: they are for its owner.
  */

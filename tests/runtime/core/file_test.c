@@ -128,6 +128,17 @@ static void test_put(void)
     CHECK(stat(path, &info) == 0 && (info.st_mode & 0777) == 0600);
     CHECK(pn_file_put(path, "two", 3, 0600, false) == EEXIST && holds("one"));
     CHECK(pn_file_put(path, "three", 5, 0600, true) == 0 && holds("three"));
+    CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+    {
+        int reader = open(path, O_RDONLY | O_NONBLOCK);
+        char got[8] = "";
+
+        CHECK(pn_file_put(path, "four", 4, 0600, true) == 0 && read(reader, got, sizeof got) == 4);
+        CHECK(strcmp(got, "four") == 0 && files_in_directory() == 1 && close(reader) == 0);
+    }
+    CHECK(unlink(path) == 0 && symlink("/dev/full", path) == 0);
+    CHECK(pn_file_put(path, "five", 4, 0600, true) == ENOSPC && readlink(path, (char[16]){ 0 }, 16) == 9);
+    CHECK(unlink(path) == 0 && pn_file_put(path, "three", 5, 0600, true) == 0);
     CHECK(pn_file_put("/no/such/folder/file", "", 0, 0600, true) == ENOENT);
     CHECK(files_in_directory() == 1);
     (void)unlink(path);

@@ -67,6 +67,13 @@ describe("a recipe's CSV reader", function()
     assert.equal("FILE: the file is in UTF-16; write it in UTF-8", error_of("\xFF\xFEa\0,\0b\0\n\0"))
   end)
 
+  it("takes the separator from a first line that names it, as spreadsheets write it", function()
+    assert.same({ { 0, 1, 0, 0, 0, 0, 0 } }, load("sep=;\r\na;b\r\n5;x\r\n"))
+    assert.same({ { 0, 1, 0, 0, 0, 0, 0 } }, load("\xEF\xBB\xBFsep=|\na|b\n5|x\n"))
+    assert.same({ "a", "b" }, pn.recipe.columns(files.write("sep=|\na|b\n")))
+    assert.equal("FILE: its lines end in carriage returns alone; write it with newlines", error_of("a,b\r5,x\r"))
+  end)
+
   it("reads a file without a header by given names", function()
     assert.same({ { 0, 1, 0, 0, 0, 0, 0 } }, load("7,x,5\n", { header = { "c", "b", "a" } }))
     assert.same({ { 0, 1, 0, 0, 0, 0, 0 } }, load("7;x;5\n\n", { header = { "c", "b", "a" } }))
@@ -79,7 +86,10 @@ describe("a recipe's CSV reader", function()
   it("refuses columns that are not there, or twice, naming those that are", function()
     assert.equal("FILE: there is no column 'b'; it has a, B", (error_of("a,B\n1,x\n")))
     assert.equal("FILE: two columns are named 'a'", error_of("a,b,a\n1,x,2\n"))
-    assert.equal("FILE: two columns are named 'c'", error_of("a,b,c,c\n1,x,2,2\n"))
+    assert.same({ { 0, 1, 0, 0, 0, 0, 0 } }, load("c,a,b,c,c\n1,5,x,2,2\n")) -- nobody asks for c
+    assert.equal("FILE: two columns are named '(column 3)'", error_of("a,(column 3),,b\n5,1,2,x\n"))
+    assert.same({ "a", "b", "(column 3)" }, pn.recipe.columns(files.write("a,b,a\n")))
+    assert.equal("FILE: there is no column 'a'; it has a|b, as one name: sep says what separates them", error_of("a|b\n5|x\n"))
     local long = pn.recipe { features = { workclass = { "x" } } }
     assert.equal("FILE: there is no column 'workclass', the nearest is 'workclas'; it has age, workclas",
       error_of("age,workclas\n1,x\n", nil, long))
@@ -88,6 +98,8 @@ describe("a recipe's CSV reader", function()
   it("says what is wrong in which column of which line", function()
     for text, message in pairs {
       ["a,b\n1,x\nold,x\n"] = "FILE:3:1: column 'a': expected a finite number, found 'old'",
+      ["a;b\n1,5;x\n"] = "FILE:2:1: column 'a': expected a finite number (decimal = \",\" reads 1,5), found '1,5'",
+      ["a;b\n1,000;x\n"] = "FILE:2:1: column 'a': expected a finite number, found '1,000'", -- a thousand, perhaps
       ["a,b\n1,x\n1e999,x\n"] = "FILE:3:1: column 'a': expected a finite number, found '1e999'",
       ["a,b\n1,\n"] = "FILE:2:3: column 'b': expected a category, and no hole (missing says what becomes of one), "
         .. "found an empty field",
