@@ -72,6 +72,7 @@ PNL_GETTER_KNOWN(plan_rho, plan_of(L)->worthless ? INFINITY : plan_of(L)->rho);
 PNL_GETTER_KNOWN(plan_bound, plan_of(L)->bound);
 PNL_GETTER_IF(plan_predicted, plan_of(L)->predicted > 0.0, plan_of(L)->predicted);
 PNL_GETTER_IF(plan_gradients, plan_of(L)->gradients > 0.0, plan_of(L)->gradients);
+PNL_GETTER_IF(plan_seconds, plan_of(L)->seconds > 0.0, plan_of(L)->seconds);
 PNL_GETTER_IF(plan_sigma, plan_of(L)->sigma > 0.0, plan_of(L)->sigma);
 PNL_GETTER(plan_proven, plan_of(L)->proven);
 
@@ -212,6 +213,8 @@ static const pnl_row plan_rows[] = {
       "The excess risk to be expected, from public numbers alone: no bound, but what tune compares." },
     { "gradients", plan_gradients, PNL_FIELD, PNL_NOTHING, "plan.gradients -> number or nil",
       "Per-record gradient evaluations that the run will count." },
+    { "seconds", plan_seconds, PNL_FIELD, PNL_NOTHING, "plan.seconds -> number or nil",
+      "What the run would take on one core, estimated from public sizes, in seconds; nil where nothing tells." },
     { "sigma", plan_sigma, PNL_FIELD, PNL_NOTHING, "plan.sigma -> number or nil",
       "Standard deviation of the noise on each coordinate of the mean gradient in a step." },
     { "proven", plan_proven, PNL_FIELD, PNL_NOTHING, "plan.proven -> boolean",

@@ -103,6 +103,7 @@ struct pn_plan {
     double predicted;      /* excess risk to be expected, from public numbers alone and without guarantee; 0: unknown */
     double gradients; /* per-record gradient evaluations that the run will count, of solvers by values evaluations of
                               the loss; 0: unknown */
+    double seconds;   /* of one core, that a run would take, estimated from public sizes; 0: unknown */
     double sigma;     /* noise on each coordinate of the mean gradient in a step; 0: none, or not one number */
     const char *accountant; /* static: who priced it when that is no sum of charges ("pld"); NULL otherwise */
     pn_plan_lines lines;    /* pn_plan_explain has them all */

@@ -52,6 +52,8 @@ pn_status pn_mechanism_from_args(pn_mechanism **out, const char *name, pn_arg *a
 typedef enum pn_selection { PN_SELECT_EXPONENTIAL = 0, PN_SELECT_PERMUTE_AND_FLIP, PN_SELECT_LAPLACE } pn_selection;
 extern const char *const pn_selection_names[]; /* "exponential", "permute_and_flip", "laplace", NULL */
 
+#define PN_SELECTION_EPSILON_MAX 0x1p10 /* of one release */
+
 typedef struct pn_selection_options {
     pn_selection law;
     double epsilon;     /* of one selection; rounded down to 20 significant bits */

@@ -178,7 +178,7 @@ static pn_status check_options(const pn_selection_options *options, pn_err *err)
     if ((unsigned)options->neighbours > PN_ZERO_OUT)
         return pn_fail(err, PN_EINVAL, "mechanism.%s: there is no neighbouring relation number %d", name,
                        (int)options->neighbours);
-    if (outside(options->epsilon, 0x1p-40, 0x1p10))
+    if (outside(options->epsilon, 0x1p-40, PN_SELECTION_EPSILON_MAX))
         return pn_fail(err, PN_EINVAL, "mechanism.%s: epsilon of one release must be between 2^-40 and 1024, got %g",
                        name, options->epsilon);
     if (outside(options->sensitivity, 0x1p-900, 0x1p900))

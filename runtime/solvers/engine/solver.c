@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "solvers/engine/solver.h"
 #include "solvers/engine/without_records.h"
+#include "solvers/engine/work.h"
 
 static const char *const calibrations[] = { "tight", "paper", NULL };
 
@@ -22,7 +23,8 @@ const pn_param pn_solver_common[] = {
     { "calibration", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, calibrations,
       "tight: noise from the accountant; paper: the article's constants" },
     { "iterations", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
-      "number of steps; by default what the risk bound favours" },
+      "number of steps; by default what the risk bound favours, within about 4 s of work by the estimate plan.seconds; "
+      "steps that are given are not limited" },
     { "start", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "first point [p], in the set; by default the set's centre" },
     PN_PARAM_END,
 };
@@ -353,6 +355,7 @@ static pn_status judge(pn_plan *plan, const char *owner, pn_ledger *ledger, pn_e
     PN_TRY(check_batches(plan, owner, err));
     warn_about_parameters(plan);
     warn_about_bound(plan);
+    pn_plan_estimate(plan);
     return ledger && plan->event ? pn_plan_covered(plan, ledger, false, err) : PN_OK;
 }
 

@@ -9,6 +9,9 @@
 /* Of a run, by default and by the estimate below. */
 #define PN_WORK_SECONDS 4.0
 
+/* For one vertex among which one is chosen privately, its score and its noise. */
+#define PN_VERTEX_SECONDS 1e-8
+
 /* For the coin of one record in a Poisson batch: two bytes of a stream, whether it takes part or not.  Measured: 39
  * microseconds for 32,561 records on the server below. */
 #define PN_COIN_SECONDS 1e-9
@@ -24,7 +27,17 @@
  */
 double pn_step_seconds(const pn_objective *objective, double records);
 
-/** The most steps on all records by default: PN_WORK_SECONDS of them, at least 30 and at most 1e6. */
+/** Seconds of a step on all records: as above, or less where a quadratic loss is summed up by its Gram matrix. */
+double pn_pass_seconds(const pn_objective *objective);
+
+/** Seconds of a Hessian of that many records, 5e-11 an entry of it for each, or 2e-9 for each pair of entries of a sparse
+ *  one, and of its eigenvalues, 1.2e-9 d^3. */
+double pn_hessian_seconds(const pn_objective *objective, double records);
+
+/** The most steps of that many seconds by default: PN_WORK_SECONDS of them, at least PN_WORK_STEPS and at most 1e6. */
+#define PN_WORK_STEPS 30
+size_t pn_steps_within(double seconds);
+/** The same for steps on all records. */
 size_t pn_gradient_steps_max(const pn_objective *objective);
 /** The same for gradients as they are planned, of all records or of batches; and the seconds of one. */
 size_t pn_planned_steps_max(const pn_objective *objective, const pn_gradient_noise *gradient);
@@ -33,5 +46,13 @@ double pn_planned_seconds(const pn_objective *objective, const pn_gradient_noise
 /** The line of a plan that would take `seconds` if work were no limit.
  *  To be called first: it is what a reader should see first. */
 void pn_plan_held_back(pn_plan *plan, double seconds);
+
+/** The work of plan->iterations steps of `each` seconds; the line above where that is less than the `wanted` steps that
+ *  the plan would have if work were no limit. */
+void pn_plan_work(pn_plan *plan, double each, double wanted);
+
+/** Once a plan is made: plan->seconds, from its steps and gradients unless its solver has said, and a warning where a
+ *  run would take more than an hour. */
+void pn_plan_estimate(pn_plan *plan);
 
 #endif

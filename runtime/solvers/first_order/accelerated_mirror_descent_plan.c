@@ -303,20 +303,26 @@ static pn_status choose_steps(problem *at, pn_err *err)
                            .unit = at->terms.unit };
     size_t *steps = &at->plan->base.iterations;
     pn_status status = pn_first_order_gap(first, first->strong_convexity, &time.gap, err);
-    double enough;
+    amd_terms unlimited; /* as if work were no limit */
+    double enough = INFINITY;
 
     *steps = amd_steps(&at->terms);
     if (at->plan->noise.scheme && !at->terms.given) {
         time.unit = at->terms.unit = pn_gradient_noise_unit(&at->plan->noise, &at->plan->base, *steps);
         *steps = amd_steps(&at->terms);
     }
-    if (status != PN_OK || at->terms.given || !(at->terms.unit > 0.0 && time.strong_convexity > 0.0))
+    if (status != PN_OK)
         return status;
-    enough = fmax(4.0, ceil(sqrt(8.0 * first->smoothness * pn_time_of_noise(&time))));
+    if (!at->terms.given && at->terms.unit > 0.0 && time.strong_convexity > 0.0)
+        enough = fmax(4.0, ceil(sqrt(8.0 * first->smoothness * pn_time_of_noise(&time))));
     if ((double)*steps > enough) {
         *steps = (size_t)enough;
         at->pulled = true;
     }
+    unlimited = at->terms;
+    unlimited.most = (size_t)1 << 53;
+    pn_plan_work(&at->plan->base, pn_planned_seconds(at->objective, &at->plan->noise),
+                 fmin((double)amd_steps(&unlimited), enough));
     return PN_OK;
 }
 

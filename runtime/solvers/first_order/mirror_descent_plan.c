@@ -103,6 +103,9 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
             pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations) * sqrt(2.0 * with.rho);
         plan->base.iterations = choose_steps(&at->geometry, &with);
     }
+    with.most = (size_t)1 << 53; /* as if work were no limit */
+    pn_plan_work(&plan->base, pn_planned_seconds(at->objective, &plan->noise),
+                 (double)choose_steps(&at->geometry, &with));
     return pn_mirror_space_open(&plan->space, &wish, err);
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/alloc.h"
 #include "geometry/kernels/upper.h"
+#include "solvers/engine/work.h"
 #include "solvers/frank_wolfe/block_frank_wolfe.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
@@ -76,7 +77,7 @@ static pn_status take_sampling(problem *at, pn_err *err)
 static pn_status take_steps(problem *at, pn_err *err)
 {
     bfw_plan *plan = at->plan;
-    double d = (double)at->blocks->count, rate = plan->sampling->least;
+    double d = (double)at->blocks->count, rate = plan->sampling->least, each, wanted;
 
     plan->compensated = at->own[BFW_STEP].count == 1;
     if (plan->compensated && plan->sampling->ops != &pn_block_sampling_serial)
@@ -88,9 +89,11 @@ static pn_status take_steps(problem *at, pn_err *err)
         plan->late = fmax(0.0, ceil(2.0 / rate * (1.0 - 0x1p-48)) - 2.0 * d);
         rate = 1.0 / d;
     }
-    plan->base.iterations = at->common[PN_OPT_ITERATIONS].given
-                                ? at->common[PN_OPT_ITERATIONS].count
-                                : (size_t)fmin(ceil(FW_DEFAULT_STEPS / rate), MOST_STEPS);
+    each = pn_pass_seconds(at->objective);
+    wanted = fmin(ceil(FW_DEFAULT_STEPS / rate), MOST_STEPS);
+    plan->base.iterations = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count
+                                                                : (size_t)fmin(wanted, (double)pn_steps_within(each));
+    pn_plan_work(&plan->base, each, at->common[PN_OPT_ITERATIONS].given ? 0.0 : wanted);
     return PN_OK;
 }
 
@@ -223,8 +226,8 @@ static void explain_sampling(const problem *at)
     pn_plan_add(base, "E |T|", sampling->mean, "blocks in a step, expected");
     pn_plan_add(base, "steps T", (double)base->iterations, "%s",
                 at->common[PN_OPT_ITERATIONS].given ? "as given"
-                : at->plan->compensated             ? "100 d, at most 100000, the default"
-                                                    : "100/p_min, at most 100000, the default");
+                : at->plan->compensated             ? "100 d, at most 100000 and about 4 s of work, the default"
+                                                    : "100/p_min, at most 100000 and about 4 s of work, the default");
     if (!at->plan->compensated) {
         pn_plan_add_text(base, "step gamma_t", "universal", "2/(p_min t + 2)");
         return;

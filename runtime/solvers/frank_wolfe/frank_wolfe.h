@@ -37,6 +37,7 @@ typedef struct fw_problem {
     bool bounded;       /* something does */
     const pn_arg *step; /* the option; NULL: of a method whose steps are not those */
     double k, delta_q;  /* of frank_wolfe: vertices, and the sensitivity of every score */
+    double seconds;     /* of a step, estimated (work.h) */
 } fw_problem;
 
 /** A bounded set with a support function, or an error that says what is missing. */

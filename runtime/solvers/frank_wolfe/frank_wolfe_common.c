@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solvers/engine/work.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
 const char *const fw_steps[] = { "standard", "paper", NULL };
@@ -46,10 +47,16 @@ const char *fw_no_bound(const fw_problem *at)
 
 void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *common)
 {
-    plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : FW_DEFAULT_STEPS;
+    size_t most = pn_steps_within(at->seconds);
+    bool given = common[PN_OPT_ITERATIONS].given;
+
+    plan->base.iterations = given ? common[PN_OPT_ITERATIONS].count : most < FW_DEFAULT_STEPS ? most : FW_DEFAULT_STEPS;
+    pn_plan_work(&plan->base, at->seconds, given ? 0.0 : FW_DEFAULT_STEPS);
     pn_plan_add(&plan->base, "records n", at->n, "public");
     pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations,
-                common[PN_OPT_ITERATIONS].given ? "as given" : "the default");
+                given                                      ? "as given"
+                : plan->base.iterations < FW_DEFAULT_STEPS ? "as many as about 4 s of work allow"
+                                                           : "the default");
     if (!at->bounds->certified)
         return;
     fw_explain_curvature(&plan->base, at);
@@ -111,6 +118,7 @@ pn_status fw_read(fw_problem *at, pn_plan *base, const pn_arg *start, const pn_a
                         .n = (double)pn_objective_data(base->objective)->n,
                         .gamma = isfinite(bounds->curvature) ? bounds->curvature : 0.0,
                         .bounded = isfinite(bounds->curvature),
+                        .seconds = pn_pass_seconds(base->objective),
                         .step = step };
     PN_TRY(fw_check_set(base, err));
     return pn_plan_start(&base->start, base->owner, base->objective, start, err);

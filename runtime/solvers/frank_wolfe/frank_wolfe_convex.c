@@ -20,19 +20,22 @@ const pn_param fw_convex_params[] = {
     PN_PARAM_END,
 };
 
-static size_t choose_steps(const fw_plan *plan, const fw_problem *at, const pn_width *width, const pn_arg *given)
+/* Sets plan->base.iterations; true, and the first line says so, where they are fewer than the bound favours. */
+static bool choose_steps(fw_plan *plan, const fw_problem *at, const pn_width *width, const pn_arg *given)
 {
-    size_t most = pn_planned_steps_max(at->objective, &plan->noise), best = 0;
+    double each = pn_planned_seconds(at->objective, &plan->noise);
+    size_t most = pn_steps_within(each), best = 0, wanted = 0;
 
-    if (given->given)
-        return given->count;
-    for (int round = 0; round < (plan->noise.scheme ? 2 : 1); round++) { /* of batches the noise follows the steps */
+    plan->base.iterations = given->count;
+    for (int round = 0; !given->given && round < (plan->noise.scheme ? 2 : 1);
+         round++) { /* of batches the noise follows the steps */
         double one = pn_gradient_noise_unit(&plan->noise, &plan->base, best) * width->high;
 
-        best = at->bounded ? fw_best_steps(at->gamma, one, FW_DEFAULT_STEPS) : FW_DEFAULT_STEPS;
-        best = best < most ? best : most;
+        wanted = at->bounded ? fw_best_steps(at->gamma, one, FW_DEFAULT_STEPS) : FW_DEFAULT_STEPS;
+        plan->base.iterations = best = wanted < most ? wanted : most;
     }
-    return best;
+    pn_plan_work(&plan->base, each, (double)wanted);
+    return wanted > plan->base.iterations;
 }
 
 static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *width)
@@ -54,10 +57,11 @@ static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *wi
 static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, pn_err *err)
 {
     pn_width width;
+    bool limited;
     pn_status status;
 
     PN_TRY(pn_plan_width(&width, at->set, at->request->task, err));
-    plan->base.iterations = choose_steps(plan, at, &width, &common[PN_OPT_ITERATIONS]);
+    limited = choose_steps(plan, at, &width, &common[PN_OPT_ITERATIONS]);
     pn_plan_add(&plan->base, "records n", at->n, "public");
     pn_plan_add(&plan->base, "Lipschitz L", plan->noise.lipschitz, "max l2 norm of a record's gradient, %s",
                 at->bounds->source == PN_BOUND_CLIPPED ? "by clipping" : "certified");
@@ -65,6 +69,7 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     pn_plan_explain_width(&plan->base, "width G of C", "C", &width);
     pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations, "%s",
                 common[PN_OPT_ITERATIONS].given ? "as given"
+                : limited                       ? "as many as about 4 s of work allow"
                 : at->bounded                   ? "(4 Gamma / (sigma G at T = 1))^(2/3), minimises the risk bound"
                                                 : "the default, since no risk bound tells");
     status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err);
@@ -80,6 +85,7 @@ pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own,
 
     PN_TRY(fw_read(&at, base, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[FW_CONVEX_BATCH], err));
+    at.seconds = pn_planned_seconds(base->objective, &plan->noise);
     if (base->request.kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);
         PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));

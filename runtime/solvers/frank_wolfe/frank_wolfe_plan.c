@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "privacy/accounting/calibrate.h"
+#include "solvers/engine/work.h"
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
 static const char *const selections[] = { "best", "exponential", "permute_and_flip", "laplace", NULL };
@@ -100,11 +101,18 @@ typedef struct choice {
     double bound;
 } choice;
 
+static size_t within_work(const fw_problem *at, size_t steps)
+{
+    size_t most = pn_steps_within(at->seconds);
+
+    return steps < most ? steps : most;
+}
+
 static choice evaluate_law(const fw_problem *at, pn_selection law, size_t fixed_steps)
 {
-    choice made = { law, fixed_steps ? fixed_steps : best_steps(at, law), 0.0, INFINITY };
+    choice made = { law, fixed_steps ? fixed_steps : within_work(at, best_steps(at, law)), 0.0, INFINITY };
 
-    made.epsilon = budget_of_one(at, law, made.steps);
+    made.epsilon = fmin(budget_of_one(at, law, made.steps), PN_SELECTION_EPSILON_MAX);
     made.bound =
         2.0 * at->gamma / ((double)made.steps + 2.0) + 2.0 * at->delta_q / made.epsilon * law_constant(law, at->k);
     return made;
@@ -126,6 +134,14 @@ static choice choose_tight(const fw_problem *at, size_t selection, size_t fixed_
     return best;
 }
 
+static size_t article_steps(const fw_problem *at)
+{
+    double article_sensitivity = at->delta_q / pn_contributions(at->request->neighbours);
+    double steps = pow(at->gamma * at->request->epsilon / article_sensitivity, 2.0 / 3.0);
+
+    return (size_t)fmin(fmax(round(steps), 1.0), FW_MAX_STEPS);
+}
+
 /* The article: Laplace noise of scale L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon),
  * T = (Gamma n epsilon / (L1 C1))^(2/3). */
 static choice choose_paper(const fw_problem *at, size_t fixed_steps)
@@ -136,8 +152,7 @@ static choice choose_paper(const fw_problem *at, size_t fixed_steps)
     double scale;
 
     if (!fixed_steps)
-        made.steps = (size_t)fmin(fmax(round(pow(at->gamma * request->epsilon / article_sensitivity, 2.0 / 3.0)), 1.0),
-                                  FW_MAX_STEPS);
+        made.steps = within_work(at, article_steps(at));
     scale = article_sensitivity * sqrt(8.0 * (double)made.steps * log(1.0 / request->delta)) / request->epsilon;
     made.epsilon = 2.0 * at->delta_q / scale;
     made.bound = 2.0 * at->gamma / ((double)made.steps + 2.0) + scale * law_constant(made.law, at->k);
@@ -235,13 +250,20 @@ static void explain_problem(pn_plan *plan, const fw_problem *at)
                 at->request->neighbours == PN_REPLACE_ONE ? "2 x" : "1 x", per_record);
 }
 
+/* If work were no limit. */
+static size_t steps_wanted(const fw_problem *at, const choice *made, bool paper)
+{
+    return !at->bounded ? FW_DEFAULT_STEPS : paper ? article_steps(at) : best_steps(at, made->law);
+}
+
 static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *made, bool paper, bool fixed_steps)
 {
     static const char *const constants[] = { "ln k", "H_k - 1", "1 + ln k" };
     double scale = 2.0 * at->delta_q / made->epsilon;
-    const char *rule = fixed_steps    ? "as given"
-                       : !at->bounded ? "the default, since no risk bound tells"
-                       : paper        ? "(Gamma n epsilon / (L1 C1))^(2/3), the article's"
+    const char *rule = fixed_steps                                   ? "as given"
+                       : made->steps < steps_wanted(at, made, paper) ? "as many as about 4 s of work allow"
+                       : !at->bounded                                ? "the default, since no risk bound tells"
+                       : paper ? "(Gamma n epsilon / (L1 C1))^(2/3), the article's"
                        : at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0
                            ? "sqrt(Gamma epsilon / (Delta c(k))), minimises the risk bound"
                            : "(4 Gamma / (scale at T=1 x c(k)))^(2/3), minimises the risk bound";
@@ -274,7 +296,7 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     size_t given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
-    size_t fixed = given || at->bounded ? given : FW_DEFAULT_STEPS;
+    size_t fixed = given || at->bounded ? given : within_work(at, FW_DEFAULT_STEPS);
     pn_question *vertex = &plan->base.questions[0];
     choice made;
 
@@ -286,6 +308,8 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
                        "solve.frank_wolfe: the budget is too small for %zu steps; use fewer iterations", made.steps);
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
+    pn_plan_work(&plan->base, at->seconds, given ? 0.0 : (double)steps_wanted(at, &made, paper));
+    explain_problem(&plan->base, at);
     vertex->selection.law = made.law;
     vertex->selection.epsilon = made.epsilon;
     if (!paper)
@@ -310,6 +334,7 @@ static pn_status measure_scores(fw_plan *plan, fw_problem *at, pn_err *err)
     PN_TRY(pn_question_certify(vertex, err));
     at->k = (double)vertex->dim;
     at->delta_q = vertex->selection.sensitivity;
+    at->seconds += PN_VERTEX_SECONDS * at->k;
     if (at->delta_q < 0x1p-900 || (at->delta_q > 0x1p900 && isfinite(at->delta_q)))
         return pn_fail(
             err, PN_EUNSUPPORTED,
@@ -329,7 +354,6 @@ pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
         fw_plan_nonprivate(plan, &at, common);
     } else {
         PN_TRY(measure_scores(plan, &at, err));
-        explain_problem(base, &at);
         PN_TRY(plan_private(plan, &at, common, own, err));
     }
     base->gradients = at.n * (double)base->iterations;

@@ -72,6 +72,7 @@ typedef struct output_draft {
     double bias;      /* predicted risk before the noise */
     double proven;    /* the same for the bound; +inf */
     const char *rule; /* for the number of steps */
+    double wanted;    /* steps that would be taken if work were no limit; 0: those that are */
 } output_draft;
 
 /** Step t, from 1. */

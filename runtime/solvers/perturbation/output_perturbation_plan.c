@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "oracle/question.h"
+#include "solvers/engine/work.h"
 #include "solvers/perturbation/output_perturbation.h"
 
 static const char *const methods[] = { "gd", "exact", "sgd", NULL };
@@ -224,6 +225,8 @@ static pn_status measure(output_draft *of, const pn_arg *common, const pn_arg *o
     plan->base.iterations = s->passes;
     if (plan->method == OUTPUT_EXACT)
         return PN_OK;
+    if (plan->method == OUTPUT_GD)
+        pn_plan_work(&plan->base, pn_pass_seconds(of->at.objective), of->wanted);
     plan->base.gradients = (double)s->passes * (double)s->batches * (double)s->batch;
     of->bias = output_expected_risk(&of->at, s, of->assumed);
     of->proven = output_step_risk(&of->at, s, of->distance);

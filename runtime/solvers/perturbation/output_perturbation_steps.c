@@ -15,6 +15,8 @@
 /* In G/L: how far the minimum is taken to be from the start where nothing bounds it; see best_steps. */
 #define DISTANCE 3.0
 
+#define PLAIN_STEPS 1000 /* without privacy */
+
 /* ---- risk ---- */
 
 double output_step_risk(const output_problem *at, const output_schedule *s, double distance)
@@ -133,6 +135,12 @@ static size_t best_steps(const output_draft *of, const output_schedule *from, do
     return found;
 }
 
+/* To the 5 % of the search. */
+static bool is_limited(const output_schedule *s, size_t most)
+{
+    return (double)s->passes * 1.05 > (double)most;
+}
+
 static pn_status choose_gd(output_draft *of, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     output_schedule *s = &of->plan->schedule;
@@ -147,11 +155,13 @@ static pn_status choose_gd(output_draft *of, const pn_arg *common, const pn_arg 
     else if (of->unit > 0.0)
         s->passes = best_steps(of, s, (double)most);
     else
-        s->passes = most < 1000 ? most : 1000;
-    of->rule = given                                     ? "as given"
-               : !(of->unit > 0.0)                       ? "the default without noise"
-               : (double)s->passes * 1.05 > (double)most ? "as many as about 4 s of work allow"
-                                                         : "least predicted risk: a longer way costs more noise";
+        s->passes = most < PLAIN_STEPS ? most : PLAIN_STEPS;
+    of->rule = given                 ? "as given"
+               : !(of->unit > 0.0)   ? "the default without noise"
+               : is_limited(s, most) ? "as many as about 4 s of work allow"
+                                     : "least predicted risk: a longer way costs more noise";
+    if (!given && is_limited(s, most))
+        of->wanted = of->unit > 0.0 ? (double)best_steps(of, s, 1e9) : PLAIN_STEPS;
     return check_step(of, s->step, own[OUTPUT_OPT_STEP].given, err);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "oracle/gradient_noise.h"
+#include "solvers/engine/work.h"
 #include "solvers/second_order/newton.h"
 
 static const char *const gradients[] = { "auto", "full", "differences", NULL };
@@ -325,11 +326,9 @@ static void warn_of_slopes(nw_plan *plan, double slope)
             plan->model.lipschitz, plan->model.lipschitz / slope, slope);
 }
 
-/* Eigenvalues and vectors of a d x d matrix: about 1.2e-9 d^3 s on a core of 2020,
- * as measured for d from 500 to 2000. */
 static void warn_of_size(nw_plan *plan)
 {
-    double d = (double)plan->model.dim, seconds = 1.2e-9 * d * d * d;
+    double d = (double)plan->model.dim, seconds = pn_hessian_seconds(plan->base.objective, 0.0);
 
     if (seconds * (double)plan->matrices > 30.0)
         pn_plan_warn(&plan->base,
@@ -358,6 +357,8 @@ static void explain(nw_problem *at, double slope)
     if (is_private)
         explain_noise(plan, first, hessian);
     base->gradients = (double)base->iterations * (double)plan->model.n;
+    base->seconds = (double)base->iterations * pn_pass_seconds(base->objective) +
+                    (double)plan->matrices * pn_hessian_seconds(base->objective, (double)plan->model.n);
     pn_plan_add(base, "gradients", base->gradients, "T n");
     pn_plan_add_text(base, "excess risk bound", "none", "%s", "the article's needs a line search on unnoised values");
     pn_plan_set(base, "iterations", (double)base->iterations, true);

@@ -125,6 +125,10 @@ pn_status so_read_problem(so_work *at, pn_err *err);
 /** a_g, a_H and what follows from them, T included: as given, else practical (second_order_tolerance.c).  Errors:
  *  PN_EINVAL for constants whose conditions fail; PN_EBUDGET where the noise is above every tolerance. */
 pn_status so_choose_tolerance(so_work *at, pn_err *err);
+/* Iterations by default: of more, nobody waits for the last, and private ones are all noise. */
+#define SO_MOST_PLANNED 100000
+/** Of an iteration with all that it may ask, estimated (work.h). */
+double so_step_seconds(const so_plan *plan);
 /** Fills at->reachable. */
 pn_status so_find_reachable(so_work *at, pn_err *err);
 /** The allowance and everything that is paid from it, for plan->cap iterations, and the records that the conditions

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "oracle/line_search.h"
+#include "solvers/engine/work.h"
 #include "solvers/second_order/second_order.h"
 
 /* ---- noise ---- */
@@ -180,6 +181,17 @@ static pn_status attach_event(so_plan *plan, pn_err *err)
         plan->base.owner, plan->base.iterations, draws, plan->base.request.delta);
 }
 
+/* The first line, where steps within the default work are fewer than the proof asks for. */
+static void limit_work(const so_work *at)
+{
+    so_plan *plan = at->plan;
+    double wanted = fmin(ceil(plan->gap / plan->of.decrease), SO_MOST_PLANNED), each = so_step_seconds(plan);
+
+    plan->base.seconds = (double)plan->cap * each;
+    if (!at->common[PN_OPT_ITERATIONS].given && (double)plan->cap < wanted)
+        pn_plan_held_back(&plan->base, wanted * each);
+}
+
 pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     so_plan *plan = (so_plan *)base;
@@ -199,6 +211,7 @@ pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     base->sigma = plan->first.z * plan->model.gradient_sensitivity;
     if (is_private)
         PN_TRY(attach_event(plan, err));
+    limit_work(at);
     so_explain(at);
     return pn_start_value_ask(&plan->value, base, "second_order value", err);
 }

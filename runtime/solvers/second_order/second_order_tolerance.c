@@ -8,17 +8,32 @@
  * certificate, which rests on no such condition. */
 #include <math.h>
 
+#include "solvers/engine/work.h"
 #include "solvers/second_order/second_order.h"
 
-#define MOST_PLANNED    100000 /* by default: of more, nobody waits for the last, and private ones are all noise */
 #define MOST_ITERATIONS ((size_t)1 << 30)
 #define PLAIN_TOLERANCE 0.01 /* without privacy, of B_g */
 #define SIGNAL          2.0  /* practical: eps is this many times what noise typically is */
 
+/* Past T an iteration is of a gradient alone, and there are at most as many more. */
+double so_step_seconds(const so_plan *plan)
+{
+    double records = (double)plan->model.batch;
+
+    return 2.0 * pn_step_seconds(plan->base.objective, records) + pn_hessian_seconds(plan->base.objective, records);
+}
+
+static size_t most_planned(const so_plan *plan)
+{
+    size_t most = pn_steps_within(so_step_seconds(plan));
+
+    return most < SO_MOST_PLANNED ? most : SO_MOST_PLANNED;
+}
+
 static pn_status derive(so_work *at, pn_err *err)
 {
     so_plan *plan = at->plan;
-    size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : MOST_PLANNED;
+    size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : most_planned(plan);
 
     PN_TRY(so_derive(&plan->of, plan->line_search, plan->base.owner, err));
     plan->cap = so_iterations(&plan->of, plan->gap, cap < MOST_ITERATIONS ? cap : MOST_ITERATIONS);

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "oracle/gradient_noise.h"
+#include "solvers/engine/work.h"
 #include "solvers/second_order/trust_region.h"
 
 #define MOST 100000 /* steps, by default */
@@ -40,6 +41,7 @@ typedef struct tr_problem {
     tr_plan *plan;
     const pn_arg *common, *own;
     size_t cap;         /* of T */
+    bool held_back;     /* the tolerance is larger than noise asks for, so that its steps are within the default work */
     double reachable;   /* the least a for which the theorem's conditions hold; 0 without noise and batches */
     bool hessian_binds; /* and which of the two it is that asks for it */
 } tr_problem;
@@ -246,6 +248,29 @@ static pn_status read_gap(tr_problem *at, pn_err *err)
     return PN_OK;
 }
 
+static double step_seconds(const tr_problem *at)
+{
+    const pn_model *model = &at->plan->model;
+
+    return pn_step_seconds(at->plan->base.objective, (double)model->batch) +
+           pn_hessian_seconds(at->plan->base.objective, (double)model->batch);
+}
+
+/* A tolerance has so many steps; the smallest of those whose steps are within the default work. */
+static void choose_tolerance(tr_problem *at)
+{
+    tr_constants *of = &at->plan->of;
+    size_t most = pn_steps_within(step_seconds(at)), steps;
+
+    of->tolerance = at->reachable;
+    steps = tr_iterations(of, at->cap);
+    if (at->common[PN_OPT_ITERATIONS].given || steps <= most)
+        return;
+    at->held_back = true;
+    of->tolerance = pow(6.0 * sqrt(of->lipschitz) * of->gap / (double)most, 2.0 / 3.0);
+    pn_plan_held_back(&at->plan->base, (double)steps * step_seconds(at));
+}
+
 /* a, r and T. */
 static pn_status choose(tr_problem *at, pn_err *err)
 {
@@ -257,13 +282,16 @@ static pn_status choose(tr_problem *at, pn_err *err)
     if (!tolerance->given && !(at->reachable > 0.0))
         return pn_fail(err, PN_EINVAL, "%s: without noise every tolerance can be reached; give tolerance={gradient=}",
                        at->plan->base.owner);
-    of->tolerance = tolerance->given ? tolerance->real : at->reachable;
+    of->tolerance = tolerance->real;
+    if (!tolerance->given)
+        choose_tolerance(at);
     of->radius = radius->given ? radius->real : sqrt(of->tolerance / of->lipschitz);
     if (!(of->radius > 0.0) || !isfinite(of->radius))
         return pn_fail(err, PN_EINVAL,
                        "%s: no radius follows from a = %g and M = %g; give radius=", at->plan->base.owner,
                        of->tolerance, of->lipschitz);
     at->plan->base.iterations = tr_iterations(of, at->cap);
+    at->plan->base.seconds = (double)at->plan->base.iterations * step_seconds(at);
     return PN_OK;
 }
 
@@ -339,6 +367,7 @@ static void explain_problem(tr_problem *at)
                                           : "bound on f(start) - min f, from public numbers");
     pn_plan_add(base, "tolerance a", of->tolerance, "%s",
                 at->own[TR_TOLERANCE_GRADIENT].given ? "as given"
+                : at->held_back                      ? "the smallest whose steps take about 4 s of work"
                                                      : "the smallest for which the noise is as small as needed");
     pn_plan_add(base, "end: gradient", 1.75 * of->tolerance, "1.75 a: at most, where the run ends by its own test");
     pn_plan_add(base, "end: eigenvalue", -13.0 / 6.0 * tr_threshold(of), "-(13/6) sqrt(M a): at least, likewise");

@@ -90,6 +90,8 @@ void svrg_complete_shape(svrg_plan *plan, bool theory);
 /** n epsilon / sqrt(steps ln(1/delta)): the batch from which on sampling makes the noise of inner steps hardly
  *  larger. */
 double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape);
+/** What a run takes on one core, estimated (work.h). */
+double svrg_seconds(const svrg_plan *plan, const svrg_shape *shape);
 /** Standard deviation of the noise on a batch mean at its largest, from `inner`. */
 double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner);
 /** Excess risk to be expected with noise `anchor` on the snapshots' gradients and `inner` as plan->inner.  At most

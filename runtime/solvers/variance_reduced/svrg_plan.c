@@ -349,6 +349,7 @@ pn_status svrg_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_e
     if (!plan->step.each)
         pn_plan_set(base, "step", plan->shape.step, false);
     base->gradients = svrg_gradients(&plan->shape, plan->problem.n);
+    base->seconds = svrg_seconds(plan, &plan->shape);
     pn_first_order_explain(&plan->problem, base);
     explain_shape(plan, own, given ? "as given" : plan->why_epochs);
     explain_laziness(plan);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "privacy/accounting/calibrate_program.h"
+#include "solvers/engine/work.h"
 #include "solvers/variance_reduced/svrg.h"
 
 size_t svrg_epoch_steps(const svrg_shape *shape, size_t epoch)
@@ -22,6 +23,17 @@ double svrg_all_steps(const svrg_shape *shape)
 double svrg_gradients(const svrg_shape *shape, double n)
 {
     return pn_anchored_gradients((double)shape->epochs, svrg_all_steps(shape), n, (double)shape->batch);
+}
+
+double svrg_seconds(const svrg_plan *plan, const svrg_shape *shape)
+{
+    const pn_objective *objective = plan->base.objective;
+    const pn_request *request = &plan->base.request;
+    bool coins = request->kind != PN_NONPRIVATE && pn_contributions(request->neighbours) == 1.0;
+    double step =
+        pn_step_seconds(objective, 2.0 * (double)shape->batch) + (coins ? PN_COIN_SECONDS * plan->problem.n : 0.0);
+
+    return (double)shape->epochs * pn_step_seconds(objective, plan->problem.n) + svrg_all_steps(shape) * step;
 }
 
 double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner)
@@ -297,6 +309,62 @@ static void keep_near_start(svrg_plan *plan, svrg_shape *shape, const svrg_shape
     }
 }
 
+/* Batches are at least of so many records where work is the limit: steps of 1/(2 L) diverge with fewer than four. */
+#define LEAST_BATCH 8.0
+
+/* The largest batch with which the shape is within the default work, at most that of the rule. */
+static size_t batch_within_work(svrg_plan *plan, const svrg_shape *of)
+{
+    svrg_shape none = *of, one = *of, rule = *of;
+    double record, left;
+
+    none.batch = 0;
+    one.batch = 1;
+    choose_batch(plan, &rule);
+    record = svrg_seconds(plan, &one) - svrg_seconds(plan, &none);
+    left = PN_WORK_SECONDS - svrg_seconds(plan, &none);
+    return whole(floor(left / record), fmin(LEAST_BATCH, (double)rule.batch), (double)rule.batch);
+}
+
+static double predict_within_work(const svrg_plan *plan, const svrg_shape *shape, double unit, double rho)
+{
+    if (svrg_seconds(plan, shape) > PN_WORK_SECONDS * (1.0 + 1e-9))
+        return INFINITY;
+    return svrg_predict(plan, shape, plan->inflation * unit * sqrt((double)shape->epochs),
+                        svrg_guess_inner(plan, shape, plan->inflation, rho));
+}
+
+/* Where a run would take longer than the default work: fewer epochs until their gradients of all records take at most
+ * half of it, and then as many steps, on batches as large, as are predicted to reach the least risk in the rest.
+ * `given`: what a user chose stays. */
+static void keep_within_work(svrg_plan *plan, svrg_shape *shape, const svrg_shape *given)
+{
+    double unit = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1), least = INFINITY, risk;
+    double rho = pn_gradient_noise_rho(&plan->base.request), wanted = svrg_seconds(plan, shape);
+    double snapshot = pn_step_seconds(plan->base.objective, plan->problem.n);
+    svrg_shape now = *shape;
+
+    if (!(wanted > PN_WORK_SECONDS) || (given->inner && given->batch))
+        return;
+    while (!given->epochs && now.epochs > 1 && (double)now.epochs * snapshot > PN_WORK_SECONDS / 2.0)
+        now.epochs = now.doubling ? now.epochs - 1 : (now.epochs + 1) / 2;
+    for (;; now.inner = (now.inner + 1) / 2) {
+        if (!given->batch)
+            now.batch = batch_within_work(plan, &now);
+        risk = predict_within_work(plan, &now, unit, rho);
+        if (risk < least)
+            *shape = now;
+        least = fmin(least, risk);
+        if (given->inner || now.inner == 1)
+            break;
+    }
+    if (isinf(least)) /* the least that there can be takes longer */
+        *shape = now;
+    pn_plan_held_back(&plan->base, wanted);
+    plan->why_epochs = given->epochs ? plan->why_epochs : "as many as about 4 s of work allow, at most the default";
+    plan->why_inner = plan->why_batch = "with m and b: of what about 4 s of work allow, the least predicted risk";
+}
+
 void svrg_complete_shape(svrg_plan *plan, bool theory)
 {
     svrg_shape *shape = &plan->shape, given = plan->shape;
@@ -318,6 +386,8 @@ void svrg_complete_shape(svrg_plan *plan, bool theory)
         choose_batch(plan, shape);
     if (is_private && !theory)
         keep_near_start(plan, shape, &given);
+    if (is_private && !theory)
+        keep_within_work(plan, shape, &given);
     if (shape->batch == 0)
         shape->batch = 1;
 }

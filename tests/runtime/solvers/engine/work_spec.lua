@@ -111,6 +111,100 @@ describe("default plans within their work", function()
   end)
 end)
 
+describe("default plans of the other solvers within their work", function()
+  -- n and p for which full plans take far longer at epsilon = 1e9 (second_order draws too much noise for that: 30).
+  local function problems(n, p)
+    local data = empty(n, p)
+    local function objective(more)
+      more.data, more.loss = data, pn.loss.logistic()
+      return pn.objective(more)
+    end
+    local plain = objective {}
+    local l1, l2 = objective {set = pn.set.l1_ball {dim = p, radius = 4}}, objective {set = pn.set.l2_ball {dim = p, radius = 4}}
+    local bent, strong = objective {reg = pn.reg.nonconvex(1e-3)}, objective {reg = pn.reg.l2(1e-2)}
+    return {
+      {"gradient_descent", plain}, {"sgd", plain}, {"frank_wolfe", l1}, {"frank_wolfe_convex", l1}, {"mirror_descent", l2},
+      {"accelerated_mirror_descent", l2}, {"output_perturbation", plain}, {"svrg", plain}, {"svrg", strong}, {"svrg_pp", plain},
+      {"trust_region", bent}, {"second_order", bent},
+    }
+  end
+
+  it("are estimated to end within 4 s at any budget, and say first what they were held back from", function()
+    local n, p = 200000, 20
+    for k, of in ipairs(problems(n, p)) do
+      local name, obj = of[1], of[2]
+      local where = ("case %d, %s"):format(k, name)
+      local plan = pn.solve[name].plan(obj, {epsilon = name == "second_order" and 30 or 1e9, delta = 1e-6})
+      assert.is_true(plan.seconds <= 4 * (1 + 1e-6), ("%s: %g s"):format(where, plan.seconds))
+      assert.is_true(plan.seconds > 1, ("%s: %g s"):format(where, plan.seconds)) -- and most of it is used
+      assert.equal("held back, s", plan.lines[1].name, where)
+      assert.is_true(plan.lines["held back, s"] > 4, where)
+    end
+  end)
+
+  it("are what they were where that takes less", function()
+    -- steps and gradients of records, as planned before there was a limit
+    local steps = {711, 711, 135, 182, 10138, 43, 42, 16, 3, 4, 3, 25}
+    local gradients = {1422000, 115182, 270000, 364000, 20276000, 86000, 84000, 91040, 11928, 124640, 6000, nil}
+    for k, of in ipairs(problems(2000, 5)) do
+      local plan = pn.solve[of[1]].plan(of[2], {epsilon = 1, delta = 1e-6})
+      assert.equal(steps[k], plan.iterations, of[1])
+      assert.equal(gradients[k], plan.gradients, of[1])
+      assert.is_nil(plan.lines["held back, s"], of[1])
+      assert.is_true(plan.seconds < 1, of[1])
+    end
+  end)
+
+  it("have at least 30 steps, or an epoch, however large the data", function()
+    local huge = pn.data.from(pn.mat.zeros(100000, 400), pn.vec.ones(100000)):clip_labels(-1, 1):clip_rows("l2", 1)
+    local obj = pn.objective {data = huge, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(1e-3)}
+    local plan = pn.solve.trust_region.plan(obj, {epsilon = 1e9, delta = 1e-6}) -- a Hessian takes 0.8 s
+    assert.equal(30, plan.iterations)
+    assert.is_true(plan.seconds > 4 and plan.seconds < 60)
+  end)
+
+  it("obey steps that are given, and warn where these take more than an hour", function()
+    local cases = problems(20000, 20)
+    local function warned(plan)
+      return table.concat(plan.warnings, "\n"):find("hours", 1, true) ~= nil
+    end
+    for k, of in ipairs(cases) do
+      if not of[1]:find "^svrg" then
+        local options = {epsilon = 1, delta = 1e-6, iterations = 100}
+        local plan = pn.solve[of[1]].plan(of[2], options)
+        assert.is_true(plan.settings.iterations == 100 or plan.iterations == 100, of[1])
+        assert.is_nil(plan.lines["held back, s"], of[1])
+        assert.is_false(warned(plan), of[1])
+        if k <= 7 then
+          options.iterations = 1e9
+          assert.is_true(warned(pn.solve[of[1]].plan(of[2], options)), of[1])
+        end
+      end
+    end
+    local long = pn.solve.svrg.plan(cases[8][2], {epsilon = 1, delta = 1e-6, inner = 1e9, epochs = 2, batch = 10})
+    assert.equal(1e9, long.settings.inner)
+    assert.is_true(warned(long))
+    assert.is_true(long.seconds > 3600)
+    assert.is_nil(long.lines["held back, s"])
+  end)
+
+  it("keep svrg to steps that fit where its batches are given, and to batches where its steps are", function()
+    local obj = problems(200000, 20)[8][2]
+    local batches = pn.solve.svrg.plan(obj, {epsilon = 1e9, delta = 1e-6, batch = 5000})
+    local inner = pn.solve.svrg.plan(obj, {epsilon = 1e9, delta = 1e-6, inner = 1000})
+    assert.equal(5000, batches.settings.batch)
+    assert.equal(1000, inner.settings.inner)
+    assert.is_true(batches.seconds <= 4 * (1 + 1e-6) and inner.seconds <= 4 * (1 + 1e-6))
+  end)
+
+  it("give frank_wolfe no more in one choice than choices can have", function()
+    local n, p = 2000, 5
+    local plan = pn.solve.frank_wolfe.plan(problems(n, p)[3][2], {epsilon = 1e9, delta = 1e-6, iterations = 10})
+    assert.equal(1024, plan.lines["epsilon per step"])
+    assert.is_true(plan.epsilon <= 1e9)
+  end)
+end)
+
 describe("momentum", function()
   it("reaches with a seventh of the steps what plain steps reach, at the same noise", function()
     -- 20 runs each; differences of their means in standard errors are below 6 in all but 2e-9 of seeds were the risks the
