@@ -72,9 +72,10 @@ local usage = {
     print(pn.stationarity(obj, pn.vec.zeros(4), {radius = 0.1, rng = pn.rng.seeded(1)}))]],
   ["advise"] = [[
     d = pn.data.synthetic.logistic{n = 5000, p = 50, seed = 1}:clip_rows("l2", 1)
-    ranking = pn.advise(d, pn.loss.logistic(), {epsilon = 1, delta = 1e-8, solvers = {"frank_wolfe"}})
-    print(ranking)
-    print(ranking.best.plan)]],
+    budget = {epsilon = 1, delta = 1e-8, solvers = {"mirror_descent", "frank_wolfe"}}
+    print(pn.advise(d, pn.loss.logistic(), budget))    -- stars a solver over each set, and no set
+    budget.sets = {pn.set.l2_ball{dim = 50, radius = 4}}
+    print(pn.advise(d, pn.loss.logistic(), budget).best.plan)]],
 }
 
 for name, args in pairs {

@@ -1,4 +1,4 @@
--- advise_spec.lua -- pn.advise ranks plans by their theorems' bounds and spends nothing.
+-- advise_spec.lua -- pn.advise ranks the plans of solvers over each set and spends nothing; the probe is in advise_probe_spec.
 local pn = require "penumbra"
 
 local function data(n, p)
@@ -6,26 +6,89 @@ local function data(n, p)
 end
 
 describe("pn.advise", function()
-  it("ranks by predicted risk, smallest first, and every figure is that of its plan", function()
+  it("ranks the solvers of each set by what is predicted, else by bound, and every figure is that of its plan", function()
     local d = data(2000, 16)
     local ranking = pn.advise(d, pn.loss.logistic(), {epsilon = 1, delta = 1e-7})
     assert.is_true(#ranking >= 12)
-    local last = 0
+    local set, last
     for _, row in ipairs(ranking) do
-      if row.bound then
-        assert.is_true(row.bound >= last)
-        last = row.bound
-        assert.equal(row.plan.bound, row.bound)
-        assert.is_true(#row.theorem > 0 and #row.source > 0)
-        local again = pn.solve[row.solver].plan(pn.objective {data = d, loss = pn.loss.logistic(), set = row.set},
-          {epsilon = 1, delta = 1e-7})
-        assert.equal(again.bound, row.bound)
+      if row.set ~= set then set, last = row.set, 0 end
+      local figure = row.predicted or row.bound
+      if figure then
+        assert.is_true(figure >= last)
+        last = figure
+        assert.is_true(#(row.theorem or row.prediction) > 0 and #row.source > 0)
+        local objective = pn.objective {data = d, loss = pn.loss.logistic(), set = row.set}
+        local again = pn.solve[row.solver].plan(objective, {epsilon = 1, delta = 1e-7})
+        assert.same({again.bound, again.predicted}, {row.bound, row.predicted})
+        assert.equal(objective.bounds.reach, row.reach)
       else
         assert.is_true(#row.reason > 0)
+        last = math.huge -- none with a figure comes after it
       end
     end
+  end)
+
+  it("stars the best solver of each set and no set, which predicted risks do not compare", function()
+    local ranking = pn.advise(data(2000, 16), pn.loss.logistic(), {epsilon = 1, delta = 1e-7,
+      solvers = {"mirror_descent", "frank_wolfe", "gradient_descent", "adam"}})
+    local first, stars, names = {}, 0, {}
+    for _, row in ipairs(ranking) do
+      assert.equal(first[row.set] == nil, row.best_of_set == true)
+      first[row.set] = true
+      stars = stars + (row.best_of_set and 1 or 0)
+      names[row.set.name] = true
+    end
+    assert.equal(4, stars)
+    assert.is_nil(ranking.best)
+    assert.same({l2_ball = true, l1_ball = true, group_ball = true, interpolation_ball = true}, names) -- no one-sided simplex
+    local text = tostring(ranking)
+    assert.is_nil(text:find("recommended: solve", 1, true))
+    for _, part in ipairs {"no set is recommended", "probe=0.1", "radius 1 is a guess", "nothing is spent"} do
+      assert.truthy((text:gsub("%s+", " ")):find(part, 1, true), part)
+    end
+    for line in (text .. "\n"):gmatch "(.-)\n" do assert.is_true(#line <= 80, line) end
+  end)
+
+  it("recommends over the one set that was asked about, were it the simplex", function()
+    local ranking = pn.advise(data(2000, 16), pn.loss.logistic(), {epsilon = 1, delta = 1e-7,
+      sets = {pn.set.simplex {dim = 16}}, solvers = {"mirror_descent", "frank_wolfe"}})
     assert.equal(ranking[1], ranking.best)
-    assert.truthy(tostring(ranking):find("recommended: solve." .. ranking.best.solver, 1, true))
+    assert.is_true(ranking.best.best_of_set)
+    assert.truthy(tostring(ranking):find("* recommended: solve." .. ranking.best.solver, 1, true))
+    assert.is_nil(tostring(ranking):find("is a guess", 1, true)) -- the caller has chosen it
+  end)
+
+  -- epsilon 0.01 on 100 records: noise of the whole budget is far above what is to be learned.
+  it("stars nothing over a set where half of what the loss can fall is not to be expected", function()
+    local options = {epsilon = 0.01, delta = 1e-7, solvers = {"gradient_descent", "output_perturbation"}, sets = {pn.set.l2_ball {dim = 50, radius = 4}}}
+    local ranking = pn.advise(data(100, 50), pn.loss.logistic(), options)
+    assert.is_nil(ranking.best)
+    for _, row in ipairs(ranking) do assert.is_nil(row.best_of_set) end
+    assert.is_true((ranking[1].predicted or ranking[1].bound) >= ranking[1].reach / 2)
+    assert.truthy((tostring(ranking):gsub("%s+", " ")):find("to be learned over it at this budget", 1, true))
+    options.epsilon = 1000
+    assert.truthy(pn.advise(data(100, 50), pn.loss.logistic(), options).best)
+  end)
+
+  -- ln 2 - ln(1 + exp(-r)) is 0.0350 at r = 0.0712 and 0.0344 at r = 0.07; 0.05 ln 2 = 0.03466.
+  it("stars nothing over a set that is too small to move predictions", function()
+    local d = data(2000, 4)
+    local function best(radius)
+      return pn.advise(d, pn.loss.logistic(), {epsilon = 100, delta = 1e-7, solvers = {"gradient_descent"},
+        sets = {pn.set.l2_ball {dim = 4, radius = radius}}})
+    end
+    assert.is_nil(best(0.07).best)
+    assert.truthy(tostring(best(0.07)):find("too small a set to move predictions", 1, true))
+    assert.truthy(best(0.0712).best)
+  end)
+
+  it("takes several radii of the default sets", function()
+    local ranking = pn.advise(data(2000, 9), pn.loss.logistic(), {epsilon = 1, delta = 1e-7, radii = {1, 4, 16},
+      solvers = {"mirror_descent"}})
+    assert.equal(12, #ranking)
+    for k, row in ipairs(ranking) do assert.is_near(({1, 4, 16})[(k + 3) // 4], row.set.radius, 1e-9) end
+    assert.is_nil(tostring(ranking):find("is a guess", 1, true))
   end)
 
   it("names a second-order solver that no bound ranks, where one fits", function()
@@ -47,9 +110,9 @@ describe("pn.advise", function()
     for line in (convex .. "\n" .. other):gmatch "(.-)\n" do assert.is_true(#line <= 80, line) end
   end)
 
-  it("recommends right below the table, before the reasons, and asks no solver that cannot be meant", function()
+  it("says what is recommended right below the tables, before the reasons, and asks no solver that cannot be meant", function()
     local text = tostring(pn.advise(data(581, 9), pn.loss.logistic(), {epsilon = 1, delta = 1e-6}))
-    assert.is_true(text:find("* recommended: solve.", 1, true) < text:find("no figure for ", 1, true))
+    assert.is_true(text:find("no set is recommended", 1, true) < text:find("no figure for ", 1, true))
     assert.is_nil(text:find("block_frank_wolfe", 1, true) or text:find("federated_frank_wolfe", 1, true))
     assert.truthy(tostring(pn.advise(data(581, 9), pn.loss.logistic(), {epsilon = 1, delta = 1e-6,
       solvers = {"block_frank_wolfe", "frank_wolfe"}})):find("no figure for block_frank_wolfe", 1, true))
@@ -60,13 +123,13 @@ describe("pn.advise", function()
       "gradient_descent", "sgd", "svrg"}})):gsub("%s+", " ")
     local _, times = text:gsub("needs a delta", "")
     assert.equal(1, times)
-    assert.truthy(text:find("no figure for gradient_descent, sgd, svrg over l2_ball, l1_ball, simplex, group_ball, "
+    assert.truthy(text:find("no figure for gradient_descent, sgd, svrg over l2_ball, l1_ball, group_ball, "
       .. "interpolation_ball: Gaussian noise needs a delta", 1, true))
   end)
 
   it("spends nothing of a ledger, and its best plan runs", function()
     local ledger = pn.ledger {epsilon = 1, delta = 1e-7}
-    local ranking = pn.advise(data(500, 9), pn.loss.logistic(), {ledger = ledger})
+    local ranking = pn.advise(data(500, 9), pn.loss.logistic(), {ledger = ledger, sets = {pn.set.l2_ball {dim = 9}}})
     assert.equal(1, ledger.remaining)
     local fit = ranking.best.plan:run()
     assert.is_true(fit.privacy.private)
@@ -100,6 +163,10 @@ describe("pn.advise", function()
       {function() pn.advise(d, loss, {}) end, "no privacy budget"},
       {function() pn.advise(d, loss, {epsilon = -1, delta = 1e-6}) end, "epsilon must be a positive number"},
       {function() pn.advise(d, loss, {rho = 1, radius = 0}) end, "radius must be a positive number, got 0"},
+      {function() pn.advise(d, loss, {rho = 1, radii = {1, -2}}) end, "radii must be positive numbers, got -2"},
+      {function() pn.advise(d, loss, {rho = 1, radius = 1, radii = {1}}) end, "give radius= or radii=, not both"},
+      {function() pn.advise(d, loss, {rho = 1, radius = 1, sets = {pn.set.l2_ball {dim = 4}}}) end,
+        "leave them out beside sets="},
       {function() pn.advise(d, loss, {rho = 1, sets = {}}) end, "sets must be a list"},
       {function() pn.advise(d, loss, {rho = 1, solvers = {"newton2"}}) end, 'there is no solver "newton2"; known are'},
       {function() pn.advise(d, loss, {rho = 1, sets = {pn.set.l2_ball {dim = 5}}}) end, "5"},
@@ -108,7 +175,7 @@ describe("pn.advise", function()
       {function() pn.advise(d, "logistic", {rho = 1}) end, 'advise: loss must be a pn.loss, got "logistic"'},
       {function() pn.advise(pn.vec {1}, loss, {rho = 1}) end, "advise: data must be a pn.dataset, got a pn.vec"},
       {function() pn.advise(d, loss, {eps = 1, delta = 1e-6}) end,
-        "advise: unknown option 'eps'; it takes epsilon, delta, rho, neighbours, ledger, radius, sets, solvers"},
+        "advise: unknown option 'eps'; it takes epsilon, delta, rho, neighbours, ledger, radius, radii, sets, solvers"},
       {function() pn.advise(d, loss, {rho = 1, sets = {"l1_ball"}}) end, 'advise: set must be a pn.set, got the string'},
     }
     for _, case in ipairs(cases) do
@@ -117,17 +184,6 @@ describe("pn.advise", function()
       assert.truthy(tostring(message):find(case[2], 1, true), tostring(message))
       assert.is_nil(tostring(message):find("advise.lua", 1, true), message) -- no file of the library's own
     end
-  end)
-
-  it("says what to take when weights need not be a mixture", function()
-    local ranking = pn.advise(data(2000, 16), pn.loss.logistic(), {epsilon = 1, delta = 1e-7})
-    assert.equal("simplex", ranking.best.set.name)
-    local first
-    for _, row in ipairs(ranking) do first = first or row.set.symmetric and row end
-    local note = ("known to be >= 0 with this sum: solve.%s over %s"):format(first.solver, tostring(first.set):match "^[^:]*")
-    assert.truthy((tostring(ranking):gsub("%s+", " ")):find(note, 1, true), tostring(ranking))
-    local symmetric = pn.advise(data(100, 4), pn.loss.logistic(), {rho = 1, sets = {pn.set.l2_ball {dim = 4}}})
-    assert.is_nil(tostring(symmetric):find("this sum", 1, true))
   end)
 
   it("ends when the user stops it, and takes no stop for a reason", function()

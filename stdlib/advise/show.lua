@@ -1,0 +1,144 @@
+-- advise/show.lua -- how the answer of pn.advise prints itself.
+-- Depends on: penumbra.brief, penumbra.wrap.  Used by: penumbra.advise.
+local brief = require "penumbra.brief"
+local wrap = require "penumbra.wrap"
+
+local SHOWN = 4 -- solvers of a set, where there are several sets
+
+local function number(x)
+  return x and ("%.4g"):format(x) or "-"
+end
+
+local function filled(text, lead, indent)
+  return (wrap(lead or "  ", text, indent or 4):gsub("\n$", ""))
+end
+
+-- ---- the tables ----
+
+local function heading(group)
+  return filled(("over %s, reach %s%s"):format(brief(group.set), group.reach and number(group.reach) or "unknown",
+    group.width and (", width %s"):format(number(group.width)) or ""))
+end
+
+local function group_lines(self, group, names, lines)
+  local format, most = "%s %-" .. names .. "s %7s %11s %9s", #self.sets > 1 and SHOWN or math.huge
+  local shown, left = 0, 0
+  lines[#lines + 1] = heading(group)
+  for _, row in ipairs(group.rows) do
+    if not row.reason and shown < most then
+      if shown == 0 then lines[#lines + 1] = format:format("   ", "solver", "steps", "predicted", "risk <=") end
+      lines[#lines + 1] = format:format(row.best_of_set and "  *" or "   ", row.solver, row.iterations, number(row.predicted),
+        number(row.bound))
+      shown = shown + 1
+    elseif not row.reason then
+      left = left + 1
+    end
+  end
+  if left > 0 then lines[#lines + 1] = ("    and %d more, each in ranking[i]"):format(left) end
+  if group.why then lines[#lines + 1] = filled("no solver is recommended: " .. group.why, "    ", 6) end
+end
+
+local function tables(self, lines)
+  local names = 6
+  for _, row in ipairs(self) do names = math.max(names, row.reason and 0 or #row.solver) end
+  for _, group in ipairs(self.sets) do group_lines(self, group, names, lines) end
+end
+
+-- ---- the recommendation ----
+
+local function recommendation(self)
+  if #self.sets > 1 then
+    return filled "no set is recommended: figures of different sets are about different best models"
+  end
+  local best = self.best
+  return filled(best and ("* recommended: solve.%s over %s"):format(best.solver, brief(best.set))
+    or "nothing can be recommended over this set")
+end
+
+-- What tells sets apart, and that the radius was not chosen by anybody.
+local function what_next(self, lines)
+  if #self.sets > 1 then
+    lines[#lines + 1] = filled("which set fits is in the records: probe=0.1 with ledger= spends a tenth of the budget to compare "
+      .. "the starred solvers on them, pn.advise(data, loss, {epsilon=, delta=, probe=0.1, ledger=L})")
+  end
+  if self.guess then
+    lines[#lines + 1] = filled(("radius %s is a guess: give radius= or radii={1, 4, 16}; over a set that is too small margins "
+      .. "stay near those of the start"):format(number(self.guess)))
+  end
+end
+
+-- ---- reasons ----
+
+-- Entries of a list by key, and the keys in order.
+local function collect(order, groups, key, entry)
+  if not groups[key] then
+    order[#order + 1], groups[key] = key, {}
+  end
+  table.insert(groups[key], entry)
+end
+
+local function names_of(rows)
+  local names, known = {}, {}
+  for _, row in ipairs(rows) do
+    if not known[row.set.name] then
+      known[row.set.name] = true
+      names[#names + 1] = row.set.name
+    end
+  end
+  return table.concat(names, ", ")
+end
+
+-- Where each solver's figures come from, and why others have none: each thing once.
+local function reasons(rows, lines)
+  local order, lacking, sources = {}, {}, {}
+  for _, row in ipairs(rows) do
+    if not row.reason and not sources[row.solver] then
+      sources[row.solver] = true
+      lines[#lines + 1] = filled(("%s: %s; %s"):format(row.solver, row.theorem or row.prediction, row.source))
+    elseif row.reason then
+      collect(order, lacking, row.solver .. ": " .. row.reason:gsub(", not [%w_]+;", ";"), row)
+    end
+  end
+  local causes, solvers = {}, {}
+  for _, key in ipairs(order) do
+    local solver, why = key:match "^(.-): (.*)$"
+    collect(causes, solvers, ("over %s: %s"):format(names_of(lacking[key]), why), solver)
+  end
+  for _, cause in ipairs(causes) do
+    lines[#lines + 1] = filled(("no figure for %s %s"):format(table.concat(solvers[cause], ", "), cause))
+  end
+end
+
+-- Solvers that no bound ranks, where a plan of theirs can be made: what else speaks for them.
+local unranked = {
+  { "sufficient_statistics", "for the squared loss one release of all second moments was ahead of gradients without clip= "
+    .. "over nearly every ball that was tried; it needs no set: solve.sufficient_statistics(pn.objective{data=, loss=}, budget)" },
+  { "newton", "newton has no bound to be ranked by, yet few steps suffice it and it was ahead on ill-conditioned records "
+    .. "of moderate dimension; it needs no set: solve.newton(pn.objective{data=, loss=}, budget)" },
+  { "second_order", "the loss is not convex: second_order certifies a second-order stationary point in place of a risk; "
+    .. "it needs no set: solve.second_order(pn.objective{data=, loss=}, budget)" },
+}
+
+-- The first of them that fits: a warning says that noise leaves nothing of its second derivatives.
+local function beyond_ranking(rows)
+  for _, candidate in ipairs(unranked) do
+    for _, row in ipairs(rows) do
+      local plan = row.solver == candidate[1] and row.plan
+      if plan and not tostring(plan):find("\n  warning ", 1, true) and rows.convex == (row.solver ~= "second_order") then
+        return filled(candidate[2])
+      end
+    end
+  end
+end
+
+return function(self)
+  local lines = { filled(("advice for %s, %s; nothing is spent"):format(self.problem, self.budget), "", 4),
+    filled("Risks compare solvers over one set, never sets: each is that over the best point of its set.  Reach is the most that "
+      .. "the mean loss can fall below its value at the start.", "  ", 2) }
+  tables(self, lines)
+  lines[#lines + 1] = recommendation(self)
+  what_next(self, lines)
+  lines[#lines + 1] = beyond_ranking(self)
+  reasons(self, lines)
+  return table.concat(lines, "\n")
+end
