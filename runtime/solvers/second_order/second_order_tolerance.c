@@ -23,17 +23,19 @@ double so_step_seconds(const so_plan *plan)
     return 2.0 * pn_step_seconds(plan->base.objective, records) + pn_hessian_seconds(plan->base.objective, records);
 }
 
-static size_t most_planned(const so_plan *plan)
+/* What a tolerance that is given asks for is not limited by work: a run ends by its own test. */
+static size_t most_planned(const so_work *at)
 {
-    size_t most = pn_steps_within(so_step_seconds(plan));
+    bool given = at->own[SO_TOLERANCE_GRADIENT].given || at->own[SO_TOLERANCE_HESSIAN].given;
+    size_t most = pn_steps_within(so_step_seconds(at->plan));
 
-    return most < SO_MOST_PLANNED ? most : SO_MOST_PLANNED;
+    return !given && most < SO_MOST_PLANNED ? most : SO_MOST_PLANNED;
 }
 
 static pn_status derive(so_work *at, pn_err *err)
 {
     so_plan *plan = at->plan;
-    size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : most_planned(plan);
+    size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : most_planned(at);
 
     PN_TRY(so_derive(&plan->of, plan->line_search, plan->base.owner, err));
     plan->cap = so_iterations(&plan->of, plan->gap, cap < MOST_ITERATIONS ? cap : MOST_ITERATIONS);
