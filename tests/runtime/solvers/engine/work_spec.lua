@@ -175,7 +175,7 @@ describe("default plans of the other solvers within their work", function()
         assert.is_true(plan.settings.iterations == 100 or plan.iterations == 100, of[1])
         assert.is_nil(plan.lines["held back, s"], of[1])
         assert.is_false(warned(plan), of[1])
-        if k <= 7 then
+        if k <= 6 then
           options.iterations = 1e9
           assert.is_true(warned(pn.solve[of[1]].plan(of[2], options)), of[1])
         end
