@@ -16,6 +16,7 @@
 #define DISTANCE 3.0
 
 #define PLAIN_STEPS 1000 /* without privacy */
+#define LARGE       50.0 /* an epsilon whose price is no longer that of an ideal Gaussian */
 
 /* ---- risk ---- */
 
@@ -60,15 +61,29 @@ static double predict(const output_draft *of, const output_schedule *s)
            output_noise_risk(at, of->unit * at->records * at->lipschitz * weight / at->n);
 }
 
+/* What a large epsilon cannot buy: one release has noise of about 0.13 times the sensitivity at least, below which the
+ * tails of drawn noise have no price (gradient_noise.c).  Steps that trust less noise would be too many. */
+static double unit_at_large_epsilon(const output_draft *of, const pn_request *request, double unit)
+{
+    pn_gradient_noise one = {
+        .sensitivity = 1.0, .bound = 1.0, .dim = (size_t)of->at.p, .neighbours = request->neighbours
+    };
+
+    return fmax(unit, pn_gradient_noise_tight(&one, request, 1));
+}
+
 static double unit_noise(const output_draft *of)
 {
     const pn_request *request = &of->plan->base.request;
+    double unit;
 
     if (request->kind == PN_NONPRIVATE)
         return 0.0;
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
         return sqrt(2.0 * of->at.p) / request->epsilon;
-    return 1.0 / sqrt(2.0 * pn_gradient_noise_rho(request));
+    unit = 1.0 / sqrt(2.0 * pn_gradient_noise_rho(request));
+    return request->kind == PN_EPSILON_DELTA && request->epsilon >= LARGE ? unit_at_large_epsilon(of, request, unit)
+                                                                          : unit;
 }
 
 void output_measure_distance(output_draft *of)

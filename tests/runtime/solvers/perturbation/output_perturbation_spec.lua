@@ -247,6 +247,16 @@ describe("the plan of output perturbation", function()
     assert.equal(tostring(solve.plan(logistic(1000, 10, { seed = 2 }), usual)), tostring(best))
   end)
 
+  -- One release has noise of about 0.13 Delta at least, whatever the budget; steps that trust less end far away.
+  it("predicts no more risk at a larger epsilon, however large", function()
+    local last = math.huge
+    for _, epsilon in ipairs { 10, 40, 60, 100, 1e3, 1e6, 1e9 } do
+      local predicted = solve.plan(f, { epsilon = epsilon, delta = 1e-6 }).predicted
+      assert.is_true(predicted <= last * 1.01, ("%g at epsilon %g after %g"):format(predicted, epsilon, last))
+      last = predicted
+    end
+  end)
+
   it("bounds the risk over a set and with strong convexity, and says why not elsewhere", function()
     assert.equal("none", line(solve.plan(f, usual), "excess risk bound"))
     for _, options in ipairs { { set = pn.set.l2_ball { dim = 4, radius = 2 } }, { reg = pn.reg.l2(0.05) },
