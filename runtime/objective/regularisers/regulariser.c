@@ -12,7 +12,8 @@
     X(elastic_net)                                                                                                     \
     X(group)                                                                                                           \
     X(nuclear)                                                                                                         \
-    X(nonconvex)
+    X(nonconvex)                                                                                                       \
+    X(quadratic)
 
 #define DECLARE(name) extern const pn_regulariser_ops pn_regulariser_##name;
 REGULARISERS(DECLARE)

@@ -134,3 +134,56 @@ describe("a regulariser", function()
     end, "reg.group: groups of 2 coordinates do not divide the 3 of w")
   end)
 end)
+
+describe("pn.reg.quadratic", function()
+  local A, c = pn.mat { { 2, 1 }, { 1, 3 } }, pn.vec { 1, -2 }
+
+  it("is (lambda/2) (w - c)' A (w - c), with its gradient and Hessian", function()
+    local r, w = pn.reg.quadratic { A = A, center = c, lambda = 0.5 }, pn.vec { 3, 1 }
+    local g = 0.5 * (A * (w - c))
+    assert.near(0.5 * (w - c):dot(g), r:value(w), 1e-13)
+    assert.same(g:table(), r:gradient(w):table())
+    assert.same((0.5 * (A * w)):table(), r:hvp(c, w):table())
+    assert.equal(0, r:value(c))
+    assert.near(0.5 * w:dot(A * w), pn.reg.quadratic { A = A }:value(w), 1e-13)
+  end)
+
+  it("is one term for each block of several margins", function()
+    local r = pn.reg.quadratic { A = A, center = { 1, -2, 0, 5 } }
+    assert.near(0.5 * (pn.vec { 2, 3 }):dot(A * pn.vec { 2, 3 }) + 0.5 * (pn.vec { 1, 1 }):dot(A * pn.vec { 1, 1 }),
+      r:value { 3, 1, 1, 6 }, 1e-13)
+  end)
+
+  it("has the ends of A's spectrum for its bounds, and adds them to an objective without a sensitivity", function()
+    local r = pn.reg.quadratic { A = A, center = c, lambda = 2 }
+    local b, root = r:bounds { -1, 1 }, math.sqrt(5)
+    assert.near(5 + root, b.smoothness, 1e-12)
+    assert.near(5 - root, b.strong_convexity, 1e-12)
+    assert.is_true(b.smoothness >= 5 + root - 1e-15 and b.strong_convexity <= 5 - root + 1e-15 and b.convex)
+    assert.near(2 * (1 * 2 + 3 * 3), b.gradient, 1e-12) -- row 2: |w1 - 1| <= 2, |w2 + 2| <= 3
+    assert.equal(0, b.hessian_lipschitz)
+    local d = pn.data.synthetic.logistic { n = 50, p = 2, seed = 1 }:clip_rows("l2", 1)
+    local plain = pn.objective { data = d, loss = pn.loss.logistic(), set = pn.set.l2_ball { dim = 2, radius = 5 } }
+    local with = pn.objective { data = d, loss = pn.loss.logistic(), set = pn.set.l2_ball { dim = 2, radius = 5 }, reg = r }
+    assert.equal(plain.bounds.lipschitz.l2, with.bounds.lipschitz.l2)
+    assert.near(5 - root, with.bounds.strong_convexity, 1e-12)
+    local theta = pn.solve.exact(with).theta
+    assert.is_true(with:gradient(theta):norm() < 1e-3)
+  end)
+
+  it("refuses what is no prior", function()
+    for message, options in pairs {
+      ["reg.quadratic: A must be square, got 1 x 2"] = { A = { { 1, 2 } } },
+      ["reg.quadratic: A must be symmetric, got 2 at (2, 1) and 1 at (1, 2)"] = { A = { { 1, 1 }, { 2, 1 } } },
+      ["reg.quadratic: A must be positive semidefinite, its least eigenvalue is -1"] = { A = { { 1, 0 }, { 0, -1 } } },
+      ["reg.quadratic: center has 3 entries, which is no multiple of the 2 rows of A"] = { A = A, center = { 1, 2, 3 } },
+      ["reg.quadratic: lambda must be a positive number, got 0"] = { A = A, lambda = 0 },
+    } do
+      assert.has_error(function() pn.reg.quadratic(options) end, message)
+    end
+    local r = pn.reg.quadratic { A = A, center = c }
+    assert.has_error(function() r:value { 1, 2, 3, 4 } end, "reg.quadratic: center has 2 entries, w has 4")
+    assert.has_error(function() pn.reg.quadratic { A = A }:value { 1, 2, 3 } end,
+      "reg.quadratic: the 2 rows of A do not divide the 3 entries of w")
+  end)
+end)

@@ -154,7 +154,7 @@ static void check_sampled(pn_regulariser *reg, double low, double high, uint64_t
 static void sampled_points_respect_the_bounds(void)
 {
     static const double boxes[][2] = { { -2, 2 }, { -0.4, 0.3 }, { 0.25, 1.5 }, { -3, -0.5 }, { 0.9, 1.1 } };
-    pn_regulariser *all[9];
+    pn_regulariser *all[10];
     uint64_t state = 11;
     size_t n = make_all(all);
 

@@ -31,6 +31,11 @@ static inline pn_arg vector(const double *data, size_t n)
     return (pn_arg){ .given = true, .vector = { (double *)(size_t)data, n } };
 }
 
+static inline pn_arg matrix(const double *data, size_t n)
+{
+    return (pn_arg){ .given = true, .matrix = { (double *)(size_t)data, n, n } };
+}
+
 static inline pn_regulariser *make(const char *name, pn_arg a, pn_arg b, pn_arg c, pn_arg d)
 {
     pn_arg args[4] = { a, b, c, d };
@@ -69,9 +74,9 @@ static inline double at_random(uint64_t *state)
 }
 
 /* Every kind, of DIM coordinates. */
-static inline size_t make_all(pn_regulariser *all[9])
+static inline size_t make_all(pn_regulariser *all[10])
 {
-    static const double groups[DIM] = { 1, 2, 2, 1, 3, 2 }, weights[3] = { 1, 2, 0.5 };
+    static const double groups[DIM] = { 1, 2, 2, 1, 3, 2 }, weights[3] = { 1, 2, 0.5 }, blocks[4] = { 2, 0, 0, 0.5 };
     size_t n = 0;
 
     all[n++] = simple("none", 1.0);
@@ -81,6 +86,7 @@ static inline size_t make_all(pn_regulariser *all[9])
     all[n++] = make("group", real(0.7), count(3), absent, absent);
     all[n++] = make("group", real(0.7), absent, vector(groups, DIM), vector(weights, 3));
     all[n++] = make("nuclear", real(0.7), count(2), count(3), absent);
+    all[n++] = make("quadratic", matrix(blocks, 2), absent, real(0.7), absent);
     all[n++] = simple("nonconvex", 0.7);
     all[n] = NULL;
     return n;

@@ -168,7 +168,7 @@ static void long_vectors_are_summed_in_full(void)
 static void gradients_and_products_are_those_of_differences(void)
 {
     static const double step = 1e-3, factors[4] = { 1, -1, 2, -2 }, weights[4] = { 8, -8, -1, 1 };
-    pn_regulariser *all[9];
+    pn_regulariser *all[10];
     uint64_t state = 5;
     size_t n = make_all(all);
 
@@ -210,7 +210,7 @@ static void gradients_and_products_are_those_of_differences(void)
 static void subgradients_at_kinks_support_convex_ones(void)
 {
     static const double kink[DIM] = { 0, -1.25, 0, 0, 0, 0 };
-    pn_regulariser *all[9];
+    pn_regulariser *all[10];
     uint64_t state = 9;
     size_t n = make_all(all);
 
@@ -310,7 +310,7 @@ static void wrong_options_are_named(void)
     CHECK(refused("ridge", one, absent, absent, absent, PN_EUNSUPPORTED,
                   "pn_regulariser_from_args: there is no regulariser \"ridge\"; known are none, l2, l1, elastic_net, "
                   "group, nuclear, "
-                  "nonconvex"));
+                  "nonconvex, quadratic"));
 }
 
 static void wrong_sizes_are_named(void)
@@ -364,7 +364,7 @@ static pn_status use_prox(const pn_regulariser *reg, pn_err *failure)
 
 static pn_status use_all(void *self, pn_err *failure)
 {
-    static const double groups[DIM] = { 1, 2, 2, 1, 3, 2 }, weights[3] = { 1, 2, 0.5 };
+    static const double groups[DIM] = { 1, 2, 2, 1, 3, 2 }, weights[3] = { 1, 2, 0.5 }, blocks[4] = { 2, 1, 1, 0.5 };
     const struct {
         const char *name;
         pn_arg args[4];
@@ -373,6 +373,7 @@ static pn_status use_all(void *self, pn_err *failure)
         { "nonconvex", { real(1) } },
         { "group", { real(1), absent, vector(groups, DIM), vector(weights, 3) } },
         { "nuclear", { real(1), count(2), count(3) } },
+        { "quadratic", { matrix(blocks, 2), vector(groups, DIM), real(1) } },
     };
     pn_status status = PN_OK;
 
