@@ -303,6 +303,17 @@ static int data_offset_labels(lua_State *L)
     return pnl_data_passed(L, slot, status, &err);
 }
 
+static int data_transform(lua_State *L)
+{
+    const pn_dataset *data = check_data(L);
+    pn_mat map = pnl_check_mat(L, 2);
+    pn_dataset **slot = new_data(L);
+    pn_err err;
+
+    pnl_data_pass(L);
+    return pnl_data_passed(L, slot, PN_WITH_RECORDS(pn_dataset_transform(slot, data, map, &err)), &err);
+}
+
 static int data_float32(lua_State *L)
 {
     const pn_dataset *data = check_data(L);
@@ -398,6 +409,13 @@ static const pnl_row data_rows[] = {
       "unit of the labels.  Least squares on the result finds what theta lacks: theta + fit.theta predicts the labels "
       "of d, and the noise of solve.sufficient_statistics grows with bound instead of the labels' range.  Take theta "
       "and bound from public records or an earlier release, never from d: that would not be paid for." },
+    { "transform", data_transform, PNL_METHOD, PNL_NOTHING, "d:transform(P) -> data",
+      "Features z = P x by a public linear map, P a mat with a row for each new feature and a column for each of d; "
+      "dense, without names; the labels stay, the recipe goes.  Of bounds on rows there is what follows from ||z||_2 <= "
+      "||P|| ||x||_2, ||P|| the operator norm: the old ones do not pass.  Of an ill-conditioned P that is large, so clip "
+      "again, d:transform(P):clip_rows(\"l2\", bound), bound a quantile of ||P x|| over public records.  <z, theta> = <x, "
+      "P^T theta>: fit:in_terms_of(d, {map = P}) is the fit for records x.  Take P from public records or an earlier "
+      "release, never from d: that would not be paid for.  Errors: sizes that do not agree; rows without a bound." },
     { "with_labels", data_with_labels, PNL_METHOD, PNL_NOTHING, "d:with_labels(y) -> data",
       "The same features with n other labels (pn.vec or table of finite numbers).  Label bounds are forgotten, unless "
       "all new labels are -1 or 1; row bounds stay." },

@@ -124,6 +124,9 @@ double pnl_fit_evaluate(lua_State *L)
 
     if (!plan) {
         pnl_fit_about(L, &about);
+        if (isnan(about.value) && about.declared[0] && !about.version)
+            pnl_error(L, "fit.value: the run's objective is of other coordinates; obj:value(fit.theta) gives the value of "
+                         "one in these");
         if (isnan(about.value))
             pnl_error(L, "fit.value: not saved: it is not private; fit:save(path, {raw = true}) keeps it");
         return about.value;
@@ -393,6 +396,14 @@ static const pnl_row fit_rows[] = {
       "gradients moved the answer: no coverage is claimed).  undetermined = true in place of low and high: the "
       "released Hessian is lost in its noise there.  simulated: of seeded noise.  Errors: other solvers, which release "
       "nothing that says it; a run that ended before it released that; output_perturbation that was loaded." },
+    { "in_terms_of", pnl_fit_in_terms_of, PNL_METHOD, PNL_PAID, "fit:in_terms_of(data, {map=, shift=, declared=}) -> fit",
+      "The same model for records as they were before public numbers changed them: theta becomes shift + P^T theta, P "
+      "the map= of data:transform(P) and shift= the theta of data:offset_labels(theta, bound) (each margin has its own "
+      "part), so that predict, coefficients, card, save and export speak of the features, the recipe and the bounds of "
+      "`data`, which are the records that the changes began with.  The privacy statement is the fit's: this is "
+      "post-processing, of numbers that the caller declares public.  declared= says in words what is public, as the "
+      "card and the print-out do: \"not covered by the guarantee\".  Of the run it keeps what a file would, less set, "
+      "regulariser, certificate, moments and curvature.  Errors: sizes that do not agree; data of another number of records." },
     { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
       "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
       "it stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "

@@ -250,6 +250,8 @@ int pnl_fit_tostring(lua_State *L)
     pnl_add_format(&text, "\n  privacy  %s%s", privacy, stop);
     if (data && fit->is_private && !fit->simulated)
         pnl_add_so_far(L, &text, data, fit->neighbours);
+    if (about.declared[0])
+        pnl_add_format(&text, "\n  public   %s: " PNL_DECLARED, about.declared);
     if (!pnl_curated(L)) /* where values of the records are not there either */
         add_trace(&text, fit, &about, numbers);
     add_theta(&text, fit);

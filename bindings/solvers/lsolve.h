@@ -63,6 +63,9 @@ int pnl_fit_coefficients(lua_State *L);
 int pnl_fit_card(lua_State *L);
 int pnl_fit_export(lua_State *L);
 
+/* lfit_change.c */
+int pnl_fit_in_terms_of(lua_State *L);
+
 /* lselection.c */
 /** Make `require "penumbra.selection"` find what pn.tune is made with. */
 void pnl_open_selection(lua_State *L);
@@ -79,6 +82,8 @@ int pnl_fit_moments(lua_State *L);
 int pnl_fit_curvature(lua_State *L);
 /* lfit_print.c */
 int pnl_fit_tostring(lua_State *L);
+/* What is said of numbers in theta that its maker declared public. */
+#define PNL_DECLARED "declared public by the caller, not covered by the guarantee"
 /** What the guarantee is, in words. */
 void pnl_fit_say_privacy(const pn_fit *fit, const pn_model_about *about, char *text, size_t size);
 

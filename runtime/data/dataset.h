@@ -117,6 +117,13 @@ pn_status pn_dataset_clip_rows_to(pn_dataset **out, const pn_dataset *data, cons
  *  PN_ENOMEM, PN_ECANCELLED. */
 pn_status pn_dataset_offset_labels(pn_dataset **out, const pn_dataset *data, const double *theta, size_t count,
                                    double bound, pn_err *err);
+/** Features z = P x, dense and without names; labels and their bounds stay, the recipe goes.  Of bounds on rows what
+ *  follows from ||z||_2 <= ||P|| ||x||_2, ||P|| the operator norm, rounded upwards, is enforced, and no other.
+ *    map  P, a row for each new feature and a column for each old one, public, finite.
+ *  Errors: PN_EDIM unless P has p columns; PN_EINVAL for rows without a bound, or a new bound beyond [2^-400, 2^400];
+ *  PN_EUNSUPPORTED when not all records are here; PN_EDOMAIN for NaN or infinity in P; PN_ENOMEM, PN_ENUMERIC,
+ *  PN_ECANCELLED. */
+pn_status pn_dataset_transform(pn_dataset **out, const pn_dataset *data, pn_mat map, pn_err *err);
 /** pn_dataset_subset with progress, in records.  Errors also: PN_ECANCELLED, PN_ELIMIT,
  *  what the task's listener returns. */
 pn_status pn_dataset_pick(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_task *task,

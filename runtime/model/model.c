@@ -31,7 +31,7 @@ typedef struct parcel {
     size_t column_count;
     char *kinds[MOST_KINDS];
     Penumbra__Bounds bounds;
-    char parameters[NAME_BYTES], set[PN_MODEL_WORDS], regulariser[PN_MODEL_WORDS];
+    char parameters[NAME_BYTES], set[PN_MODEL_WORDS], regulariser[PN_MODEL_WORDS], declared[PN_MODEL_WORDS];
     char *names, **features; /* owned */
     bool short_of_memory;
 } parcel;
@@ -162,6 +162,7 @@ static void pack_records(parcel *p, const pn_model_about *about)
     p->model.parameters = words_in(p->parameters, sizeof p->parameters, about->parameters);
     p->model.set = words_in(p->set, sizeof p->set, about->set);
     p->model.regulariser = words_in(p->regulariser, sizeof p->regulariser, about->regulariser);
+    p->model.declared = words_in(p->declared, sizeof p->declared, about->declared);
     *b = (Penumbra__Bounds)PENUMBRA__BOUNDS__INIT;
     b->l1 = about->row_bound[PN_L1];
     b->l2 = about->row_bound[PN_L2];
@@ -464,6 +465,24 @@ pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_abo
     if (status == PN_OK)
         status = form == PN_MODEL_JSON ? pn_model_json_put(path, &p->model, err) : put(p, path, err);
     parcel_clear(p);
+    return status;
+}
+
+pn_status pn_model_copy(pn_fit **fit_out, pn_model_about **about_out, const pn_fit *fit, const pn_model_about *about,
+                        pn_err *err)
+{
+    parcel *p;
+    pn_status status = check_theta(fit, "a copy", err);
+
+    if (status != PN_OK)
+        return status;
+    PN_TRY(pn_new_zeroed(&p, 1, err, "model: out of memory"));
+    status = pack(p, fit, about, err);
+    if (status == PN_OK)
+        status = pn_model_accept(fit_out, about_out, &p->model, "a copy", err);
+    parcel_clear(p);
+    if (status == PN_OK)
+        (*about_out)->version = NULL;
     return status;
 }
 

@@ -24,6 +24,30 @@ typedef enum pn_model_form { PN_MODEL_FILE, PN_MODEL_JSON } pn_model_form;
 pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_about *about, pn_model_form form,
                          pn_err *err);
 
+/** What `data` is to a model: its number of records, features, recipe and bounds, which stay its own. */
+void pn_model_about_records(pn_model_about *out, const pn_dataset *data);
+
+/* From the coordinates that a run had to those of the records before: z = P x, y less <x, shift>. */
+typedef struct pn_model_change {
+    const double *shift;    /* [theta of the result], finite; NULL: 0 */
+    size_t shift_count;
+    pn_mat map;             /* P, a row for each feature of the run and a column for each before; data NULL: none */
+    const pn_dataset *data; /* the records before */
+    const char *declared;   /* what of it is public, in words */
+} pn_model_change;
+
+/**
+ * A copy of a fit, theta = shift + P^T theta of each margin, that is a model of records like `data`: of what is known of
+ * its run it keeps what pn_model_write would.  Set, regulariser, certificate, moments and curvature are of the run's coordinates,
+ * and are left out.
+ *   about  of the run, its plan in words; about_out and fit_out as of pn_model_load.
+ * Errors: PN_EDIM for sizes that do not agree, or records that are not as many as the run's; PN_EINVAL for a shift, map
+ *         or theta that is not finite; PN_ENOMEM.
+ * Privacy: post-processing, of numbers that are public; `declared` says that the guarantee does not cover these.
+ */
+pn_status pn_model_in_terms_of(pn_fit **fit_out, pn_model_about **about_out, const pn_fit *fit,
+                               const pn_model_about *about, const pn_model_change *change, pn_err *err);
+
 /** Whether the file begins as model files or JSON objects do; false also when it cannot be read. */
 bool pn_model_is(const char *path);
 

@@ -41,7 +41,7 @@ static void describe_parts(pn_model_about *out, const pn_objective *objective)
         regulariser->ops->describe(regulariser, out->regulariser, sizeof out->regulariser);
 }
 
-static void describe_records(pn_model_about *out, const pn_dataset *data)
+void pn_model_about_records(pn_model_about *out, const pn_dataset *data)
 {
     out->records = data->n;
     out->bias = ends_in_bias(data);
@@ -70,5 +70,5 @@ void pn_model_about_of(pn_model_about *out, const pn_plan *plan)
         .value = NAN,
     };
     describe_parts(out, objective);
-    describe_records(out, pn_objective_data(objective));
+    pn_model_about_records(out, pn_objective_data(objective));
 }

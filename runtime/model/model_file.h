@@ -29,6 +29,10 @@ pn_status pn_model_file_text(const char *path, char **text, size_t *size, pn_err
 
 /** What a terminal would obey, but for line breaks, becomes '?'. */
 void pn_model_clean(char *text);
+/** A fit and what is known of its run as a file of them would give them back, but for its version: in no file yet.
+ *  Errors: PN_EINVAL for a theta that is not finite; PN_ENOMEM. */
+pn_status pn_model_copy(pn_fit **fit_out, pn_model_about **about_out, const pn_fit *fit, const pn_model_about *about,
+                        pn_err *err);
 
 /* ---- model_load.c, model_read.c ---- */
 

@@ -202,7 +202,7 @@ static void read_bounds(reading *r, const json_t *root)
 static void read_training(reading *r, const json_t *root)
 {
     static const char *const known[] = { "solver", "iterations",  "steps",    "stopped", "records", "set",
-                                         "plan",   "regulariser", "adaptive", "draws",   "proven",  NULL };
+                                         "plan",   "regulariser", "adaptive", "draws",   "proven",  "declared", NULL };
     const json_t *training = need(r, root, "training", is_object);
     Penumbra__Model *m = &r->model;
 
@@ -214,6 +214,8 @@ static void read_training(reading *r, const json_t *root)
     m->records = count_of(r, training, "records");
     m->set = words_of(r, training, "set");
     m->regulariser = words_of(r, training, "regulariser");
+    if (json_object_get(training, "declared")) /* files from before it have none */
+        m->declared = words_of(r, training, "declared");
     m->adaptive = is_flag_of(r, training, "adaptive");
     m->draws = is_flag_of(r, training, "draws");
     m->proven = is_flag_of(r, training, "proven");

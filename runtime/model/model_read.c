@@ -116,7 +116,7 @@ static pn_status check_texts(const reading *r)
     for (size_t k = 0; fine && k < m->n_features; k++)
         fine = readable(m->features[k], NAME_OF_FEATURE, false);
     fine = fine && are_words(m->parameters, sizeof r->about->parameters) && are_words(m->set, PN_MODEL_WORDS) &&
-           are_words(m->regulariser, PN_MODEL_WORDS);
+           are_words(m->regulariser, PN_MODEL_WORDS) && are_words(m->declared, PN_MODEL_WORDS);
     return fine ? PN_OK : refuse(r, "a text in it is empty, too long or not readable");
 }
 
@@ -293,6 +293,7 @@ static void read_records(reading *r)
     copy_words(about->parameters, m->parameters);
     copy_words(about->set, m->set);
     copy_words(about->regulariser, m->regulariser);
+    copy_words(about->declared, m->declared);
     read_features(r);
     about->row_bound[PN_L1] = b ? b->l1 : NAN;
     about->row_bound[PN_L2] = b ? b->l2 : NAN;

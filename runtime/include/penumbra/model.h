@@ -40,6 +40,8 @@ typedef struct pn_model_about {
     char parameters[64];   /* of the loss, "width=0.5"; "" without */
     char set[256];         /* the set that theta is in, in words; "" without */
     char regulariser[256]; /* in words; "" without */
+    char declared[256];    /* which numbers in theta its maker declared public, so that the guarantee does not cover
+                              them, in words; "" without */
     double row_bound[PN_LP_COUNT]; /* enforced of every record's l1, l2 and linf norm; NaN: nothing */
     double label_low, label_high;  /* of every label; NaN: nothing */
 } pn_model_about;
