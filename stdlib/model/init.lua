@@ -1,6 +1,6 @@
 -- model/init.lua -- pn.model: from a file to a private model in one call.  It reads the file by the recipe, holds records out by
 -- position, chooses the solver from public numbers and trains; what it chose it says.
--- Depends on: penumbra.model.kinds, .ranges, .show, penumbra.call.  Used by: penumbra (init.lua), penumbra.sandbox.
+-- Depends on: penumbra.model.kinds, .public, .ranges, .show, penumbra.call.  Used by: penumbra (init.lua), penumbra.sandbox.
 --
 -- What a call needs is taken from pn when it is made, before a script of an analyst's may put other functions in its place; none
 -- of these files calls a method of a string.
@@ -10,6 +10,7 @@ local concat, format = table.concat, string.format
 local sort, debug_metatable = table.sort, debug.getmetatable
 local call = require "penumbra.call"
 local kinds = require "penumbra.model.kinds"
+local public = require "penumbra.model.public"
 local ranges = require "penumbra.model.ranges"
 local show = require "penumbra.model.show"
 
@@ -39,6 +40,9 @@ local params = {
   { name = "clip", expects = "a number", required = false, default = "auto",
     doc = "l2 norm to which a record's gradient is scaled down; linear, poisson, lasso" },
   { name = "classes", expects = "a whole number", required = false, doc = "of multinomial without a recipe" },
+  { name = "public", expects = "a path, a table of columns, a pn.dataset, or {data=, use=, ...}", required = false,
+    doc = "records that you declare public, read as the private ones; of a table, offset, moment and prior (true or false; prior also "
+      .. "a weight) and quantile, where offset clips" },
   { name = "privacy", expects = "true or false", required = false, default = true, doc = "false: the control without noise" },
   { name = "progress", expects = "a function or true or false", required = false, doc = "as for the solvers" },
   { name = "rng", expects = "a pn.rng", required = false, doc = "a secure stream; a seeded one makes the model a simulation" },
@@ -147,6 +151,9 @@ local function with_trial(with, owner, options)
     error(owner .. ': ranges = "private" reads a file or a table of columns; a data set has its ranges', 0)
   end
   for name, value in next, options do all[name] = value end
+  if options.public ~= nil then
+    error(owner .. ': with public=, state the ranges of columns from the public records, in place of ranges = "private"', 0)
+  end
   all.recipe = ranges.trial(with, options.recipe)
   return all
 end
@@ -181,8 +188,8 @@ end
 
 -- ---- a model ----
 
-local fields = { "what", "kind", "fit", "plan", "recipe", "train", "test", "every", "clip", "delta", "default_delta", "ranges",
-  "together", "warnings" }
+local fields = { "what", "kind", "fit", "trained", "plan", "recipe", "train", "test", "every", "clip", "delta", "default_delta",
+  "ranges", "together", "public", "warnings" }
 local is_field = {}
 for _, name in ipairs(fields) do is_field[name] = true end
 
@@ -232,15 +239,21 @@ local function prepare(with, owner, row, options)
   local delta, chosen = price(owner, options, d.n)
   local every, part, test = held(owner, options, d.n), d, nil
   if every then part, test = d:holdout(every) end
-  local problem = row.objective(with, part, options, recipe and recipe:label())
-  problem.data = part
+  local label, from, problem = recipe and recipe:label(), nil, nil
+  if options.public ~= nil then
+    from = public.problem(with, owner, row, options, part, recipe, label, delta)
+    problem = from.problem
+  else
+    problem = row.objective(with, part, options, label)
+    problem.data = part
+  end
   local objective = with.objective(problem)
   local function plan(epsilon)
     return with.plan(objective, { epsilon = epsilon, delta = delta, rho = options.rho, privacy = options.privacy,
-      neighbours = options.neighbours, ledger = options.ledger })
+      neighbours = options.neighbours, ledger = options.ledger, start = from and from.start })
   end
   return { plan = plan(options.epsilon), again = plan, recipe = recipe, train = part, test = test, every = every,
-    clip = problem.clip, delta = delta, default_delta = chosen }
+    clip = problem.clip, delta = delta, default_delta = chosen, public = from }
 end
 
 local function train(with, kind, options)
@@ -261,7 +274,9 @@ local function train(with, kind, options)
   end
   m.again = nil
   m.what, m.kind, m.warnings = row.what, kind, m.plan.warnings
-  m.fit = m.plan:run { progress = options.progress, rng = options.rng }
+  m.trained = m.plan:run { progress = options.progress, rng = options.rng }
+  m.fit = m.trained
+  if m.public then m.fit, m.public = m.public.finish(m.trained), public.about(m.public) end
   return setmetatable(m, meta)
 end
 
@@ -276,7 +291,9 @@ end
 function models.add(pn)
   local with = {
     recipe = pn.recipe, objective = pn.objective, plan = taken(function() return pn.solve.auto.plan end),
-    l2_ball = pn.set.l2_ball, l1_ball = pn.set.l1_ball,
+    l2_ball = pn.set.l2_ball, l1_ball = pn.set.l1_ball, l2 = pn.reg.l2, quadratic = pn.reg.quadratic,
+    exact = taken(function() return pn.solve.exact end), seeded = pn.rng.seeded, is = is,
+    mat = pn.mat, vec = pn.vec, basis = pn.vec.basis, zeros = pn.vec.zeros,
     quantile = pn.query.quantile, levels = taken(function() return pn.query.levels end), sigma = pn.calibrate.gaussian,
     gaussian = pn.event.gaussian, event = pn.event.exponential, approximate = pn.event.approximate, repeated = pn.event.repeated,
     compose = pn.event.compose,
@@ -302,7 +319,13 @@ local shared = "  The rows of the file become features by the recipe; every test
   .. "m.test; solve.auto picks the solver from public numbers.  The model has predict(data, options) (of a file with "
   .. "names of classes), probabilities, coefficients, intervals, card, save and export as a fit has them, "
   .. "evaluate{epsilon=} (pn.evaluate on m.test), and the fields " .. concat(fields, ", ")
-  .. ".  It prints what was chosen and why, the price and the largest coefficients."
+  .. ".  It prints what was chosen and why, the price and the largest coefficients.  public= costs nothing and improves the fit by "
+  .. "records that you declare public: their exact model is the first point (start); for linear and lasso its prediction is taken "
+  .. "from the labels, whose rest is clipped at a quantile of its residuals (offset), so that noise shrinks with it; rows are "
+  .. "scaled by the root of their second moment and clipped again (moment; not for lasso); and a quadratic prior about it weighs "
+  .. "them against the noise (prior).  All are on unless you say false.  m.fit is in the columns' coordinates, m.trained the run "
+  .. "itself.  Price and statement are of the private records alone: what you declare public is not protected, and nobody can see "
+  .. "whether it shares people with them."
 
 local docs = {
   logistic = "Logistic regression for two classes, in the l2 ball of radius 40/R with R the bound of rows.",

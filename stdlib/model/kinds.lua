@@ -79,7 +79,7 @@ end
 
 -- labels(label, d, options): what is wrong with the labels, or nil; label is recipe:label() or nil, d nil for a file that has not
 -- been read.  objective(with, d, options, label): what pn.objective takes, but for data; with: the functions of pn.  clips: whether
--- the option clip= is for it.
+-- the option clip= is for it; squared: its loss is the squared one; vertices: its set is an l1 ball.
 local kinds = {
   logistic = {
     what = "logistic regression", labels = two_classes,
@@ -88,7 +88,7 @@ local kinds = {
     end,
   },
   linear = {
-    what = "linear regression", labels = range, clips = true,
+    what = "linear regression", labels = range, clips = true, squared = true,
     objective = function(with, d, options)
       local radius = options.radius or 10 * largest_label(d) / d.bounds.l2
       return { loss = with.squared(), set = with.l2_ball { dim = d.p, radius = radius },
@@ -112,7 +112,7 @@ local kinds = {
     end,
   },
   lasso = {
-    what = "linear regression in an l1 ball", labels = range, clips = true,
+    what = "linear regression in an l1 ball", labels = range, clips = true, squared = true, vertices = true,
     objective = function(with, d, options)
       return { loss = with.squared(),
         set = with.l1_ball { dim = d.p, radius = options.radius or 2 * largest_label(d) / d.bounds.linf },

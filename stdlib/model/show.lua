@@ -68,13 +68,17 @@ return function(model)
   for _, warning in ipairs(model.warnings) do add(lines, "warning", warning) end
   add(lines, "solver", format("%s: %s", model.plan.solver, why(model.plan)))
   add(lines, "records", records(model))
+  if model.public then
+    add(lines, "public", format("%d records, declared public by the caller: not covered by the guarantee.  %s", model.public.records,
+      model.public.text:gsub("^%l", string.upper)))
+  end
   if model.ranges then
     for line in gmatch(tostring(model.ranges), "[^\n]+") do lines[#lines + 1] = "  " .. line end
   end
   if model.clip then
     add(lines, "clip", format("each record's gradient is scaled down to l2 norm %.4g, which limits the noise", model.clip))
   end
-  for _, line in ipairs(price(model.fit)) do lines[#lines + 1] = line end
+  for _, line in ipairs(price(model.trained)) do lines[#lines + 1] = line end
   if model.together then
     add(lines, "together", format("ranges and fit, composed: %.4g of %s", model.together.spent, model.together.rho
       and format("rho = %.4g", model.together.rho) or format("epsilon = %.4g", model.together.epsilon)))
