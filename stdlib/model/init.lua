@@ -321,10 +321,10 @@ local shared = "  The rows of the file become features by the recipe; every test
   .. "evaluate{epsilon=} (pn.evaluate on m.test), and the fields " .. concat(fields, ", ")
   .. ".  It prints what was chosen and why, the price and the largest coefficients.  public= costs nothing and improves the fit by "
   .. "records that you declare public: their exact model is the first point (start); for linear and lasso its prediction is taken "
-  .. "from the labels, whose rest is clipped at a quantile of its residuals (offset), so that noise shrinks with it; rows are "
-  .. "scaled by the root of their second moment and clipped again (moment; not for lasso); and a quadratic prior about it weighs "
-  .. "them against the noise (prior).  All are on unless you say false.  m.fit is in the columns' coordinates, m.trained the run "
-  .. "itself.  Price and statement are of the private records alone: what you declare public is not protected, and nobody can see "
+  .. "from the labels, whose rest is clipped at a quantile of its residuals (offset), so that noise shrinks with it; and a "
+  .. "quadratic prior about it weighs them against the noise (prior).  moment = true also scales rows by the root of their second "
+  .. "moment and clips them again (not for lasso): it gains where the public records are like the private ones, and loses much "
+  .. "where they are not.  m.fit is in the columns' coordinates, m.trained the run itself.  Price and statement are of the private records alone: what you declare public is not protected, and nobody can see "
   .. "whether it shares people with them."
 
 local docs = {

@@ -12,7 +12,8 @@
 --            labels, so that the noise shrinks by Y0/Y.  For the squared loss.
 --   moment   rows z = P x, P = H^(-1/2), H = (1/m) sum x x' + a I of the public records, a = FLOOR tr(H)/p.  A bound of rows
 --            becomes ||P|| R, which is large, so they are clipped again, at the quantile INSIDE of ||P x|| over the public records.
---            theta = shift + P' theta_z is put back before anybody sees a model.
+--            theta = shift + P' theta_z is put back before anybody sees a model.  Only when asked for: where the private records lie
+--            along directions in which the public ones vary little, the second clip cuts what is to be learned.
 --   prior    (lambda/2) (theta - theta_pub)' H (theta - theta_pub) is added, H the Hessian of the public loss at theta_pub.  A mean
 --            gradient of m public records spreads by the draw of these: v/m on all d coordinates together, v = tr(H) of a
 --            likelihood and r^2 tr(H) of the squared loss, r^2 the mean square of its residuals.  That of the n private ones spreads
@@ -57,7 +58,7 @@ local function read(owner, row, value, dim)
   local small, prior, q = dim <= WIDEST, asked.prior, asked.quantile
   local of = { data = asked.data, quantile = q }
   of.offset = flag(owner, asked, "offset", row.squared or false)
-  of.moment = flag(owner, asked, "moment", small and not row.vertices)
+  of.moment = flag(owner, asked, "moment", false)
   if prior == nil then prior = small end
   if type(prior) == "number" and prior > 0 and prior < huge then
     of.prior, of.weight = true, prior

@@ -53,7 +53,7 @@ local function mean_risk(kind, public, runs)
   return sum
 end
 
-local parts = { {}, { moment = false }, { prior = false }, { moment = false, prior = false } }
+local parts = { {}, { moment = true }, { moment = true, prior = false }, { prior = false } }
 
 -- {data=, ...}, with offset = false where that is asked for.
 local function asked(d, part, offset)
@@ -97,7 +97,7 @@ describe("public= of pn.model", function()
 
   it("has the sensitivity of the residuals' range and of rows as they are clipped in new coordinates", function()
     local public = records(200, "linear", 2)
-    local m = fit("linear", public)
+    local m = fit("linear", { data = public, moment = true })
     assert.same({ true, true, true, 0.95 }, { m.public.offset, m.public.moment, m.public.prior, m.public.quantile })
     assert.is_true(m.public.bound < 0.4)
     assert.equal(m.public.inside * m.public.bound / 2, m.clip)
@@ -105,7 +105,8 @@ describe("public= of pn.model", function()
     assert.near(2 * m.clip / 1000, sensitivity(m), 1e-3 * m.clip / 1000)
     local z = m.train:transform(m.public.map)
     assert.is_true(z.bounds.l2 > 2 * m.public.inside and z.bounds.l2 > m.train.bounds.l2)
-    local plain = fit("linear", { data = public, moment = false })
+    local plain = fit("linear", public)
+    assert.same({ true, false, true }, { plain.public.offset, plain.public.moment, plain.public.prior })
     assert.equal(m.train.bounds.l2 * plain.public.bound / 2, plain.clip)
     assert.near(2 * plain.clip / 1000, sensitivity(plain), 1e-3 * plain.clip / 1000)
     -- about .95 of new public records are within
@@ -117,7 +118,7 @@ describe("public= of pn.model", function()
   it("speaks of the file's columns: predictions, coefficients, card and files are of the map folded in", function()
     local path = os.tmpname()
     for _, kind in ipairs { "linear", "logistic", "multinomial" } do
-      local m = of_file(kind, open)
+      local m = of_file(kind, { data = open, moment = true })
       local train, z = m.train, m.train:transform(m.public.map)
       local margins = kind == "multinomial" and 3 or 1
       local new, old = m.trained:predict(z.X), m.fit:predict(train.X)
