@@ -15,7 +15,8 @@ void pnl_query_names(lua_State *L, const char *owner, const char *key);
 
 /** What the ledger's report says: the option `label` of the table at 1, which stays on the stack, or the owner. */
 const char *pnl_query_label(lua_State *L, const char *owner);
-/** The ledger that pays: the option, which stands at `at`, or the budget of the data set.  Raises where there is none. */
+/** The ledger that pays: the option, which stands at `at`, or the budget of the data set.  Raises where there is
+ *  none. */
 pn_ledger *pnl_query_ledger(lua_State *L, int at, const pn_bill *account, bool simulated, const char *owner);
 /** Adds pn.query.levels to the table on the top (bindings/recipe/llevels.c). */
 void pnl_open_levels(lua_State *L);

@@ -107,7 +107,7 @@ static void add_label(luaL_Buffer *text, const pn_recipe_label *label)
 /* "age, job, ..." as far as it fits. */
 static void add_estimated(luaL_Buffer *text, const pn_recipe_estimated *from)
 {
-    char names[VALUES_WIDTH + 1], epsilon[PNL_NUMBER_BYTES], delta[PNL_NUMBER_BYTES], rho[PNL_NUMBER_BYTES];
+    char names[VALUES_BYTES], epsilon[PNL_NUMBER_BYTES], delta[PNL_NUMBER_BYTES], rho[PNL_NUMBER_BYTES];
 
     if (from->columns.count == 0)
         return;

@@ -1,4 +1,5 @@
-/* word_counts.h -- words and how often each came.  Depends on: words.h.  Used by: recipe, objective (levels.c), bindings. */
+/* word_counts.h -- words and how often each came.  Depends on: words.h.  Used by: recipe, objective (levels.c),
+ * bindings. */
 #ifndef PN_DATA_WORD_COUNTS_H
 #define PN_DATA_WORD_COUNTS_H
 

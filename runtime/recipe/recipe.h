@@ -145,8 +145,8 @@ pn_status pn_recipe_finish(pn_dataset **out, const pn_recipe *recipe, pn_store *
 /* ---- tables ---- */
 
 /** The data set of `count` records, value(self, row, column) giving each value; column recipe->count is the label.
- *  labelled: there is one.  content: whose records they are (origin.h), of the whole table, so that recipes which look at
- *  other columns of it make data sets of the same records.  owner: for messages. */
+ *  labelled: there is one.  content: whose records they are (origin.h), of the whole table, so that recipes which look
+ *  at other columns of it make data sets of the same records.  owner: for messages. */
 pn_status pn_recipe_from_values(pn_dataset **out, const pn_recipe *recipe, size_t count, bool labelled,
                                 pn_recipe_value (*value)(void *self, size_t row, size_t column), void *self,
                                 pn_content content, const char *owner, pn_err *err);

@@ -108,8 +108,8 @@ local function check_records(n, price, tail, points, ranges_open, relation)
   if price.columns == 0 then return end
   local threshold = 1 + (relation == "replace_one" and 2 or 1) * log(price.columns / (2 * price.delta)) / price.levels
   if n < 2 * threshold then
-    fail("%d records are too few: a level would have to come %.0f times to be kept, at epsilon = %.3g and delta = %.3g of a column; "
-      .. "state the levels of more columns, or give their estimation a larger price", n, threshold, price.levels,
+    fail("%d records are too few: a level would have to come %.0f times to be kept, at epsilon = %.3g and delta = %.3g of "
+      .. "a column; state the levels of more columns, or give their estimation a larger price", n, threshold, price.levels,
       price.delta / price.columns)
   end
 end
@@ -121,7 +121,9 @@ local function whole(with, price, quantiles)
     parts[1] = with.repeated(with.approximate { epsilon = price.levels, delta = price.delta / price.columns,
       neighbours = relation }, price.columns)
   end
-  if quantiles > 0 then parts[#parts + 1] = with.repeated(with.event { epsilon = price.epsilon, neighbours = relation }, quantiles) end
+  if quantiles > 0 then
+    parts[#parts + 1] = with.repeated(with.event { epsilon = price.epsilon, neighbours = relation }, quantiles)
+  end
   return #parts == 1 and parts[1] or with.compose(parts)
 end
 
@@ -322,7 +324,8 @@ function ranges.run(with, options, price_of)
     fail("the ledger does not cover %s; nothing was charged", concat(parts, " and "))
   end
   local found = levels(with, options.recipe, open, options, price)
-  local out = { epsilon = price.epsilon, tail = tail, levels_epsilon = price.levels, delta = price.delta / (columns > 0 and columns or 1) }
+  local out = { epsilon = price.epsilon, tail = tail }
+  if columns > 0 then out.levels_epsilon, out.delta = price.levels, price.delta / columns end
   for column, one in ipairs(open) do
     if one.category then
       out[column] = { name = one.name, levels = found[one.name].levels }

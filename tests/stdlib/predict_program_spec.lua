@@ -99,8 +99,8 @@ end)
 describe("examples/score.py", function()
   it("gets the same numbers from the JSON alone", function()
     local name = assert(python(), "python3-numpy is missing: tests/tools/setup.sh installs it")
-    for _, case in ipairs { { "logistic" }, { "squared" }, { "softmax" }, { "poisson" }, { "logistic", { clip = 1.3, norm = "l1" } },
-      { "squared", { intercept = false, clip = 1.2 } },
+    for _, case in ipairs { { "logistic" }, { "squared" }, { "softmax" }, { "poisson" },
+      { "logistic", { clip = 1.3, norm = "l1" } }, { "squared", { intercept = false, clip = 1.2 } },
       { "logistic", { features = { age = { 17, 90, missing = 40 }, job = { "cook", "clerk", "b,oss" } } } } } do
       local fit = people.fit(csv, case[1], case[2])
       fit:export(model)

@@ -146,10 +146,12 @@ describe("pn.recipe.estimate", function()
     assert.is_nil(text:find("one", 60, true) and text:find("one40", 1, true))
     for _, case in ipairs {
       { "levels need delta", { delta = people.none } }, { "levels need delta", { delta = 2 } },
-      { "levels need a delta", { ledger = pn.ledger { epsilon = 9 } } }, { "records are too few: a level", { delta = 1e-60, epsilon = 0.1,
+      { "levels need a delta", { ledger = pn.ledger { epsilon = 9 } } },
+      { "records are too few: a level", { delta = 1e-60, epsilon = 0.1,
         recipe = { features = { job = { levels = "private", missing = "indicator" } } } } },
       { "one of its categories or \"other\"", { recipe = { features = { job = { levels = "private", missing = "cook" } } } } },
-      { "no level of any column", { recipe = { features = { town = "category" } }, ledger = pn.ledger { epsilon = 9, delta = 1e-5 } } },
+      { "no level of any column", { recipe = { features = { town = "category" } },
+        ledger = pn.ledger { epsilon = 9, delta = 1e-5 } } },
     } do
       local options = { data = data, epsilon = 0.1, delta = 1e-7, ledger = ledger,
         recipe = { features = { job = "category" } } }

@@ -11,7 +11,8 @@
  *   So the pair is (0, p).
  * replace_one: D has u where D' has v.  With N 2^-40 <= epsilon/2:
  *   both are in D and in D': two counts move, (epsilon, 0).
- *   u is in D alone, v in both (or v in D' alone, u in both): with probability p (of D alone) u is released, else there is one count that moves:
+ *   u is in D alone, v in both (or v in D' alone, u in both): with probability p (of D alone) u is released, else there
+ *   is one count that moves:
  *   (epsilon/2, p) from D to D'; from D' to D, the density of D is at least (1-p) exp(-epsilon/2) of that of D', so
  *   that at exp(epsilon/2) at most p is missing.
  *   u in D alone, v in D' alone: D releases u with probability p and never v, D' the other way round; where neither is

@@ -100,7 +100,8 @@ describe("a stability histogram", function()
   -- (Chernoff's bound for the gamma law); noise x 0.8 is 12.6 deviations off.
   it("adds Laplace noise of scale 2/epsilon, or 1/epsilon, to counts", function()
     for k, case in ipairs { { "replace_one", 2 }, { "zero_out", 1 }, { "add_remove", 1 } } do
-      local found = ask { data = texts(4000, 8), epsilon = 10, delta = 0.5, ledger = teaching(case[1]), rng = pn.rng.seeded(70 + k) }
+      local found = ask { data = texts(4000, 8), epsilon = 10, delta = 0.5, ledger = teaching(case[1]),
+        rng = pn.rng.seeded(70 + k) }
       assert.equal(4000, #found.levels.x)
       local sum = 0
       for i = 1, 4000 do sum = sum + math.abs(found.counts.x[i] - 8) end
@@ -154,8 +155,8 @@ describe("a stability histogram", function()
   end)
 
   it("is not for analysts, who have no files", function()
-    local curator = pn.curator { data = { a = pn.data.from({ { 1 } }, { 1 }):clip_rows("l2", 1) }, ledger = pn.ledger { epsilon = 4, delta = 1e-6 },
-      memory = 64, seconds = 20, instructions = 100000000, threads = 1 }
+    local curator = pn.curator { data = { a = pn.data.from({ { 1 } }, { 1 }):clip_rows("l2", 1) },
+      ledger = pn.ledger { epsilon = 4, delta = 1e-6 }, memory = 64, seconds = 20, instructions = 100000000, threads = 1 }
     assert.is_false(curator:run('return pn.query.levels{data={x={"a"}}, columns="x", epsilon=1, delta=1e-8}', "a").ok)
   end)
 end)
