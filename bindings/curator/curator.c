@@ -124,8 +124,7 @@ static pn_status check_data(const pnl_curator *self, const char *name, const pn_
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
         bounded = bounded || isfinite(data->bounds.norm[norm]);
     if (!bounded)
-        return pn_fail(err, PN_EINVAL, "curator: no bound on the rows of %s is enforced; clip them first (clip_rows)",
-                       name);
+        return pn_fail(err, PN_EINVAL, "curator: no bound on the rows of %s is enforced: " PN_HOW_TO_BOUND_ROWS, name);
     if (data->absent || data->partial)
         return pn_fail(err, PN_EINVAL, "curator: the records of %s are not all here", name);
     return PN_OK;

@@ -24,7 +24,8 @@ enum { OPT_DATA = 0, OPT_LOSS, OPT_SET, OPT_REG, OPT_CLIP, OPT_RANKS, OPT_COUNT 
 static const pn_param objective_params[] = {
     { "data", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, data_name, "the records, n x p" },
     { "loss", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, loss_name, "loss of one record, l(<x, theta>, y)" },
-    { "set", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, set_name, "constraint set of dimension p; private solvers need one" },
+    { "set", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, set_name,
+      "constraint set of dimension p, which some solvers need; where only slopes are to be bounded, give clip=" },
     { "reg", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, reg_name, "regulariser r(theta), added to the mean loss" },
     { "clip", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "scale each record's gradient down to this l2 norm: for losses or records without a certified bound" },

@@ -211,8 +211,9 @@ static void read_described(lua_State *L, question *ask, const pn_arg *args)
         if (isnan(lows[c]) || isnan(highs[c]))
             pnl_error(L,
                       "%s: nothing public bounds column %zu; give low= and high= from its meaning, not from the "
-                      "records, or clip first (d:clip_rows, d:clip_labels)",
-                      ask->owner, numbers[c]);
+                      "records, or %s",
+                      ask->owner, numbers[c],
+                      numbers[c] == 0 ? "clip the labels, data:clip_labels(low, high)" : PN_HOW_TO_BOUND_ROWS);
     }
     ask->query.columns = numbers;
     ask->query.count = count;

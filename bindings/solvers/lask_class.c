@@ -138,8 +138,8 @@ static const pnl_row ask_rows[] = {
       "at most 2 L/n in l2 (zero_out: L/n), L = ask.bounds.lipschitz.l2; the regulariser's gradient is public, and "
       "added after the noise.  clip=, a positive number, scales each record's gradient down to that l2 norm for this "
       "answer, and the noise with it: sigma= is then that of clip=1.  " BATCH PRICE "Refused where no bound on a "
-      "record's gradient is certified: clip the rows, or give pn.objective a clip=.  Source: Bassily, Smith, "
-      "Thakurta (2014)." },
+      "record's gradient is certified: scale the columns by public ranges (d:rescale, pn.recipe), or give pn.objective "
+      "a clip=.  Source: Bassily, Smith, Thakurta (2014)." },
     { "moment", ask_moment, PNL_METHOD, PNL_PAID, "ask:moment(phi, x, {options}) -> vec",
       "The mean of phi(z, y) x_i over the records (x_i, y), with Gaussian noise.  " PHI "One record moves it by at "
       "most 2 max |phi| R/n in l2 (zero_out: half), R the largest norm of a row.  " BATCH PRICE

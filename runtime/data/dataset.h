@@ -59,9 +59,10 @@ struct pn_dataset {
 
 /* What to do about rows without a public bound, for messages: public ranges first, since a clip that fits a column of
  * 400,000s leaves nothing of one of ages. */
-#define PN_HOW_TO_BOUND_ROWS                                                                                           \
+#define PN_HOW_TO_BOUND_ROWS_IN(norm)                                                                                  \
     "scale the columns by their public ranges, data:rescale{age = {17, 90}} or pn.recipe, or clip the rows, e.g. "     \
-    "data:clip_rows(\"l2\", 1), which leaves little of small columns beside a large one"
+    "data:clip_rows(\"" norm "\", 1), which leaves little of small columns beside a large one"
+#define PN_HOW_TO_BOUND_ROWS PN_HOW_TO_BOUND_ROWS_IN("l2")
 
 /** n records of p features that others have: plans need no more.  Whatever would read a record refuses such a data set.
  *  A bound in one norm implies those in the others, rounded upwards.

@@ -25,9 +25,9 @@ pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, co
     PN_TRY(pn_request_need_n(request, owner, err));
     error = pn_objective_gradient_error(objective);
     if (!isfinite(noise->lipschitz) || !isfinite(error))
-        return pn_fail(err, PN_EPRIVACY,
-                       "%s: the gradient of a record is not bounded; clip the rows, or give clip= to pn.objective",
-                       owner);
+        return pn_fail(
+            err, PN_EPRIVACY,
+            "%s: the gradient of a record is not bounded; give clip= to pn.objective, or " PN_HOW_TO_BOUND_ROWS, owner);
     noise->sensitivity =
         (pn_contributions(request->neighbours) * noise->lipschitz / n + 2.0 * sqrt((double)noise->dim) * error) *
         (1.0 + 1e-14);

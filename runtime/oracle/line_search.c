@@ -156,8 +156,8 @@ static pn_status pay(pn_line_run *run, pn_step_context *context, const char *lab
 
     if (!isfinite(options.sensitivity) || !isfinite(options.error))
         return pn_fail(err, PN_EPRIVACY,
-                       "line search: nothing bounds how much a record's loss changes along a line; clip the rows, or "
-                       "give clip= to pn.objective");
+                       "line search: nothing bounds how much a record's loss changes along a line; give clip= to "
+                       "pn.objective, or " PN_HOW_TO_BOUND_ROWS);
     PN_TRY(pn_batch_sparse_price(&event, &options, err));
     status = pn_receipt_room(context->receipt, event, err);
     if (status == PN_OK)

@@ -61,7 +61,7 @@ static pn_status read_bounds(pn_model *self, const char *owner, pn_err *err)
     if (status != PN_OK)
         return pn_fail_in(err, status, owner);
     if (self->is_private && !(isfinite(self->bounds.record) && isfinite(self->bounds.replace)))
-        return pn_fail(err, PN_EPRIVACY, "%s: the Hessian of a record is not bounded; clip the rows", owner);
+        return pn_fail(err, PN_EPRIVACY, "%s: the Hessian of a record is not bounded; " PN_HOW_TO_BOUND_ROWS, owner);
     return PN_OK;
 }
 

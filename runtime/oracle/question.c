@@ -138,10 +138,11 @@ pn_status pn_question_need_norms(const pn_question *self, pn_err *err)
     PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
     if (pn_objective_clip(self->objective) > 0.0 || isfinite(pn_objective_data(self->objective)->bounds.norm[PN_L2]))
         return PN_OK;
-    return pn_fail(err, PN_EPRIVACY,
-                   "%s: nothing bounds how long a record's gradient is; clip the rows, or give pn.objective a clip=, "
-                   "the largest length that is asked about",
-                   self->ops->name);
+    return pn_fail(
+        err, PN_EPRIVACY,
+        "%s: nothing bounds how long a record's gradient is; give pn.objective a clip=, the largest length that "
+        "is asked about, or " PN_HOW_TO_BOUND_ROWS,
+        self->ops->name);
 }
 
 pn_status pn_question_certify(pn_question *self, pn_err *err)

@@ -22,8 +22,8 @@ static pn_status need_smooth(const pn_question *self, pn_err *err)
     if (self->exact || (bounds->loss.smooth && isfinite(bounds->loss_smoothness) && bounds->loss_smoothness > 0.0))
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY,
-                   "%s: every record's loss must be smooth with a certified constant, and that of %s is %g; clip the "
-                   "rows, or take a smooth loss",
+                   "%s: every record's loss must be smooth with a certified constant, and that of %s is %g; take a "
+                   "smooth loss, or " PN_HOW_TO_BOUND_ROWS,
                    self->ops->name, pn_objective_loss(self->objective)->name, bounds->loss_smoothness);
 }
 

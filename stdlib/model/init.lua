@@ -178,12 +178,9 @@ local function records(with, owner, row, options)
   return type(data) == "table" and recipe:data(data) or recipe:data(data, options.csv), recipe
 end
 
-local function check_bounds(owner, d)
-  if not d.bounds.l2 then
-    error(owner .. ": the rows of this data set have no public bound, so no noise would hide a record; give the file with recipe=, "
-      .. "whose ranges bound them, or data:rescale{age = {17, 90}, ...}; clip_rows bounds rows too, but where one column is "
-      .. "much larger than the others it leaves little of those", 0)
-  end
+-- What an objective misses, whose slopes are bounded where rows are.
+local function check_bounds(with, owner, d)
+  if not d.bounds.l2 then error(owner .. ": " .. with.objective { data = d, loss = with.huber() }.bounds.missing, 0) end
 end
 
 -- ---- a model ----
@@ -235,7 +232,7 @@ local meta = {
 -- All but the run: looks at no record but to read them, and spends nothing.
 local function prepare(with, owner, row, options)
   local d, recipe = records(with, owner, row, options)
-  check_bounds(owner, d)
+  check_bounds(with, owner, d)
   local delta, chosen = price(owner, options, d.n)
   local every, part, test = held(owner, options, d.n), d, nil
   if every then part, test = d:holdout(every) end
@@ -298,7 +295,7 @@ function models.add(pn)
     gaussian = pn.event.gaussian, event = pn.event.exponential, approximate = pn.event.approximate, repeated = pn.event.repeated,
     compose = pn.event.compose,
     ledger = pn.ledger,
-    logistic = pn.loss.logistic, squared = pn.loss.squared, poisson = pn.loss.poisson, softmax = pn.loss.softmax,
+    logistic = pn.loss.logistic, squared = pn.loss.squared, poisson = pn.loss.poisson, softmax = pn.loss.softmax, huber = pn.loss.huber,
   }
   local library = {}
   evaluates(pn.evaluate)

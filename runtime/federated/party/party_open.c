@@ -142,8 +142,7 @@ static pn_status check_options(const pn_party_options *options, size_t *columns,
         return PN_OK;
     if (!(enforced_feature(&data->bounds) > 0.0))
         return pn_fail(err, PN_EPRIVACY,
-                       "party: its data enforce no bound on every feature; clip rows in the linf norm, or rescale "
-                       "features");
+                       "party: its data enforce no bound on every feature: " PN_HOW_TO_BOUND_ROWS_IN("linf"));
     if (!(enforced_label(&data->bounds) > 0.0))
         return pn_fail(err, PN_EPRIVACY, "party: its data enforce no bound on labels; clip labels");
     return PN_OK;

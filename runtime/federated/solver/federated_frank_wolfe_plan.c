@@ -76,7 +76,7 @@ static pn_status read_set(fed_work *at, pn_err *err)
     if (pn_objective_clip(at->objective) > 0.0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: no party sees a whole record whose gradient could be clipped; leave clip out of the "
-                       "objective and clip entries, data:clip_rows(\"linf\", 1)",
+                       "objective, and " PN_HOW_TO_BOUND_ROWS_IN("linf"),
                        FED_OWNER);
     return PN_OK;
 }
@@ -91,10 +91,9 @@ static pn_status read_bounds(fed_work *at, pn_err *err)
     at->X = bounds->norm[PN_LINF];
     at->Y = fmax(fabs(bounds->label_low), fabs(bounds->label_high));
     if (!(at->X > 0.0 && isfinite(at->X)))
-        return pn_fail(
-            err, PN_EPRIVACY,
-            "%s: no bound on single entries of the records is enforced; call data:clip_rows(\"linf\", 1) first",
-            FED_OWNER);
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: no bound on single entries of the records is enforced: " PN_HOW_TO_BOUND_ROWS_IN("linf"),
+                       FED_OWNER);
     if (!(isfinite(bounds->label_low) && isfinite(bounds->label_high) && at->Y > 0.0))
         return pn_fail(err, PN_EPRIVACY, "%s: no bound on the labels is enforced; call data:clip_labels(-1, 1) first",
                        FED_OWNER);

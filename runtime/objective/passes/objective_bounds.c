@@ -108,8 +108,7 @@ static pn_interval enforced_labels(const pn_record_bounds *records)
     return (pn_interval){ records->label_low, records->label_high };
 }
 
-/* What a record's gradient can be at theta = 0; +inf where that is unknown. */
-static double gradient_at_zero(const pn_objective *objective)
+double pn_objective_gradient_at_zero(const pn_objective *objective)
 {
     const pn_record_bounds *records = &objective->data->bounds;
     const pn_interval zero = { 0.0, 0.0 }, extra[PN_JOINT_INPUTS_MAX] = { { 0.0, 0.0 } };
@@ -124,16 +123,17 @@ static double gradient_at_zero(const pn_objective *objective)
 
 static void explain_no_set(const pn_objective *objective, pn_bounds *bounds)
 {
-    double clip = gradient_at_zero(objective);
+    double clip = pn_objective_gradient_at_zero(objective);
     char text[sizeof bounds->missing];
 
     (void)snprintf(
         text, sizeof text,
         clip > 0.0 && isfinite(clip)
             ? "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, which is what a "
-              "record's gradient can be at theta = 0, or a set=, e.g. pn.set.l2_ball{dim=p, radius=1}"
-            : "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, say, or a set=, "
-              "e.g. pn.set.l2_ball{dim=p, radius=1}",
+              "record's gradient can be at theta = 0; a set= would do, but models do not fit in a small one, and the noise "
+              "grows with a large one"
+            : "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, say; a set= would "
+              "do, but models do not fit in a small one, and the noise grows with a large one",
         clip > 0.0 && isfinite(clip) ? clip : 1.0);
     missing(bounds, text);
 }

@@ -234,8 +234,9 @@ static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
     plan->step.eta = step->given ? pn_step_number(&plan->step, step) : default_step(at);
     if (!isfinite(plan->step.eta) || !(plan->step.eta > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.mirror_descent: no step size follows from what is known (%s); give step=",
-                       isfinite(at->L) ? "the range of the potential over the set is not bounded"
-                                       : "the gradients are not bounded: clip the rows or give clip= to pn.objective");
+                       isfinite(at->L)
+                           ? "the range of the potential over the set is not bounded"
+                           : "the gradients are not bounded: give clip= to pn.objective, or " PN_HOW_TO_BOUND_ROWS);
     return PN_OK;
 }
 

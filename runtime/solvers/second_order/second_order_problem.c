@@ -178,7 +178,7 @@ static pn_status read_smoothness(so_work *at, pn_err *err)
                        "%s: the smoothness G of the objective (%s loss) is certified as %g, and step sizes need a "
                        "positive number; %s",
                        at->plan->base.owner, name, of->smoothness,
-                       of->smoothness > 0.0 ? "clip the rows, e.g. data:clip_rows(\"l2\", 1), or claim smoothness="
+                       of->smoothness > 0.0 ? "claim smoothness=, or " PN_HOW_TO_BOUND_ROWS
                                             : "a linear objective has no stationary points");
     if (of->lipschitz == 0.0)
         return pn_fail(err, PN_EINVAL,
@@ -186,10 +186,11 @@ static pn_status read_smoothness(so_work *at, pn_err *err)
                        "is the right one; use solve.gradient_descent, or claim hessian_lipschitz= above 0",
                        at->plan->base.owner);
     if (!isfinite(of->lipschitz))
-        return pn_fail(err, PN_EINVAL,
-                       "%s: nothing certifies how fast the Hessian of the objective (%s loss) changes; clip the rows, "
-                       "use a loss with a bounded third derivative (logistic, sigmoid), or claim hessian_lipschitz=",
-                       at->plan->base.owner, name);
+        return pn_fail(
+            err, PN_EINVAL,
+            "%s: nothing certifies how fast the Hessian of the objective (%s loss) changes; use a loss with a "
+            "bounded third derivative (logistic, sigmoid), claim hessian_lipschitz=, or " PN_HOW_TO_BOUND_ROWS,
+            at->plan->base.owner, name);
     return PN_OK;
 }
 
@@ -229,7 +230,7 @@ static pn_status check_gap(const so_work *at, pn_err *err)
         !(isfinite(plan->floor) && isfinite(plan->value.bound)))
         return pn_fail(err, PN_EINVAL, "%s: value_share= needs %s", at->plan->base.owner,
                        isfinite(plan->value.bound) ? "floor=: nothing bounds the objective from below"
-                                                   : "losses that are bounded at the start; clip the rows");
+                                                   : "losses that are bounded at the start; " PN_HOW_TO_BOUND_ROWS);
     if (plan->gap < 0.0)
         return pn_fail(err, PN_EINVAL, "%s: floor = %g is above what the objective is at the start, at most %g",
                        at->plan->base.owner, plan->floor, plan->value.each.high + plan->regular);

@@ -198,8 +198,8 @@ static pn_status read_lipschitz(tr_problem *at, pn_err *err)
     if (!isfinite(at->plan->of.lipschitz))
         return pn_fail(
             err, PN_EINVAL,
-            "%s: nothing certifies how fast the Hessian of f (%s loss) changes; clip the rows, use a loss with a "
-            "bounded third derivative (logistic, sigmoid), or claim hessian_lipschitz=",
+            "%s: nothing certifies how fast the Hessian of f (%s loss) changes; use a loss with a bounded third "
+            "derivative (logistic, sigmoid), claim hessian_lipschitz=, or " PN_HOW_TO_BOUND_ROWS,
             at->plan->base.owner, pn_objective_loss(at->plan->base.objective)->name);
     if (claimed->given && claimed->real < certified)
         pn_plan_warn(&at->plan->base,

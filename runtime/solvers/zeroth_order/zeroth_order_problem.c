@@ -109,7 +109,7 @@ static pn_status read_lipschitz(zo_work *at, pn_err *err)
         if (at->is_private)
             return pn_fail(err, PN_EPRIVACY,
                            "%s: nothing bounds how far a record's loss moves with theta; give lipschitz=, which is "
-                           "enforced by clipping, or clip the rows",
+                           "enforced by clipping, or " PN_HOW_TO_BOUND_ROWS,
                            at->owner);
         how->lipschitz = INFINITY;
         at->slope_guessed = true;

@@ -96,7 +96,7 @@ describe("a gradient with clip", function()
     refused("clip of a gradient must be a positive number, got a table", ask_with { clip = { -1, 1 } })
     local free = pn.objective { data = pn.data.from(data.X, data.y):clip_labels(-1, 1), loss = pn.loss.logistic() }
     local plan = pn.solver { name = "free", step = function(s, ask) s.x = ask:gradient(s.x, { clip = 1 }) end }.plan
-    refused("clip the rows, or give clip= to pn.objective", plan, free, { rho = 1, iterations = 1 })
+    refused("give clip= to pn.objective, or scale the columns by their public ranges", plan, free, { rho = 1, iterations = 1 })
   end)
 
   it("must have been planned with a clip, and is answered again for the same clip only", function()
