@@ -1,5 +1,5 @@
 /* ldescribe.c -- the table that d:describe gives, which prints itself.
- * Depends on: lquery.h, lprint.h, objective/passes/describe.h.  Used by: lquery.c. */
+ * Depends on: lquery.h, lprint.h, objective/passes/describe.h, privacy/accounting/weak.h.  Used by: lquery.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "bindings/objective/lquery.h"
 #include "core/text.h"
 #include "objective/passes/describe.h"
+#include "privacy/accounting/weak.h"
 
 #define NAME_COLUMNS   14
 #define SHOWN_SHARES   3 /* that fit on a line */
@@ -152,7 +153,7 @@ static void push_row(lua_State *L, const pn_query *query, size_t c, const pn_col
 static void push_says(lua_State *L, const pn_query *query, const pn_budget *budget, const pn_query_answer *answer)
 {
     const pn_query_price *price = &query->price;
-    char cost[120], text[320];
+    char cost[120], weak[128], text[480];
 
     if (!isnan(price->rho))
         (void)snprintf(cost, sizeof cost, "rho %.6g", price->rho);
@@ -160,12 +161,13 @@ static void push_says(lua_State *L, const pn_query *query, const pn_budget *budg
         (void)snprintf(cost, sizeof cost, "epsilon %.6g at delta %.6g", price->epsilon, price->delta);
     else
         (void)snprintf(cost, sizeof cost, "epsilon %.6g", price->epsilon);
+    (void)pn_weak_epsilon(weak, sizeof weak, isnan(price->rho) ? price->epsilon : NAN);
     (void)snprintf(text, sizeof text,
                    "%zu column%s within public ranges, in one release: %s, %s%s\ncounts are off by %.4g (standard "
-                   "deviation), means by mean_deviation of each row",
+                   "deviation), means by mean_deviation of each row%s%s",
                    query->count, query->count == 1 ? "" : "s", cost, pn_neighbours_names[budget->neighbours],
                    budget->teaching ? "; teaching: noise may be simulated: no privacy" : "",
-                   pn_describe_count_deviation(answer));
+                   pn_describe_count_deviation(answer), weak[0] ? "\nwarning: " : "", weak);
     lua_pushstring(L, text);
     pnl_wrap_lines(L);
 }

@@ -14,6 +14,7 @@
 #include "bindings/solvers/lsolve.h"
 #include "core/vault.h"
 #include "objective/passes/score.h"
+#include "privacy/accounting/weak.h"
 #include "privacy/event/event.h"
 #include "privacy/event/stopping.h"
 #include "privacy/ledger/ledger_watch.h"
@@ -182,14 +183,34 @@ static int score_release(lua_State *L)
     return 1;
 }
 
+/* weak(epsilon) -> what is said of a price that protects little, or nil */
+static int weak(lua_State *L)
+{
+    char text[128];
+
+    if (pn_weak_epsilon(text, sizeof text, luaL_checknumber(L, 1)))
+        lua_pushstring(L, text);
+    else
+        lua_pushnil(L);
+    return 1;
+}
+
 /* ---- the module ---- */
 
 static int open_selection(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "law", law_numbers },     { "stops", law_stops }, { "gaussian", gaussian_parts }, { "same", same },
-        { "charge", charge },       { "parts", parts },     { "neighbours", has_ledger },   { "check", score_check },
-        { "score", score_release }, { NULL, NULL },
+        { "law", law_numbers },
+        { "stops", law_stops },
+        { "gaussian", gaussian_parts },
+        { "same", same },
+        { "charge", charge },
+        { "parts", parts },
+        { "neighbours", has_ledger },
+        { "check", score_check },
+        { "score", score_release },
+        { "weak", weak },
+        { NULL, NULL },
     };
 
     luaL_newlib(L, functions);

@@ -1,6 +1,6 @@
 -- evaluation/init.lua -- pn.evaluate: how good a model is on private records that it was not trained on, paid for.
--- Depends on: penumbra.scores (bindings/solvers/lscores.c), penumbra.call, penumbra.evaluation.figures, .show.
--- Used by: penumbra (init.lua), penumbra.model, penumbra.sandbox.
+-- Depends on: penumbra.scores (bindings/solvers/lscores.c), penumbra.selection (lselection.c), penumbra.call,
+-- penumbra.evaluation.figures, .show.  Used by: penumbra (init.lua), penumbra.model, penumbra.sandbox.
 --
 -- The records become a data set of cells (penumbra.scores), of which pn.query.histogram or pn.query.mean releases counts or
 -- means: they check the range, charge the ledger and what the data set has cost, and draw the noise.  All else is arithmetic
@@ -11,6 +11,7 @@ local format, metatable_of = string.format, debug.getmetatable
 local call = require "penumbra.call"
 local figures = require "penumbra.evaluation.figures"
 local scores = require "penumbra.scores"
+local weak = require("penumbra.selection").weak
 local show = require "penumbra.evaluation.show"
 
 local shown = call.shown
@@ -202,7 +203,8 @@ local function evaluate(with, options)
     scores.quantile(1 - (1 - confidence) / 2))
   local out = { figures = found.list, records = found.records, confidence = confidence, no_auc = found.no_auc, roc = found.roc,
     calibration = found.calibration, confusion = found.confusion, counts = found.counts, event = event,
-    simulated = options.rng ~= nil and options.rng.simulated or false, neighbours = relation }
+    simulated = options.rng ~= nil and options.rng.simulated or false, neighbours = relation,
+    warning = not ask.rho and weak(ask.epsilon) or nil }
   for _, one in ipairs(found.list) do out[one.name] = one.value end
   out.privacy = out.simulated and "none: the noise is seeded" or ask.rho and format("rho = %.4g, %s", ask.rho, relation)
     or format("epsilon = %.4g, delta = %.3g, %s", ask.epsilon, ask.delta, relation)

@@ -1,6 +1,7 @@
 -- evaluation/show.lua -- how an answer of pn.evaluate prints itself.
--- Depends on: nothing.  Used by: penumbra.evaluation.
-local concat, format = table.concat, string.format
+-- Depends on: penumbra.wrap.  Used by: penumbra.evaluation.
+local concat, format, sub = table.concat, string.format, string.sub
+local wrap = require "penumbra.wrap"
 
 local names = { accuracy = "accuracy", auc = "AUC", log_loss = "log loss", positives = "label 1", rmse = "RMSE" }
 
@@ -17,6 +18,7 @@ return function(e)
   end
   if e.no_auc then lines[#lines + 1] = "  AUC        none: " .. e.no_auc end
   lines[#lines + 1] = format("  privacy    %s", e.privacy)
+  if e.warning then lines[#lines + 1] = sub(wrap("  warning    ", e.warning, 13), 1, -2) end
   lines[#lines + 1] = "  Intervals cover the privacy noise and the sampling of these records.  They do"
   lines[#lines + 1] = "  not hold for a model that was chosen by figures of the same records."
   return concat(lines, "\n")

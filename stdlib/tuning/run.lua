@@ -165,7 +165,8 @@ function show.plan_of(with, o, p, deviation)
     mu = p.cost.mu, mu_single = 1 / with.sigma { epsilon = o.epsilon, delta = o.delta }, run_epsilon = p.cost.budget.epsilon,
     mean = o.mean, q99 = q99, chance = chance, law = o.law, target = o.target, score = o.score, deviation = deviation,
     event = p.cost.event, charged = p.cost.charged,
-    train = p.train_n, held = p.held_n, holdout = o.holdout, configurations = show.count(p.grid), pad = o.pad }
+    train = p.train_n, held = p.held_n, holdout = o.holdout, configurations = show.count(p.grid), pad = o.pad,
+    warning = selection.weak(o.epsilon) }
 end
 
 -- ---- one run ----

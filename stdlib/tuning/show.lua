@@ -42,6 +42,7 @@ local plan = { __name = "tune.plan" }
 function plan.__tostring(p)
   local lines = { format("plan: tune %s by private selection; nothing is spent yet", p.solver) }
   local function line(name, ...) lines[#lines + 1] = format("  %-15s", name) .. format(...) end
+  if p.warning then line("warning", "%s", p.warning) end
   line("guarantee", "epsilon %.6g at delta %.3g, %s, whatever the number of runs", p.epsilon, p.delta, p.neighbours)
   line("charged", "once, before the first run: %s", tostring(p.charged))
   line("runs", "%s", runs_of(p))
@@ -79,7 +80,7 @@ function show.answer.__tostring(a)
     price.simulated and "" or ", for the whole search")
   if not a.found then return format("tune: no run was found to reach the target of %s\n  price          %s", a.score_name, cost) end
   return concat({
-    "tune: " .. show.configuration(a.configuration),
+    "tune: " .. show.configuration(a.configuration) .. (a.plan.warning and format("\n  %-14s %s", "warning", a.plan.warning) or ""),
     format("  %-14s %s", "selection score", a.failed and "none: every run that counted had failed; theta is the start"
       or format("%s %.6g, with noise, and biased upwards: it is the best of several", a.score_name, a.score)),
     format("  %-14s %d numbers; intervals for them are not valid after selection", "theta", #a.theta),
