@@ -71,6 +71,7 @@ PNL_GETTER_KNOWN(plan_delta, plan_of(L)->delta);
 PNL_GETTER_KNOWN(plan_rho, plan_of(L)->worthless ? INFINITY : plan_of(L)->rho);
 PNL_GETTER_KNOWN(plan_bound, plan_of(L)->bound);
 PNL_GETTER_IF(plan_predicted, plan_of(L)->predicted > 0.0, plan_of(L)->predicted);
+PNL_GETTER(plan_hopeless, plan_of(L)->hopeless);
 PNL_GETTER_IF(plan_gradients, plan_of(L)->gradients > 0.0, plan_of(L)->gradients);
 PNL_GETTER_IF(plan_seconds, plan_of(L)->seconds > 0.0, plan_of(L)->seconds);
 PNL_GETTER_IF(plan_sigma, plan_of(L)->sigma > 0.0, plan_of(L)->sigma);
@@ -211,6 +212,10 @@ static const pnl_row plan_rows[] = {
       "Bound on the expected excess risk, from the theorem, worst case over data." },
     { "predicted", plan_predicted, PNL_FIELD, PNL_NOTHING, "plan.predicted -> number or nil",
       "The excess risk to be expected, from public numbers alone: no bound, but what tune compares." },
+    { "hopeless", plan_hopeless, PNL_FIELD, PNL_NOTHING, "plan.hopeless -> boolean",
+      "Whether the noise is expected to leave the model no better than a constant prediction, by public numbers alone: "
+      "the first warning then says why, and what would help.  False does not promise a good model.  Not judged, and "
+      "false: plans without privacy or from a start other than 0, losses without gradients or with further parameters." },
     { "gradients", plan_gradients, PNL_FIELD, PNL_NOTHING, "plan.gradients -> number or nil",
       "Per-record gradient evaluations that the run will count." },
     { "seconds", plan_seconds, PNL_FIELD, PNL_NOTHING, "plan.seconds -> number or nil",

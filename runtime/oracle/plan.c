@@ -131,6 +131,17 @@ void pn_plan_warn(pn_plan *plan, const char *format, ...)
     }
 }
 
+void pn_plan_warn_hopeless(pn_plan *plan, const char *format, ...)
+{
+    va_list args;
+
+    plan->hopeless = true;
+    memmove(plan->warnings[1], plan->warnings[0], sizeof plan->warnings - sizeof plan->warnings[0]);
+    va_start(args, format);
+    (void)vsnprintf(plan->warnings[0], sizeof plan->warnings[0], format, args);
+    va_end(args);
+}
+
 void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole)
 {
     if (plan->setting_count < PN_PLAN_SETTINGS)

@@ -43,7 +43,7 @@ typedef struct pn_plan_setting {
 } pn_plan_setting;
 
 #define PN_PLAN_SETTINGS  6
-#define PN_PLAN_WARNINGS  4
+#define PN_PLAN_WARNINGS  5
 #define PN_PLAN_QUESTIONS 16
 
 typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_privacy_kind;
@@ -98,9 +98,10 @@ struct pn_plan {
     bool draws;            /* a non-private run that needs a stream, for noise that a user asks for */
     bool samples;          /* a non-private run that needs a stream, for its batches */
     bool proven;           /* false: a paper calibration whose (epsilon, delta) claim is not proven; printed as such */
-    bool worthless;        /* no budget can pay for what it gives, whatever the event says: simulated runs only */
-    double bound;          /* on the expected excess risk, by the theorem; NaN when none */
-    double predicted;      /* excess risk to be expected, from public numbers alone and without guarantee; 0: unknown */
+    bool hopeless;    /* the noise is expected to leave the model no better than a constant: warnings[0] says why */
+    bool worthless;   /* no budget can pay for what it gives, whatever the event says: simulated runs only */
+    double bound;     /* on the expected excess risk, by the theorem; NaN when none */
+    double predicted; /* excess risk to be expected, from public numbers alone and without guarantee; 0: unknown */
     double gradients; /* per-record gradient evaluations that the run will count, of solvers by values evaluations of
                               the loss; 0: unknown */
     double seconds;   /* of one core, that a run would take, estimated from public sizes; 0: unknown */
@@ -138,6 +139,8 @@ void pn_plan_later(pn_plan *plan);
 void pn_lines_add(pn_plan_lines *lines, const char *name, double value, const char *text, const char *formula, ...)
     PN_PRINTF(5, 6);
 void pn_plan_warn(pn_plan *plan, const char *format, ...) PN_PRINTF(2, 3);
+/** Likewise, before all others: the plan is hopeless, and why. */
+void pn_plan_warn_hopeless(pn_plan *plan, const char *format, ...) PN_PRINTF(2, 3);
 /** Say what an option that shapes the run is in this plan: "batch", "step".  What `tune` varies. */
 void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole);
 /** A run of the plan will ask a question of that kind, once a step until it says otherwise: *out, zeroed but for that,

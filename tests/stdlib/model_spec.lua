@@ -132,8 +132,8 @@ describe("pn.model", function()
   it("shows the warnings of its plan first", function()
     local m = pn.model.logistic(options("logistic", { epsilon = 60 }))
     assert.same(m.plan.warnings, m.warnings)
-    assert.truthy(m.warnings[1]:find("epsilon = 60 protects little", 1, true))
-    assert.truthy(tostring(m):find("\n  warning  epsilon = 60 protects little", 1, true))
+    assert.truthy(m.warnings[1]:find("epsilon = 60 protects next to nothing", 1, true))
+    assert.truthy(tostring(m):find("\n  warning  epsilon = 60 protects next to nothing", 1, true))
     for _, warning in ipairs(pn.model.logistic(options "logistic").warnings) do assert.is_nil(warning:find "protects") end
   end)
 
@@ -191,7 +191,8 @@ describe("pn.model", function()
       { "logistic", "recipe= reads a file", options("logistic", { data = rows() }) },
       { "logistic", "labels must be -1 and 1", { data = rows(50, 2), epsilon = 1 } },
       { "linear", "clip_labels(low, high)", { data = pn.data.from({ { 1 }, { 2 } }, { 1, 2.5 }):clip_rows("l2", 1), epsilon = 1 } },
-      { "logistic", "no public bound", { data = pn.data.from({ { 1 }, { 2 } }, { 1, -1 }), epsilon = 1 } },
+      { "logistic", "no bound on the records is enforced: scale the columns by their public ranges",
+        { data = pn.data.from({ { 1 }, { 2 } }, { 1, -1 }), epsilon = 1 } },
       { "logistic", "epsilon is missing", options("logistic", { epsilon = none }) },
       { "logistic", "not both", options("logistic", { rho = 1 }) },
       { "logistic", "neither epsilon nor rho", options("logistic", { privacy = false }) },

@@ -65,6 +65,10 @@ double pn_plan_rho(const pn_plan *plan);
 double pn_plan_bound(const pn_plan *plan);
 /** The excess risk to be expected, from public numbers alone and without guarantee; 0: unknown. */
 double pn_plan_predicted(const pn_plan *plan);
+/** Whether the noise is expected to leave the model no better than a constant prediction, by public numbers alone; the
+ *  first warning says why, and what would help.  False where it is not judged: without privacy, from a start other than
+ *  0, and for losses without gradients or with further parameters. */
+bool pn_plan_hopeless(const pn_plan *plan);
 /** Per-record gradients that a run will count; 0: unknown. */
 double pn_plan_gradients(const pn_plan *plan);
 /** The noise on each coordinate of the mean gradient in a step; 0: none, or not one number. */

@@ -49,6 +49,11 @@ double pn_plan_predicted(const pn_plan *plan)
     return plan->predicted;
 }
 
+bool pn_plan_hopeless(const pn_plan *plan)
+{
+    return plan->hopeless;
+}
+
 double pn_plan_gradients(const pn_plan *plan)
 {
     return plan->gradients;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "privacy/accounting/weak.h"
+#include "solvers/engine/hopeless.h"
 #include "solvers/engine/solver.h"
 #include "solvers/engine/without_records.h"
 #include "solvers/engine/work.h"
@@ -170,6 +172,7 @@ static void warn_about_parameters(pn_plan *plan)
 {
     const pn_request *request = &plan->request;
     size_t n = pn_objective_data(plan->objective)->n;
+    char weak[128];
 
     if (request->kind != PN_NONPRIVATE && pn_objective_data(plan->objective)->bounds.categories_found)
         pn_plan_warn(plan, "the categories of columns of text were found in the records: which there are, and how many "
@@ -182,9 +185,8 @@ static void warn_about_parameters(pn_plan *plan)
     if (request->delta == 0.0)
         pn_plan_warn(plan, "delta is absent: pure epsilon; with delta=%.1g the noise would be smaller",
                      1.0 / ((double)n * (double)n));
-    if (request->epsilon > 10.0)
-        pn_plan_warn(plan, "epsilon = %g protects little: odds may change by a factor of e^%g", request->epsilon,
-                     request->epsilon);
+    if (pn_weak_epsilon(weak, sizeof weak, request->epsilon))
+        pn_plan_warn(plan, "%s", weak);
 }
 
 /* Any point of the set is within L x diameter of the best one: a bound above that promises nothing. */
@@ -343,7 +345,7 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
 }
 
 /* What a plan that its solver has made costs, and what else forbids it or is worth a warning. */
-static pn_status judge(pn_plan *plan, const char *owner, pn_ledger *ledger, pn_err *err)
+static pn_status judge(pn_plan *plan, const char *owner, pn_ledger *ledger, const pn_arg *start, pn_err *err)
 {
     const pn_request *request = &plan->request;
 
@@ -356,6 +358,7 @@ static pn_status judge(pn_plan *plan, const char *owner, pn_ledger *ledger, pn_e
     warn_about_parameters(plan);
     warn_about_bound(plan);
     pn_plan_estimate(plan);
+    PN_TRY(pn_plan_judge_hope(plan, start, err));
     return ledger && plan->event ? pn_plan_covered(plan, ledger, false, err) : PN_OK;
 }
 
@@ -382,7 +385,7 @@ pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *o
         return pn_without_records_plan(out, solver, objective, &request, common, own, why, err);
     PN_TRY(check_drawable(owner, solver, objective, &request, err));
     PN_TRY(pn_plan_make(&plan, solver, objective, &request, common, own, err));
-    status = judge(plan, owner, ledger, err);
+    status = judge(plan, owner, ledger, &common[PN_OPT_START], err);
     if (status == PN_OK)
         *out = plan;
     else

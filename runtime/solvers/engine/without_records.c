@@ -112,7 +112,7 @@ static void explain(pn_plan *plan, const char *why)
     plan->bound = NAN;
     plan->predicted = plan->sigma = plan->gradients = 0.0;
     plan->proven = true;
-    plan->worthless = false;
+    plan->worthless = plan->hopeless = false;
     pn_plan_add(plan, "records n", (double)pn_objective_data(plan->objective)->n, "public; none of them is read");
     pn_plan_add(plan, "sensitivity", 0.0, "%s", why);
     pn_plan_add_text(plan, "noise", "none", "nothing is released about the records, so nothing is charged");

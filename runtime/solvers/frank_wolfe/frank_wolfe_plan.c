@@ -229,11 +229,12 @@ static void warn_of_noise(pn_plan *plan, const fw_problem *at, const choice *mad
     if (descent_pays(at))
         (void)snprintf(instead, sizeof instead, "solve.gradient_descent over l2_ball{radius=%.3g}, or ",
                        at->set->ops->atom_radius(at->set, PN_L2));
-    pn_plan_warn(plan,
-                 "choices are mostly noise: %.3g against the %.3g that a vertex gains when slopes spread over %zu "
-                 "coordinates; expect little better than the start. Take %s%s >= %.3g",
-                 noise, gain, at->set->dim, instead, at->request->kind == PN_RHO ? "rho" : "epsilon",
-                 budget_that_pays(at, selection, fixed_steps));
+    pn_plan_warn_hopeless(
+        plan,
+        "choices are mostly noise: %.3g against the %.3g that a vertex gains when slopes spread over %zu "
+        "coordinates; expect little better than the start. Take %s%s >= %.3g",
+        noise, gain, at->set->dim, instead, at->request->kind == PN_RHO ? "rho" : "epsilon",
+        budget_that_pays(at, selection, fixed_steps));
 }
 
 /* ---- the plan ---- */

@@ -91,7 +91,7 @@ static void a_plan_and_its_fit_tell_what_they_are(void)
     CHECK(pn_plan_epsilon(plan) > 0.9 && pn_plan_delta(plan) <= 1e-6 && pn_plan_rho(plan) > 0.0);
     CHECK(pn_plan_sigma(plan) > 0.0 && pn_plan_gradients(plan) == 12.0 * 400.0);
     CHECK(pn_plan_warning(plan, 3) == NULL && (isnan(pn_plan_bound(plan)) || pn_plan_bound(plan) > 0.0));
-    CHECK(pn_plan_predicted(plan) >= 0.0);
+    CHECK(pn_plan_predicted(plan) >= 0.0 && !pn_plan_hopeless(plan));
     CHECK(pn_plan_run(&fit, plan, NULL, &err) == PN_OK);
     CHECK(pn_fit_dim(fit) == 4 && pn_fit_steps(fit) == 12 && pn_fit_gradients(fit) == 12 * 400 && !pn_fit_stopped(fit));
     CHECK(pn_fit_seconds(fit) >= 0.0 && isfinite(pn_fit_theta(fit)[3]));
