@@ -295,7 +295,8 @@ function models.add(pn)
     gaussian = pn.event.gaussian, event = pn.event.exponential, approximate = pn.event.approximate, repeated = pn.event.repeated,
     compose = pn.event.compose,
     ledger = pn.ledger,
-    logistic = pn.loss.logistic, squared = pn.loss.squared, poisson = pn.loss.poisson, softmax = pn.loss.softmax, huber = pn.loss.huber,
+    logistic = pn.loss.logistic, squared = pn.loss.squared, poisson = pn.loss.poisson, softmax = pn.loss.softmax,
+    huber = pn.loss.huber,
   }
   local library = {}
   evaluates(pn.evaluate)

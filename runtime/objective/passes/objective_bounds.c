@@ -130,10 +130,10 @@ static void explain_no_set(const pn_objective *objective, pn_bounds *bounds)
         text, sizeof text,
         clip > 0.0 && isfinite(clip)
             ? "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, which is what a "
-              "record's gradient can be at theta = 0; a set= would do, but models do not fit in a small one, and the noise "
-              "grows with a large one"
-            : "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, say; a set= would "
-              "do, but models do not fit in a small one, and the noise grows with a large one",
+              "record's gradient can be at theta = 0; a set= would do, but models do not fit in a small one, and the "
+              "noise grows with a large one"
+            : "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, say; a set= "
+              "would do, but models do not fit in a small one, and the noise grows with a large one",
         clip > 0.0 && isfinite(clip) ? clip : 1.0);
     missing(bounds, text);
 }

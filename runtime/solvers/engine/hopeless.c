@@ -7,10 +7,10 @@
  *
  * is the norm of the noise on one gradient that takes the whole budget, beside the largest gradient.  A plan is
  * hopeless from r = 1/2 on.  No way of spending the budget sees more, so r is of the problem, not of the solver; a
- * predicted excess is not compared with the gap at the start, since the ratio at which models become useless is twelve
- * times larger for the logistic loss than for the squared loss with clip=, while r is the same.
- *     d  at most 400: of reuters (8315 columns) and news20 (62,061) the noise hides less than sqrt(d) says; and at most
- *        2 ln k over a polytope of k vertices, since the noise of all of them is sqrt(2 ln k) of one.
+ * predicted excess is not compared with the gap at the start, since the ratio at which models become useless is about
+ * ten times larger for the logistic loss than for the squared loss with clip=, while r is the same.
+ *     d  at most 400: of news20 (62,061 columns) the noise hides less than sqrt(d) says; and at most 2 ln k
+ *        over a polytope of k vertices, since the noise of all of them is sqrt(2 ln k) times that of one.
  *     G/(2 g)  is 1 for losses with certified slopes and for clip= at half of the largest gradient; the squared loss
  *        over a ball of ten times the labels has 5.5.  A release of moments has no such gradients, and the factor 1.
  *     Choices among vertices have a rule of their own (frank_wolfe_plan.c).

@@ -143,6 +143,9 @@ describe("a certified objective", function()
   it("says which of set, records, labels and formula is unbounded", function()
     local square, linf = pn.loss.squared(), pn.data.from(X, y):clip_rows("linf", 1)
     local function missing(parts) return tostring(pn.objective(parts).bounds.missing) end
+    local slopes = missing { data = pn.data.from(X, y):clip_rows("l2", 1), loss = square }
+    assert.truthy(slopes:find("has no constraint set.*give it clip=.*a set= would do, but models do not fit"), slopes)
+    assert.truthy(slopes:find("with a large one$"), slopes)
     assert.truthy(missing { data = linf, loss = square }:find("has no constraint set", 1, true))
     assert.truthy(missing { data = pn.data.from(X, y), loss = square, set = set }:find("clip_rows", 1, true))
     assert.truthy(missing { data = pn.data.from(X, y), loss = pn.loss.hinge(), set = set }:find("clip_rows", 1, true))

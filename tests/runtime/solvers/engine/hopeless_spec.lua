@@ -69,9 +69,9 @@ describe("a plan that predicts a model no better than a constant", function()
   it("is so for every solver of gradients or moments, on both sides of r = 1/2", function()
     local n, p = 400, 16
     local d, at = rows(n, p), edge(n, p)
-    for solver, kind in pairs { gradient_descent = "squared", sgd = "logistic", newton = "logistic", output_perturbation = "logistic",
-      objective_perturbation = "logistic", sufficient_statistics = "moments", accelerated_mirror_descent = "logistic",
-      heavy_ball = "logistic" } do
+    for solver, kind in pairs { gradient_descent = "squared", sgd = "logistic", newton = "logistic",
+      output_perturbation = "logistic", objective_perturbation = "logistic", sufficient_statistics = "moments",
+      accelerated_mirror_descent = "logistic", heavy_ball = "logistic" } do
       local obj = kinds[kind](d)
       assert.is_true(hopeless(plan(solver, obj, at * 0.999)), solver)
       assert.is_false(hopeless(plan(solver, obj, at * 1.001)), solver)
@@ -129,7 +129,7 @@ describe("a plan that predicts a model no better than a constant", function()
   it("is what a model of pn.model prints before all else", function()
     local m = pn.model.logistic { data = rows(354, 11), epsilon = 0.05 }
     assert.is_true(m.plan.hopeless)
-    assert.truthy(tostring(m):find("^model: [^\n]*\n  warning  the noise is predicted to leave the model no better than a constant"))
+    assert.truthy(tostring(m):find("^model: [^\n]*\n  warning  the noise is predicted to leave the model no better than"))
     assert.is_false(pn.model.logistic { data = rows(3342, 9), epsilon = 1 }.plan.hopeless)
   end)
 
@@ -165,8 +165,8 @@ describe("a price that protects little", function()
     assert.truthy(made_plan.warnings[1]:find(text, 1, true))
     assert.truthy(plan("gradient_descent", obj, 20).warnings[1]:find("epsilon = 20 protects little", 1, true))
     assert.equal(0, count(plan("gradient_descent", obj, 5)))
-    local search = { solver = "gradient_descent", objective = obj, grid = { iterations = { 2, 3 } }, score = "accuracy", epsilon = 60,
-      delta = 1e-6 }
+    local search = { solver = "gradient_descent", objective = obj, grid = { iterations = { 2, 3 } }, score = "accuracy",
+      epsilon = 60, delta = 1e-6 }
     assert.equal(1, count(pn.tune.plan(search)))
     assert.equal(1, count(pn.tune(search)))
     local d = pn.query.describe { data = rows(400, 16), columns = { 1 }, low = -1, high = 1, epsilon = 60,
