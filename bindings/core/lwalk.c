@@ -132,11 +132,13 @@ void pnl_run_options(lua_State *L, int options, const char *owner, pn_run_option
 }
 
 /* Who pays for the run of `plan`, and what it counts as.  Where nobody named a ledger the budget of the data set is
- * charged, unless the noise is simulated; without one the run counts as its whole plan, which its fit states. */
-static void begin_spending(lua_State *L, const pn_plan *plan, const char *owner, pn_run_options *run, pn_spending *out)
+ * charged, unless the noise is simulated; without one the run counts as its whole plan, which its fit states.  What runs
+ * on a budget of its own has been charged and counted by who gave it that. */
+static void begin_spending(lua_State *L, const pn_plan *plan, int options, const char *owner, pn_run_options *run,
+                           pn_spending *out)
 {
     const pn_dataset *data = pn_objective_data(plan->objective);
-    pn_bill *account = plan->without_records ? NULL : pnl_bill(L, data);
+    pn_bill *account = plan->without_records || pnl_on_own_budget(L, options) ? NULL : pnl_bill(L, data);
     pn_ledger *given = run->ledger ? run->ledger : plan->request.ledger;
     bool simulated = run->rng && pn_rng_simulated(run->rng);
 
@@ -201,7 +203,7 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
         lua_pushboolean(L, false);
     }
     slot = pnl_new_fit(L, plan_index);
-    begin_spending(L, plan, owner, &run, &spending);
+    begin_spending(L, plan, options, owner, &run, &spending);
     pnl_run_begin_at(L, -2, owner);
     pnl_busy(L, plan_index, true);
     status = PN_SPENDING(&spending, PN_WITH_RECORDS(pn_plan_run(slot, plan, &run, &err)));
@@ -232,7 +234,7 @@ int pnl_plan_walk(lua_State *L, int plan_index, int options)
     slot = (pn_walk **)pnl_newbox(L, &pnl_walk_class);
     pnl_keep(L, -1, plan_index);
     spending = lua_newuserdatauv(L, sizeof *spending, 0);
-    begin_spending(L, plan, "plan:steps", &run, spending);
+    begin_spending(L, plan, options, "plan:steps", &run, spending);
     pnl_keep(L, -2, -1);
     lua_pop(L, 1);
     for (int i = 0; i < 2; i++) { /* themselves: the table may change */

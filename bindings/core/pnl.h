@@ -149,6 +149,8 @@ void pnl_refuse_strict(lua_State *L, const char *owner, const pn_param *params, 
  *  which no script gets: a run whose price was charged beforehand as part of another's, and that has a budget of its
  *  own. */
 extern const char pnl_own_budget;
+/** Whether the option `ledger` of the table at `options` is that. */
+bool pnl_on_own_budget(lua_State *L, int options);
 void pnl_push_ledger(lua_State *L, int options, const char *owner);
 /** Push a box for an object that others own and that lives longer than the state. */
 void pnl_borrow(lua_State *L, const pnl_class *cls, void *object);

@@ -232,20 +232,31 @@ static void limit_charges(lua_State *L)
 
 const char pnl_own_budget = 'o';
 
+bool pnl_on_own_budget(lua_State *L, int options)
+{
+    bool own = false;
+
+    if (lua_istable(L, options)) {
+        lua_getfield(L, options, "ledger");
+        own = lua_touserdata(L, -1) == &pnl_own_budget;
+        lua_pop(L, 1);
+    }
+    return own;
+}
+
 void pnl_push_ledger(lua_State *L, int options, const char *owner)
 {
     bool curated = lua_rawgetp(L, LUA_REGISTRYINDEX, &curated_key) != LUA_TNIL;
 
     lua_pop(L, 1);
+    if (pnl_on_own_budget(L, options)) {
+        lua_pushnil(L);
+        return;
+    }
     if (lua_istable(L, options))
         lua_getfield(L, options, "ledger");
     else
         lua_pushnil(L);
-    if (lua_touserdata(L, -1) == &pnl_own_budget) {
-        lua_pop(L, 1);
-        lua_pushnil(L);
-        return;
-    }
     if (!curated)
         return;
     if (!lua_isnil(L, -1)) {

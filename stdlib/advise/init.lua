@@ -1,15 +1,16 @@
 -- advise/init.lua -- pn.advise(data, loss, budget): which solver promises the smallest excess risk over each set.  Only plans are
--- made, from public sizes and certified bounds: nothing is spent, no record is looked at.
--- Depends on: penumbra.core, penumbra.frame (bindings/core/lprogress.c), penumbra.advise.sets, .show.
+-- made, from public sizes and certified bounds: nothing is spent, no record is looked at, but where probe= asks for it.
+-- Depends on: penumbra.core, penumbra.frame (bindings/core/lprogress.c), penumbra.advise.sets, .probe, .show.
 -- Used by: penumbra (pn.advise).
 local frame = require "penumbra.frame"
 local pn = require "penumbra.core"
+local probe = require "penumbra.advise.probe"
 local sets = require "penumbra.advise.sets"
 
 local advise = {}
 
 -- The budget, and what says where to look.
-local own_options = { sets = true, radius = true, radii = true, solvers = true }
+local own_options = { sets = true, radius = true, radii = true, solvers = true, probe = true, rng = true }
 
 -- What some plan takes; the options of a run are nobody's here, but for these two.
 local function plan_options()
@@ -40,7 +41,7 @@ local function read_options(options)
   for name, value in pairs(options) do
     if not own_options[name] and not known[name] then
       error(("advise: unknown option '%s'; it takes epsilon, delta, rho, neighbours, ledger, radius, radii, sets, solvers, "
-        .. "progress, and what the solvers' plans take"):format(tostring(name)), 0)
+        .. "probe, rng, progress, and what the solvers' plans take"):format(tostring(name)), 0)
     end
     if not own_options[name] then budget[name] = value end -- the solvers know their own options
   end
@@ -115,35 +116,40 @@ ranking.__index = ranking
 
 function ranking:__tostring() return require "penumbra.advise.show"(self) end
 
--- pn.advise(data, loss, {epsilon=, delta=, rho=, radius=, radii=, sets=, solvers=})
-function advise.run(data, loss, options)
-  expect(data, "pn.dataset", "data")
-  expect(loss, "pn.loss", "loss")
-  local budget = read_options(options)
-  local classes = loss.margins
-  local dim = data.p * (classes and classes > 0 and classes or 1) + (loss.extra or 0)
-  local where, guess = read_sets(options, dim)
-  local solvers = read_solvers(options)
-  local rows = setmetatable({ problem = ("%s loss on %d x %d records"):format(loss.name, data.n, data.p),
-    budget = budget_text(budget), convex = loss.convex, guess = guess, sets = {} }, ranking)
-  frame("advise", #where * #solvers, options.progress, function(tell)
-    local done = 0
+-- Plans for all sets, and the probe if there is one; reports as it goes.
+local function consider(rows, where, solvers, with, share)
+  local done = 0
+  frame("advise", #where * #solvers, with.options.progress, function(tell)
     local function told()
       tell(done)
       done = done + 1
     end
-    for _, set in ipairs(where) do
-      rows.sets[#rows.sets + 1] = sets.group(set, solvers, { data = data, loss = loss, budget = budget }, told)
-    end
+    for _, set in ipairs(where) do rows.sets[#rows.sets + 1] = sets.group(set, solvers, with, told) end
   end)
   flatten(rows)
-  rows.best = #where == 1 and rows.sets[1].star or nil
+  if not share then return end
+  frame("advise: probe", #where + 1, with.options.progress, function(tell) probe.run(rows, with, share, tell) end)
+end
+
+-- pn.advise(data, loss, {epsilon=, delta=, rho=, radius=, radii=, sets=, solvers=, probe=, ledger=, rng=})
+function advise.run(data, loss, options)
+  expect(data, "pn.dataset", "data")
+  expect(loss, "pn.loss", "loss")
+  local budget, share = read_options(options), probe.share(options)
+  local classes = loss.margins
+  local dim = data.p * (classes and classes > 0 and classes or 1) + (loss.extra or 0)
+  local where, guess = read_sets(options, dim)
+  local rows = setmetatable({ problem = ("%s loss on %d x %d records"):format(loss.name, data.n, data.p),
+    budget = budget_text(budget), convex = loss.convex, guess = guess, sets = {} }, ranking)
+  consider(rows, where, read_solvers(options), { data = data, loss = loss, budget = budget, options = options, dim = dim }, share)
+  if not share then rows.best = #where == 1 and rows.sets[1].star or nil end
   return rows
 end
 
 advise.rows = {
   advise = {
-    signature = 'pn.advise(data, loss, {epsilon=, delta=, rho=, radius=, radii=, sets=, solvers=, progress=}) -> ranking',
+    signature = 'pn.advise(data, loss, {epsilon=, delta=, rho=, radius=, radii=, sets=, solvers=, '
+      .. 'probe=, ledger=, rng=, progress=}) -> ranking',
     doc = 'Plan every solver over every set and rank the solvers set by set, by the excess risk that their plans predict, else by '
       .. 'the bound of their theorem, from n, p, the set and the budget.  Spends nothing and looks at no record.  sets: a list; '
       .. 'by default the l2, l1, group and interpolation balls of the given radius (1), or of each of radii.  solvers: a list of '
@@ -153,8 +159,18 @@ advise.rows = {
       .. 'can fall over the set (obj.bounds.reach), or reach is below 0.05 of the loss at the start.  '
       .. 'The ranking prints itself; ranking[i] = {set=, width=, reach=, solver=, predicted=, bound=, iterations=, theorem=, '
       .. 'source=, plan=, reason=, best_of_set=}, set by set, best first.  ranking.best is the best row where one set was asked '
-      .. 'about, else nil: ranking.best.plan:run() trains.  Other options go to the plans (neighbours=, iterations= ...).',
-    reveals = 'nothing',
+      .. 'about, else nil: ranking.best.plan:run() trains.  Other options go to the plans (neighbours=, iterations= ...).  '
+      .. 'probe = 0.1 (or true) spends that share of the budget, as rho, to ask the records which set fits: 4/5 of it fit the '
+      .. 'starred solver of each of the M sets in equal parts, 1/5 releases the mean losses of these models and of theta = 0, '
+      .. 'each record clipped to the range of its loss, with Gaussian noise: one record moves them by range x sqrt(M + 1)/n at most '
+      .. '(zero_out: or the largest size of a loss for the range, where that is more).  One charge pays for all of it before any '
+      .. 'noise is drawn, to a slice of ledger= (or of pn.budget) that has the whole budget: ranking.ledger.  ranking.best is then '
+      .. 'the set of the least released loss, where that is below theta = 0 by two deviations of their difference, planned with '
+      .. 'what ranking.ledger has left; else nil.  ranking.probe = {share=, start=, sd=, clip=, event=, simulated=, set=}, and '
+      .. 'each of ranking.sets has set=, reach=, star=, why=, probe_loss=.  The fits of the probe have less budget than the final '
+      .. 'one, so it favours sets that need little.  rng: a seeded stream makes the probe a simulation; a ledger of teaching '
+      .. 'takes it.',
+    reveals = 'paid',
     kind = 'function',
   },
 }

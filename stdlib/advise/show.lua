@@ -9,6 +9,11 @@ local function number(x)
   return x and ("%.4g"):format(x) or "-"
 end
 
+-- At most 51 columns of it.
+local function short(text)
+  return #text <= 51 and text or text:sub(1, 48) .. "..."
+end
+
 local function filled(text, lead, indent)
   return (wrap(lead or "  ", text, indent or 4):gsub("\n$", ""))
 end
@@ -44,6 +49,40 @@ local function tables(self, lines)
   for _, group in ipairs(self.sets) do group_lines(self, group, names, lines) end
 end
 
+-- ---- the probe ----
+
+local function probe_lines(self, lines)
+  local probe = self.probe
+  local function line(mark, name, loss)
+    lines[#lines + 1] = ("  %s %-51s %10s +- %s"):format(mark, short(name), number(loss), number(probe.sd))
+  end
+  lines[#lines + 1] = filled(("probe%s: mean losses of models that a share of %g of the budget has paid for, with noise"):format(
+    probe.simulated and ", a simulation with seeded noise" or "", probe.share))
+  line(" ", "theta = 0", probe.start)
+  for _, group in ipairs(self.sets) do
+    if group.probe_loss then line(group.set == probe.set and "*" or " ", brief(group.set), group.probe_loss) end
+  end
+  for _, group in ipairs(self.sets) do
+    if group.unprobed then lines[#lines + 1] = filled(("not probed over %s: %s"):format(brief(group.set), group.unprobed)) end
+  end
+end
+
+local function probe_verdict(self, lines)
+  local probe, best = self.probe, self.best
+  if best then
+    lines[#lines + 1] = filled(("* recommended: solve.%s over %s, with what is left"):format(best.solver, brief(best.set)))
+  elseif probe.set then
+    lines[#lines + 1] = filled(("* recommended: %s, but no plan over it can be made with what is left"):format(brief(probe.set)))
+  else
+    lines[#lines + 1] = filled(("no set beats the start by more than the noise of the probe (%s +- %s)"):format(
+      number(probe.start), number(probe.sd)))
+  end
+  local left = self.ledger
+  lines[#lines + 1] = filled(("left for the final fit: %s %s, in ranking.ledger"):format(left.rho and "rho" or "epsilon",
+    number(left.remaining)))
+  lines[#lines + 1] = filled "the probe's fits have less budget than the final one, so it favours sets that need little"
+end
+
 -- ---- the recommendation ----
 
 local function recommendation(self)
@@ -57,7 +96,7 @@ end
 
 -- What tells sets apart, and that the radius was not chosen by anybody.
 local function what_next(self, lines)
-  if #self.sets > 1 then
+  if #self.sets > 1 and not self.probe then
     lines[#lines + 1] = filled("which set fits is in the records: probe=0.1 with ledger= spends a tenth of the budget to compare "
       .. "the starred solvers on them, pn.advise(data, loss, {epsilon=, delta=, probe=0.1, ledger=L})")
   end
@@ -132,11 +171,17 @@ local function beyond_ranking(rows)
 end
 
 return function(self)
-  local lines = { filled(("advice for %s, %s; nothing is spent"):format(self.problem, self.budget), "", 4),
+  local lines = { filled(("advice for %s, %s; %s"):format(self.problem, self.budget,
+    self.probe and "the probe is paid for" or "nothing is spent"), "", 4),
     filled("Risks compare solvers over one set, never sets: each is that over the best point of its set.  Reach is the most that "
       .. "the mean loss can fall below its value at the start.", "  ", 2) }
   tables(self, lines)
-  lines[#lines + 1] = recommendation(self)
+  if self.probe then
+    probe_lines(self, lines)
+    probe_verdict(self, lines)
+  else
+    lines[#lines + 1] = recommendation(self)
+  end
   what_next(self, lines)
   lines[#lines + 1] = beyond_ranking(self)
   reasons(self, lines)
