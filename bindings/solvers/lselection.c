@@ -1,10 +1,12 @@
 /* lselection.c -- what private selection needs of the C half: `require "penumbra.selection"`, which is not part of pn.
- * The search is Lua (stdlib/tuning): it draws configurations, plans and runs them, and keeps the best.  What no script
- * may do for nothing is here: runs on a budget of their own, whose price the search has charged as a whole; scores; and
- * the one charge.  None of it gets into a script's hands: the search keeps it to itself, calls no function of a script
- * while it runs, and gives neither plan nor fit of a run away.
- * Depends on: lsolve.h, objective/passes/score.h, privacy/event/stopping.h.  Used by: penumbra.tuning. */
+ * The search is Lua (stdlib/tuning, and the probe of stdlib/advise): it plans and runs what it compares, and keeps the
+ * best.  What no script may do for nothing is here: runs on a budget of their own, whose price the search has charged as
+ * a whole; scores; and the one charge.  None of it gets into a script's hands: the search keeps it to itself, calls no
+ * function of a script while it runs, and gives neither plan nor fit of a run away.
+ * Depends on: lsolve.h, objective/passes/score.h, privacy/event/stopping.h.
+ * Used by: penumbra.tuning, penumbra.advise.probe. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bindings/core/progress.h"
@@ -75,36 +77,42 @@ static int same(lua_State *L)
 }
 
 /* The ledger of the options at 1, or the budget of the data set (simulated: of none); NULL for neither. */
-static pn_ledger *ledger_of(lua_State *L, const pn_bill *account, bool simulated)
+static pn_ledger *ledger_of(lua_State *L, const pn_bill *account, bool simulated, const char *owner)
 {
     pn_ledger *given;
 
-    pnl_push_ledger(L, 1, "tune");
+    pnl_push_ledger(L, 1, owner);
     given = pnl_test(L, -1, &pnl_ledger_class);
     if (!given && !lua_isnil(L, -1))
-        pnl_error(L, "tune: ledger must be an open pn.ledger, got %s", pnl_got(L, -1));
-    return simulated ? given : pnl_bill_ledger(L, account, given, "tune");
+        pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", owner, pnl_got(L, -1));
+    return simulated ? given : pnl_bill_ledger(L, account, given, owner);
 }
 
-/* charge(options, event, label, rng, data): to the ledger, if there is one, and to what the data set has cost */
+/* charge(options, event, label, rng, data): to the ledger, if there is one, and to what the data set has cost.  The label
+ * begins with the name of the function that was called and a colon. */
 static int charge(lua_State *L)
 {
     pn_event *event = pnl_check_event(L, 2);
     bool simulated = pn_rng_simulated(pnl_rng(L, 4));
     pn_bill *account = pnl_bill(L, pnl_check(L, 5, &pnl_dataset_class));
-    pn_ledger *ledger = ledger_of(L, account, simulated);
+    const char *label = luaL_checkstring(L, 3);
+    pn_ledger *ledger;
     pn_spending spending;
+    char owner[32];
     pn_status status;
     pn_err err;
 
+    (void)snprintf(owner, sizeof owner, "%.*s", (int)strcspn(label, ":"), label);
+    ledger = ledger_of(L, account, simulated, owner);
     if (simulated && ledger && !pn_ledger_budget(ledger)->teaching)
         pnl_status(L,
                    pn_fail(&err, PN_EPRIVACY,
-                           "tune: seeded noise gives no privacy, so a real ledger refuses it; open the ledger with "
-                           "teaching = true, or leave rng out"),
+                           "%s: seeded noise gives no privacy, so a real ledger refuses it; open the ledger with "
+                           "teaching = true, or leave rng out",
+                           owner),
                    &err);
     pn_spending_init(&spending, account, simulated);
-    status = PN_SPENDING(&spending, ledger ? pn_ledger_spend(ledger, event, 1, luaL_checkstring(L, 3), &err)
+    status = PN_SPENDING(&spending, ledger ? pn_ledger_spend(ledger, event, 1, label, &err)
                                            : pn_ledger_tell(NULL, event, 1, &err));
     pnl_status(L, pnl_bill_refused(account, ledger, status, &err), &err);
     return 0;
@@ -113,7 +121,7 @@ static int charge(lua_State *L)
 /* neighbours(options, data) -> those of the ledger that pays; nothing where there is none */
 static int has_ledger(lua_State *L)
 {
-    const pn_ledger *ledger = ledger_of(L, pnl_bill_known(L, pnl_check(L, 2, &pnl_dataset_class)), false);
+    const pn_ledger *ledger = ledger_of(L, pnl_bill_known(L, pnl_check(L, 2, &pnl_dataset_class)), false, "tune");
 
     if (!ledger)
         return 0;

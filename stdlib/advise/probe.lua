@@ -180,7 +180,8 @@ function probe.run(rows, with, share, tell)
   local question, released = losses_plan(with, points, clip,
     { rho = (1 - FITS) * share * rho, neighbours = ledger.neighbours, ledger = selection.own_budget })
   local event = event_of(chosen, question)
-  selection.charge({ ledger = ledger }, event, "advise: probe", rng, with.data)
+  local paid, why = sets.attempt(selection.charge, { ledger = ledger }, event, "advise: probe", rng, with.data)
+  if not paid then error(sets.reason(why), 0) end
   for k, one in ipairs(chosen) do
     tell(k - 1)
     points[k + 1] = fit_of(one.plan, rng).theta

@@ -122,7 +122,7 @@ describe("pn.advise with a probe", function()
     local L = pn.ledger { epsilon = 1, delta = 1e-8 }
     local ok, message = pcall(advice, { epsilon = 1, delta = 1e-8, ledger = L, rng = pn.rng.seeded(1) })
     assert.is_false(ok)
-    assert.truthy(message:find("seeded noise", 1, true), message)
+    assert.truthy(message:find("advise: seeded noise", 1, true), message)
     assert.equal(0, L.spent)
     local ranking = advice { epsilon = 1, delta = 1e-8, rng = pn.rng.seeded(1) }
     assert.is_true(ranking.probe.simulated)
@@ -154,6 +154,7 @@ describe("pn.advise with a probe", function()
     ok, message = pcall(advice, { rho = 20, sets = balls(4, 8) }, d)
     assert.is_false(ok)
     assert.truthy(message:find("Requested", 1, true), message)
+    assert.is_nil(message:find("probe.lua", 1, true), message)
     assert.is_near(0.05, limit.spent, 1e-9)
   end)
 
