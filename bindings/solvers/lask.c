@@ -279,6 +279,8 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);
+    self->last = plan->questions[0].ops;
+    self->noise = pn_question_sigma(&plan->questions[0]);
     return pnl_ask_push(L, self, of, &got, dim);
 }
 

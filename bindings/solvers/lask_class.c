@@ -85,14 +85,14 @@ PNL_GETTER(ask_relation, (char *)(size_t)pn_neighbours_names[ask_of(L)->neighbou
 PNL_GETTER_IF(ask_spent, ask_of(L)->ledger != NULL, pn_ledger_spent(ask_of(L)->ledger));
 PNL_GETTER_IF(ask_left, ask_of(L)->ledger != NULL, pn_ledger_remaining(ask_of(L)->ledger));
 
-/* ask:noise(name): of the plan. */
+/* ask:noise(name): of the plan; by itself of the last answer. */
 static int ask_noise(lua_State *L)
 {
     const pnl_ask *self = ask_of(L);
     const pn_question_ops *ops = pnl_ask_question(L, 2, self->owner, "noise: ");
 
     if (self->mode != PNL_ASK_RUNS || !self->plan) {
-        lua_pushnumber(L, 0.0); /* while a solver is planned, and where each answer has its own */
+        lua_pushnumber(L, self->last == ops ? self->noise : 0.0); /* 0 while a solver is planned */
         return 1;
     }
     for (size_t i = 0; i < self->plan->question_count; i++) {
@@ -210,8 +210,9 @@ static const pnl_row ask_rows[] = {
     { "noise", ask_noise, PNL_METHOD, PNL_NOTHING, "ask:noise(question) -> number",
       "The standard deviation of the plan's noise on each number of an answer to that question, \"gradient\" "
       "say.  Of difference and hvp it is that for length 1, of a gradient with clip= that for clip 1, of prefix "
-      "that on the last sum, of vertex, choose and above (a watch) the scale of the choice.  0 while the solver "
-      "is planned, without privacy, and at the prompt, where each answer has a price of its own." },
+      "that on the last sum, of vertex, choose and above (a watch) the scale of the choice.  At the prompt, where "
+      "each answer has a price of its own, that of the last answer, 0 where it was to another question.  0 while "
+      "the solver is planned, and without privacy." },
     { "n", ask_n, PNL_FIELD, PNL_NOTHING, "ask.n -> integer", "The number of records; public." },
     { "dim", ask_dim, PNL_FIELD, PNL_NOTHING, "ask.dim -> integer", "The number of entries of theta." },
     { "set", ask_set, PNL_FIELD, PNL_NOTHING, "ask.set -> pn.set or nil",

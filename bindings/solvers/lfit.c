@@ -384,18 +384,23 @@ static const pnl_row fit_rows[] = {
       "a ridge, a set, a regulariser or clipping is not covered, nor a model that was chosen among several.  Errors: "
       "fits of other solvers; fewer records than columns." },
     { "intervals", pnl_fit_intervals, PNL_METHOD, PNL_PAID,
-      "fit:intervals{level=, target=, joint=, debias=} -> list",
-      "How far coefficients may be from what they estimate, at no further cost: of each {name=, estimate=, low=, "
-      "high=, sd_privacy=, sd_sampling=, kind=, bias=}, in the units of the columns where the fit has a recipe; it "
-      "prints itself with what is not covered.  target = \"population\" (default) counts the noise and that the records "
-      "are a sample, \"records\" the noise alone: where the answer without it would be.  level: 0.95 by default.  joint "
-      "= \"bonferroni\": all at once.  debias = true takes away the bias by a regulariser and by damping, to first "
-      "order, which `bias` is otherwise.  kind is \"exact\" (output_perturbation without a set, with Gaussian noise, of "
-      "the records), \"approx\" (sufficient_statistics, of a linear model; newton, of the records, or of a likelihood: "
-      "logistic, Poisson, softmax; first order in the noise) or \"heuristic\" (a set, a regulariser or clipped "
-      "gradients moved the answer: no coverage is claimed).  undetermined = true in place of low and high: the "
-      "released Hessian is lost in its noise there.  simulated: of seeded noise.  Errors: other solvers, which release "
-      "nothing that says it; a run that ended before it released that; output_perturbation that was loaded." },
+      "fit:intervals{level=, target=, joint=, debias=, ledger=, rho=, released=} -> list",
+      "How far coefficients may be from what they estimate: of each {name=, estimate=, low=, high=, sd_privacy=, "
+      "sd_sampling=, kind=, bias=}, in the units of the columns where the fit has a recipe; it prints itself with what "
+      "is not covered.  target = \"population\" (default) counts the noise and that the records are a sample, "
+      "\"records\" the noise alone: where the answer without it would be.  level: 0.95 by default.  joint = "
+      "\"bonferroni\": all at once.  debias = true takes away, to first order, what a regulariser, damping, the "
+      "quadratic term of objective_perturbation and steps that end early do, which `bias` is otherwise.  kind is "
+      "\"exact\" (output_perturbation without a set, with Gaussian noise, of the records), \"approx\" (first order in "
+      "the noise; of the population sufficient_statistics for a linear model, others for a likelihood: logistic, "
+      "Poisson, softmax) or \"heuristic\" (a set, a regulariser or clipped gradients moved the answer: no coverage is "
+      "claimed).  undetermined = true in place of low and high: the released Hessian is lost in its noise there.  It "
+      "costs nothing for sufficient_statistics, newton and output_perturbation.  gradient_descent, sgd and "
+      "objective_perturbation release no Hessian: ledger= and rho= (or epsilon= and delta=; rng= as for pn.oracle) pay "
+      "for one at theta, charged before its noise is drawn, and released = an earlier answer's `released` takes that "
+      "again.  simulated: of seeded noise.  Errors: other solvers, which release nothing that says it; runs that ended "
+      "early; fits that were loaded, but of sufficient_statistics and newton; a loss that is no likelihood, of the "
+      "population." },
     { "in_terms_of", pnl_fit_in_terms_of, PNL_METHOD, PNL_PAID, "fit:in_terms_of(data, {map=, shift=, declared=}) -> fit",
       "The same model for records as they were before public numbers changed them: theta becomes shift + P^T theta, P "
       "the map= of data:transform(P) and shift= the theta of data:offset_labels(theta, bound) (each margin has its own "

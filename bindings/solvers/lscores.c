@@ -1,7 +1,9 @@
 /* lscores.c -- what pn.evaluate needs of the C half: `require "penumbra.scores"`, which is not part of pn.  It gives a
- * data set, whose records nobody sees but through what pays for them, the fit's link, and quantiles.
+ * data set, whose records nobody sees but through what pays for them, the fit's link, how plans respond to noise, and quantiles.
  * Depends on: lsolve.h, ldata.h, progress.h, model/scores.h, numeric/beta.h.
  * Used by: penumbra.evaluation, penumbra.intervals. */
+#include <string.h>
+
 #include "bindings/core/progress.h"
 #include "bindings/data/ldata.h"
 #include "bindings/solvers/lsolve.h"
@@ -44,6 +46,25 @@ static int link_of(lua_State *L)
     return 2;
 }
 
+/* response(plan, curvature of the mean loss, of r) -> variance, part left of the start's distance, start; nothing of
+ * solvers that follow no such law */
+static int response_of(lua_State *L)
+{
+    const pn_plan *plan = pnl_check(L, 1, &pnl_plan_class);
+    double loss = luaL_checknumber(L, 2), regular = luaL_checknumber(L, 3);
+    size_t p = pn_objective_dim(plan->objective);
+    pn_response found;
+    pn_err err;
+
+    if (!plan->solver->respond)
+        return 0;
+    pnl_status(L, plan->solver->respond(plan, loss, regular, &found, &err), &err);
+    lua_pushnumber(L, found.variance);
+    lua_pushnumber(L, found.left);
+    memcpy(pnl_new_vec(L, p), found.start, p * sizeof(double));
+    return 3;
+}
+
 /* quantile(p) of the standard normal law */
 static int normal_quantile(lua_State *L)
 {
@@ -54,7 +75,11 @@ static int normal_quantile(lua_State *L)
 static int open_scores(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "of", scores_of }, { "link", link_of }, { "quantile", normal_quantile }, { NULL, NULL }
+        { "of", scores_of },
+        { "link", link_of },
+        { "response", response_of },
+        { "quantile", normal_quantile },
+        { NULL, NULL },
     };
 
     luaL_newlib(L, functions);

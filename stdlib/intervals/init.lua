@@ -18,6 +18,14 @@
 --                          averaged, what predictions between them may be off, and what A's noise makes of the last step.
 --                          ("approx": first order)
 --
+--   objective_perturbation theta minimises f + (d/2) ||theta - start||^2 + <b, theta>/n, b Gaussian, and has noise of its own:
+--                          V_P = (sigma/n)^2 (A + d I)^-2 + sigma_o^2 I.  ("approx")
+--   gradient_descent, sgd  gradients with noise along the path: V_P and what is left of the start by the recursion of
+--                          descent_response.c, as if the Hessian were A all the way.  ("approx")
+--
+-- The last two release no Hessian: fit:intervals{ledger=, rho=} pays for one at theta.  `released` of the answer is that
+-- Hessian, which further calls take for nothing.
+--
 -- "heuristic" claims no coverage: where an interval reaches the boundary of the set, which cuts the noise off; where gradients
 -- are clipped and the population is asked for, whose value they do not lead to.
 local error, ipairs, math_abs, math_max, pairs = error, ipairs, math.abs, math.max, pairs
@@ -31,7 +39,8 @@ local units = require "penumbra.intervals.units"
 local wrap = require "penumbra.wrap"
 
 local shown = call.shown
-local params = { { name = "level" }, { name = "target" }, { name = "joint" }, { name = "debias" } }
+local params = { { name = "level" }, { name = "target" }, { name = "joint" }, { name = "debias" }, { name = "released" },
+  { name = "ledger" }, { name = "rho" }, { name = "epsilon" }, { name = "delta" }, { name = "rng" } }
 
 local function fail(...) error("fit:intervals: " .. format(...), 0) end
 
@@ -39,7 +48,13 @@ local function read(options)
   if options == nil then options = {} end
   call.check("fit:intervals", params, options)
   local ask = { level = options.level or 0.95, target = options.target or "population", joint = options.joint or false,
-    debias = options.debias or false }
+    debias = options.debias or false, released = options.released }
+  for _, name in ipairs { "ledger", "rho", "epsilon", "delta", "rng" } do
+    if options[name] ~= nil then
+      ask.price = ask.price or {}
+      ask.price[name] = options[name]
+    end
+  end
   if type(ask.level) ~= "number" or not (ask.level > 0 and ask.level < 1) then
     fail("level must be a number between 0 and 1, got %s", shown(ask.level))
   end
@@ -135,7 +150,7 @@ end
 -- ---- from second derivatives ----
 
 -- The factor of the Hessian that is a record's mean squared gradient.
-local function residual_of(fit, c)
+local function residual_of(fit)
   local link, objective = scores.link(fit), objective_of(fit)
   if link == "logistic" or link == "softmax" or link == "exp" then return 1 end
   fail('of loss.%s nothing was released that says how the records scatter; target = "records" says how far noise moved the '
@@ -143,27 +158,22 @@ local function residual_of(fit, c)
     link == "identity" and ", and solve.sufficient_statistics has both" or "")
 end
 
--- What moved the answer from the value that is asked for, and what becomes of that.
-local function add_bias(out, fit, c, ask, law)
-  local pulls, names = {}, {}
-  if c.damping > 0 then pulls[1], names[1] = c.pull, "damping towards the start" end
-  local regular = false
-  for j = 1, #c.regular_gradient do regular = regular or c.regular_gradient[j] ~= 0 end
-  if regular and ask.target == "population" then
-    pulls[#pulls + 1], names[#names + 1] = c.regular_gradient, "the regulariser"
+local function any(v)
+  for j = 1, #v do
+    if v[j] ~= 0 then return true end
   end
-  if not pulls[1] then return end
-  out.shift = law.shift(pulls)
-  out.bias_of = concat(names, " and ")
+  return false
 end
 
--- c: as fit.curvature; variance(a): of the noise of theta along an eigenvector of the eigenvalue a.
-local function by_curvature(fit, c, ask, variance)
+-- c: as fit.curvature; respond: as intervals/curvature.lua has it; early: what moves the answer towards its start.
+local function by_curvature(fit, c, ask, respond, start, early)
   local population, objective = ask.target == "population", objective_of(fit)
-  local law = curvature(c, { variance = variance, n = objective and objective.n or fit.plan.records,
-    residual = population and residual_of(fit, c) or nil })
-  local out = { kind = "approx", notes = {}, spread = law.spread, set = objective and objective.set or fit.plan.set }
-  add_bias(out, fit, c, ask, law)
+  local regular = population and any(c.regular_gradient)
+  local law = curvature(c, { respond = respond, start = start, debias = ask.debias, n = objective and objective.n
+    or fit.plan.records, residual = population and residual_of(fit) or nil, regular = regular })
+  local out = { kind = "approx", notes = {}, spread = law.spread, set = objective and objective.set or fit.plan.set,
+    shift = (early or regular) and law.shift(fit.theta) or nil,
+    bias_of = early and regular and early .. " and the regulariser" or early or "the regulariser" }
   if population and c.clip > 0 then
     out.kind = "heuristic"
     out.notes[1] = "the bias of clipped gradients: no coverage is claimed"
@@ -176,9 +186,68 @@ function methods.newton(fit, ask)
   if not c then
     fail("the run released no Hessian near its end: it ended early, kept its start, or has hessians = 1; run it to its end")
   end
-  local s = c.gradient_noise
-  return by_curvature(fit, c, ask, function(a) return (s / a) ^ 2 end)
+  local s, d = c.gradient_noise, c.damping
+  local function respond(loss, regular)
+    local whole = loss + regular + d
+    return (s / whole) ^ 2, d / whole
+  end
+  return by_curvature(fit, c, ask, respond, d > 0 and fit.theta - c.pull / d or fit.theta, d > 0 and "damping" or nil)
 end
+
+-- ---- from a Hessian that is paid for ----
+
+local released = setmetatable({}, { __mode = "k" }) -- of which fit each was
+
+local function price_of(ask)
+  local price = ask.price
+  if not price then
+    fail("the run released no Hessian, from which intervals follow; give ledger= and rho= (or epsilon= and delta=), and one is "
+      .. "released at theta for that price; or fit with solve.newton, which releases one")
+  end
+  if (price.rho == nil) == (price.epsilon == nil) then fail("give rho, or epsilon and delta: the price of the Hessian") end
+  return price
+end
+
+-- The Hessian at theta, charged before its noise is drawn, without the regulariser's part.
+local function release(fit, objective, ask, oracle)
+  local price = price_of(ask)
+  local asks = oracle { objective = objective, ledger = price.ledger, rng = price.rng }
+  local theta, reg = fit.theta, objective.reg
+  local matrix = asks:hessian(theta, { rho = price.rho, epsilon = price.epsilon, delta = price.delta })
+  local none = theta * 0
+  local c = { matrix = matrix, noise = asks:noise "hessian", frobenius = true, clip = objective.clip or 0,
+    regular_diagonal = reg and reg:hvp(theta, none + 1) or none, regular_gradient = reg and reg:gradient(theta) or none,
+    simulated = price.rng ~= nil and price.rng.simulated or false }
+  for j = 1, #theta do matrix:set(j, j, matrix:get(j, j) - c.regular_diagonal[j]) end
+  released[c] = fit
+  return c
+end
+
+local function hessian_of(fit, objective, ask, oracle)
+  if not ask.released then return release(fit, objective, ask, oracle) end
+  if ask.price then fail("released= is a Hessian that was paid for; leave ledger and the price out") end
+  if released[ask.released] ~= fit then fail("released must be `released` of intervals of the same fit") end
+  return ask.released
+end
+
+local function by_release(fit, ask, oracle)
+  local plan, objective = fit.plan, objective_of(fit)
+  if not objective then fail("a fit that was loaded has no records to release a Hessian of; ask before it is saved") end
+  if fit.steps < plan.iterations or fit.stopped then
+    fail("the run ended after %d of %d steps; run it to its end", fit.steps, plan.iterations)
+  end
+  if ask.target == "population" then residual_of(fit) end -- fails before anything is paid
+  local function respond(loss, regular) return scores.response(plan, math_max(loss, 0), regular) end
+  local _, left, start = respond(1e-3, 0)
+  local c = hessian_of(fit, objective, ask, oracle)
+  local out = by_curvature(fit, c, ask, respond, start,
+    plan.solver == "objective_perturbation" and "the quadratic term" or left ~= 0 and "steps that end before the minimum" or nil)
+  out.released, out.simulated = c, c.simulated
+  if plan.settings.batch then insert(out.notes, "the draw of batches beyond the bound that is counted") end
+  return out
+end
+
+for _, name in ipairs { "gradient_descent", "sgd", "objective_perturbation" } do methods[name] = by_release end
 
 -- ---- the table ----
 
@@ -271,20 +340,24 @@ local function note_of_residual(out)
   insert(out.notes, 1, "the spread of the sample: the released residual is lost in the noise, and counts as 0")
 end
 
-return function(fit, options)
+return function(fit, options, oracle)
   local ask = read(options)
   local solver = fit.plan.solver
   local method = methods[solver]
   if not method then
     fail("%s releases nothing that says how far noise moved its coefficients; solve.sufficient_statistics and solve.newton have "
-      .. 'intervals, and solve.output_perturbation has those of target = "records"', solver)
+      .. "intervals, solve.gradient_descent, sgd and objective_perturbation for a price, and solve.output_perturbation those of "
+      .. 'target = "records"', solver)
   end
   if not fit.privacy then fail("a run without privacy has no noise to tell of") end
-  local of = method(fit, ask)
+  if method ~= by_release and (ask.price or ask.released) then
+    fail("intervals of %s cost nothing; leave ledger, the price and released out", solver)
+  end
+  local of = method(fit, ask, oracle)
   local list = units(fit)
   local z = scores.quantile(1 - (1 - ask.level) / 2 / (ask.joint and #list or 1))
   local out = { level = ask.level, target = ask.target, joint = ask.joint, kind = of.kind, notes = of.notes,
-    simulated = fit.privacy.simulated }
+    simulated = fit.privacy.simulated or of.simulated or false, released = of.released }
   note_of_set(out, fit, of, z)
   of.kind = out.kind
   for k, one in ipairs(list) do out[k] = entry(one, of, ask, z) end

@@ -63,6 +63,13 @@ void pn_room_take_each(pn_room *room, size_t count, double **const *slots, size_
 #define PN_ROOM_TAKE(room, count, ...)                                                                                 \
     pn_room_take_each(room, count, PN_ROOM_SLOTS(__VA_ARGS__), sizeof PN_ROOM_SLOTS(__VA_ARGS__) / sizeof(double **))
 
+/* How the answer of a plan follows its noise where the objective is quadratic, along an eigenvector of its Hessian. */
+typedef struct pn_response {
+    double variance;     /* of the answer, by the noise */
+    double left;         /* of the distance from the start to the minimum, without noise; in [0, 1) where steps are not too long */
+    const double *start; /* [p] borrowed from the plan */
+} pn_response;
+
 /* ---- the interface ---- */
 
 /* What a run tells those who see all that it says: its plan, its model, whether it ended well.  A curator's scripts may
@@ -128,6 +135,9 @@ struct pn_solver_ops {
     /* NULL, or: *out, borrowed, of the point that the run ended at; its regulariser's part is filled in by the engine.
      * False while nothing was released that says it. */
     bool (*curvature)(const pn_state *state, pn_curvature *out);
+    /* NULL, or: of a private plan that ran to its end, for curvatures of the mean loss and of r along an eigenvector.
+     * Errors: PN_EUNSUPPORTED for plans whose answer follows no such law, with the reason. */
+    pn_status (*respond)(const pn_plan *plan, double loss, double regular, pn_response *out, pn_err *err);
 };
 
 extern const pn_param pn_solver_common[];

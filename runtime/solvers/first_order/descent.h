@@ -1,6 +1,6 @@
 /* descent.h -- the plan that gradient_descent and sgd share: steps along a mean gradient with noise, then a proximal
  * step.
- * Depends on: first_order.h, gradient_noise.h, schedule.h.  Used by: descent.c, gradient_descent*.c, sgd*.c. */
+ * Depends on: first_order.h, gradient_noise.h, schedule.h.  Used by: descent.c, gradient_descent*.c, sgd*.c, descent_response.c. */
 #ifndef PN_SOLVERS_DESCENT_H
 #define PN_SOLVERS_DESCENT_H
 
@@ -39,5 +39,7 @@ pn_status pn_descent_need_smooth(const pn_descent *self, bool kinks, pn_err *err
 /** Lines. */
 void pn_descent_explain_momentum(pn_descent *self, const pn_arg *given);
 void pn_descent_explain_output(pn_descent *self);
+/** pn_solver_ops.respond (descent_response.c). */
+pn_status pn_descent_respond(const pn_plan *plan, double loss, double regular, pn_response *out, pn_err *err);
 
 #endif

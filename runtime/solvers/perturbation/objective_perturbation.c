@@ -4,6 +4,7 @@
  * Source: Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019), approximate
  * minima; constants as derived in mirror-descent.md section 3 (the articles' hold for other neighbours or not at
  * all). */
+#include <math.h>
 #include <string.h>
 
 #include "solvers/perturbation/objective_perturbation.h"
@@ -63,6 +64,22 @@ static pn_status op_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
+/* theta minimises f + (lambda/2) ||theta - start||^2 + <b, theta>/n, and has noise of its own. */
+static pn_status op_respond(const pn_plan *base, double loss, double regular, pn_response *out, pn_err *err)
+{
+    const op_plan *plan = (const op_plan *)base;
+    const pn_perturbation_options *noise = &plan->choice.noise;
+    double n = plan->problem.n, weight = plan->choice.weight / n, whole = loss + regular + weight;
+
+    if (!(whole > 0.0))
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: no curvature is left, so that any noise moves the minimum far",
+                       base->owner);
+    out->variance = pow(noise->sigma / n / whole, 2.0) + noise->sigma_out * noise->sigma_out;
+    out->left = weight / whole;
+    out->start = plan->problem.start;
+    return PN_OK;
+}
+
 const pn_solver_ops pn_solver_objective_perturbation = {
     .name = "objective_perturbation",
     .doc = "One private minimum of the losses plus a quadratic and a random linear term, over a set or all of R^p: for "
@@ -80,4 +97,5 @@ const pn_solver_ops pn_solver_objective_perturbation = {
     .rooms = op_rooms,
     .query = op_query,
     .update = op_update,
+    .respond = op_respond,
 };

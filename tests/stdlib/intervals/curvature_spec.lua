@@ -1,21 +1,10 @@
 -- curvature_spec.lua -- fit:intervals from released Hessians: newton's covariance against the law of its noise and against a
 -- computation written apart, coverage with a control that forgets the noise, bias, undetermined directions, analysts.
--- False alarms: the coefficients of a run are not independent, so that runs are counted.  A run's share of covered coefficients
--- lies in [0, 1] and has the mean .95; by Chernoff's bound, which holds for all such numbers, the mean of N runs falls below q
--- with probability exp(-N KL(q, .95)) at most.  `floor` is the q with 1e-6.
+-- False alarms: 1e-6 a bound or less; of coverage by tests/tools/coverage.lua.
 local pn = require "penumbra"
+local floor = require("tests.tools.coverage").floor
 local refused = require("tests.tools.refusal").refused
 local tier = require "tests.tools.tier"
-
-local function floor(runs)
-  local low, high = 0.01, 0.95
-  for _ = 1, 60 do
-    local q = (low + high) / 2
-    local far = q * math.log(q / 0.95) + (1 - q) * math.log((1 - q) / 0.05)
-    if runs * far > math.log(1e6) then low = q else high = q end
-  end
-  return low
-end
 
 local function sigmoid(z) return 1 / (1 + math.exp(-z)) end
 

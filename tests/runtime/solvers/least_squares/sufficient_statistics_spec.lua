@@ -1,7 +1,8 @@
 -- sufficient_statistics_spec.lua -- least squares by one release: what a record moves, the law of the noise, the model and all that
 -- follows from what was released.
--- False alarms: audits at confidence 1 - 1e-8; the law of the noise below 1e-7 a bound; coverage below 1e-6 a bound.
+-- False alarms: audits at confidence 1 - 1e-8; the law of the noise below 1e-7 a bound; coverage 1e-6 a bound (tests/tools/coverage.lua).
 local pn = require "penumbra"
+local coverage = require "tests.tools.coverage"
 local refusal = require("tests.tools.refusal").refusal
 local tier = require "tests.tools.tier"
 
@@ -413,12 +414,10 @@ describe("models from the released moments", function()
     end)
   end)
 
-  -- 5 intervals of each of `runs` fits, nominal 95 %: the deviation of a share over that many is at most
-  -- sqrt(0.05 * 0.95/runs) = 0.0109 for 400, as if the five were one; 0.06 is more than five of these.
-  for k, case in ipairs { { 2000, 1 }, { 10000, 1 }, { 10000, 0.2 } } do
+  -- The control leaves the spread of the sample out, which shows where the noise is small.
+  for k, case in ipairs { { 2000, 8, true }, { 2000, 1 }, { 10000, 1 }, { 10000, 0.2 } } do
     tier.it(it, k == 1)(("cover as they say: n = %d, epsilon = %g"):format(case[1], case[2]), function()
-      local runs, noise, population = tier.times(150, 400), 0, 0
-      local slack = tier.times(0.1, 0.06)
+      local runs, noise, population, control = tier.times(100, 400), 0, 0, 0
       for seed = 1, runs do
         local x, y = linear(1000 + seed, case[1], 5, 0.15, 0.6)
         local here = objective(x, y)
@@ -426,12 +425,16 @@ describe("models from the released moments", function()
         local private, total = fit:covariance { of = "privacy", ridge = 0 }, fit:covariance { ridge = 0 }
         local theta = fit:path { ridge = { 0 } }[1].theta
         for j = 1, 5 do
-          noise = noise + (math.abs(theta[j] - best[j]) <= 1.96 * math.sqrt(private[j][j]) and 1 or 0)
-          population = population + (math.abs(theta[j] - 0.6 / math.sqrt(5)) <= 1.96 * math.sqrt(total[j][j]) and 1 or 0)
+          local off, each = math.abs(theta[j] - 0.6 / math.sqrt(5)), 1 / (5 * runs)
+          noise = noise + (math.abs(theta[j] - best[j]) <= 1.96 * math.sqrt(private[j][j]) and each or 0)
+          population = population + (off <= 1.96 * math.sqrt(total[j][j]) and each or 0)
+          control = control + (off <= 1.96 * math.sqrt(private[j][j]) and each or 0)
         end
       end
-      assert.near(0.95, noise / runs / 5, slack)
-      assert.near(0.95, population / runs / 5, slack)
+      for _, share in ipairs { noise, population } do
+        assert.is_true(share >= coverage.floor(runs) and share <= coverage.ceiling(runs), share)
+      end
+      if case[3] then assert.is_true(control < coverage.floor(runs), control) end
     end)
   end
 end)
