@@ -32,6 +32,10 @@ describe("solve.auto", function()
     assert.equal("gradient_descent", pn.solve.auto.plan(few, BUDGET).solver) -- few columns and large noise, r = 0.067
     local many = pn.objective { data = logistic(1, 5000, 100), loss = pn.loss.logistic() }
     assert.equal("newton", pn.solve.auto.plan(many, BUDGET).solver) -- many columns and large noise, r = 0.02
+    for p, solver in pairs { [29] = "gradient_descent", [30] = "newton" } do -- r = 0.11
+      local about = pn.objective { data = logistic(1, 500, p), loss = pn.loss.logistic() }
+      assert.equal(solver, pn.solve.auto.plan(about, BUDGET).solver, p .. " columns")
+    end
     local classes = many.data:with_labels((many.data.y + 3) / 2):clip_labels(1, 2)
     local softmax = pn.objective { data = classes, loss = pn.loss.softmax { classes = 2 } } -- 200 coordinates
     assert.equal("gradient_descent", pn.solve.auto.plan(softmax, BUDGET).solver)
