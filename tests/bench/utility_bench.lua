@@ -9,6 +9,7 @@
 package.path = "tests/bench/?.lua;" .. package.path
 local pn = require "penumbra"
 local data = require "utility_data"
+local peers = require "utility_peers"
 
 if not data.folder then
   print "skipped: PENUMBRA_DATA is not set"
@@ -92,14 +93,6 @@ end
 
 -- ---- runs ----
 
-local function mean_and_error(values)
-  local sum, squares = 0, 0
-  for _, v in ipairs(values) do sum = sum + v end
-  local mean = sum / #values
-  for _, v in ipairs(values) do squares = squares + (v - mean) ^ 2 end
-  return mean, math.sqrt(squares / math.max(#values - 1, 1) / #values)
-end
-
 -- {mean=, error=, seconds=} of excess, or {reason=}.
 local function cell(problem, solver, relation, epsilon)
   local rows = problem.rows
@@ -113,52 +106,8 @@ local function cell(problem, solver, relation, epsilon)
     local fit = plan:run { rng = pn.rng.seeded(run) }
     excesses[run], seconds = problem.plain:value(fit.theta) - problem.best, math.min(seconds, fit.seconds)
   end
-  local mean, err = mean_and_error(excesses)
   if asked.verbose then print(plan) end
-  return { mean = mean, error = err, seconds = seconds }
-end
-
--- ---- peers ----
-
-local folder = os.tmpname()
-os.remove(folder)
-folder = folder .. "_utility"
-
--- Least noise of batches of 0.02 n over 20 epochs, each record's part at most 1.
-local function batch_noise(rows, relation, budget)
-  local batch = rows.n // 50
-  local neighbours = relation
-  return (pn.calibrate.noise {
-    epsilon = budget.epsilon, delta = budget.delta, accountant = "pld",
-    event = function(sigma)
-      local one = pn.event.gaussian { sigma = sigma, sensitivity = relation == "zero_out" and 1 or 2, neighbours = neighbours }
-      one = relation == "zero_out" and pn.event.poisson_sampled { q = batch / rows.n, event = one }
-          or pn.event.fixed_sampled { batch = batch, n = rows.n, event = one }
-      return pn.event.repeated(one, 20 * rows.n // batch)
-    end,
-  })
-end
-
--- {name = {mean=, error=, seconds=}} of one budget; empty without numpy.
-local function peers_of(name, rows, relation, epsilon, best)
-  local found, delta = {}, 1 / rows.n ^ 2
-  local path = data.text(name) or folder .. "_rows.npy"
-  if not data.text(name) then (rows.sparse and rows.X:dense() or rows.X):save(path) end
-  rows.y:save(folder .. "_labels.npy")
-  local rho = 1 / (2 * pn.calibrate.gaussian { epsilon = epsilon, delta = delta } ^ 2)
-  local sigma = batch_noise(rows, relation, { epsilon = epsilon, delta = delta })
-  local command = ("%s tests/bench/utility_peer.py '%s' '%s_labels.npy' %s %d %.17g %.17g %.17g %.17g %s"):format(
-    os.getenv "PYTHON" or "python3", path, folder, kind, list "runs"[1], epsilon, delta, rho, sigma, relation)
-  local pipe = io.popen("OPENBLAS_NUM_THREADS=1 " .. command)
-  for text in pipe:lines() do
-    local peer, seconds, values = text:match "^(%S+) (%S+) (.*)$"
-    local excesses = {}
-    for value in values:gmatch "%S+" do excesses[#excesses + 1] = tonumber(value) - best end
-    local mean, err = mean_and_error(excesses)
-    found[peer] = { mean = mean, error = err, seconds = tonumber(seconds) }
-  end
-  pipe:close()
-  return found
+  return peers.cell(excesses, seconds)
 end
 
 -- ---- tables ----
@@ -210,7 +159,10 @@ end
 
 local function peer_rows(problem, relation, ours)
   local columns, names = {}, {}
-  for k, epsilon in ipairs(list "epsilon") do columns[k] = peers_of(problem.name, problem.rows, relation, epsilon, problem.best) end
+  for k, epsilon in ipairs(list "epsilon") do
+    columns[k] = peers.run { rows = problem.rows, text = data.text(problem.name), loss = kind, relation = relation,
+      epsilon = epsilon, delta = 1 / problem.rows.n ^ 2, runs = list "runs"[1], minus = problem.best }
+  end
   for name in pairs(columns[1]) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
@@ -238,5 +190,3 @@ for _, name in ipairs(list "data") do
     if with_peers then peer_rows(problem, relation, ours) end
   end
 end
-os.remove(folder .. "_rows.npy")
-os.remove(folder .. "_labels.npy")

@@ -1,22 +1,28 @@
-"""utility_peer.py -- published private learners in numpy, for utility_bench.lua.
+"""utility_peer.py -- published private learners in numpy, for utility_bench.lua and front_door_bench.lua.
 
-  python3 utility_peer.py ROWS LABELS LOSS RUNS EPSILON DELTA RHO SIGMA RELATION
+  python3 utility_peer.py ROWS LABELS LOSS RUNS EPSILON DELTA RHO SIGMA RELATION [LAPLACE TEST_ROWS TEST_LABELS]
 
 ROWS is an .npy matrix [n, p] with rows of norm 1 at most, or LIBSVM text, whose rows are scaled down to it; LABELS an .npy
 vector [n].  RHO is the zCDP budget that (EPSILON, DELTA) pays for by the exact Gaussian curve, SIGMA the noise of dp_sgd by
-the accountant of the library: no peer loses by its accounting.  Prints a line for each peer: its name, seconds of a run, and
-RUNS values of the mean loss.
+the accountant of the library, LAPLACE the epsilon that `functional` may be told: no peer loses by its accounting.  Prints a
+line for each peer: its name, seconds of a run, and RUNS values of the mean loss, of the test records where they are given.
 
   dp_sgd        batches of 0.02 n, 20 epochs, rate 4, mean of the last half; not tuned to the data; any loss
   chaudhuri     objective perturbation, pure epsilon (Chaudhuri, Monteleoni, Sarwate 2011), lambda = 1/n as in diffprivlib
   amp           approximate minima perturbation (Iyengar et al. 2019), with nine tenths of epsilon on the objective
   noisy_newton  double-noise Newton (Ganesh et al. 2023): gradient and Hessian released in each of 5 steps
   adassp        linear regression by sufficient statistics with an adaptive ridge (Wang 2018); squared loss
+  diffprivlib   its LogisticRegression at its defaults: objective perturbation, pure epsilon, neighbours that replace a record
+  functional    its LinearRegression at its defaults: every moment with Laplace noise (Zhang et al. 2012), the same neighbours
+The last two need diffprivlib (0.6.3 fits scikit-learn 1.2), whose folder $DIFFPRIVLIB names, and LAPLACE.  They fit no intercept,
+since the rows have a constant; features are those of a recipe, of 1/sqrt(p) at most.
 """
 import gzip
 import math
+import os
 import sys
 import time
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
@@ -147,32 +153,60 @@ def noisy_newton(at, rng, budget, steps=5):
 
 
 def adassp(at, rng, budget):
-    epsilon, p = budget["epsilon"] / 3, at.p
-    moved = 2 if budget["relation"] == "replace_one" else 1
-    scale = moved * math.sqrt(math.log(6 / budget["delta"])) / epsilon
+    """A third of the zCDP budget each for the least eigenvalue, the Gram matrix and the products."""
+    p, replaced = at.p, budget["relation"] == "replace_one"
+    unit = 1 / math.sqrt(2 * budget["rho"] / 3)  # the deviation of one of the three at sensitivity 1
+    gram_noise, product_noise = unit * math.sqrt(2 if replaced else 1), unit * (2 if replaced else 1)
     gram, product = at.rows.T @ at.rows, at.rows.T @ at.labels
     gram = gram.toarray() if sp.issparse(gram) else gram
-    lowest = np.linalg.eigvalsh(gram)[0] + scale * rng.standard_normal() - moved * math.log(6 / budget["delta"]) / epsilon
-    ridge = max(0.0, scale * math.sqrt(p * math.log(2 * p ** 2 / 0.05)) - max(lowest, 0.0))
+    lowest = np.linalg.eigvalsh(gram)[0] + unit * (rng.standard_normal() - math.sqrt(math.log(6 / budget["delta"])))
+    ridge = max(0.0, gram_noise * math.sqrt(p * math.log(2 * p ** 2 / 0.05)) - max(lowest, 0.0))
     noise = np.triu(rng.standard_normal((p, p)))
-    gram = gram + scale * (noise + np.triu(noise, 1).T)
-    return np.linalg.solve(gram + ridge * np.eye(p), product + scale * rng.standard_normal(p))
+    gram = gram + gram_noise * (noise + np.triu(noise, 1).T)
+    return np.linalg.solve(gram + ridge * np.eye(p), product + product_noise * rng.standard_normal(p))
+
+
+def diffprivlib(at, rng, budget):
+    from diffprivlib.models import LogisticRegression
+    model = LogisticRegression(epsilon=budget["epsilon"], data_norm=1.0, fit_intercept=False,
+                               random_state=int(rng.integers(2 ** 31)))
+    return model.fit(at.rows, at.labels).coef_.ravel()
+
+
+def functional(at, rng, budget):
+    from diffprivlib.models import LinearRegression
+    model = LinearRegression(epsilon=budget["laplace"], bounds_X=(-budget["widest"], budget["widest"]), bounds_y=(-1, 1),
+                             fit_intercept=False, random_state=int(rng.integers(2 ** 31)))
+    return model.fit(at.rows, at.labels).coef_.ravel()
 
 
 PEERS = {"logistic": [dp_sgd, chaudhuri, amp, noisy_newton], "squared": [dp_sgd, adassp]}  # of other losses: dp_sgd
 
 
+OF_DIFFPRIVLIB = {"logistic": [diffprivlib], "squared": [functional]}
+
+
+def peers_of(loss, more):
+    peers = PEERS.get(loss, [dp_sgd])
+    if os.environ.get("DIFFPRIVLIB") and more:
+        sys.path.insert(0, os.environ["DIFFPRIVLIB"])
+        warnings.filterwarnings("ignore")  # that L-BFGS stopped early, and old names
+        peers = peers + OF_DIFFPRIVLIB.get(loss, [])
+    return peers
+
+
 def main():
-    rows, labels, loss, runs, epsilon, delta, rho, sigma, relation = sys.argv[1:10]
+    rows, labels, loss, runs, epsilon, delta, rho, sigma, relation, *more = sys.argv[1:]
     at = Problem(read_rows(rows), np.load(labels).ravel(), loss)
+    test = Problem(read_rows(more[1]), np.load(more[2]).ravel(), loss) if more else at
     budget = {"epsilon": float(epsilon), "delta": float(delta), "rho": float(rho), "sigma": float(sigma),
-              "relation": relation}
-    for peer in PEERS.get(loss, [dp_sgd]):
+              "relation": relation, "laplace": float(more[0]) if more else None, "widest": 1 / math.sqrt(at.p)}
+    for peer in peers_of(loss, more):
         if peer in (noisy_newton, adassp) and at.p > 2000:
             continue  # a matrix of p^2 numbers
         begun, values = time.time(), []
         for run in range(int(runs)):
-            values.append(at.value(peer(at, np.random.default_rng(run + 1), budget)))
+            values.append(test.value(peer(at, np.random.default_rng(run + 1), budget)))
         print(peer.__name__, (time.time() - begun) / int(runs), *values)
 
 
