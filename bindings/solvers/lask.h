@@ -26,12 +26,12 @@ typedef struct pnl_ask {
     pn_ledger *ledger;       /* borrowed; NULL in a run without privacy */
     pn_neighbours neighbours;
     pn_rng *rng;
-    pn_question batch; /* scheme and batch: where a question names none */
-    bool within;       /* a step is being made */
+    pn_question batch;           /* scheme and batch: where a question names none */
+    bool within;                 /* a step is being made */
     const pn_question_ops *last; /* by itself: what was asked last, and the deviation of the answer's noise */
     double noise;
-    double value;      /* of the mean loss where it was first asked in this step, NaN where it may not be shown */
-    pn_status failed;  /* of the last question that failed in this step, and why */
+    double value;     /* of the mean loss where it was first asked in this step, NaN where it may not be shown */
+    pn_status failed; /* of the last question that failed in this step, and why */
     pn_err err;
     struct pnl_ask_call *spare; /* of the question that is being asked; NULL before the first */
     bool lent;                  /* it is in use: a question that a callback asks meanwhile has its own */

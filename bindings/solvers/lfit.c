@@ -355,8 +355,8 @@ static const pnl_row fit_rows[] = {
       "on how many records it was trained, the privacy price and its relation, and what that does not promise." },
     { "export", pnl_fit_export, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:export(path, {format=}) -> path",
       "Write the model for others, mode 600, complete or not at all; by the end of the path, or format=.  \"json\": "
-      "all that fit:save keeps but trace, certificate, moments and curvature, with the features and the recipe, in the schema "
-      "that runtime/model documents; pn.load reads it, and examples/score.py scores with it.  \"csv\": "
+      "all that fit:save keeps but trace, certificate, moments and curvature, with the features and the recipe, in the "
+      "schema that runtime/model documents; pn.load reads it, and examples/score.py scores with it.  \"csv\": "
       "fit:coefficients(), one a line.  \"npy\": theta.  As private as theta.  Errors: a theta that is not finite; an "
       "end that is none of these." },
     { "moments", pnl_fit_moments, PNL_FIELD, PNL_PAID, "fit.moments -> table or nil",
@@ -367,8 +367,8 @@ static const pnl_row fit_rows[] = {
       "What solve.newton released of second derivatives, from which fit:intervals follows: matrix, the Hessian of the "
       "mean loss that it released last, without the regulariser; noise, the standard deviation on its diagonal "
       "(beside it 1/sqrt(2) of that where frobenius is true); gradient_noise, that of each coordinate of the gradient "
-      "which theta follows from; damping and pull, the damping of the last step and what it adds to the gradient; clip, "
-      "of the objective, 0 without; "
+      "which theta follows from; damping and pull, the damping of the last step and what it adds to the gradient; "
+      "clip, of the objective, 0 without; "
       "regular_gradient and regular_diagonal, of the regulariser at theta.  nil for other solvers." },
     { "path", pnl_fit_path, PNL_METHOD, PNL_PAID, "fit:path{ridge=, columns=} -> list",
       "Models from the released moments, at no further cost: one for each ridge (as lambda of pn.reg.l2, the constant "

@@ -1,5 +1,6 @@
 /* lscores.c -- what pn.evaluate needs of the C half: `require "penumbra.scores"`, which is not part of pn.  It gives a
- * data set, whose records nobody sees but through what pays for them, the fit's link, how plans respond to noise, and quantiles.
+ * data set, whose records nobody sees but through what pays for them, the fit's link, how plans respond to noise, and
+ * quantiles.
  * Depends on: lsolve.h, ldata.h, progress.h, model/scores.h, numeric/beta.h.
  * Used by: penumbra.evaluation, penumbra.intervals. */
 #include <string.h>
@@ -75,10 +76,7 @@ static int normal_quantile(lua_State *L)
 static int open_scores(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "of", scores_of },
-        { "link", link_of },
-        { "response", response_of },
-        { "quantile", normal_quantile },
+        { "of", scores_of }, { "link", link_of }, { "response", response_of }, { "quantile", normal_quantile },
         { NULL, NULL },
     };
 

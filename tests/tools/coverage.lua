@@ -23,7 +23,7 @@ end
 -- The share below which none falls.
 function coverage.floor(runs) return search(NOMINAL, 1e-9, runs) end
 
--- The share above which none rises; 1 where so few runs say nothing.
-function coverage.ceiling(runs) return far(1, runs) and search(NOMINAL, 1, runs) or 1 end
+-- The share above which none rises; infinite where so few runs say nothing.
+function coverage.ceiling(runs) return far(1, runs) and search(NOMINAL, 1, runs) or math.huge end
 
 return coverage

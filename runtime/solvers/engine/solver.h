@@ -65,8 +65,9 @@ void pn_room_take_each(pn_room *room, size_t count, double **const *slots, size_
 
 /* How the answer of a plan follows its noise where the objective is quadratic, along an eigenvector of its Hessian. */
 typedef struct pn_response {
-    double variance;     /* of the answer, by the noise */
-    double left;         /* of the distance from the start to the minimum, without noise; in [0, 1) where steps are not too long */
+    double variance; /* of the answer, by the noise */
+    /* of the distance from the start to the minimum, without noise; below 1 in size where steps are not too long */
+    double left;
     const double *start; /* [p] borrowed from the plan */
 } pn_response;
 

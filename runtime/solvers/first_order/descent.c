@@ -171,7 +171,7 @@ static pn_status descent_update(pn_state *state, pn_trace_row *row, pn_err *err)
 
 #define DESCENT_RUN                                                                                                    \
     .plan_size = sizeof(pn_descent), .destroy_plan = descent_destroy, .state = sizeof(descent_state),                  \
-    .rooms = descent_rooms, .begin = descent_begin, .query = descent_query, .update = descent_update,   \
+    .rooms = descent_rooms, .begin = descent_begin, .query = descent_query, .update = descent_update,                  \
     .respond = pn_descent_respond
 
 const pn_solver_ops pn_solver_gradient_descent = {

@@ -1,6 +1,7 @@
 /* descent.h -- the plan that gradient_descent and sgd share: steps along a mean gradient with noise, then a proximal
  * step.
- * Depends on: first_order.h, gradient_noise.h, schedule.h.  Used by: descent.c, gradient_descent*.c, sgd*.c, descent_response.c. */
+ * Depends on: first_order.h, gradient_noise.h, schedule.h.  Used by: descent.c, descent_response.c,
+ * gradient_descent*.c, sgd*.c. */
 #ifndef PN_SOLVERS_DESCENT_H
 #define PN_SOLVERS_DESCENT_H
 

@@ -1,18 +1,19 @@
 /* descent_response.c -- how the answer of gradient_descent and sgd follows the noise of its gradients on a quadratic.
  * Depends on: descent.h.  Used by: descent.c.
  *
- * Along an eigenvector of curvature h of the mean loss and m of r a step from y takes x' = (y - eta (h y + e))/(1 + eta m)
- * with r taken by its proximal step, else x' = y - eta ((h + m) y + e): x' = f y - u e, e noise of variance v.  y is x, or
- * with momentum beta x + beta (x - x before).  The average goes to (1 - w) average + w x'.  All that is linear, so that the
- * covariances of x, x before and the average follow from their last ones, and so does what is left of the start's distance
- * from the minimum, 1. */
+ * Along an eigenvector of curvature h of the mean loss and m of r a step from y takes
+ *     x' = (y - eta (h y + e))/(1 + eta m),
+ * with r taken by its gradient x' = y - eta ((h + m) y + e): x' = f y - u e, e noise of variance v.  y is x, or with
+ * momentum beta x + beta (x - x before).  The average goes to (1 - w) average + w x'.  All that is linear, so that the
+ * covariances of x, x before and the average follow from their last ones, and so does what is left of the start's
+ * distance from the minimum, 1. */
 #include <math.h>
 
 #include "solvers/first_order/descent.h"
 
 typedef struct walk {
-    double x, before, average;       /* without noise: parts of the start's distance */
-    double xx, xb, bb, xa, ba, aa;   /* covariances: x, b before, a average */
+    double x, before, average;     /* without noise: parts of the start's distance */
+    double xx, xb, bb, xa, ba, aa; /* covariances: x, b before, a average */
 } walk;
 
 /* One step of factor f, whose noise has the variance `noise`; w: the new point's weight in the average. */
@@ -32,16 +33,17 @@ static void step(walk *at, double f, double noise, double beta, double w)
 static pn_status check(const pn_descent *plan, pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(plan->base.objective);
-    const char *why = plan->subgradient                    ? "the loss has kinks"
-                      : plan->output == PN_DESCENT_RANDOM  ? "the answer is a random point of its path"
-                      : plan->problem.composite.extra      ? "of the term behind prox= only its operator is known"
-                      : !isfinite(bounds->reg.smoothness) && pn_objective_regulariser(plan->base.objective)
-                          ? "the regulariser has kinks"
-                          : NULL;
+    bool kinks = pn_objective_regulariser(plan->base.objective) && !isfinite(bounds->reg.smoothness);
+    const char *why = plan->subgradient                   ? "the loss has kinks"
+                      : plan->output == PN_DESCENT_RANDOM ? "the answer is a random point of its path"
+                      : plan->problem.composite.extra     ? "of the term behind prox= only its operator is known"
+                      : kinks                             ? "the regulariser has kinks"
+                                                          : NULL;
 
-    return why ? pn_fail(err, PN_EUNSUPPORTED, "%s: %s, so that the answer follows no law of its noise", plan->base.owner,
-                         why)
-               : PN_OK;
+    if (!why)
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED, "%s: %s, so that the answer follows no law of its noise", plan->base.owner,
+                   why);
 }
 
 pn_status pn_descent_respond(const pn_plan *base, double loss, double regular, pn_response *out, pn_err *err)

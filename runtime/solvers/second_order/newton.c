@@ -388,9 +388,9 @@ static pn_status nw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 
 /* ---- how far noise moves the answer ---- */
 
-/* The answer is off by the Hessian's inverse times what the gradient there is off, as predicted: by noise of releases and
- * by what the matrix's noise makes of the last step.  With differences the noise at the start is in all of them.  Where the last step went back to the
- * start, and where the range of numbers ended it, nothing is known. */
+/* The answer is off by the Hessian's inverse times what the gradient there is off, as predicted: by noise of releases
+ * and by what the matrix's noise makes of the last step.  With differences the noise at the start is in all of them.
+ * Where the last step went back to the start, and where the range of numbers ended it, nothing is known. */
 static bool nw_curvature(const pn_state *state, pn_curvature *out)
 {
     const nw_state *self = (const nw_state *)state;

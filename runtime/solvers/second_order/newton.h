@@ -82,8 +82,8 @@ typedef struct nw_state {
     size_t matrices;         /* released */
     bool begun;              /* origin is there */
     bool has_hessian;
-    bool current;            /* `quadratic` is that of `packed`, and of r at w */
-    pn_task *task;           /* for the work of updates */
+    bool current;  /* `quadratic` is that of `packed`, and of r at w */
+    pn_task *task; /* for the work of updates */
 } nw_state;
 
 static inline const nw_plan *nw_plan_of(const nw_state *self)

@@ -75,7 +75,7 @@ describe("newton's intervals", function()
   end)
 
   -- The control takes the spread of the sample alone, as one would who forgets the noise.
-  for _, case in ipairs { { n = 2000, p = 2, epsilon = 0.3, now = true, runs = 60 }, { n = 10000, p = 5, epsilon = 1, runs = 400 },
+  for _, case in ipairs { { n = 2000, p = 2, epsilon = 0.3, now = true, runs = 40 }, { n = 10000, p = 5, epsilon = 1, runs = 400 },
     { n = 10000, p = 5, epsilon = 0.3, runs = 400 } } do
     tier.it(it, case.now)(("cover the answer without noise and the population: n = %d, epsilon = %g"):format(case.n, case.epsilon),
       function()

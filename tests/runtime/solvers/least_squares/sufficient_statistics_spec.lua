@@ -1,6 +1,7 @@
 -- sufficient_statistics_spec.lua -- least squares by one release: what a record moves, the law of the noise, the model and all that
 -- follows from what was released.
--- False alarms: audits at confidence 1 - 1e-8; the law of the noise below 1e-7 a bound; coverage 1e-6 a bound (tests/tools/coverage.lua).
+-- False alarms: audits at confidence 1 - 1e-8; the law of the noise below 1e-7 a bound; coverage 1e-6 a bound
+-- (tests/tools/coverage.lua).
 local pn = require "penumbra"
 local coverage = require "tests.tools.coverage"
 local refusal = require("tests.tools.refusal").refusal
