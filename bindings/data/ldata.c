@@ -411,11 +411,12 @@ static const pnl_row data_rows[] = {
       "and bound from public records or an earlier release, never from d: that would not be paid for." },
     { "transform", data_transform, PNL_METHOD, PNL_NOTHING, "d:transform(P) -> data",
       "Features z = P x by a public linear map, P a mat with a row for each new feature and a column for each of d; "
-      "dense, without names; the labels stay, the recipe goes.  Of bounds on rows there is what follows from ||z||_2 <= "
-      "||P|| ||x||_2, ||P|| the operator norm: the old ones do not pass.  Of an ill-conditioned P that is large, so clip "
-      "again, d:transform(P):clip_rows(\"l2\", bound), bound a quantile of ||P x|| over public records.  <z, theta> = <x, "
-      "P^T theta>: fit:in_terms_of(d, {map = P}) is the fit for records x.  Take P from public records or an earlier "
-      "release, never from d: that would not be paid for.  Errors: sizes that do not agree; rows without a bound." },
+      "dense, without names; the labels stay, the recipe goes.  Of bounds on rows there is what follows from ||z||_2 "
+      "<= ||P|| ||x||_2, ||P|| the operator norm: the old ones do not pass.  Of an ill-conditioned P that is large, "
+      "so clip again, d:transform(P):clip_rows(\"l2\", bound), bound a quantile of ||P x|| over public records.  <z, "
+      "theta> = <x, P^T theta>: fit:in_terms_of(d, {map = P}) is the fit for records x.  Take P from public records "
+      "or an earlier release, never from d: that would not be paid for.  Errors: sizes that do not agree; rows "
+      "without a bound." },
     { "with_labels", data_with_labels, PNL_METHOD, PNL_NOTHING, "d:with_labels(y) -> data",
       "The same features with n other labels (pn.vec or table of finite numbers).  Label bounds are forgotten, unless "
       "all new labels are -1 or 1; row bounds stay." },
@@ -435,7 +436,7 @@ static const pnl_row data_rows[] = {
       "The records that this rank needs for its share of each pass of an objective with ranks=, and all labels: about "
       "n/size records and n/32 more.  Dense data.  Values, gradients, Hessians and solvers that take all records have "
       "the bits of one process; what needs other records says so: batches, black boxes, predictions, take, shuffle, "
-      "split, rescale, add_bias, summary.  Keep no reference to d, so that its memory is given back; "
+      "split, rescale, transform, add_bias, summary.  Keep no reference to d, so that its memory is given back; "
       "pn.data.npy{ranks=} never takes it." },
     { "split", pnl_data_split, PNL_METHOD, PNL_NOTHING, "d:split(fraction, rng) -> train, test",
       "Shuffle and part: the first has round(fraction n) records, the second the rest; fraction in (0, 1), neither "

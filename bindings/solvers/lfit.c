@@ -125,8 +125,9 @@ double pnl_fit_evaluate(lua_State *L)
     if (!plan) {
         pnl_fit_about(L, &about);
         if (isnan(about.value) && about.declared[0] && !about.version)
-            pnl_error(L, "fit.value: the run's objective is of other coordinates; obj:value(fit.theta) gives the value of "
-                         "one in these");
+            pnl_error(L,
+                      "fit.value: the run's objective is of other coordinates; obj:value(fit.theta) gives the value of "
+                      "one in these");
         if (isnan(about.value))
             pnl_error(L, "fit.value: not saved: it is not private; fit:save(path, {raw = true}) keeps it");
         return about.value;
@@ -273,6 +274,16 @@ size_t pnl_fit_nonzeros(const pn_fit *fit)
 
 PNL_GETTER(fit_nonzeros, pnl_fit_nonzeros(fit_of(L)));
 
+static int fit_declared(lua_State *L)
+{
+    pn_model_about about;
+
+    (void)fit_of(L);
+    pnl_fit_about(L, &about);
+    lua_pushstring(L, about.declared[0] ? about.declared : NULL);
+    return 1;
+}
+
 static int fit_recipe(lua_State *L)
 {
     pn_model_about about;
@@ -326,6 +337,9 @@ static const pnl_row fit_rows[] = {
     { "recipe", fit_recipe, PNL_FIELD, PNL_NOTHING, "fit.recipe -> recipe or nil",
       "The recipe that made the data set, or its file's; nil without one, and where columns, scales or labels were "
       "changed after it." },
+    { "declared", fit_declared, PNL_FIELD, PNL_NOTHING, "fit.declared -> string or nil",
+      "Which numbers in theta were declared public, so that the guarantee does not cover them (fit:in_terms_of); nil: "
+      "none." },
     { "predict", pnl_fit_predict, PNL_METHOD, PNL_PAID,
       "fit:predict(X, {labels=false, ...}) -> vec, mat, number or list",
       "Predict records.  With a recipe, X is the path of a CSV file, a table of columns {age = {31, 58}, ...}, or a "
@@ -401,14 +415,16 @@ static const pnl_row fit_rows[] = {
       "again.  simulated: of seeded noise.  Errors: other solvers, which release nothing that says it; runs that ended "
       "early; fits that were loaded, but of sufficient_statistics and newton; a loss that is no likelihood, of the "
       "population." },
-    { "in_terms_of", pnl_fit_in_terms_of, PNL_METHOD, PNL_PAID, "fit:in_terms_of(data, {map=, shift=, declared=}) -> fit",
-      "The same model for records as they were before public numbers changed them: theta becomes shift + P^T theta, P "
-      "the map= of data:transform(P) and shift= the theta of data:offset_labels(theta, bound) (each margin has its own "
-      "part), so that predict, coefficients, card, save and export speak of the features, the recipe and the bounds of "
-      "`data`, which are the records that the changes began with.  The privacy statement is the fit's: this is "
-      "post-processing, of numbers that the caller declares public.  declared= says in words what is public, as the "
-      "card and the print-out do: \"not covered by the guarantee\".  Of the run it keeps what a file would, less set, "
-      "regulariser, certificate, moments and curvature.  Errors: sizes that do not agree; data of another number of records." },
+    { "in_terms_of", pnl_fit_in_terms_of, PNL_METHOD, PNL_PAID,
+      "fit:in_terms_of(data, {map=, shift=, declared=}) -> fit",
+      "The same model for records as they were before public numbers changed them: theta becomes shift + P^T theta, "
+      "P the map= of data:transform(P) and shift= the theta of data:offset_labels(theta, bound) (each margin has its "
+      "own part), so that predict, coefficients, card, save and export speak of the features, the recipe and the "
+      "bounds of `data`, which are the records that the changes began with.  The privacy statement is the fit's: "
+      "this is post-processing, of numbers that the caller declares public.  declared= says in words what is public, "
+      "as the card and the print-out do: \"not covered by the guarantee\".  Of the run it keeps what a file would, "
+      "less set, regulariser, certificate, moments and curvature.  Errors: sizes that do not agree; data of another "
+      "number of records." },
     { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
       "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
       "it stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "

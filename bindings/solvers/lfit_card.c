@@ -96,8 +96,9 @@ static void add_limits(luaL_Buffer *text, const pn_fit *fit, const pn_model_abou
         luaL_addstring(text, "\n  - The guarantee covers one record.  For k records of one person or household "
                              "epsilon is k times as large, and delta grows faster.");
     if (about->declared[0])
-        luaL_addstring(text, "\n  - Of records that were declared public nothing is protected, and no ledger sees whether the "
-                             "same people are in the private ones: who declared them answers for it.");
+        luaL_addstring(
+            text, "\n  - Of records that were declared public nothing is protected, and no ledger sees whether the "
+                  "same people are in the private ones: who declared them answers for it.");
     if (about->raw)
         luaL_addstring(
             text, "\n  - Its file also holds values computed from the records without noise: the file is not private.");

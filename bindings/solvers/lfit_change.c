@@ -17,9 +17,7 @@ static const char *const further[] = { "declared", NULL };
 /* The text of declared=, or one that says what is there; it stays on the stack. */
 static const char *read_declared(lua_State *L, const pn_arg *args)
 {
-    const char *what = args[MAP].given && args[SHIFT].given ? "map and offset"
-                       : args[MAP].given                    ? "map"
-                                                            : "offset";
+    const char *what = args[MAP].given && args[SHIFT].given ? "map and offset" : args[MAP].given ? "map" : "offset";
 
     lua_pushnil(L);
     if (lua_istable(L, 3))

@@ -56,8 +56,10 @@ static pn_status image_bound(double *bound, const pn_dataset *data, pn_mat map, 
         return pn_fail_in(err, status, owner);
     *bound = norm > 0.0 ? nextafter(norm * data->bounds.norm[PN_L2], INFINITY) : 0.0;
     if (!(*bound >= 0x1p-400 && *bound <= 0x1p400))
-        return pn_fail(err, PN_EINVAL, "%s: P times rows of norm %g would have norm up to %g, which must be from 2^-400 "
-                       "to 2^400", owner, data->bounds.norm[PN_L2], *bound);
+        return pn_fail(err, PN_EINVAL,
+                       "%s: P times rows of norm %g would have norm up to %g, which must be from 2^-400 "
+                       "to 2^400",
+                       owner, data->bounds.norm[PN_L2], *bound);
     return PN_OK;
 }
 

@@ -29,7 +29,7 @@ void pn_model_about_records(pn_model_about *out, const pn_dataset *data);
 
 /* From the coordinates that a run had to those of the records before: z = P x, y less <x, shift>. */
 typedef struct pn_model_change {
-    const double *shift;    /* [theta of the result], finite; NULL: 0 */
+    const double *shift; /* [theta of the result], finite; NULL: 0 */
     size_t shift_count;
     pn_mat map;             /* P, a row for each feature of the run and a column for each before; data NULL: none */
     const pn_dataset *data; /* the records before */
@@ -37,9 +37,9 @@ typedef struct pn_model_change {
 } pn_model_change;
 
 /**
- * A copy of a fit, theta = shift + P^T theta of each margin, that is a model of records like `data`: of what is known of
- * its run it keeps what pn_model_write would.  Set, regulariser, certificate, moments and curvature are of the run's coordinates,
- * and are left out.
+ * A copy of a fit, theta = shift + P^T theta of each margin, that is a model of records like `data`: of what is known
+ * of its run it keeps what pn_model_write would.  Set, regulariser, certificate, moments and curvature are of the run's
+ * coordinates, and are left out.
  *   about  of the run, its plan in words; about_out and fit_out as of pn_model_load.
  * Errors: PN_EDIM for sizes that do not agree, or records that are not as many as the run's; PN_EINVAL for a shift, map
  *         or theta that is not finite; PN_ENOMEM.

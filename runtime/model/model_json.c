@@ -49,10 +49,11 @@ static json_t *privacy_of(const Penumbra__Privacy *p)
 
 static json_t *training_of(const Penumbra__Model *m)
 {
-    return json_pack("{s:s, s:I, s:I, s:s?, s:I, s:s?, s:s?, s:s?, s:b, s:b, s:b, s:s}", "solver", m->solver, "iterations",
-                     (json_int_t)m->iterations, "steps", (json_int_t)m->steps, "stopped", m->stopped, "records",
-                     (json_int_t)m->records, "set", m->set, "regulariser", m->regulariser, "declared", m->declared, "adaptive", (int)m->adaptive,
-                     "draws", (int)m->draws, "proven", (int)m->proven, "plan", m->plan);
+    return json_pack("{s:s, s:I, s:I, s:s?, s:I, s:s?, s:s?, s:s?, s:b, s:b, s:b, s:s}", "solver", m->solver,
+                     "iterations", (json_int_t)m->iterations, "steps", (json_int_t)m->steps, "stopped", m->stopped,
+                     "records", (json_int_t)m->records, "set", m->set, "regulariser", m->regulariser, "declared",
+                     m->declared, "adaptive", (int)m->adaptive, "draws", (int)m->draws, "proven", (int)m->proven,
+                     "plan", m->plan);
 }
 
 /* ---- features ---- */

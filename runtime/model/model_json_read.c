@@ -201,8 +201,8 @@ static void read_bounds(reading *r, const json_t *root)
 
 static void read_training(reading *r, const json_t *root)
 {
-    static const char *const known[] = { "solver", "iterations",  "steps",    "stopped", "records", "set",
-                                         "plan",   "regulariser", "adaptive", "draws",   "proven",  "declared", NULL };
+    static const char *const known[] = { "solver",      "iterations", "steps", "stopped", "records",  "set", "plan",
+                                         "regulariser", "adaptive",   "draws", "proven",  "declared", NULL };
     const json_t *training = need(r, root, "training", is_object);
     Penumbra__Model *m = &r->model;
 

@@ -184,7 +184,8 @@ end
 function methods.newton(fit, ask)
   local c = fit.curvature
   if not c then
-    fail("the run released no Hessian near its end: it ended early, kept its start, or has hessians = 1; run it to its end")
+    fail("the run released no Hessian near its end: it ended early, kept its start, has hessians = 1, or a "
+      .. "regulariser that is not of single coordinates, such as reg.quadratic")
   end
   local s, d = c.gradient_noise, c.damping
   local function respond(loss, regular)
@@ -342,6 +343,9 @@ end
 
 return function(fit, options, oracle)
   local ask = read(options)
+  if fit.declared then
+    fail("public numbers moved theta (%s), and no interval here counts what that does to it", fit.declared)
+  end
   local solver = fit.plan.solver
   local method = methods[solver]
   if not method then

@@ -22,7 +22,7 @@
 --            lambda = m/n' weighs the public records by what they tell.
 local call = require "penumbra.call"
 
-local error, getmetatable, ipairs, next, type = error, getmetatable, ipairs, next, type
+local error, getmetatable, ipairs, pcall, type = error, getmetatable, ipairs, pcall, type
 local abs, ceil, huge, log, max, sqrt = math.abs, math.ceil, math.huge, math.log, math.max, math.sqrt
 local concat, format, sort = table.concat, string.format, table.sort
 local shown = call.shown
@@ -240,6 +240,9 @@ end
 -- The problem of the private part with what the public records make of it: {problem =, start =, finish = fit -> fit in the
 -- coordinates of `part`, ...}.
 function public.problem(with, owner, row, options, part, recipe, label, delta)
+  if not pcall(with.seeded, 1) then
+    error(owner .. ": public= is not available to analysts: it computes a model of records without noise, and nothing pays for that", 0)
+  end
   local plain = row.objective(with, part, options, label)
   local asked = read(owner, row, options.public, plain.set.dim)
   local d = records(with, owner, asked.data, options, part, recipe)

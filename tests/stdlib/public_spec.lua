@@ -178,6 +178,40 @@ describe("public= of pn.model", function()
     assert.truthy(tostring(l1.plan):find("l1_ball", 1, true))
   end)
 
+  it("takes counts, whose mean is exp of a number, and classes", function()
+    local d = records(600, "linear", 1)
+    local visits = d:with_labels(d.y:map(function(y) return pn.clamp(3 * pn.exp(y / 2), 0, 8) end)):clip_labels(0, 8)
+    local train, public = visits:split(0.8, pn.rng.seeded(1))
+    local m = pn.model.poisson { data = train, test = false, epsilon = 1, public = public }
+    assert.same({ false, true }, { m.public.offset, m.public.prior })
+    assert.is_true(m.fit.privacy.epsilon <= 1)
+    local three = visits:with_labels(visits.y:map(function(y) return 1 + pn.gt(y, 2) + pn.gt(y, 4) end)):clip_labels(1, 3)
+    train, public = three:split(0.8, pn.rng.seeded(1))
+    m = pn.model.multinomial { data = train, test = false, epsilon = 1, classes = 3, public = { data = public, moment = true } }
+    assert.equal(9, #m.fit.theta)
+  end)
+
+  it("has no intervals, and neither has newton about a prior: nothing there counts what these do", function()
+    local m = fit("linear", records(50, "linear", 2))
+    assert.equal("offset, prior from 50 records", m.fit.declared)
+    assert.is_nil(m.trained.declared)
+    refused("fit:intervals: public numbers moved theta (offset, prior from 50 records)", m.fit.intervals, m.fit)
+    local run = pn.solve.newton(pn.objective { data = records(2000, "logistic", 1), loss = pn.loss.logistic(),
+      reg = pn.reg.quadratic { A = { { 1, 0.5, 0 }, { 0.5, 1, 0 }, { 0, 0, 1 } } } }, { epsilon = 4, delta = 1e-6 })
+    assert.is_nil(run.curvature)
+    refused("such as reg.quadratic", run.intervals, run)
+  end)
+
+  it("is not for analysts, whose scripts would have exact models of the records by it", function()
+    local ledger = pn.ledger { epsilon = 4, delta = 1e-5 }
+    local curator = pn.curator { data = { d = records(300, "logistic", 1) }, ledger = ledger, memory = 128, seconds = 20,
+      instructions = 10 ^ 8, threads = 1 }
+    local answer = curator:run([[return pn.model.logistic{data=data.d, epsilon=1, delta=1e-6, public=data.d:take(100)}]], "a")
+    assert.is_false(answer.ok)
+    assert.truthy(answer.error:find("model.logistic: public= is not available to analysts", 1, true), answer.error)
+    assert.equal(0, ledger.spent)
+  end)
+
   it("weighs the prior by what a private gradient tells: less as the budget grows, m/n at last", function()
     local function weight(epsilon, more)
       return fit("logistic", asked(records(100, "logistic", 2), more or {}), 1, { epsilon = epsilon }).public.weight

@@ -18,10 +18,10 @@ extern const pn_regulariser_ops pn_regulariser_quadratic;
 
 typedef struct quadratic {
     pn_regulariser base;
-    size_t n;       /* rows of A */
-    double *matrix; /* [n * n] lambda A, symmetric to the bit */
-    double *center; /* [count], or NULL for 0 */
-    size_t count;   /* a multiple of n; 0: any */
+    size_t n;                 /* rows of A */
+    double *matrix;           /* [n * n] lambda A, symmetric to the bit */
+    double *center;           /* [count], or NULL for 0 */
+    size_t count;             /* a multiple of n; 0: any */
     double low, high, lambda; /* eigenvalues of lambda A lie in [low, high] */
 } quadratic;
 
@@ -131,7 +131,8 @@ static pn_status quadratic_certify(pn_regulariser *regulariser, pn_interval coor
     const quadratic *self = (const quadratic *)regulariser;
 
     (void)err;
-    *out = (pn_regulariser_bounds){ largest_slope(self, coordinates), self->high, self->high, self->low, 0.0, true, "" };
+    *out =
+        (pn_regulariser_bounds){ largest_slope(self, coordinates), self->high, self->high, self->low, 0.0, true, "" };
     if (!isfinite(out->gradient))
         (void)snprintf(out->missing, sizeof out->missing, "the gradient grows with w, in [%g, %g]", coordinates.low,
                        coordinates.high);
@@ -232,8 +233,9 @@ static pn_status quadratic_create(pn_regulariser **out, const pn_arg *args, pn_e
 
 const pn_regulariser_ops pn_regulariser_quadratic = {
     .name = "quadratic",
-    .doc = "r(w) = (lambda/2) (w - c)^T A (w - c), a prior around public numbers c whose precision is A: smooth, convex, "
-           "lambda times A's least eigenvalue strongly convex; of several margins for each block of theta.",
+    .doc =
+        "r(w) = (lambda/2) (w - c)^T A (w - c), a prior around public numbers c whose precision is A: smooth, convex, "
+        "lambda times A's least eigenvalue strongly convex; of several margins for each block of theta.",
     .source = "Hoerl, Kennard (1970), Ridge regression: biased estimation for nonorthogonal problems",
     .params = quadratic_params,
     .create = quadratic_create,

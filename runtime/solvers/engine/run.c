@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "core/alloc.h"
+#include "objective/regularisers/regulariser.h"
 #include "random/shared_stream.h"
 #include "solvers/engine/solver.h"
 #include "solvers/engine/without_records.h"
@@ -343,11 +344,16 @@ static pn_status keep_moments(const pn_walk *walk, pn_fit *fit, pn_err *err)
     return moments ? pn_least_squares_new(&fit->moments, moments, moments->moments, err) : PN_OK;
 }
 
+/* A regulariser that goes by more than single coordinates has a Hessian that pn_curvature does not hold. */
 static pn_status keep_curvature(const pn_walk *walk, pn_fit *fit, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
+    const pn_regulariser *reg = pn_objective_regulariser(plan->objective);
     pn_curvature of = { .p = fit->p };
+    pn_node root;
 
+    if (reg && !pn_regulariser_graph(reg, &root))
+        return PN_OK;
     if (!plan->solver->curvature || !plan->solver->curvature(walk->state, &of))
         return PN_OK;
     return pn_curvature_new(&fit->curvature, &of, plan->objective, fit->theta, err);
