@@ -41,8 +41,8 @@ local params = {
     doc = "l2 norm to which a record's gradient is scaled down; linear, poisson, lasso" },
   { name = "classes", expects = "a whole number", required = false, doc = "of multinomial without a recipe" },
   { name = "public", expects = "a path, a table of columns, a pn.dataset, or {data=, use=, ...}", required = false,
-    doc = "records that you declare public, read as the private ones; of a table, offset, moment and prior (true or false; prior also "
-      .. "a weight) and quantile, where offset clips" },
+    doc = "records that you declare public, read as the private ones; of a table, offset, moment and prior (true or false; prior "
+      .. "also a weight) and quantile, where offset clips" },
   { name = "privacy", expects = "true or false", required = false, default = true, doc = "false: the control without noise" },
   { name = "progress", expects = "a function or true or false", required = false, doc = "as for the solvers" },
   { name = "rng", expects = "a pn.rng", required = false, doc = "a secure stream; a seeded one makes the model a simulation" },
@@ -270,7 +270,7 @@ local function train(with, kind, options)
     m.default_delta, m.ranges, m.together = default, found, options.ledger
   end
   m.again = nil
-  m.what, m.kind, m.warnings = row.what, kind, m.plan.warnings
+  m.what, m.kind, m.warnings = row.what, kind, public.warnings(m.public, m.plan)
   m.trained = m.plan:run { progress = options.progress, rng = options.rng }
   m.fit = m.trained
   if m.public then m.fit, m.public = m.public.finish(m.trained), public.about(m.public) end
@@ -322,7 +322,8 @@ local shared = "  The rows of the file become features by the recipe; every test
   .. "from the labels, whose rest is clipped at a quantile of its residuals (offset), so that noise shrinks with it; and a "
   .. "quadratic prior about it weighs them against the noise (prior).  moment = true also scales rows by the root of their second "
   .. "moment and clips them again (not for lasso): it gains where the public records are like the private ones, and loses much "
-  .. "where they are not.  m.fit is in the columns' coordinates, m.trained the run itself.  Price and statement are of the private records alone: what you declare public is not protected, and nobody can see "
+  .. "where they are not.  m.fit is in the columns' coordinates, m.trained the run itself.  Price and "
+  .. "statement are of the private records alone: what you declare public is not protected, and nobody can see "
   .. "whether it shares people with them."
 
 local docs = {

@@ -12,13 +12,14 @@
 --            labels, so that the noise shrinks by Y0/Y.  For the squared loss.
 --   moment   rows z = P x, P = H^(-1/2), H = (1/m) sum x x' + a I of the public records, a = FLOOR tr(H)/p.  A bound of rows
 --            becomes ||P|| R, which is large, so they are clipped again, at the quantile INSIDE of ||P x|| over the public records.
---            theta = shift + P' theta_z is put back before anybody sees a model.  Only when asked for: where the private records lie
---            along directions in which the public ones vary little, the second clip cuts what is to be learned.
+--            theta = shift + P' theta_z is put back before anybody sees a model.  Only when asked for: where the private records
+--            lie along directions in which the public ones vary little, the second clip cuts what is to be learned.
 --   prior    (lambda/2) (theta - theta_pub)' H (theta - theta_pub) is added, H the Hessian of the public loss at theta_pub.  A mean
 --            gradient of m public records spreads by the draw of these: v/m on all d coordinates together, v = tr(H) of a
---            likelihood and r^2 tr(H) of the squared loss, r^2 the mean square of its residuals.  That of the n private ones spreads
---            by v/n, and one release of it with all of the budget has noise d (c G/(n mu))^2, c = 2 for replace_one and 1 for
---            zero_out, G the most that a record's gradient has: as a mean of n' records would spread, 1/n' = 1/n + d (c G/(n mu))^2/v.
+--            likelihood and r^2 tr(H) of the squared loss, r^2 the mean square of its residuals.  That of the n private ones
+--            spreads by v/n, and one release of it with all of the budget has noise d (c G/(n mu))^2, c = 2 for replace_one and 1
+--            for zero_out, G the most that a record's gradient has: as a mean of n' records would spread,
+--            1/n' = 1/n + d (c G/(n mu))^2/v.
 --            lambda = m/n' weighs the public records by what they tell.
 local call = require "penumbra.call"
 
@@ -88,7 +89,7 @@ end
 local function records(with, owner, data, options, part, recipe)
   local d = data
   if d == options.data then
-    error(owner .. ": public.data and data are the same: records that are public need no privacy, and private ones are not public", 0)
+    error(owner .. ": public.data and data are the same: public records need no privacy, and private ones are not public", 0)
   end
   if type(d) == "string" or type(d) == "table" then
     if not recipe then error(owner .. ": public.data is a file, and the private data set has no recipe to read it by", 0) end
@@ -180,11 +181,11 @@ end
 local function take_offset(of, options)
   local q = of.asked.quantile or where_to_clip(options, of.part.n)
   local bound = quantile(of.learned.residuals, q)
-  if not (bound > 0) then error(of.owner .. ": the public model leaves no residuals, so there is nothing to learn from others", 0) end
+  if not (bound > 0) then error(of.owner .. ": the public model leaves no residuals, so nothing is left to learn", 0) end
   of.data, of.records = of.part:offset_labels(of.learned.theta, bound), of.records:offset_labels(of.learned.theta, bound)
   of.shift, of.bound, of.quantile, of.start = of.learned.theta, bound, q, nil
-  of.say[#of.say + 1] = format("their model's prediction is taken from the labels, and what is left is clipped at %.4g, the quantile "
-    .. "%g of their residuals", bound, q)
+  of.say[#of.say + 1] = format("their model's prediction is taken from the labels, and what is left is clipped at %.4g, the "
+    .. "quantile %g of their residuals", bound, q)
 end
 
 -- H^power, H symmetric and positive.
@@ -241,13 +242,14 @@ end
 -- coordinates of `part`, ...}.
 function public.problem(with, owner, row, options, part, recipe, label, delta)
   if not pcall(with.seeded, 1) then
-    error(owner .. ": public= is not available to analysts: it computes a model of records without noise, and nothing pays for that", 0)
+    error(owner .. ": public= is not available to analysts: it computes models of records without noise, which nothing pays for", 0)
   end
   local plain = row.objective(with, part, options, label)
   local asked = read(owner, row, options.public, plain.set.dim)
   local d = records(with, owner, asked.data, options, part, recipe)
   local learned = learn(with, d, plain, row.squared)
-  local of = { owner = owner, row = row, asked = asked, part = part, data = part, records = d, learned = learned, start = learned.theta, say = {} }
+  local of = { owner = owner, row = row, asked = asked, part = part, data = part, records = d, learned = learned,
+    start = learned.theta, say = {} }
   if asked.offset then take_offset(of, options) end
   if asked.moment then take_moment(with, of) end
   local problem = row.objective(with, of.data, options, label)
@@ -263,10 +265,21 @@ function public.problem(with, owner, row, options, part, recipe, label, delta)
   return of
 end
 
+-- A plan from an offset takes 0 for a constant prediction; here it is the public model.
+function public.warnings(of, plan)
+  if not (of and of.asked.offset and plan.hopeless) then return plan.warnings end
+  local all = {}
+  for k, text in ipairs(plan.warnings) do all[k] = text end
+  all[1] = "the noise is predicted to hide what the private records add to the public model: more records or a larger budget "
+    .. "would help"
+  return all
+end
+
 -- What the model keeps of it.
 function public.about(of)
-  return { theta = of.learned.theta, records = of.records.n, offset = of.asked.offset, moment = of.asked.moment, prior = of.asked.prior,
-    bound = of.bound, quantile = of.quantile, inside = of.inside, map = of.map, weight = of.weight, text = concat(of.say, "; ") }
+  return { theta = of.learned.theta, records = of.records.n, offset = of.asked.offset, moment = of.asked.moment,
+    prior = of.asked.prior, bound = of.bound, quantile = of.quantile, inside = of.inside, map = of.map, weight = of.weight,
+    text = concat(of.say, "; ") }
 end
 
 return public

@@ -69,8 +69,8 @@ return function(model)
   add(lines, "solver", format("%s: %s", model.plan.solver, why(model.plan)))
   add(lines, "records", records(model))
   if model.public then
-    add(lines, "public", format("%d records, declared public by the caller: not covered by the guarantee.  %s", model.public.records,
-      model.public.text:gsub("^%l", string.upper)))
+    add(lines, "public", format("%d records, declared public by the caller: not covered by the guarantee.  %s",
+      model.public.records, model.public.text:gsub("^%l", string.upper)))
   end
   if model.ranges then
     for line in gmatch(tostring(model.ranges), "[^\n]+") do lines[#lines + 1] = "  " .. line end

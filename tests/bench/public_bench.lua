@@ -7,6 +7,16 @@ local sets = require "utility_data"
 
 local SEEDS, MOST = 8, 20000
 local share = tonumber(os.getenv "PUBLIC_SHARE") or 0.03
+
+-- The public records of the north alone: from about 37.8 degrees, which are .1 as latitudes are scaled and rows clipped.
+local function northern(d)
+  local X, y = {}, {}
+  for i = 1, d.n do
+    if d.X:get(i, 2) > 0.1 then X[#X + 1], y[#y + 1] = d.X[i]:table(), d.y[i] end
+  end
+  return pn.data.from(pn.mat(X), pn.vec(y)):clip_rows("l2", 1):clip_labels(-1, 1)
+end
+
 local cases = arg[1] and { { arg[1], arg[2] } } or
     { { "abalone", "linear" }, { "cal_housing", "linear" }, { "abalone", "logistic" }, { "ijcnn1", "logistic" },
       { "cal_housing", "linear", northern } }
@@ -26,15 +36,6 @@ local variants = {
   { "offset, moment", { "offset", "moment" } }, { "offset, prior", { "offset", "prior" } },
   { "start, moment, prior", { "moment", "prior" } }, { "offset, moment, prior", { "offset", "moment", "prior" } },
 }
-
--- The public records of the north alone: latitude above 37.5 degrees, of the range 32 to 42 that became -1 to 1.
-local function northern(d)
-  local X, y = {}, {}
-  for i = 1, d.n do
-    if d.X:get(i, 2) > 0.1 then X[#X + 1], y[#y + 1] = d.X[i]:table(), d.y[i] end
-  end
-  return pn.data.from(pn.mat(X), pn.vec(y)):clip_rows("l2", 1):clip_labels(-1, 1)
-end
 
 local function load(name, kind)
   local d = sets.load(name, kind == "linear" and "real" or "binary")

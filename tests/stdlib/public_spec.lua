@@ -81,7 +81,7 @@ describe("public= of pn.model", function()
     end
   end)
 
-  it("takes nothing from the private records but what is enforced: others give the same plan and the same public numbers", function()
+  it("takes nothing from the private records but what is enforced: others give the same plan and numbers", function()
     for _, kind in ipairs { "linear", "logistic" } do
       local d, other = records(1000, kind, 1), records(1000, kind, 7, true)
       for _, part in ipairs(parts) do
@@ -89,7 +89,9 @@ describe("public= of pn.model", function()
         local b = fit(kind, asked(records(50, kind, 2), part), 1, { data = other })
         assert.equal(tostring(a.plan), tostring(b.plan))
         assert.same(a.public.theta:table(), b.public.theta:table())
-        for _, name in ipairs { "bound", "inside", "weight", "quantile", "text" } do assert.equal(a.public[name], b.public[name]) end
+        for _, name in ipairs { "bound", "inside", "weight", "quantile", "text" } do
+          assert.equal(a.public[name], b.public[name])
+        end
         assert.is_false(a.fit.theta == b.fit.theta)
       end
     end
@@ -142,15 +144,15 @@ describe("public= of pn.model", function()
       for _, text in ipairs { m:card(), pn.load(path):card(), tostring(m.fit) } do
         assert.truthy(text:gsub("\n%s*", " "):find(says, 1, true), text)
       end
-      assert.truthy(tostring(m):gsub("\n%s*", " "):find("60 records, declared public by the caller: not covered by the guarantee.", 1,
-        true), tostring(m))
+      assert.truthy(tostring(m):gsub("\n%s*", " "):find("60 records, declared public by the caller: not covered by the guarantee.",
+        1, true), tostring(m))
       assert.truthy(tostring(m):find("so far", 1, true))
     end
     os.remove(path)
     assert.is_nil(of_file "logistic":card():find("declared public", 1, true))
   end)
 
-  it("predicts clearly better at the same price where public records are of the same law, and says less where they are not", function()
+  it("predicts clearly better at the same price where public records are of the same law, and less where not", function()
     -- 12 runs each at epsilon = .2, n = 1000; the factors were fixed before the runs
     for _, kind in ipairs { "linear", "logistic" } do
       local none, good = mean_risk(kind, nil, 12), mean_risk(kind, records(50, kind, 2), 12)
@@ -176,6 +178,15 @@ describe("public= of pn.model", function()
     local l1 = of_file("lasso", open)
     assert.same({ true, false, true }, { l1.public.offset, l1.public.moment, l1.public.prior })
     assert.truthy(tostring(l1.plan):find("l1_ball", 1, true))
+  end)
+
+  it("says of hopeless noise that it hides what is new, not that a constant were as good", function()
+    local m = fit("linear", records(50, "linear", 2), 1, { epsilon = 1e-3 })
+    assert.is_true(m.plan.hopeless)
+    assert.truthy(m.warnings[1]:find("hide what the private records add to the public model", 1, true))
+    assert.is_nil(tostring(m):find("better than a constant", 1, true))
+    m = fit("linear", records(50, "linear", 2), 1, { epsilon = 2 })
+    assert.same(m.plan.warnings, m.warnings)
   end)
 
   it("takes counts, whose mean is exp of a number, and classes", function()
@@ -234,9 +245,11 @@ describe("public= of pn.model", function()
     wrong("public.data must be the path of a CSV file, a table of columns or a pn.dataset, got 3", 3)
     wrong("public.data has 2 features, the private one 3", (pn.data.synthetic.logistic { n = 90, p = 2, seed = 1 }))
     wrong("public.data has 19 records; 20 are the fewest", records(19, "logistic", 2))
-    wrong("public: unknown option 'use'; it takes data, moment, offset, prior, quantile", { data = records(50, "logistic", 2), use = 1 })
+    wrong("public: unknown option 'use'; it takes data, moment, offset, prior, quantile",
+      { data = records(50, "logistic", 2), use = 1 })
     wrong("public.moment must be true or false, got 1", { data = records(50, "logistic", 2), moment = 1 })
-    wrong("public.prior must be true, false or a number above 0, its weight, got -1", { data = records(50, "logistic", 2), prior = -1 })
+    wrong("public.prior must be true, false or a number above 0, its weight, got -1",
+      { data = records(50, "logistic", 2), prior = -1 })
     wrong("public.offset is for the squared loss, of model.linear and model.lasso; leave it out",
       { data = records(50, "logistic", 2), offset = true })
     local line = records(200, "linear", 1)
