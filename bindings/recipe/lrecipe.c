@@ -336,7 +336,8 @@ static const pnl_row recipe_rows[] = {
       "\",\" reads 1,5.  encoding: \"utf-8\" (default) or \"windows-1252\".  header: the names of a file that has "
       "none.  Errors name file, line, column and value; a column that is not there, with the file's names and the "
       "nearest; one that is twice in the header.  A first line sep=; names the separator.  In place of the path "
-      "stands a table of columns, {age = {31, 58}, ...}, whose values are numbers, texts, true, false; \"\" is a hole." },
+      "stands a table of columns, {age = {31, 58}, ...}, whose values are numbers, texts, true, false; \"\" is a "
+      "hole." },
     { "features", recipe_features, PNL_METHOD, PNL_NOTHING, "r:features() -> table",
       "The features in their order: name (\"age\", \"job=cook\", \"job=other\", \"age=missing\", \"intercept\"), "
       "column, kind (\"number\", \"date\", \"flag\", \"category\", \"missing\", \"intercept\"), category, offset and "
