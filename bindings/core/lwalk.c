@@ -132,8 +132,8 @@ void pnl_run_options(lua_State *L, int options, const char *owner, pn_run_option
 }
 
 /* Who pays for the run of `plan`, and what it counts as.  Where nobody named a ledger the budget of the data set is
- * charged, unless the noise is simulated; without one the run counts as its whole plan, which its fit states.  What runs
- * on a budget of its own has been charged and counted by who gave it that. */
+ * charged, unless the noise is simulated; without one the run counts as its whole plan, which its fit states.  What
+ * runs on a budget of its own has been charged and counted by who gave it that. */
 static void begin_spending(lua_State *L, const pn_plan *plan, int options, const char *owner, pn_run_options *run,
                            pn_spending *out)
 {

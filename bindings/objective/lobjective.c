@@ -460,9 +460,9 @@ static const pnl_row objective_rows[] = {
       "neither loss nor slope jumps; smoothness (l2), strong_convexity (negative: that far from convex), curvature "
       "(Frank-Wolfe, worst case) and hessian_lipschitz (l2) of the objective with its regulariser; convex; margin = "
       "max |<x, theta>|.  Infinite where it is not bounded: missing says what and why.  reach: the most that the mean "
-      "loss can fall below its value at the set's centre, where a solver starts, in units of the loss; that at margin 0 "
-      "less the least over margins of at most margin, of the worst label, and more where the centre is not 0; nil where "
-      "it is not certified, for want of a range of labels or margins say." },
+      "loss can fall below its value at the set's centre, where a solver starts, in units of the loss; that at margin "
+      "0 less the least over margins of at most margin, of the worst label, and more where the centre is not 0; nil "
+      "where it is not certified, for want of a range of labels or margins say." },
     { "__tostring", objective_tostring, PNL_META, PNL_NOTHING, "tostring(obj)",
       "Two lines: loss, set and size; what is certified." },
     PNL_ROW_END,

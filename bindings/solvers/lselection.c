@@ -1,8 +1,8 @@
 /* lselection.c -- what private selection needs of the C half: `require "penumbra.selection"`, which is not part of pn.
  * The search is Lua (stdlib/tuning, and the probe of stdlib/advise): it plans and runs what it compares, and keeps the
- * best.  What no script may do for nothing is here: runs on a budget of their own, whose price the search has charged as
- * a whole; scores; and the one charge.  None of it gets into a script's hands: the search keeps it to itself, calls no
- * function of a script while it runs, and gives neither plan nor fit of a run away.
+ * best.  What no script may do for nothing is here: runs on a budget of their own, whose price the search has charged
+ * as a whole; scores; and the one charge.  None of it gets into a script's hands: the search keeps it to itself, calls
+ * no function of a script while it runs, and gives neither plan nor fit of a run away.
  * Depends on: lsolve.h, objective/passes/score.h, privacy/event/stopping.h.
  * Used by: penumbra.tuning, penumbra.advise.probe. */
 #include <math.h>
@@ -88,8 +88,8 @@ static pn_ledger *ledger_of(lua_State *L, const pn_bill *account, bool simulated
     return simulated ? given : pnl_bill_ledger(L, account, given, owner);
 }
 
-/* charge(options, event, label, rng, data): to the ledger, if there is one, and to what the data set has cost.  The label
- * begins with the name of the function that was called and a colon. */
+/* charge(options, event, label, rng, data): to the ledger, if there is one, and to what the data set has cost.  The
+ * label begins with the name of the function that was called and a colon. */
 static int charge(lua_State *L)
 {
     pn_event *event = pnl_check_event(L, 2);

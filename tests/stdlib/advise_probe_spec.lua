@@ -34,7 +34,8 @@ local rho = pn.calibrate.gaussian(budget) ^ -2 / 2
 
 -- The first Gaussian of the event: sigma, sensitivity and draws of the question of the losses.
 local function question(ranking)
-  local sigma, sensitivity, draws = flat(ranking.probe.event):match "gaussian%(sigma=([%d.e-]+), sensitivity=([%d.e-]+), draws=(%d+)"
+  local text = flat(ranking.probe.event)
+  local sigma, sensitivity, draws = text:match "gaussian%(sigma=([%d.e-]+), sensitivity=([%d.e-]+), draws=(%d+)"
   return tonumber(sigma), tonumber(sensitivity), tonumber(draws)
 end
 
@@ -171,8 +172,8 @@ describe("pn.advise with a probe", function()
   it("probes losses of several margins and of labels in a range", function()
     local classes = {}
     for i = 1, n do classes[i] = i % 3 + 1 end
-    local ranking = advice({ rho = 100, loss = pn.loss.softmax { classes = 3 }, sets = { pn.set.l2_ball { dim = 12, radius = 4 } } },
-      data():with_labels(classes))
+    local ranking = advice({ rho = 100, loss = pn.loss.softmax { classes = 3 },
+      sets = { pn.set.l2_ball { dim = 12, radius = 4 } } }, data():with_labels(classes))
     assert.is_near(math.log(3), ranking.probe.start, 6 * ranking.probe.sd)
     ranking = advice({ rho = 100, loss = pn.loss.squared(), sets = balls(1) }, data():clip_labels(-1, 1))
     assert.is_near(0.5, ranking.probe.start, 6 * ranking.probe.sd)

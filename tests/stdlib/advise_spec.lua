@@ -61,7 +61,8 @@ describe("pn.advise", function()
 
   -- epsilon 0.01 on 100 records: noise of the whole budget is far above what is to be learned.
   it("stars nothing over a set where half of what the loss can fall is not to be expected", function()
-    local options = {epsilon = 0.01, delta = 1e-7, solvers = {"gradient_descent", "output_perturbation"}, sets = {pn.set.l2_ball {dim = 50, radius = 4}}}
+    local options = {epsilon = 0.01, delta = 1e-7, solvers = {"gradient_descent", "output_perturbation"},
+      sets = {pn.set.l2_ball {dim = 50, radius = 4}}}
     local ranking = pn.advise(data(100, 50), pn.loss.logistic(), options)
     assert.is_nil(ranking.best)
     for _, row in ipairs(ranking) do assert.is_nil(row.best_of_set) end

@@ -71,8 +71,10 @@ double pn_objective_gradient_at_zero(const pn_objective *objective);
 /**
  * *reach >= the most that the mean loss, r left out, can fall below its value at the set's centre, whatever the records
  * are: l at margin 0 less the least l over margins of at most bounds.margin, of the worst admissible label, and no more
- * than the range of the loss, which it is for losses with further parameters.  Where the centre is not 0 the slope times the largest margin that it gives is added.
- * Unit of the loss; >= 0; +inf where nothing is certified: black boxes, labels or margins without a bound.  Public.  The first call may take some milliseconds, those after it none.
+ * than the range of the loss, which it is for losses with further parameters.  Where the centre is not 0 the slope
+ * times the largest margin that it gives is added.
+ * Unit of the loss; >= 0; +inf where nothing is certified: black boxes, labels or margins without a bound.  Public.
+ * The first call may take some milliseconds, those after it none.
  * Errors: PN_ENOMEM.
  */
 pn_status pn_objective_reach(pn_objective *objective, double *reach, pn_err *err);

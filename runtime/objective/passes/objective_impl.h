@@ -25,7 +25,7 @@ struct pn_objective {
     double *norms; /* [n] upper bounds of ||x_i||_2 with room for the rounding of clipping, with clip; else NULL */
     size_t dim;
     pn_bounds bounds;
-    double reach; /* NAN: nobody has asked yet */
+    double reach;      /* NAN: nobody has asked yet */
     size_t block_rows; /* rows that are kept in the first-level cache between the two uses */
     pn_gram gram;
 };

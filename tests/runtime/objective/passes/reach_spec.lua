@@ -110,20 +110,20 @@ describe("obj.bounds.reach", function()
       pn.set.box { lower = { 1, 1, -1, -3 }, upper = { 2, 3, 1, -1 } }, pn.set.l1_ball { dim = p, radius = 2 } }
     local data = (pn.data.synthetic.logistic { n = 20, p = p, seed = 2 }):clip_rows("l2", 1)
     for _, set in ipairs(sets) do
-      local objective = pn.objective { data = data, loss = pn.loss.logistic(), set = set }
-      local start, reach = objective:value(set:center()), objective.bounds.reach
+      local f = pn.objective { data = data, loss = pn.loss.logistic(), set = set }
+      local start, reach = f:value(set:center()), f.bounds.reach
       for _ = 1, 100 do
-        assert.is_true(start - objective:value(set:project(5 * pn.vec.normal(p, rng))) <= reach)
+        assert.is_true(start - f:value(set:project(5 * pn.vec.normal(p, rng))) <= reach)
       end
-      assert.is_true(reach <= objective.bounds.value[2] - objective.bounds.value[1])
+      assert.is_true(reach <= f.bounds.value[2] - f.bounds.value[1])
     end
     -- one record, aligned so that the fall from the centre is more than that from margin 0
     local one = pn.data.from({ { 0.6, 0.8 } }, { 1 }):clip_rows("l2", 1)
     local box = pn.set.box { lower = { -3, -4 }, upper = { 1, 1 } }
-    local objective = pn.objective { data = one, loss = pn.loss.logistic(), set = box }
-    local fell = objective:value(box:center()) - objective:value { 1, 1 }
+    local f = pn.objective { data = one, loss = pn.loss.logistic(), set = box }
+    local fell = f:value(box:center()) - f:value { 1, 1 }
     assert.is_true(fell > math.log(2))
-    assert.is_true(fell <= objective.bounds.reach)
+    assert.is_true(fell <= f.bounds.reach)
   end)
 
   it("is the range of the loss where further parameters start nobody knows where", function()
