@@ -3,7 +3,8 @@
 -- Depends on: penumbra.columns.  Used by: penumbra.prompt.help, penumbra.advise, penumbra.model.show.
 local columns = require "penumbra.columns"
 
-local concat, gmatch, rep, utf8 = table.concat, string.gmatch, string.rep, utf8 -- in a curated state, methods of strings are the script's
+-- In a curated state, methods of strings are the script's.
+local concat, gmatch, rep, utf8 = table.concat, string.gmatch, string.rep, utf8
 
 local function width_of(text) return utf8.len(text) or #text end
 

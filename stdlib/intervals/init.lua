@@ -76,6 +76,12 @@ local function objective_of(fit)
   return fine and objective or nil
 end
 
+-- A set, or its name where the fit was loaded; nil: none.
+local function set_of(fit, objective)
+  if objective then return objective.set end
+  return fit.plan.set
+end
+
 local function from_matrix(privacy, total)
   local function quadratic(V, row)
     local sum = 0
@@ -171,7 +177,7 @@ local function by_curvature(fit, c, ask, respond, start, early)
   local regular = population and any(c.regular_gradient)
   local law = curvature(c, { respond = respond, start = start, debias = ask.debias, n = objective and objective.n
     or fit.plan.records, residual = population and residual_of(fit) or nil, regular = regular })
-  local out = { kind = "approx", notes = {}, spread = law.spread, set = objective and objective.set or fit.plan.set,
+  local out = { kind = "approx", notes = {}, spread = law.spread, set = set_of(fit, objective),
     shift = (early or regular) and law.shift(fit.theta) or nil,
     bias_of = early and regular and early .. " and the regulariser" or early or "the regulariser" }
   if population and c.clip > 0 then

@@ -236,7 +236,7 @@ local function prepare(with, owner, row, options)
   local delta, chosen = price(owner, options, d.n)
   local every, part, test = held(owner, options, d.n), d, nil
   if every then part, test = d:holdout(every) end
-  local label, from, problem = recipe and recipe:label(), nil, nil
+  local label, from, problem = recipe and recipe:label()
   if options.public ~= nil then
     from = public.problem(with, owner, row, options, part, recipe, label, delta)
     problem = from.problem
@@ -348,9 +348,9 @@ models.rows["recipe.estimate"] = {
   doc = "The recipe with ranges, estimated from the records, of the columns that leave them open: age = \"number\", or {range = "
     .. "\"private\", missing = ...}; also of the label; and with levels, job = \"category\" or {levels = \"private\", ...}, which "
     .. "pn.query.levels releases first, for delta.  Two quantiles of each range, tail and 1 - tail, are released by the "
-    .. "exponential mechanism over a grid of 0 and +-2^(k/2) up to 2^60, the same for every file; the ledger is charged before each.  Records "
-    .. "that are too few for their noise, and a ledger that does not cover all, are refused before anything is spent.  The second "
-    .. "answer prints the ranges, and the recipe says what they cost (r.estimated).  In estimating, holes with an indicator count "
+    .. "exponential mechanism over a grid of 0 and +-2^(k/2) up to 2^60, the same for every file; the ledger is charged before "
+    .. "each.  Records that are too few for their noise, and a ledger that does not cover all, are refused before anything is spent.  "
+    .. "The second answer prints the ranges, and the recipe says what they cost (r.estimated).  In estimating, holes with an indicator count "
     .. "as 0.  A list {\"number\"} is a list of one category.",
   source = "Smith (2011); McSherry, Talwar (2007)",
   params = ranges.params,

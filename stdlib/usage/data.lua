@@ -76,6 +76,8 @@ method("pn.dataset", "    d = pn.data.synthetic.logistic{n = 500, p = 4, seed = 
   head = "print(d:head(3))    -- records: for their owner",
   describe = "L = pn.ledger{epsilon = 1}\n    print(d:describe{ledger = L, epsilon = 0.5, columns = {1, 2}})",
   summary = "print(d:summary())",
+  transform = "z = d:transform(pn.mat{{2, 0, 0, 0}, {0, 1, 0, 0}})    -- a public map; the bound is renewed\n"
+    .. "    print(z.p, z.bounds.l2)",
   take = "print(d:take(10))",
   with_labels = "print(d:with_labels(pn.vec.ones(d.n)))",
 })

@@ -89,6 +89,7 @@ for name, args in pairs {
 end
 for name, call in pairs {
   none = "()", l1 = "(0.1)", l2 = "(0.1)", nonconvex = "(0.1)", elastic_net = "{l1 = 0.1, l2 = 0.1}",
+  quadratic = "{A = pn.mat{{1, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 3, 0}, {0, 0, 0, 4}}, lambda = 0.1}",
   group = "{lambda = 0.1, size = 2}", nuclear = "{lambda = 0.1, rows = 2, cols = 2}",
 } do
   usage["reg." .. name] = ([[

@@ -84,6 +84,15 @@ method("pn.fit", PLAN .. "    fit = plan:run()\n", {
     .. "    print(again)\n    print(again.plan)",
 })
 
+method("pn.fit", [[
+    d = pn.data.synthetic.lasso{n = 5000, p = 4, seed = 1}:clip_rows("l2", 1):clip_labels(-1, 1)
+    known = pn.vec{0.5, 0, 0, 0}    -- a public model
+    obj = pn.objective{data = d:offset_labels(known, 0.5), loss = pn.loss.squared()}
+    fit = pn.solve.sufficient_statistics(obj, {epsilon = 1, delta = 1e-8})
+]], {
+  in_terms_of = 'print(fit:in_terms_of(d, {shift = known, declared = "a model"}).theta)    -- known + fit.theta',
+})
+
 local MOMENTS = [[
     d = pn.data.synthetic.lasso{n = 5000, p = 4, seed = 1}:clip_rows("l2", 1):clip_labels(-1, 1):add_bias()
     obj = pn.objective{data = d, loss = pn.loss.squared()}

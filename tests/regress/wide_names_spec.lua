@@ -1,4 +1,5 @@
--- Names that are not ASCII have fewer characters than bytes: tables that counted bytes lost their columns, and cut characters apart.
+-- Names that are not ASCII have fewer characters than bytes: tables that counted bytes lost their columns, and cut characters
+-- apart.
 local pn = require "penumbra"
 
 -- What is printed of records whose columns have these names.

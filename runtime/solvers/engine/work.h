@@ -30,8 +30,8 @@ double pn_step_seconds(const pn_objective *objective, double records);
 /** Seconds of a step on all records: as above, or less where a quadratic loss is summed up by its Gram matrix. */
 double pn_pass_seconds(const pn_objective *objective);
 
-/** Seconds of a Hessian of that many records, 5e-11 an entry of it for each, or 2e-9 for each pair of entries of a sparse
- *  one, and of its eigenvalues, 1.2e-9 d^3. */
+/** Seconds of a Hessian of that many records, 5e-11 an entry of it for each, or 2e-9 for each pair of entries of a
+ *  sparse one, and of its eigenvalues, 1.2e-9 d^3. */
 double pn_hessian_seconds(const pn_objective *objective, double records);
 
 /** The most steps of that many seconds by default: PN_WORK_SECONDS of them, at least PN_WORK_STEPS and at most 1e6. */

@@ -36,7 +36,8 @@ local parts = {
   { "labels", function() return d:clip_labels(-1, 1) end }, { "label 1", function() return d:clip_labels(0.5, 1) end },
   { "bias", function() return d:add_bias() end }, { "with", function() return d:with_labels { 1, -1, 0.5, 2, 3, 4 } end },
   { "scaled", function() return d:rescale({ -1, 0 }, { 1, 2^-300 }) end }, { "wrong", function() return d:rescale(1, -1) end },
-  { "mapped", function() return d:transform { { 1, 2 }, { 0, 1e-3 } } end }, { "no map", function() return d:transform { { 1 } } end },
+  { "mapped", function() return d:transform { { 1, 2 }, { 0, 1e-3 } } end },
+  { "no map", function() return d:transform { { 1 } } end },
   { "shuffled", function() return d:shuffle(pn.rng.secure()) end },
   { "split", function() return d:split(0.5, pn.rng.secure()) end },
 }

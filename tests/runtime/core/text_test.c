@@ -1,4 +1,5 @@
-/* text_test.c -- cells of tables: as wide as asked for whatever the text, cut between characters, no control characters.  Depends on: check.h. */
+/* text_test.c -- cells of tables: as wide as asked for whatever the text, cut between characters, no control
+ * characters.  Depends on: check.h. */
 #include <string.h>
 
 #include "core/text.h"

@@ -147,6 +147,8 @@ describe("newton's intervals", function()
     end
     assert.equal("approx", kind())
     assert.equal("heuristic", kind { set = pn.set.l2_ball { dim = 3, radius = 0.5 } })
+    local free = pn.objective { data = d, loss = pn.loss.logistic() }
+    assert.equal("approx", pn.solve.newton(free, { epsilon = 8, delta = 1e-6 }):intervals().kind)
     assert.equal("heuristic", kind { clip = 0.7 })
     assert.equal("approx", kind({ clip = 0.7 }, { target = "records" }))
     local path = os.tmpname()
