@@ -243,6 +243,9 @@ local function by_release(fit, ask, oracle)
   if fit.steps < plan.iterations or fit.stopped then
     fail("the run ended after %d of %d steps; run it to its end", fit.steps, plan.iterations)
   end
+  if objective.reg and objective.reg.name == "quadratic" then
+    fail("reg.quadratic is not of single coordinates, as regularisers are here taken to be")
+  end
   if ask.target == "population" then residual_of(fit) end -- fails before anything is paid
   local function respond(loss, regular) return scores.response(plan, math_max(loss, 0), regular) end
   local _, left, start = respond(1e-3, 0)

@@ -211,6 +211,10 @@ describe("public= of pn.model", function()
       reg = pn.reg.quadratic { A = { { 1, 0.5, 0 }, { 0.5, 1, 0 }, { 0, 0, 1 } } } }, { epsilon = 4, delta = 1e-6 })
     assert.is_nil(run.curvature)
     refused("such as reg.quadratic", run.intervals, run)
+    local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
+    refused("reg.quadratic is not of single coordinates", m.trained.intervals, m.trained,
+      { ledger = ledger, epsilon = 1, delta = 1e-6 })
+    assert.equal(0, ledger.spent)
   end)
 
   it("is not for analysts, whose scripts would have exact models of the records by it", function()
