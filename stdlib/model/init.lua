@@ -348,10 +348,10 @@ models.rows["recipe.estimate"] = {
   doc = "The recipe with ranges, estimated from the records, of the columns that leave them open: age = \"number\", or {range = "
     .. "\"private\", missing = ...}; also of the label; and with levels, job = \"category\" or {levels = \"private\", ...}, which "
     .. "pn.query.levels releases first, for delta.  Two quantiles of each range, tail and 1 - tail, are released by the "
-    .. "exponential mechanism over a grid of 0 and +-2^(k/2) up to 2^60, the same for every file; the ledger is charged before "
-    .. "each.  Records that are too few for their noise, and a ledger that does not cover all, are refused before anything is spent.  "
-    .. "The second answer prints the ranges, and the recipe says what they cost (r.estimated).  In estimating, holes with an indicator count "
-    .. "as 0.  A list {\"number\"} is a list of one category.",
+    .. "exponential mechanism over a grid of 0 and +-2^(k/2) up to 2^60, the same for every file; the ledger is charged "
+    .. "before each.  Records that are too few for their noise, and a ledger that does not cover all, are refused before "
+    .. "anything is spent.  The second answer prints the ranges, and the recipe says what they cost (r.estimated).  In "
+    .. "estimating, holes with an indicator count as 0.  A list {\"number\"} is a list of one category.",
   source = "Smith (2011); McSherry, Talwar (2007)",
   params = ranges.params,
 }
