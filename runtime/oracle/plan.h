@@ -42,9 +42,10 @@ typedef struct pn_plan_setting {
     bool whole; /* a count */
 } pn_plan_setting;
 
-#define PN_PLAN_SETTINGS  6
-#define PN_PLAN_WARNINGS  5
-#define PN_PLAN_QUESTIONS 16
+#define PN_PLAN_SETTINGS      6
+#define PN_PLAN_WARNINGS      5
+#define PN_PLAN_WARNING_BYTES 400
+#define PN_PLAN_QUESTIONS     16
 
 typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_privacy_kind;
 
@@ -111,7 +112,7 @@ struct pn_plan {
     size_t later;           /* before which of them those of solver->what_if stand; 0: it has none */
     pn_plan_setting settings[PN_PLAN_SETTINGS];
     size_t setting_count;
-    char warnings[PN_PLAN_WARNINGS][256]; /* empty strings where there is none */
+    char warnings[PN_PLAN_WARNINGS][PN_PLAN_WARNING_BYTES]; /* empty strings where there is none */
 };
 
 /** Whether what pays is a ledger of lessons, which takes simulated noise and what no real budget pays for. */

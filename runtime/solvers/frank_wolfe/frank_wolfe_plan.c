@@ -112,7 +112,9 @@ static choice evaluate_law(const fw_problem *at, pn_selection law, size_t fixed_
 {
     choice made = { law, fixed_steps ? fixed_steps : within_work(at, best_steps(at, law)), 0.0, INFINITY };
 
-    made.epsilon = fmin(budget_of_one(at, law, made.steps), PN_SELECTION_EPSILON_MAX);
+    made.epsilon = budget_of_one(at, law, made.steps); /* NaN, where a budget is too small, stays */
+    if (made.epsilon > PN_SELECTION_EPSILON_MAX)
+        made.epsilon = PN_SELECTION_EPSILON_MAX;
     made.bound =
         2.0 * at->gamma / ((double)made.steps + 2.0) + 2.0 * at->delta_q / made.epsilon * law_constant(law, at->k);
     return made;

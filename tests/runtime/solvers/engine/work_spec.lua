@@ -172,7 +172,8 @@ describe("default plans of the other solvers within their work", function()
       if not of[1]:find "^svrg" then
         local options = {epsilon = 1, delta = 1e-6, iterations = 100}
         local plan = pn.solve[of[1]].plan(of[2], options)
-        assert.is_true(plan.settings.iterations == 100 or plan.iterations == 100, of[1])
+        local second = of[1] == "trust_region" or of[1] == "second_order" -- of which steps are an upper limit
+        assert.is_true(plan.settings.iterations == 100 or plan.iterations == 100 or second and plan.iterations < 100, of[1])
         assert.is_nil(plan.lines["held back, s"], of[1])
         assert.is_false(warned(plan), of[1])
         if k <= 6 then
