@@ -307,6 +307,20 @@ static int range(lua_State *L)
     return 1;
 }
 
+static int noise_trace(lua_State *L)
+{
+    const pn_potential *p = check_potential(L, 1);
+    pn_set *set = check_set(L, 2, "P:noise_trace");
+    double trace = 0.0;
+    pn_err err;
+
+    pnl_pin(L, 1);
+    pnl_pin(L, 2);
+    pnl_status(L, pn_potential_trace(p, set, &trace, &err), &err);
+    lua_pushnumber(L, trace);
+    return 1;
+}
+
 static int to_string(lua_State *L)
 {
     const pn_potential *p = check_potential(L, 1);
@@ -344,6 +358,10 @@ static const pnl_row potential_rows[] = {
     { "start", start, PNL_METHOD, PNL_NOTHING, "P:start(C) -> vec", "The point of C where Psi is least." },
     { "range", range, PNL_METHOD, PNL_NOTHING, "P:range(C) -> number",
       "An upper bound of max Psi - min Psi over C: D^2 of the mirror descent bounds." },
+    { "noise_trace", noise_trace, PNL_METHOD, PNL_NOTHING, "P:noise_trace(C) -> number",
+      "K: an upper bound of the trace of Psi's inverse Hessian over C.  Standard normal noise b on the linear term c "
+      "raises max <c + a b, x> - Psi(x) over C by at most a^2 K / 2 on average: mirror descent's excess risk is about "
+      "s sqrt(2 range K), s the noise of one gradient that takes the whole budget." },
     { "__tostring", to_string, PNL_META, PNL_NOTHING, "tostring(P) -> string", "Kind, options and norm in one line." },
     PNL_ROW_END,
 };
@@ -363,8 +381,8 @@ static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.potential.names() -> {string, ...}",
       "The names of the potentials with a constructor of options; for_set, separable and custom make others." },
     { "for_set", for_set, PNL_FUNCTION, PNL_NOTHING, "pn.potential.for_set(C) -> potential, string",
-      "The potential that fits a set, and why: entropy for the simplex, powers for the l1 ball, blocks and matrices, "
-      "weights on the vertices for a polytope, else squared distance.  Scaled and shifted sets get it scaled and "
+      "The potential that fits a set, and why: entropy for the simplex, that of 2 dim weights for the l1 ball, powers "
+      "for blocks and matrices, weights on the vertices for a polytope, else squared distance.  Scaled and shifted sets get it scaled and "
       "shifted." },
     { "separable", separable, PNL_FUNCTION, PNL_NOTHING, "pn.potential.separable(psi, {domain={lo, hi}}) -> potential",
       "The sum of psi(t) over the coordinates, for a Lua function of one number that is traced once.  Its strong "

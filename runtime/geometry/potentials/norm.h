@@ -39,6 +39,9 @@ pn_norm *pn_norm_keep(pn_norm *norm);
 
 /** max ||x||_lp over N(x) <= 1 in dimension n, an upper bound as set.h says.  Errors as pn_norm_ball. */
 pn_status pn_norm_radius(const pn_norm *norm, pn_lp lp, size_t n, double *radius, pn_err *err);
+/** An upper bound of E ||b||^2 in the dual norm, b ~ N(0, I) in dimension n: at most G^2 + R^2, width and l2 radius of
+ *  the unit ball, and n R^2.  No draws.  Errors as pn_norm_ball. */
+pn_status pn_norm_dual_square(const pn_norm *norm, size_t n, double *square, pn_err *err);
 /** Whether it is the row l1, l2 or linf, and which. */
 bool pn_norm_is_lp(const pn_norm *norm, pn_lp *lp);
 /** The same norm (same row, parameters and side; for minkowski the same set). */

@@ -16,6 +16,7 @@
 #define POTENTIALS(X)                                                                                                  \
     X(euclidean)                                                                                                       \
     X(entropy)                                                                                                         \
+    X(signed_entropy)                                                                                                  \
     X(lp)                                                                                                              \
     X(group)                                                                                                           \
     X(interpolation)                                                                                                   \
@@ -70,6 +71,7 @@ void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, siz
     potential->strong_convexity = strong_convexity;
     potential->norm = norm;
     potential->lift = (pn_mat){ NULL, 0, 0 };
+    potential->keeps_sums = false;
 }
 
 pn_potential *pn_potential_keep(pn_potential *potential)
@@ -315,4 +317,16 @@ pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *r
     if (status == PN_OK && !isfinite(*range))
         return pn_fail(err, PN_EUNSUPPORTED, "the potential %s has no bound over %s", p->ops->name, set->ops->name);
     return status;
+}
+
+/* ---- what noise costs ---- */
+
+pn_status pn_potential_trace(const pn_potential *p, const pn_set *set, double *trace, pn_err *err)
+{
+    PN_TRY(check_set(p, "the noise of a potential", set, err));
+    if (p->ops->trace)
+        return p->ops->trace(p, set, trace, err);
+    PN_TRY(pn_norm_dual_square(p->norm, set->dim, trace, err));
+    *trace /= p->strong_convexity;
+    return PN_OK;
 }

@@ -33,6 +33,9 @@ typedef struct pn_potential_ops {
     pn_status (*step)(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err);
     /* An upper bound of max_C Psi - min_C Psi.  PN_EUNSUPPORTED: the vertices of a polytope are tried. */
     pn_status (*range)(const pn_potential *self, const pn_set *set, double *range, pn_err *err);
+    /* An upper bound of tr (Hess Psi)^-1 over the points of C, of a lifted one's image under the lift.
+     * NULL: what the norm tells (pn_potential_trace). */
+    pn_status (*trace)(const pn_potential *self, const pn_set *set, double *trace, pn_err *err);
     void (*describe)(const pn_potential *self, char *text, size_t size);
 } pn_potential_ops;
 
@@ -46,6 +49,8 @@ struct pn_potential {
     /* Lifted (polytope): x are weights on vertices, theta = V^T x, and `norm` measures theta.  V is [dim x cols];
      * data NULL: not lifted. */
     pn_mat lift;
+    /* Rounding loses the gradient of points near the border of the set: runs keep their linear term instead. */
+    bool keeps_sums;
 };
 
 /** The table, ended by NULL. */
@@ -76,6 +81,14 @@ pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x
 /** An upper bound of max_C Psi - min_C Psi (D2 of the spec when strong_convexity is 1);
  *  PN_EUNSUPPORTED when nothing bounds it. */
 pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *range, pn_err *err);
+
+/**
+ * K: with phi(c) = max_C <c, x> - Psi(x) and b ~ N(0, I) of the set's dimension, E phi(c + a b) <= phi(c) + a^2 K/2 for
+ * all c and a: what noise costs in this geometry.  By the heat equation phi rises by half the mean trace of its
+ * Hessian, which is the Jacobian J of the step, and J H J <= J for H = Hess Psi at the step's end: tr J <= tr H^-1.
+ * Rows without a formula have E ||b||^2 in the norm's dual, over the constant of Psi (pn_norm_dual_square).
+ */
+pn_status pn_potential_trace(const pn_potential *p, const pn_set *set, double *trace, pn_err *err);
 
 /** x -> factor^2 Psi((x - shift) / factor), with the same constant in the same norm.  Keeps `potential`;
  *  shift[n] is copied, NULL for none.

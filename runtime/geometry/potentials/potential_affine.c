@@ -169,6 +169,19 @@ static pn_status affine_range(const pn_potential *self, const pn_set *set, doubl
     return status;
 }
 
+/* phi(c) = <c, shift> + factor^2 phi_inner(c / factor) */
+static pn_status affine_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+{
+    const affine *of = as_affine(self);
+    pn_set *moved;
+    pn_status status;
+
+    PN_TRY(moved_set(of, set, &moved, err));
+    status = pn_potential_trace(of->inner, moved, trace, err);
+    pn_set_free(moved);
+    return status;
+}
+
 static void affine_describe(const pn_potential *self, char *text, size_t size)
 {
     const affine *of = as_affine(self);
@@ -195,6 +208,7 @@ static void fill_ops(affine *of)
         .inverse_gradient = inner->inverse_gradient ? affine_inverse : NULL,
         .step = affine_step,
         .range = affine_range,
+        .trace = affine_trace,
         .describe = affine_describe,
     };
 }
@@ -223,6 +237,7 @@ pn_status pn_potential_affine(pn_potential **out, pn_potential *potential, doubl
     }
     pn_potential_init(&of->base, &of->ops, dim, potential->strong_convexity, pn_norm_keep(potential->norm));
     of->inner = pn_potential_keep(potential);
+    of->base.keeps_sums = potential->keeps_sums;
     of->factor = factor;
     fill_ops(of);
     *out = &of->base;

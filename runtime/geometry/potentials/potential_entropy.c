@@ -245,6 +245,20 @@ static pn_status entropy_range(const pn_potential *self, const pn_set *set, doub
     return PN_OK;
 }
 
+/* tr diag(x) / radius, less that of the direction which a fixed sum rules out. */
+static pn_status entropy_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+{
+    double size;
+
+    (void)err;
+    if (pn_set_is(set, "simplex", &size))
+        size *= 1.0 - 1.0 / (double)set->dim;
+    else
+        size = set->ops->radius(set, PN_L1);
+    *trace = pn_potential_up(size / radius_of(self));
+    return PN_OK;
+}
+
 static void entropy_describe(const pn_potential *self, char *text, size_t size)
 {
     (void)snprintf(text, size, "entropy(radius=%.10g)", radius_of(self));
@@ -263,5 +277,6 @@ const pn_potential_ops pn_potential_entropy = {
     .inverse_gradient = entropy_inverse,
     .step = entropy_step,
     .range = entropy_range,
+    .trace = entropy_trace,
     .describe = entropy_describe,
 };

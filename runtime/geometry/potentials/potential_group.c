@@ -238,6 +238,21 @@ static pn_status group_range(const pn_potential *self, const pn_set *set, double
     return PN_OK;
 }
 
+/* A block of length a has xi a^(2-M) (1/(M-1) + k - 1), most in sum where all lengths are equal.  m^(2-M) xi = 1/ln m
+ * from three blocks on. */
+static pn_status group_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+{
+    const group *of = as_group(self);
+    double M = of->power.exponent, each = 1.0 / (M - 1.0) + (double)of->k - 1.0;
+
+    (void)err;
+    if (of->blocks <= 2)
+        *trace = of->power.xi * (double)set->dim;
+    else
+        *trace = pn_potential_up(of->power.xi * pow((double)of->blocks, M - 1.0) * each);
+    return PN_OK;
+}
+
 static void group_describe(const pn_potential *self, char *text, size_t size)
 {
     const group *of = as_group(self);
@@ -258,5 +273,6 @@ const pn_potential_ops pn_potential_group = {
     .inverse_gradient = group_inverse,
     .step = group_step,
     .range = group_range,
+    .trace = group_trace,
     .describe = group_describe,
 };

@@ -158,6 +158,16 @@ static pn_status interpolation_range(const pn_potential *self, const pn_set *set
     return PN_OK;
 }
 
+/* Hess Psi is at least alpha I, and at least (1 - alpha) times that of the powers, whose trace is 1. */
+static pn_status interpolation_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+{
+    double a = as_interpolation(self)->alpha;
+
+    (void)err;
+    *trace = pn_potential_up(fmin((double)set->dim / a, 1.0 / (1.0 - a)));
+    return PN_OK;
+}
+
 static void interpolation_describe(const pn_potential *self, char *text, size_t size)
 {
     const interpolation *of = as_interpolation(self);
@@ -178,5 +188,6 @@ const pn_potential_ops pn_potential_interpolation = {
     .inverse_gradient = interpolation_inverse,
     .step = interpolation_step,
     .range = interpolation_range,
+    .trace = interpolation_trace,
     .describe = interpolation_describe,
 };

@@ -11,6 +11,7 @@
 #include "core/alloc.h"
 #include "geometry/potentials/potential_entropy.h"
 #include "geometry/potentials/potential_parts.h"
+#include "numeric/blas.h"
 
 typedef struct lifted {
     pn_potential base;
@@ -150,6 +151,41 @@ static pn_status lifted_range(const pn_potential *self, const pn_set *set, doubl
     return status;
 }
 
+/* max_i ||v_i - c||_2^2 */
+static double largest_square(pn_mat V, const double *c)
+{
+    double most = 0.0;
+
+    for (size_t i = 0; i < V.rows; i++) {
+        double sum = 0.0;
+
+        for (size_t j = 0; j < V.cols; j++) {
+            double away = V.data[i * V.cols + j] - c[j];
+
+            sum += away * away;
+        }
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* tr V' (diag(a) - a a') V is the variance of the vertices under the weights: at most max ||v - c||^2 for any c.  The
+ * origin and the mean of the vertices are tried. */
+static pn_status lifted_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+{
+    pn_mat V = self->lift;
+    double *c;
+
+    (void)set;
+    PN_TRY(pn_new_zeroed(&c, V.cols, err, "potential.polytope: out of memory"));
+    *trace = largest_square(V, c);
+    for (size_t i = 0; i < V.rows; i++)
+        pn_axpy(V.cols, 1.0 / (double)V.rows, V.data + i * V.cols, c);
+    *trace = pn_potential_up(fmin(*trace, largest_square(V, c)));
+    pn_free(c);
+    return PN_OK;
+}
+
 static void lifted_describe(const pn_potential *self, char *text, size_t size)
 {
     (void)snprintf(text, size, "polytope(entropy of %zu weights)", self->dim);
@@ -168,5 +204,6 @@ const pn_potential_ops pn_potential_polytope = {
     .inverse_gradient = lifted_inverse,
     .step = lifted_step,
     .range = lifted_range,
+    .trace = lifted_trace,
     .describe = lifted_describe,
 };

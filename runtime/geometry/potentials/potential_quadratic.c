@@ -166,6 +166,19 @@ static pn_status quadratic_range(const pn_potential *self, const pn_set *set, do
     return PN_OK;
 }
 
+static pn_status quadratic_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+{
+    const quadratic *of = as_quadratic(self);
+    double sum = 0.0;
+
+    (void)set;
+    (void)err;
+    for (size_t j = 0; j < self->dim; j++) /* rounding moves an eigenvalue by as much as it may move the least one */
+        sum += 1.0 / (of->values[j] - of->values[0] + self->strong_convexity);
+    *trace = pn_potential_up(sum);
+    return PN_OK;
+}
+
 static void quadratic_describe(const pn_potential *self, char *text, size_t size)
 {
     const quadratic *of = as_quadratic(self);
@@ -187,5 +200,6 @@ const pn_potential_ops pn_potential_quadratic = {
     .inverse_gradient = quadratic_inverse,
     .step = quadratic_step,
     .range = quadratic_range,
+    .trace = quadratic_trace,
     .describe = quadratic_describe,
 };

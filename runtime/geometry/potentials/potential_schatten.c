@@ -237,6 +237,23 @@ static pn_status schatten_range(const pn_potential *self, const pn_set *set, dou
     return status;
 }
 
+/* In the basis of singular vectors the inverse Hessian has, over `constant`, s_i^(1-q)/q for each value,
+ * (x - y)/(x^q - y^q) and (x + y)/(x^q + y^q) for each pair x > y, and s_i^(1-q) for each column beyond a square.
+ * With x, y = e^z, e^-z up to scale the first of a pair is at most (x^(1-q) + y^(1-q))/(2q), as sinh((1-2q) z) <=
+ * (1-2q) sinh z for q <= 1/2, and the second at most x^(1-q) + y^(1-q), as cosh z <= 2 cosh(qz) cosh((1-q)z).
+ * sum s_i^(1-q) <= m^q.  Symmetric matrices have no second, nor further columns. */
+static pn_status schatten_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+{
+    const schatten *of = as_schatten(self);
+    double m = (double)of->rank, beyond = (double)(of->rows > of->cols ? of->rows : of->cols) - m, size;
+    bool symmetric = pn_set_is(set, "spectrahedron", &size) || pn_set_is(set, "unit_spectrahedron", &size);
+
+    (void)err;
+    *trace = (m + 1.0) / (2.0 * of->q) + (symmetric ? 0.0 : m - 1.0 + beyond);
+    *trace = pn_potential_up(pow(m, of->q) * *trace / of->constant);
+    return PN_OK;
+}
+
 static void schatten_describe(const pn_potential *self, char *text, size_t size)
 {
     const schatten *of = as_schatten(self);
@@ -257,5 +274,6 @@ const pn_potential_ops pn_potential_schatten = {
     .inverse_gradient = schatten_inverse,
     .step = schatten_step,
     .range = schatten_range,
+    .trace = schatten_trace,
     .describe = schatten_describe,
 };

@@ -39,7 +39,7 @@ void pn_potential_free(pn_potential *potential); /* NULL allowed */
 void pn_potential_describe(const pn_potential *potential, char *text, size_t size);
 
 /**
- * The potential that fits a set: entropy for the simplex, group with blocks of 1 for the l1 ball, group,
+ * The potential that fits a set: entropy for the simplex, signed_entropy for the l1 ball, group,
  * interpolation, schatten (nuclear ball, spectrahedra), the lifted entropy for polytopes with a list of vertices,
  * else Euclidean about the set's centre; scaled and shifted sets get the scaled and shifted potential.  `why` (may be
  * NULL) gets a static phrase for plans.

@@ -29,7 +29,7 @@ describe("pn.potential", function()
 
   it("fits the set, scaled and shifted too", function()
     local want = {
-      { pn.set.simplex{ dim = 5 }, "entropy" }, { pn.set.l1_ball{ dim = 5 } * 3, "group" },
+      { pn.set.simplex{ dim = 5 }, "entropy" }, { pn.set.l1_ball{ dim = 5 } * 3, "signed_entropy" },
       { pn.set.nuclear_ball{ rows = 2, cols = 3 }, "schatten" }, { pn.set.l2_ball{ dim = 5 }, "euclidean" },
       { pn.set.simplex{ dim = 3 } + { 1, 2, 3 }, "entropy" },
       { pn.set.polytope{ vertices = { { 1, 0 }, { 0, 1 }, { -1, -1 } } }, "polytope" },

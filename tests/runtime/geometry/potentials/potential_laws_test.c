@@ -57,7 +57,7 @@ static void check_for_moved(const char *set_name, pn_arg *args, const char *name
 static void test_for_set(void)
 {
     check_for_moved("simplex", (pn_arg[2]){ COUNT(9), REAL(0.5) }, "entropy");
-    check_for_moved("l1_ball", (pn_arg[3]){ COUNT(9), REAL(3.0), NONE }, "group");
+    check_for_moved("l1_ball", (pn_arg[3]){ COUNT(9), REAL(3.0), NONE }, "signed_entropy");
     check_for_moved("group_ball", (pn_arg[4]){ COUNT(9), COUNT(4), REAL(3.0), NONE }, "group");
     check_for_moved("interpolation_ball", (pn_arg[4]){ COUNT(9), REAL(0.3), REAL(3.0), NONE }, "interpolation");
     check_for_moved("nuclear_ball", (pn_arg[5]){ COUNT(3), COUNT(4), REAL(3.0), NONE, NONE }, "schatten");
@@ -122,6 +122,7 @@ static void test_strong_convexity(void)
     pn_potential *group = new_potential("group", (pn_arg[4]){ COUNT(9), COUNT(2), REAL(1.5), NONE });
     pn_potential *mixed = new_potential("interpolation", (pn_arg[4]){ COUNT(9), REAL(0.4), REAL(1.5), NONE });
     pn_potential *nuclear = new_potential("schatten", (pn_arg[4]){ COUNT(3), COUNT(4), REAL(1.5), NONE });
+    pn_potential *both = new_potential("signed_entropy", (pn_arg[3]){ COUNT(9), REAL(1.5), NONE });
     double at_two = least_modulus(two, 2, 1.5, false), at_lp = least_modulus(lp, 6, 1.0, false);
     double at_entropy = least_modulus(entropy, 6, 2.0, true), at_nuclear = least_modulus(nuclear, 12, 1.5, false);
 
@@ -132,6 +133,7 @@ static void test_strong_convexity(void)
     CHECK(least_modulus(fitted, 9, 1.0, false) >= 0.999);
     CHECK(least_modulus(group, 9, 1.5, false) >= 0.999);
     CHECK(least_modulus(mixed, 9, 1.5, false) >= 0.999);
+    CHECK(least_modulus(both, 9, 1.49, false) >= 0.999);
     pn_potential_free(entropy);
     pn_potential_free(lp);
     pn_potential_free(fitted);
@@ -139,6 +141,7 @@ static void test_strong_convexity(void)
     pn_potential_free(group);
     pn_potential_free(mixed);
     pn_potential_free(nuclear);
+    pn_potential_free(both);
 }
 
 /* ---- memory ---- */
@@ -174,6 +177,8 @@ static pn_status use_potential(void *self, pn_err *err)
     }
     if (status == PN_OK)
         status = pn_potential_range(p, set, &value, err);
+    if (status == PN_OK)
+        status = pn_potential_trace(p, set, &value, err);
     fill(shift, 16, 1.0, 4);
     if (status == PN_OK)
         status = pn_set_shift(&moved, set, shift, set->dim, err);
@@ -194,6 +199,7 @@ static void test_memory(void)
     scenario cases[] = {
         { "simplex", "entropy", { COUNT(5) }, { NONE } },
         { "l1_ball", "lp", { COUNT(5) }, { REAL(1.5) } },
+        { "l1_ball", "signed_entropy", { COUNT(5) }, { COUNT(5) } },
         { "group_ball", "group", { COUNT(5), COUNT(2) }, { COUNT(5), COUNT(2) } },
         { "interpolation_ball", "interpolation", { COUNT(5), REAL(0.5) }, { COUNT(5), REAL(0.5) } },
         { "nuclear_ball", "schatten", { COUNT(2), COUNT(3) }, { COUNT(2), COUNT(3) } },

@@ -1,0 +1,46 @@
+/* norm_square.c -- how large standard normal noise is in a dual norm, without drawing any: with Q the unit ball of the
+ * norm, R its l2 radius and G its Gaussian width, E max_Q <b, v>^2 <= G^2 + R^2 (Poincare), and <= dim R^2.
+ * Depends on: norm.h, width.h.  Used by: potential.c, plans of mirror descent. */
+#include <math.h>
+
+#include "geometry/potentials/norm.h"
+#include "geometry/width/width.h"
+
+/* E of the largest of k Gaussians of deviation 1. */
+static double largest_of(double k)
+{
+    return sqrt(2.0 * log(k));
+}
+
+/* An upper bound of G by a formula, where nothing exact is known; +inf. */
+static double width_upper(const pn_set *ball, double R)
+{
+    double m1, m2, a, p = (double)ball->dim, size;
+
+    if (pn_set_is(ball, "nuclear_ball", &size) && pn_set_number(ball, "rows", &m1) && pn_set_number(ball, "cols", &m2))
+        return size * (sqrt(m1) + sqrt(m2));
+    if (pn_set_is(ball, "interpolation_ball", &size) && pn_set_number(ball, "alpha", &a)) /* the mean of two polars */
+        return size * ((1.0 - a) * largest_of(2.0 * p) + a * sqrt(p));
+    return pn_set_is_polytope(ball) ? R * largest_of((double)ball->ops->atom_count(ball)) : INFINITY;
+}
+
+pn_status pn_norm_dual_square(const pn_norm *norm, size_t dim, double *square, pn_err *err)
+{
+    pn_width_options exact = { .method = PN_WIDTH_QUADRATURE };
+    pn_set *ball = NULL;
+    pn_width width = { .high = INFINITY };
+    double R, G;
+    pn_status status;
+    pn_lp lp;
+
+    *square = (double)dim;
+    if (pn_norm_is_lp(norm, &lp) && lp == PN_L2)
+        return PN_OK;
+    PN_TRY(pn_norm_ball(&ball, norm, dim, err));
+    R = ball->ops->radius(ball, PN_L2);
+    status = pn_set_width(ball, &exact, &width, err);
+    G = status == PN_OK ? width.high : width_upper(ball, R);
+    *square = fmin(*square * R * R, G * G + R * R);
+    pn_set_free(ball);
+    return status == PN_EUNSUPPORTED ? PN_OK : status;
+}
