@@ -25,7 +25,8 @@ typedef struct amd_terms {
     double L; /* L_C */
     /* at least the distance B_w(x*, x_0) of the potential made 1-strongly convex, or a guess of it; +inf: unknown */
     double B;
-    double K;     /* G^2 + R^2 of its norm's ball */
+    double K;     /* what noise costs in its geometry (pn_potential_trace) */
+    double dual;  /* E ||b||^2 in the dual norm, at most: what it costs the printed y-step */
     double unit;  /* sigma = unit sqrt(T); 0 without noise */
     double scale; /* c as given, or 0 */
     bool printed;

@@ -11,20 +11,21 @@
  *         so y' - x = rho (z' - z).
  * Smoothness at y', convexity at x, and r at y':
  *     F_r(y') <= (1 - rho) F_r(y) + rho (F(x) + <grad F(x), z' - x> + r(z')) + (L/2) rho^2 |z' - z|^2.
- * The step gives, for every u in C,  A (<h, z' - u> + r(z') - r(u)) <= D(u, z) - D(u, z') - |z' - z|^2/2, hence,
- * as rho/A = M rho^2,
+ * The step gives, for every u in C,  A (<h, z' - u> + r(z') - r(u)) <= D(u, z) - D(u, z') - D(z', z), hence,
+ * as rho/A = M rho^2 and |z' - z|^2/2 <= D(z', z),
  *     gap' <= (1 - rho) gap + M rho^2 (D(x*, z) - D(x*, z')) - rho <b, z - x*> - rho <b,
- *         z' - z> - rho^2 (M - L)/2 |z' - z|^2.
- * The third term has mean 0 and the last two are at most |b|_*^2 / (2 (M - L)).  Divided by rho_k^2 and added up, since
- * (1 - rho_k)/rho_k^2 <= 1/rho_{k-1}^2 and rho_0 = 1, with E |b|_*^2 <= sigma^2 K and S = sum_{j=2}^{T+1} j^2 /
- * (T + 1)^2:
+ *         z' - z> - rho^2 (M - L) D(z', z).
+ * The third term has mean 0.  With phi the conjugate of w over C and z reached at c, the last two are at most
+ * rho^2 (M - L) (phi(c - b/(rho (M - L))) - phi(c) + <b, z>/(rho (M - L))), whose mean is at most
+ * sigma^2 K / (2 (M - L)) (pn_potential_trace).  Divided by rho_k^2 and added up, since
+ * (1 - rho_k)/rho_k^2 <= 1/rho_{k-1}^2 and rho_0 = 1, with S = sum_{j=2}^{T+1} j^2 / (T + 1)^2:
  *     E gap_T <= 4 M B/(T + 1)^2 + S sigma^2 K / (2 (M - L)).                                              (triangle)
  * c = 1 is the article's step: 8 L B/(T + 1)^2 without noise.
  *
  * The printed y-step, y' = argmin_C q + <b, .> + r with q(y) = <grad F(x), y - x> + (L/2)|y - x|^2 in a Euclidean norm,
  * has (q + r)(y') <= min (q + r) + |b|_*^2/(2L) because q is L-strongly convex, and the triangle's corner is one of the
- * points that the minimum competes with:
- *     E gap_T <= 4 M B/(T + 1)^2 + S sigma^2 K (1/(2L) + 1/(2 (M - L))).                                    (printed)
+ * points that the minimum competes with: with E |b|_*^2 <= sigma^2 K', K' >= K,
+ *     E gap_T <= 4 M B/(T + 1)^2 + S sigma^2 (K'/(2L) + K/(2 (M - L))).                                     (printed)
  *
  * sigma = s sqrt(T).  In the triangle form M = L + (T + 1) sqrt(S sigma^2 K / (8B)) is best, and its bound is
  * 4 L B/(T + 1)^2 plus a term that tends to 2 s sqrt(2 B K/3) whatever T: more steps only help.  T is taken where the
@@ -55,10 +56,11 @@ double amd_scale(const amd_terms *of, double T, double sigma)
 
 double amd_bound(const amd_terms *of, double T, double sigma, double c, double *bias, double *noise)
 {
-    double M = 2.0 * of->L / c, square = sum_of_squares(T) * sigma * sigma * of->K, room = 2.0 * (M - of->L);
+    double M = 2.0 * of->L / c, noise_square = sum_of_squares(T) * sigma * sigma, room = 2.0 * (M - of->L);
+    double square = noise_square * of->K;
 
     *bias = of->B == 0.0 ? 0.0 : 4.0 * M * of->B / ((T + 1.0) * (T + 1.0)); /* M is inf there */
-    *noise = square == 0.0 ? 0.0 : square / room + (of->printed ? square / (2.0 * of->L) : 0.0);
+    *noise = square == 0.0 ? 0.0 : square / room + (of->printed ? noise_square * of->dual / (2.0 * of->L) : 0.0);
     return room < 0.0 || (room == 0.0 && square > 0.0) ? INFINITY : *bias + *noise;
 }
 

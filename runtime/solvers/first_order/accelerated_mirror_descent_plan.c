@@ -30,6 +30,11 @@ const pn_param amd_params[] = {
     PN_PARAM_END,
 };
 
+/* Over the l1 ball the bound is half as large with entropy while the risk is with Euclidean steps, up to several hundred
+ * columns; from there on it is the other way round.  No public rule is right on all problems: with this one the risk is
+ * within 2.4 of the better one's at 25 to 1600 columns (logistic and sparse squared losses). */
+#define FAVOUR 4.0
+
 typedef struct problem {
     amd_plan *plan;
     pn_objective *objective;
@@ -46,18 +51,11 @@ typedef struct problem {
 
 /* ---- geometry ---- */
 
-/* L_C: over Q a record's margins have at most some l2 norm, hence the Hessian of its loss at most the loss's curvature
- * times the
- * square.  Where the best norm for that is l2, this is L R^2. */
+/* L_C */
 static double smoothness_in(const pn_mirror_geometry *of, const problem *at)
 {
-    const pn_loss_bounds *loss = &at->bounds->loss;
-    double low = loss->convex ? 0.0 : fmax(-loss->curvature.low, 0.0), curvature = fmax(loss->curvature.high, low);
-    double square = of->R * of->R;
-    double F = !loss->smooth || !isfinite(of->margin) ? INFINITY : curvature * of->margin * of->margin;
-    double r = at->plan->first.composite.smoothness;
+    double F = pn_mirror_geometry_smoothness(of, at->objective, at->claimed, at->plan->first.composite.smoothness);
 
-    F = fmin(F, at->claimed * square) + (r > 0.0 ? r * square : 0.0);
     if (F > 0.0)
         return F;
     /* A linear objective is smooth with any constant: one whose steps cross the set. */
@@ -80,7 +78,8 @@ static amd_terms terms_of(const pn_mirror_geometry *of, const problem *at)
 
     terms.L = smoothness_in(of, at);
     terms.B = of->D2;
-    terms.K = of->G2R2;
+    terms.K = of->K;
+    terms.dual = of->G2R2;
     if (at->start_given && pn_mirror_geometry_euclidean(of))
         terms.B = 0.5 * at->plan->first.diameter * at->plan->first.diameter;
     if (!isfinite(terms.B))
@@ -88,10 +87,13 @@ static amd_terms terms_of(const pn_mirror_geometry *of, const problem *at)
     return terms;
 }
 
+/* With noise by what it costs, else by the bound. */
 static double risk_of(const pn_mirror_geometry *of, const void *self)
 {
     amd_terms terms = terms_of(of, self);
 
+    if (terms.unit > 0.0)
+        return pn_mirror_geometry_cost(of);
     return amd_bound_at(&terms, (double)amd_steps(&terms));
 }
 
@@ -159,7 +161,8 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                             .start = &common[PN_OPT_START],
                             .euclidean = only_euclidean(at),
                             .risk = risk_of,
-                            .self = at };
+                            .self = at,
+                            .favour = at->terms.unit > 0.0 ? FAVOUR : 1.0 };
 
     PN_TRY(pn_mirror_geometry_choose(&at->geometry, &plan->space, &wish, err));
     plan->euclidean = pn_mirror_geometry_euclidean(&at->geometry);
@@ -255,8 +258,8 @@ static void explain_bound(problem *at)
         return;
     pn_plan_add(plan, "  of the method", bias, "8 L_C B / (c (T + 1)^2)");
     pn_plan_add(plan, "  of the noise", noise,
-                "sum of (k + 2)^2 / (T + 1)^2 x sigma^2 (G^2 + R^2) / (2 L_C (2/c - 1))%s",
-                at->plan->printed ? ", and again with 1 for 2/c - 1" : "");
+                "sum of (k + 2)^2 / (T + 1)^2 x sigma^2 K / (2 L_C (2/c - 1))%s",
+                at->plan->printed ? ", and with G^2 + R^2 for K and 1 for 2/c - 1" : "");
     explain_other(at, "with T/2", floor(T / 2.0));
     explain_other(at, "with 2T", 2.0 * T);
 }

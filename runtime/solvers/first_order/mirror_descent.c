@@ -1,5 +1,6 @@
-/* mirror_descent.c -- theta <- argmin over C of eta <g, theta> + D_Psi(theta, theta_t), g the gradient with noise; the
- * answer is the average of the points at which gradients were taken.
+/* mirror_descent.c -- theta <- argmin over C of Psi(theta) + <sum of eta g, theta>, g gradients with noise, or as
+ * printed argmin over C of eta <g, theta> + D_Psi(theta, theta_t); the answer is the mean of the later half of the
+ * points, or of all.
  * Depends on: mirror_descent.h, objective, geometry, privacy.  Used by: solvers.c's table.
  * Source: Talwar, Thakurta, Zhang (2014), Algorithm 2, in the form that its proof uses (mirror-descent.md section
  * 2). */
@@ -77,12 +78,13 @@ static void add_plain_noise(md_state *self, pn_oracle *ask)
     }
 }
 
+/* Before the first point of the answer, what there is is the mean so far. */
 static void add_to_average(md_state *self, size_t t)
 {
     double weight = plan_of(self)->step.law == PN_STEP_HARMONIC ? (double)t : 1.0;
 
     self->base.theta = self->average;
-    self->weight += weight;
+    self->weight = t == plan_of(self)->skipped + 1 ? weight : self->weight + weight;
     pn_mix(dim_of(self), weight / self->weight, self->at.theta, self->average, self->average);
 }
 
@@ -102,21 +104,26 @@ static pn_status md_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     md_state *self = (md_state *)state;
     const pn_mirror_space *space = &plan_of(self)->space;
-    bool more = state->step + 1 < state->plan->iterations; /* what follows the last gradient is no part of the answer */
+    bool after = plan_of(self)->after; /* else what follows the last gradient is no part of the answer */
+    bool moves = after || state->step + 1 < state->plan->iterations;
 
     row->step_size = pn_schedule_at(&plan_of(self)->step, state->step + 1);
-    PN_TRY(more ? pn_mirror_move(space, &self->at, self->gradient, row->step_size, err) : PN_OK);
-    add_to_average(self, state->step + 1);
-    if (more)
+    PN_TRY(moves ? pn_mirror_move(space, &self->at, self->gradient, row->step_size, err) : PN_OK);
+    if (!after)
+        add_to_average(self, state->step + 1);
+    if (moves)
         pn_mirror_arrive(space, &self->at);
+    if (after)
+        add_to_average(self, state->step + 1);
     return PN_OK;
 }
 
 const pn_solver_ops pn_solver_mirror_descent = {
     .name = "mirror_descent",
     .doc = "Mirror descent on the mean gradient plus Gaussian noise, in the geometry of the constraint set: the error "
-           "follows the Gaussian width of the set, not the dimension.  The answer is the average iterate.",
-    .source = "Talwar, Thakurta, Zhang (2014), Algorithm 2 and Theorem 3.2, constants as proven",
+           "follows the Gaussian width of the set, not the dimension.  The answer is the mean of the later half of the "
+           "points; preset=\"theory\" is the article's plan.",
+    .source = "Talwar, Thakurta, Zhang (2014), Algorithm 2; steps and bound for the noise of the whole budget",
     .params = md_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,

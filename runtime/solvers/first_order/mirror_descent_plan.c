@@ -1,7 +1,7 @@
 /* mirror_descent_plan.c -- potential, steps, noise and predicted risk of noisy mirror descent.
- * Depends on: mirror_descent.h, geometry.  Used by: mirror_descent.c.  Spec: mirror-descent.md section 2.
+ * Depends on: mirror_descent.h, geometry.  Used by: mirror_descent.c.
  *
- * With Q the unit ball of the potential's norm, R its l2 radius, G its width, D2 the range of the potential over C and
+ * By default the steps of mirror_descent_bound.c.  preset="theory" has Theorem 3.2's: with Q the unit ball of the potential's norm, R its l2 radius, G its width, D2 the range of the potential over C and
  * M = L R + sigma sqrt(G^2 + R^2), T steps of size sqrt(2 D2/(T M^2)) have expected excess risk at most M sqrt(2 D2/T).
  * sigma grows like sqrt(T), so the bound falls with T toward a limit; T is taken where the two parts of M are equal. */
 #include <math.h>
@@ -9,20 +9,41 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "numeric/lapack.h"
 #include "oracle/gradient_batch.h"
 #include "solvers/engine/work.h"
 #include "solvers/first_order/mirror_descent.h"
 
 static const char *const potential_class[] = { "pn.potential", NULL };
 static const char *const function_class[] = { "function", NULL };
+static const char *const presets[] = { "practical", "theory", NULL };
+static const char *const forms[] = { "lazy", "printed", NULL };
+static const char *const averages[] = { "tail", "all", NULL };
+
+enum { PRACTICAL, THEORY };
+enum { LAZY, PRINTED };
+enum { TAIL, ALL };
+
+/* The part of U = s sqrt(2 D2 K) that is lost as a rule: between 0 and 0.65 on problems of several kinds, mostly less
+ * than this. */
+#define USUAL 0.25
+/* Projections are cheaper than other steps: the Euclidean potential may cost that much more. */
+#define TIE 1.05
 
 const pn_param md_params[] = {
     { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
       "distance generating function; by default the one that fits the set" },
-    PN_STEP_PARAM("eta of every iteration, in place of sqrt(2 D2 / (T M^2))"),
+    PN_STEP_PARAM("eta of every iteration, in place of t / T, or of sqrt(2 D2 / (T M^2)) of the theory"),
     { "strongly_convex", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "Delta with l(x) >= l(y) + <l'(y), x - y> + Delta D(x, y): steps 2/(Delta (t+1)), weights t" },
+    { "preset", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, presets,
+      "practical: steps for the noise of the whole budget; theory: those of Theorem 3.2, printed, with the mean of all "
+      "points.  By default theory beside strongly_convex and calibration=\"paper\"" },
+    { "time", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL,
+      "multiplies the time t = eta T of the practical preset: 2 to 4 suit answers at a vertex" },
+    { "form", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, forms,
+      "lazy: steps from the sum of all gradients; printed: from the last point, as in the article" },
+    { "average", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, averages,
+      "the answer is the mean of the later half of the points, or of all" },
     { "noise.covariance", PN_MATRIX, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "covariance of Gaussian noise on the gradient, without privacy: p x p, a row of p variances, or one number" },
     { "noise.oracle", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, function_class,
@@ -42,7 +63,11 @@ typedef struct problem {
     double L;     /* Lipschitz constant of records in l2 */
     double root;  /* sqrt(lambda_max) of noise without privacy */
     double noise; /* that of a gradient, whatever it is from */
-    double M, bound;
+    bool theory;
+    double M, bound;  /* theory */
+    md_terms terms;   /* practical */
+    double gap, time; /* excess of the start, at most; t */
+    size_t most;      /* steps by default */
 } problem;
 
 /* ---- geometry ---- */
@@ -80,107 +105,139 @@ static double risk_of(const pn_mirror_geometry *of, const void *self)
     return sqrt(of->D2 * of->G2R2);
 }
 
-static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+/* By what noise costs, whatever its size. */
+static double cost_of(const pn_mirror_geometry *of, const void *self)
+{
+    (void)self;
+    return pn_mirror_geometry_cost(of);
+}
+
+static terms theory_of(const problem *at, const pn_arg *steps)
+{
+    const md_plan *plan = at->plan;
+    bool is_private = plan->base.request.kind != PN_NONPRIVATE;
+
+    return (terms){ .lipschitz = plan->noise.lipschitz,
+                    .sensitivity = plan->noise.sensitivity,
+                    .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
+                    .given = steps->given ? steps->count : 0,
+                    .most = at->most };
+}
+
+/* The steps, and those that there would be if work were no limit.  Of batches the noise depends on the steps: once more
+ * with theirs. */
+static double choose_theory_steps(problem *at, const pn_arg *steps)
 {
     md_plan *plan = at->plan;
-    const pn_arg *steps = &common[PN_OPT_ITERATIONS];
-    bool is_private = plan->base.request.kind != PN_NONPRIVATE;
-    terms with = { .lipschitz = plan->noise.lipschitz,
-                   .sensitivity = plan->noise.sensitivity,
-                   .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
-                   .given = steps->given ? steps->count : 0,
-                   .most = pn_planned_steps_max(at->objective, &at->plan->noise) };
-    pn_mirror_wish wish = { .plan = &plan->base,
-                            .potential = &own[MD_POTENTIAL],
-                            .start = &common[PN_OPT_START],
-                            .risk = risk_of,
-                            .self = &with };
+    terms with = theory_of(at, steps);
 
-    PN_TRY(pn_mirror_geometry_choose(&at->geometry, &plan->space, &wish, err));
     plan->base.iterations = choose_steps(&at->geometry, &with);
-    if (is_private && plan->noise.scheme) {
+    if (!isnan(with.rho) && plan->noise.scheme) {
         with.sensitivity =
             pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations) * sqrt(2.0 * with.rho);
         plan->base.iterations = choose_steps(&at->geometry, &with);
     }
-    with.most = (size_t)1 << 53; /* as if work were no limit */
+    with.most = (size_t)1 << 53;
+    return (double)choose_steps(&at->geometry, &with);
+}
+
+/* What limits the time besides noise, and the excess of the start; neither where the set has no projection. */
+static pn_status read_problem(problem *at, const pn_arg *start, pn_err *err)
+{
+    pn_first_order first = { 0 };
+    pn_objective *objective = at->plan->base.objective;
+    pn_status status = pn_first_order_read(&first, at->plan->base.owner, objective, start, NULL, NULL, err);
+
+    at->gap = INFINITY;
+    if (status == PN_OK)
+        status = pn_first_order_gap(&first, first.strong_convexity, &at->gap, err);
+    at->terms.along = (pn_noise_time){ .scale = INFINITY, .slope = first.lipschitz, .gap = at->gap };
+    if (status == PN_OK && pn_mirror_geometry_euclidean(&at->geometry) && md_smooth(&at->terms)) {
+        at->terms.along.scale = pn_margin_scale(&first);
+        at->terms.along.strong_convexity = first.strong_convexity;
+    }
+    pn_first_order_clear(&first);
+    return status == PN_EUNSUPPORTED ? PN_OK : status;
+}
+
+static pn_status read_terms(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    const pn_mirror_geometry *of = &at->geometry;
+    bool regular = pn_objective_regulariser(at->objective) != NULL;
+    double slope = at->plan->noise.lipschitz * of->R + of->regular;
+
+    at->terms = (md_terms){
+        .D2 = of->D2,
+        .K = of->K,
+        .dual_square = of->G2R2,
+        .gradient = 0.5 * slope * slope,
+        .times = own[MD_TIME].real,
+        .smoothness = pn_mirror_geometry_smoothness(of, at->objective, INFINITY,
+                                                    regular ? at->bounds->reg.smoothness : 0.0),
+    };
+    return read_problem(at, &common[PN_OPT_START], err);
+}
+
+static double choose_practical_steps(problem *at, const pn_arg *steps)
+{
+    pn_plan *base = &at->plan->base;
+    double wanted = 0.0;
+
+    for (int round = 0; round < 2; round++) {
+        at->terms.unit = pn_gradient_noise_unit(&at->plan->noise, base, base->iterations);
+        wanted = steps->given ? (double)steps->count : md_steps(&at->terms);
+        base->iterations = (size_t)(steps->given ? wanted : fmin(wanted, (double)at->most));
+    }
+    if (base->request.kind == PN_NONPRIVATE)
+        at->terms.unit = at->root / sqrt((double)base->iterations);
+    return wanted;
+}
+
+static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    terms with = theory_of(at, &common[PN_OPT_ITERATIONS]);
+    pn_mirror_wish wish = { .plan = &plan->base,
+                            .potential = &own[MD_POTENTIAL],
+                            .start = &common[PN_OPT_START],
+                            .risk = at->theory ? risk_of : cost_of,
+                            .self = &with,
+                            .favour = at->theory ? 1.0 : TIE,
+                            .widths = at->theory };
+
+    PN_TRY(pn_mirror_geometry_choose(&at->geometry, &plan->space, &wish, err));
+    PN_TRY(read_terms(at, common, own, err));
     pn_plan_work(&plan->base, pn_planned_seconds(at->objective, &plan->noise),
-                 (double)choose_steps(&at->geometry, &with));
+                 at->theory ? choose_theory_steps(at, &common[PN_OPT_ITERATIONS])
+                            : choose_practical_steps(at, &common[PN_OPT_ITERATIONS]));
     return pn_mirror_space_open(&plan->space, &wish, err);
 }
 
-/* ---- noise without privacy ---- */
+/* ---- the preset ---- */
 
-static pn_status check_covariance(const problem *at, pn_mat given, pn_err *err)
+static pn_status read_preset(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    size_t p = at->set->dim;
+    const char *owner = at->plan->base.owner, *calibration = common[PN_OPT_CALIBRATION].text;
+    bool convex = own[MD_STRONGLY_CONVEX].given, paper = calibration && strcmp(calibration, "paper") == 0;
 
-    if (at->plan->base.request.kind != PN_NONPRIVATE)
+    at->theory = own[MD_PRESET].given ? own[MD_PRESET].count == THEORY : convex || paper;
+    if (convex && !at->theory)
         return pn_fail(err, PN_EINVAL,
-                       "solve.mirror_descent: noise= has no guarantee; give privacy=false with it, or leave it out");
-    if ((given.rows == 1 && (given.cols == 1 || given.cols == p)) || (given.rows == p && given.cols == p))
-        return PN_OK;
-    return pn_fail(
-        err, PN_EDIM,
-        "solve.mirror_descent: covariance is %zu x %zu; it must be one number, a row of %zu variances, or %zu x %zu",
-        given.rows, given.cols, p, p, p);
-}
-
-/* root[i] = sqrt of a variance; *largest = sqrt(lambda_max). */
-static pn_status root_of_variances(double *root, const double *variance, size_t count, double *largest, pn_err *err)
-{
-    *largest = 0.0;
-    for (size_t j = 0; j < count; j++) {
-        if (!(variance[j] >= 0.0))
-            return pn_fail(err, PN_EINVAL, "solve.mirror_descent: a variance must be >= 0, got %g at entry %zu",
-                           variance[j], j + 1);
-        root[j] = sqrt(variance[j]);
-        *largest = fmax(*largest, root[j]);
-    }
+                       "%s: strongly_convex sets the steps of the theory; leave preset=\"practical\" out", owner);
+    if (own[MD_TIME].given && (at->theory || own[MD_STEP].given))
+        return pn_fail(err, PN_EINVAL, "%s: time= multiplies the time that preset=\"practical\" chooses; leave it out",
+                       owner);
+    at->plan->space.lazy = own[MD_FORM].given ? own[MD_FORM].count == LAZY : !at->theory;
     return PN_OK;
 }
 
-static pn_status root_of_matrix(double *root, pn_mat A, double *largest, pn_err *err)
+/* Which points the answer is made of, once their number is known. */
+static void choose_points(problem *at, const pn_arg *average)
 {
-    double norm, off;
+    bool tail = average->given ? average->count == TAIL : !at->theory;
 
-    PN_TRY(pn_psd_root(root, A, &norm, &off, err));
-    if (off > 1e-9 * norm)
-        return pn_fail(err, PN_EINVAL,
-                       "solve.mirror_descent: covariance must be symmetric and positive semidefinite; it is off by %g",
-                       off);
-    *largest = sqrt(norm);
-    return PN_OK;
-}
-
-static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
-{
-    const pn_arg *given = &own[MD_COVARIANCE];
-    md_plan *plan = at->plan;
-    pn_mat A = given->matrix;
-    pn_status status;
-
-    if (own[MD_ORACLE].given && !given->given)
-        return pn_fail(
-            err, PN_EINVAL,
-            "solve.mirror_descent: an oracle needs noise.covariance beside it: the covariance of its samples, or one "
-            "number above its largest eigenvalue");
-    if (own[MD_ORACLE].given)
-        plan->oracle = *(const pn_gradient_oracle *)own[MD_ORACLE].object;
-    if (own[MD_ORACLE].given && plan->noise.scheme)
-        return pn_fail(
-            err, PN_EINVAL,
-            "solve.mirror_descent: batch= is of the records, which noise.oracle does not ask; leave one out");
-    if (!given->given)
-        return PN_OK;
-    if ((status = check_covariance(at, A, err)) != PN_OK)
-        return status;
-    plan->root_count = A.rows * A.cols;
-    plan->root = pn_alloc(plan->root_count, sizeof(double));
-    plan->base.draws = true;
-    PN_TRY(pn_made(plan->root, err, "solve.mirror_descent: out of memory"));
-    return A.rows == 1 ? root_of_variances(plan->root, A.data, A.cols, &at->root, err)
-                       : root_of_matrix(plan->root, A, &at->root, err);
+    at->plan->after = !at->theory && md_smooth(&at->terms);
+    at->plan->skipped = tail ? at->plan->base.iterations / 2 : 0;
 }
 
 /* ---- steps and risk ---- */
@@ -188,19 +245,27 @@ static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
 /* Why there is no bound on the excess risk, or NULL. */
 static const char *no_bound(const problem *at, bool start_given, bool step_given)
 {
+    bool smooth = !at->theory && md_smooth(&at->terms);
+
     if (at->plan->noise.scheme)
         return PN_BATCH_NO_BOUND;
     if (at->bounds->source == PN_BOUND_CLIPPED && !at->bounds->convex)
         return "clipped gradients are not those of a convex function";
     if (!at->bounds->convex)
         return "f is not convex, or not shown to be";
-    if (!isfinite(at->L) || !isfinite(at->geometry.regular))
+    if (!smooth && (!isfinite(at->L) || !isfinite(at->geometry.regular)))
         return "the gradients are not bounded";
     if (!isfinite(at->geometry.D2))
         return "the range of the potential over the set is not known";
     if (start_given)
         return "it holds for the potential's own starting point";
-    return step_given ? "the step size is given" : NULL;
+    if (at->theory && at->plan->skipped > 0)
+        return "the theorem is about the mean of all points";
+    if (at->plan->step.each)
+        return PN_SCHEDULE_NO_BOUND;
+    if (at->theory)
+        return step_given ? "the step size is given" : NULL;
+    return isfinite(at->bound) ? NULL : "the steps are too long";
 }
 
 /* sqrt(2 D2 / (T M^2)) in units of the potential, whose strong convexity is not 1.  Where M or D2 is 0 every step is as
@@ -214,8 +279,34 @@ static double default_step(const problem *at)
     return at->plan->space.potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
 }
 
+static pn_status check_step(const problem *at, pn_err *err)
+{
+    if (isfinite(at->plan->step.eta) && at->plan->step.eta > 0.0)
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL, "solve.mirror_descent: no step size follows from what is known (%s); give step=",
+                   isfinite(at->L)
+                       ? "the range of the potential over the set is not bounded"
+                       : "the gradients are not bounded: give clip= to pn.objective, or " PN_HOW_TO_BOUND_ROWS);
+}
+
+/* The noise that has been planned may differ from s sqrt(T): t is that of the planned one. */
+static pn_status choose_time(problem *at, const pn_arg *step, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    double T = (double)plan->base.iterations, unit = plan->space.potential->strong_convexity;
+
+    at->terms.unit = at->noise / sqrt(T);
+    PN_TRY(pn_schedule_read(&plan->step, &plan->base, &md_params[MD_STEP], step, err));
+    at->time = step->given ? pn_step_number(&plan->step, step) / unit * T : md_time(&at->terms, T);
+    plan->step.eta = step->given ? pn_step_number(&plan->step, step) : at->time / T * unit;
+    if (at->geometry.D2 == 0.0 && !step->given) /* a set of one point: any step will do */
+        plan->step.eta = 1.0;
+    at->bound = md_bound(&at->terms, T, at->time, md_tail_factor(&at->terms, plan->base.iterations, plan->skipped));
+    return check_step(at, err);
+}
+
 /* (ii) of the schedules: eta_t = 2 / (Delta (t+1)) with weight t; else a constant step and equal weights. */
-static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
+static pn_status choose_theory_step(problem *at, const pn_arg *own, pn_err *err)
 {
     md_plan *plan = at->plan;
     const pn_arg *convex = &own[MD_STRONGLY_CONVEX], *step = &own[MD_STEP];
@@ -232,12 +323,7 @@ static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
     at->bound = at->M * sqrt(2.0 * at->geometry.D2 / T);
     PN_TRY(pn_schedule_read(&plan->step, &plan->base, &md_params[MD_STEP], step, err));
     plan->step.eta = step->given ? pn_step_number(&plan->step, step) : default_step(at);
-    if (!isfinite(plan->step.eta) || !(plan->step.eta > 0.0))
-        return pn_fail(err, PN_EINVAL, "solve.mirror_descent: no step size follows from what is known (%s); give step=",
-                       isfinite(at->L)
-                           ? "the range of the potential over the set is not bounded"
-                           : "the gradients are not bounded: give clip= to pn.objective, or " PN_HOW_TO_BOUND_ROWS);
-    return PN_OK;
+    return check_step(at, err);
 }
 
 /* ---- explanation ---- */
@@ -256,19 +342,29 @@ static void explain_lipschitz(problem *at)
         pn_plan_add_text(plan, "Lipschitz L", "unbounded", "%.180s", at->bounds->missing);
 }
 
-static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
+/* Why that many steps; `rule`: what the preset does. */
+static void explain_number(problem *at, bool given, const char *rule)
 {
     pn_plan *plan = &at->plan->base;
-    bool given = common[PN_OPT_ITERATIONS].given;
-    bool capped = !given && plan->iterations == pn_planned_steps_max(at->objective, &at->plan->noise);
-    const char *rule = given                                 ? "as given"
-                       : capped                              ? "capped: about 4 s of work"
-                       : plan->request.kind == PN_NONPRIVATE ? "the default"
-                                                             : "where L R = sigma sqrt(G^2 + R^2)";
 
-    pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
+    pn_plan_add(plan, "steps T", (double)plan->iterations, "%s",
+                given                                 ? "as given"
+                : plan->iterations == at->most        ? "capped: about 4 s of work"
+                : plan->request.kind == PN_NONPRIVATE ? "the default"
+                                                      : rule);
     if (at->root > 0.0)
         pn_plan_add(plan, "noise root", at->root, "square root of the largest eigenvalue of the covariance");
+}
+
+static const char *points_of(const problem *at)
+{
+    return at->plan->skipped > 0 ? "the mean of the points after T/2" : "the mean of all points";
+}
+
+static void explain_theory_steps(problem *at, const pn_arg *own)
+{
+    pn_plan *plan = &at->plan->base;
+
     pn_plan_add(plan, "size M", at->M, "L R + noise sqrt(G^2 + R^2)%s: bounds the gradients in the dual norm",
                 at->geometry.regular > 0.0 ? " + |r'|" : "");
     if (at->plan->step.law == PN_STEP_HARMONIC)
@@ -278,7 +374,72 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
                             own[MD_STEP].given ? "as given" : "sqrt(2 D2 / (T M^2))");
 }
 
-static void explain_bound(problem *at, const char *none)
+static void explain_time(problem *at, bool given, bool step_given)
+{
+    const md_terms *of = &at->terms;
+    pn_plan *plan = &at->plan->base;
+    double usual = of->times * sqrt(2.0 * of->D2 / of->K) / of->unit;
+
+    if (md_smooth(of))
+        pn_plan_add(plan, "smoothness beta", of->smoothness, "of the objective in that norm, certified");
+    if (of->unit > 0.0)
+        pn_plan_add(plan, "noise of all s", of->unit, "sigma / sqrt(T): one release with the whole budget");
+    if (!at->plan->step.each)
+        pn_plan_add(plan, "time t", at->time, "%s",
+                    step_given                            ? "eta T"
+                    : at->time >= usual * (1.0 - 1e-9)    ? "sqrt(2 D2 / K) / s"
+                    : !(of->unit > 0.0) && md_smooth(of)  ? "T / (2 beta)"
+                    : !(of->unit > 0.0)                   ? "sqrt(2 D2 T) / |g|, |g| <= L R"
+                    : !md_smooth(of)                      ? "shorter than sqrt(2 D2 / K) / s: too few steps for that"
+                    : at->time * of->smoothness >= 0.499 * (double)plan->iterations
+                        ? "T / (2 beta): too few steps for more"
+                        : "limited by the margins that noise moves, or by strong convexity");
+    explain_number(at, given, md_smooth(of) ? "4 beta t: steps of at most 1/(4 beta), and at least 64"
+                                            : "where half of sigma^2 (G^2 + R^2) is (L R)^2/2, at least 64");
+    pn_schedule_explain(&at->plan->step, plan, "step eta", at->plan->step.eta, "%s; %s, %s",
+                        step_given ? "as given" : "t / T",
+                        at->plan->space.lazy ? "from the sum of the gradients (lazy)" : "from the last point (printed)",
+                        points_of(at));
+}
+
+/* What Theorem 3.2 has to say: its least bound. */
+static void explain_theory(problem *at, const pn_arg *steps)
+{
+    terms with = theory_of(at, steps);
+    double T = (double)choose_steps(&at->geometry, &with), bound = risk_of(&at->geometry, &with);
+
+    if (isnan(with.rho) || !isfinite(bound) || at->plan->noise.scheme || !(bound > 0.0))
+        return;
+    pn_plan_add(&at->plan->base, "theory preset", bound,
+                "the bound of preset=\"theory\", at most (T = %.0f, eta = %.4g)", T, 2.0 * at->geometry.D2 / (bound * T));
+}
+
+static void explain_practical_bound(problem *at, const char *none, const pn_arg *steps)
+{
+    pn_plan *plan = &at->plan->base;
+    const md_terms *of = &at->terms;
+    double U = md_cost(of), factor = md_tail_factor(of, plan->iterations, at->plan->skipped);
+
+    if (of->unit > 0.0 && !at->plan->step.each && isfinite(of->D2) && at->time > 0.0)
+        plan->predicted = USUAL * (of->D2 / at->time + 0.5 * at->time * of->unit * of->unit * of->K);
+    (void)pn_plan_bounds(plan, at->bound, none,
+                         md_smooth(of) ? "D2/t + %.4g t s^2 K / (2 (1 - eta beta)), expected over the noise"
+                                       : "D2/t + %.4g (t s^2 K + (t/T) (L R)^2) / 2, expected over the noise",
+                         factor);
+    if (plan->predicted > 0.0) {
+        plan->predicted = fmin(plan->predicted, at->gap);
+        pn_plan_add(plan, "predicted", plan->predicted,
+                    "a quarter of D2/t + t s^2 K/2: what is usual, and proves nothing");
+    }
+    if (U > at->gap)
+        pn_plan_warn(plan,
+                     "the noise may be larger than all there is to gain (U = s sqrt(2 D2 K) = %.3g, at most %.3g to "
+                     "gain); more records, more budget or a smaller set",
+                     U, at->gap);
+    explain_theory(at, steps);
+}
+
+static void explain_theory_bound(problem *at, const char *none)
 {
     pn_plan *plan = &at->plan->base;
 
@@ -288,11 +449,28 @@ static void explain_bound(problem *at, const char *none)
                          at->plan->step.law == PN_STEP_HARMONIC
                              ? "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared"
                              : "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
-    if (at->root > 0.0)
-        pn_plan_warn(plan, "this noise is not private: no lattice, no ledger, no guarantee");
 }
 
 /* ---- the plan ---- */
+
+/* Steps and bound, once the noise is known. */
+static pn_status plan_steps(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    bool given = common[PN_OPT_ITERATIONS].given, start = common[PN_OPT_START].given, step = own[MD_STEP].given;
+
+    choose_points(at, &own[MD_AVERAGE]);
+    if (at->theory) {
+        PN_TRY(choose_theory_step(at, own, err));
+        explain_number(at, given, "where L R = sigma sqrt(G^2 + R^2)");
+        explain_theory_steps(at, own);
+        explain_theory_bound(at, no_bound(at, start, step));
+        return PN_OK;
+    }
+    PN_TRY(choose_time(at, &own[MD_STEP], err));
+    explain_time(at, given, step);
+    explain_practical_bound(at, no_bound(at, start, step), &common[PN_OPT_ITERATIONS]);
+    return PN_OK;
+}
 
 pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
@@ -305,15 +483,17 @@ pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
 
     PN_TRY(pn_plan_need_bounded_set(base, err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[MD_BATCH], err));
-    PN_TRY(choose_geometry(at, common, own, err));
-    PN_TRY(read_noise(at, own, err));
+    PN_TRY(read_preset(at, common, own, err));
+    PN_TRY(md_read_noise(plan, own, &at->root, err));
+    at->most = pn_planned_steps_max(at->objective, &plan->noise);
     at->L = plan->noise.lipschitz;
+    PN_TRY(choose_geometry(at, common, own, err));
     explain_lipschitz(at);
     pn_mirror_geometry_explain(&at->geometry, base);
     PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
     at->noise = hypot(at->root, pn_gradient_noise_deviation(&plan->noise));
-    PN_TRY(choose_step(at, own, err));
-    explain_steps(at, common, own);
-    explain_bound(at, no_bound(at, common[PN_OPT_START].given, own[MD_STEP].given));
+    PN_TRY(plan_steps(at, common, own, err));
+    if (at->root > 0.0)
+        pn_plan_warn(base, "this noise is not private: no lattice, no ledger, no guarantee");
     return PN_OK;
 }

@@ -26,7 +26,7 @@ static double margin_over(const pn_set *ball, const pn_objective *objective)
     return most * (1.0 + 1e-14);
 }
 
-static pn_status measure_ball(pn_mirror_geometry *of, const pn_plan *plan, pn_err *err)
+static pn_status measure_ball(pn_mirror_geometry *of, const pn_plan *plan, bool widths, pn_err *err)
 {
     const pn_objective *objective = plan->objective;
     double slope = pn_objective_bounds(objective)->reg.gradient;
@@ -38,19 +38,36 @@ static pn_status measure_ball(pn_mirror_geometry *of, const pn_plan *plan, pn_er
     of->R = ball->ops->radius(ball, PN_L2);
     of->regular = pn_objective_regulariser(objective) ? ball->ops->radius(ball, PN_L1) * slope : 0.0;
     of->margin = margin_over(ball, objective);
-    status = pn_plan_width(&of->width, ball, plan->request.task, err);
+    if (widths) {
+        status = pn_plan_width(&of->width, ball, plan->request.task, err);
+        of->G2R2 = of->width.high * of->width.high + of->R * of->R; /* high: the bound is to hold */
+    } else {
+        status = pn_norm_dual_square(of->potential->norm, p, &of->G2R2, err);
+    }
     pn_set_free(ball);
-    of->G2R2 = of->width.high * of->width.high + of->R * of->R; /* high: the bound is to hold */
     return status;
 }
 
-/* The range may stay unknown: the step size may still be given. */
-static pn_status measure(pn_mirror_geometry *of, const pn_plan *plan, pn_err *err)
+/* Without a set the potential is Euclidean: K is the dimension, as G2R2 is. */
+static pn_status measure_noise(pn_mirror_geometry *of, const pn_set *set, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(plan->objective);
-    double range = INFINITY;
-    pn_status status = measure_ball(of, plan, err);
+    of->K = of->G2R2;
+    if (!set)
+        return PN_OK;
+    PN_TRY(pn_potential_trace(of->potential, set, &of->K, err));
+    of->K *= of->potential->strong_convexity;
+    return PN_OK;
+}
 
+/* The range may stay unknown: the step size may still be given. */
+static pn_status measure(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(wish->plan->objective);
+    double range = INFINITY;
+    pn_status status = measure_ball(of, wish->plan, wish->widths, err);
+
+    if (status == PN_OK)
+        status = measure_noise(of, set, err);
     if (status == PN_OK && set)
         status = pn_potential_range(of->potential, set, &range, err);
     if (status == PN_EUNSUPPORTED) {
@@ -59,6 +76,23 @@ static pn_status measure(pn_mirror_geometry *of, const pn_plan *plan, pn_err *er
     }
     of->D2 = range / of->potential->strong_convexity;
     return status;
+}
+
+double pn_mirror_geometry_cost(const pn_mirror_geometry *of)
+{
+    return sqrt(2.0 * of->D2 * of->K);
+}
+
+double pn_mirror_geometry_smoothness(const pn_mirror_geometry *of, const pn_objective *objective, double claimed,
+                                     double regular)
+{
+    const pn_loss_bounds *loss = &pn_objective_bounds(objective)->loss;
+    double low = loss->convex ? 0.0 : fmax(-loss->curvature.low, 0.0), curvature = fmax(loss->curvature.high, low);
+    double square = of->R * of->R;
+    double F = !loss->smooth || !isfinite(of->margin) ? INFINITY : curvature * of->margin * of->margin;
+
+    F = fmin(F, claimed * square) + (regular > 0.0 ? regular * square : 0.0);
+    return isnan(F) ? INFINITY : F;
 }
 
 bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of)
@@ -78,11 +112,12 @@ static pn_status use_given(pn_mirror_geometry *of, const pn_mirror_wish *wish, p
     if (expected != 0 && expected != p)
         return pn_fail(err, PN_EDIM, "%s: the potential has %zu coordinates, the set has %zu", plan->owner, expected,
                        p);
-    return measure(of, plan, err);
+    return measure(of, wish, err);
 }
 
-static pn_status use_euclidean(pn_mirror_geometry *of, const pn_plan *plan, const char *why, pn_err *err)
+static pn_status use_euclidean(pn_mirror_geometry *of, const pn_mirror_wish *wish, const char *why, pn_err *err)
 {
+    const pn_plan *plan = wish->plan;
     pn_arg args[2] = { { .given = true, .vector = { .n = pn_objective_dim(plan->objective) } }, { .given = false } };
     double *center;
     pn_status status;
@@ -92,10 +127,10 @@ static pn_status use_euclidean(pn_mirror_geometry *of, const pn_plan *plan, cons
     status = pn_potential_from_args(&of->potential, "euclidean", args, err);
     pn_free(center);
     of->why = why;
-    return status == PN_OK ? measure(of, plan, err) : status;
+    return status == PN_OK ? measure(of, wish, err) : status;
 }
 
-/* The fitting potential or the Euclidean one, whichever has the smaller risk bound; the other is told. */
+/* The fitting potential or the Euclidean one, whichever is the better by the wish; the other is told. */
 static pn_status use_better(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err)
 {
     pn_set *set = pn_objective_set(wish->plan->objective);
@@ -103,14 +138,14 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_mirror_wish *wish, 
     pn_status status = pn_potential_for_set(&of->potential, set, &of->why, err);
 
     if (status == PN_OK)
-        status = measure(of, wish->plan, err);
+        status = measure(of, wish, err);
     if (status != PN_OK || pn_mirror_geometry_euclidean(of) || !pn_set_can_project(set))
         return status;
-    status = use_euclidean(&other, wish->plan, "plain projected gradients", err);
+    status = use_euclidean(&other, wish, "plain projected gradients", err);
     if (status == PN_OK) {
         of->risk = wish->risk(of, wish->self);
         other.risk = wish->risk(&other, wish->self);
-        if (other.risk < of->risk || (wish->start->given && of->potential->lift.data)) {
+        if (other.risk <= wish->favour * of->risk || (wish->start->given && of->potential->lift.data)) {
             pn_mirror_geometry fitting = *of;
 
             *of = other;
@@ -128,7 +163,7 @@ static pn_status choose(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_e
     if (wish->potential->given)
         return use_given(of, wish, err);
     if (wish->euclidean || !pn_objective_set(wish->plan->objective))
-        return use_euclidean(of, wish->plan, wish->euclidean ? wish->euclidean : "there is no set", err);
+        return use_euclidean(of, wish, wish->euclidean ? wish->euclidean : "there is no set", err);
     return use_better(of, wish, err);
 }
 
@@ -178,14 +213,20 @@ pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish
 
     self->set = pn_objective_set(objective);
     self->dim = self->potential->lift.data ? self->potential->lift.rows : pn_objective_dim(objective);
+    self->lazy = self->lazy || self->potential->keeps_sums;
     PN_TRY(pn_new(&self->start, self->dim, err, "%s: out of memory", wish->plan->owner));
-    return first_point(self, wish->plan->owner, wish->start, err);
+    PN_TRY(first_point(self, wish->plan->owner, wish->start, err));
+    if (!self->lazy)
+        return PN_OK;
+    PN_TRY(pn_new_zeroed(&self->sums, self->dim, err, "%s: out of memory", wish->plan->owner));
+    return wish->start->given ? pn_potential_gradient(self->potential, self->start, self->dim, self->sums, err) : PN_OK;
 }
 
 void pn_mirror_space_clear(pn_mirror_space *self)
 {
     pn_potential_free(self->potential);
     pn_free(self->start);
+    pn_free(self->sums);
 }
 
 /* ---- a run ---- */
@@ -199,6 +240,8 @@ void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mi
 {
     pn_room_take(room, &at->x, self->dim);
     pn_room_take(room, &at->next, self->dim);
+    pn_room_take(room, &at->sums, self->lazy ? self->dim : 0);
+    pn_room_take(room, &at->moved, self->lazy ? self->dim : 0);
     pn_room_take(room, &at->theta, lifted(self) ? p : 0);
     pn_room_take(room, &at->pulled, lifted(self) ? self->dim : 0);
     if (!lifted(self))
@@ -223,11 +266,15 @@ static void set_point(const pn_mirror_space *self, pn_mirror_point *at, const do
 void pn_mirror_begin(const pn_mirror_space *self, pn_mirror_point *at)
 {
     set_point(self, at, self->start);
+    if (self->lazy)
+        memcpy(at->sums, self->sums, self->dim * sizeof *at->sums);
 }
 
 void pn_mirror_arrive(const pn_mirror_space *self, pn_mirror_point *at)
 {
     set_point(self, at, at->next);
+    if (self->lazy)
+        memcpy(at->sums, at->moved, self->dim * sizeof *at->sums);
 }
 
 pn_status pn_mirror_move(const pn_mirror_space *self, pn_mirror_point *at, const double *gradient, double eta,
@@ -237,7 +284,11 @@ pn_status pn_mirror_move(const pn_mirror_space *self, pn_mirror_point *at, const
         pn_mat_times_vec(self->potential->lift, gradient, at->pulled);
         gradient = at->pulled;
     }
-    return pn_mirror_step(self->potential, self->set, at->x, gradient, eta, self->dim, at->next, err);
+    if (!self->lazy)
+        return pn_mirror_step(self->potential, self->set, at->x, gradient, eta, self->dim, at->next, err);
+    memcpy(at->moved, at->sums, self->dim * sizeof *at->moved);
+    pn_axpy(self->dim, -eta, gradient, at->moved);
+    return pn_potential_step(self->potential, self->set, at->moved, at->next, err);
 }
 
 /* ---- explanation ---- */
@@ -251,10 +302,16 @@ void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan)
     pn_plan_add_text(plan, "potential", text, "%s; %.4g-strongly convex in %s", of->why ? of->why : "as given",
                      of->potential->strong_convexity, norm);
     if (of->other_ratio > 0.0)
-        pn_plan_add(plan, "gain of geometry", of->other_ratio, "the risk bound with %s over that with this one",
-                    of->other);
-    pn_plan_add(plan, "radius R of Q", of->R, "l2 radius of the unit ball Q of that norm");
-    pn_plan_explain_width(plan, "width G of Q", "Q", &of->width);
+        pn_plan_add(plan, "gain of geometry", of->other_ratio, "%s with %s over that with this one",
+                    of->width.method == PN_WIDTH_AUTO ? "s sqrt(2 D2 K)" : "the risk bound", of->other);
+    if (of->width.method == PN_WIDTH_AUTO) {
+        pn_plan_add(plan, "noise trace K", of->K,
+                    "sup tr of the potential's inverse Hessian; Theorem 3.2 has G^2 + R^2%s %.4g",
+                    of->G2R2 == of->K ? " =" : " <=", of->G2R2);
+    } else {
+        pn_plan_add(plan, "radius R of Q", of->R, "l2 radius of the unit ball Q of that norm");
+        pn_plan_explain_width(plan, "width G of Q", "Q", &of->width);
+    }
     if (isfinite(of->D2))
         pn_plan_add(plan, "range D2", of->D2, "max - min of the potential over C, over its constant");
     else

@@ -7,17 +7,18 @@
 #include "geometry/potentials/potential.h"
 #include "solvers/engine/solver.h"
 
-/* A potential, and what bounds need: Q is the unit ball of its norm.  E ||b||^2 <= sigma^2 (G^2 + R^2) in the dual
- * norm. */
+/* A potential, made 1-strongly convex, and what bounds need: Q is the unit ball of its norm. */
 typedef struct pn_mirror_geometry {
     pn_potential *potential; /* the space's */
     const char *why;         /* this one; NULL when given */
-    double R, G2R2;          /* l2 radius of Q; G^2 + R^2 */
-    pn_width width;          /* of Q */
-    double D2;               /* range of the potential made 1-strongly convex; +inf: unknown */
+    double K;                /* what noise costs: pn_potential_trace */
+    double R;                /* l2 radius of Q */
+    double G2R2;             /* E ||b||^2 in the dual norm, at most: G^2 + R^2 of widths, else pn_norm_dual_square */
+    pn_width width;          /* G of Q, where the wish has `widths` */
+    double D2;               /* the range of the potential; +inf: unknown */
     double regular;          /* bound on the regulariser's gradient in the norm of Q* */
     double margin;           /* l2 norm of a record's inputs at any point of Q, by the best norm; +inf: unknown */
-    double risk;             /* the bound that a plan would have with it */
+    double risk;             /* what it was compared by */
     char other[160]; /* the potential that was not taken, and how much larger its risk is; 0 when none was looked at */
     double other_ratio;
 } pn_mirror_geometry;
@@ -28,6 +29,10 @@ typedef struct pn_mirror_space {
     const pn_set *set;
     size_t dim;
     double *start; /* [dim] */
+    /* Steps are those of dual averaging, x = argmin over C of Psi(x) - <sums, x> with sums = sums - eta g; else each is
+     * made from the gradient of Psi at x, which forgets what was pushed out of C. */
+    bool lazy;
+    double *sums; /* [dim] of the start, when lazy */
 } pn_mirror_space;
 
 /* What is asked for. */
@@ -38,6 +43,8 @@ typedef struct pn_mirror_wish {
     const char *euclidean;   /* not NULL: why it can only be the Euclidean one, when none is given */
     double (*risk)(const pn_mirror_geometry *of, const void *self); /* what to compare by */
     const void *self;                                               /* its second argument */
+    double favour; /* the Euclidean one is taken where its risk is at most that many times the other's */
+    bool widths;   /* compute G: the theorems of Talwar, Thakurta and Zhang have it */
 } pn_mirror_wish;
 
 /** Fill *of; its potential is then `space`'s, also after a failure.  Without a set the potential is Euclidean and the
@@ -46,13 +53,23 @@ pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, pn_mirror_space *spa
                                     pn_err *err);
 /** Whether steps are plain proximal ones. */
 bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
+/** sqrt(2 D2 K): s times that is what noise costs, s the deviation of one release that takes the whole budget. */
+double pn_mirror_geometry_cost(const pn_mirror_geometry *of);
+/** The smoothness of the mean loss in the potential's norm, at most, plus that of r: over Q a record's margins have at
+ *  most some l2 norm, hence the Hessian of its loss at most its curvature times the square.  Where the best norm for
+ *  that is l2, this is L R^2.  `claimed`, of the loss in l2, may be smaller; `regular` is r's in l2.
+ *  +inf: not smooth. */
+double pn_mirror_geometry_smoothness(const pn_mirror_geometry *of, const pn_objective *objective, double claimed,
+                                     double regular);
+/** Its lines, with those of Q where the wish had widths. */
 void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan);
 
 /* ---- where steps are made ---- */
 
 /* The arrays of a run in it. */
 typedef struct pn_mirror_point {
-    double *x, *next; /* [dim]; next is what an update leaves unfinished when it fails */
+    double *x, *next;     /* [dim]; next is what an update leaves unfinished when it fails */
+    double *sums, *moved; /* [dim] when lazy, and what moves them; else NULL */
     double *theta;    /* [p] x as a point of the set: x itself when not lifted */
     double *pulled;   /* [dim] a gradient in the potential's coordinates; NULL when not lifted */
 } pn_mirror_point;

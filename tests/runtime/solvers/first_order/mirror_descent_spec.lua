@@ -40,12 +40,26 @@ describe("the plan of mirror_descent", function()
 
   it("has the steps, the step size and the bound of the theorem", function()
     -- L = 1, R = 1, G = l1 width at p = 100, n = 1000, rho = 0.1, entropy with D2 = ln 100
-    local plan = pn.solve.mirror_descent.plan(problem(1000, 100, pn.set.simplex {dim = 100, radius = 1}), {rho = 0.1})
+    local obj = problem(1000, 100, pn.set.simplex {dim = 100, radius = 1})
+    local plan = pn.solve.mirror_descent.plan(obj, {rho = 0.1, preset = "theory"})
     assert.equal(5851, plan.iterations)
     assert.is_near(0.342081862, plan.lines["noise sigma"], 1e-8)
     assert.is_near(0.0198376347, plan.lines["step eta"], 1e-9)
     assert.is_near(0.0793516009, plan.bound, 1e-8)
     assert.is_near(math.log(100), plan.lines["range D2"], 1e-9)
+    assert.matches("printed", plan:with {form = "lazy"} and tostring(pn.solve.mirror_descent.plan(obj, {rho = 0.1,
+      form = "printed"})), 1, true)
+  end)
+
+  it("takes the theorem's steps with the article's noise, and other steps only when asked", function()
+    local obj = problem(1000, 100, pn.set.simplex {dim = 100, radius = 1})
+    local options = {epsilon = 1, delta = 1e-6, iterations = 50, calibration = "paper"}
+    local function step(preset)
+      options.preset = preset
+      return pn.solve.mirror_descent.plan(obj, options).lines["step eta"]
+    end
+    assert.equal(step "theory", step(nil))
+    assert.is_true(step "practical" > 2 * step(nil))
   end)
 
   it("does not change with the units of the set", function()
@@ -66,7 +80,7 @@ describe("the plan of mirror_descent", function()
 
   it("takes the potential with the smaller bound, and says what the other would cost", function()
     local function plan(p, options)
-      options.rho = 0.1
+      options.rho, options.preset = 0.1, "theory"
       return pn.solve.mirror_descent.plan(problem(300, p, pn.set.simplex {dim = p}), options)
     end
     for p, name in pairs {[4] = "euclidean", [400] = "entropy"} do
@@ -95,9 +109,9 @@ describe("the plan of mirror_descent", function()
   it("bounds the risk in proportion to 1/n", function()
     local bounds = {}
     for k, n in ipairs {1000, 4000, 16000} do
-      bounds[k] = pn.solve.mirror_descent.plan(problem(n, 4, ball(4)), {rho = 1e-4}).bound
+      bounds[k] = pn.solve.mirror_descent.plan(problem(n, 4, ball(4)), {rho = 1e-4, preset = "theory"}).bound
     end
-    -- The plan takes enough steps at each n, so the slope of ln(bound) in ln(n) is -1.
+    -- The theorem's plan takes enough steps at each n, so the slope of ln(bound) in ln(n) is -1.
     assert.is_near(-1, math.log(bounds[3] / bounds[1]) / math.log(16), 0.05)
   end)
 
@@ -110,6 +124,10 @@ describe("the plan of mirror_descent", function()
       {"makes n secret", function() plan(obj, {rho = 1, neighbours = "add_remove"}) end},
       {"stated for epsilon and delta", function() plan(obj, {rho = 1, calibration = "paper"}) end},
       {"strongly_convex sets the steps", function() plan(obj, {rho = 1, step = 1, strongly_convex = 1}) end},
+      {"strongly_convex sets the steps", function() plan(obj, {rho = 1, preset = "practical", strongly_convex = 1}) end},
+      {"time= multiplies the time", function() plan(obj, {rho = 1, time = 2, step = 1}) end},
+      {"time= multiplies the time", function() plan(obj, {rho = 1, time = 2, preset = "theory"}) end},
+      {"time must be", function() plan(obj, {rho = 1, time = 0}) end},
       {"noise= has no guarantee", function() plan(obj, {rho = 1, noise = {covariance = 1}}) end},
       {"covariance is 1 x 2", function() plan(obj, {privacy = false, noise = {covariance = pn.vec {1, 2}}}) end},
       {"must be >= 0", function() plan(obj, {privacy = false, noise = {covariance = -1}}) end},
@@ -138,6 +156,136 @@ describe("the plan of mirror_descent", function()
   end)
 end)
 
+describe("the default plan of mirror_descent", function()
+  local plan_of = pn.solve.mirror_descent.plan
+
+  -- Rows of l2 norm 1, curvature 1/4, n = 1000.
+  local function smooth(set, extra)
+    local parts = extra or {}
+    parts.data, parts.loss, parts.set = classification(1000, set.dim, 5), pn.loss.logistic(), set
+    return pn.objective(parts)
+  end
+
+  it("has the time, the steps and the bound of its derivation", function()
+    -- For L = 1: s = .00447214, t = 682.033, U = s sqrt(2 D2 K) = .0135042.  On margins up to 1 L is less, and scales them.
+    local obj = smooth(pn.set.simplex {dim = 100, radius = 1})
+    local plan = plan_of(obj, {rho = 0.1})
+    local L = plan.lines["Lipschitz L"]
+    assert.is_near(0.99, plan.lines["noise trace K"], 1e-12)
+    assert.is_near(4.60517, plan.lines["range D2"], 5e-6)
+    assert.is_near(0.00447214 * L, plan.lines["noise of all s"], 5e-9)
+    assert.is_near(682.033 / L, plan.lines["time t"], 5e-3)
+    local T = plan.iterations
+    assert.equal(math.ceil(682.033 / L), T)
+    assert.is_near(682.033 / L / T, plan.lines["step eta"], 1e-6)
+    local k, h = 1, T - T // 2
+    for j = h + 1, T do k = k + 1 / j end
+    assert.is_near(0.0135042 * L * (0.5 + k / 2 / (1 - plan.lines["step eta"] / 4)), plan.bound, 1e-7)
+    assert.is_near(0.0135042 * L / 4, plan.predicted, 1e-7)
+    assert.is_near(0.0793516009 * L, plan.lines["theory preset"], 1e-3)
+  end)
+
+  it("has them in a set in which slopes come up to 1", function()
+    local obj = smooth(pn.set.simplex {dim = 100, radius = 40})
+    local plan = plan_of(obj, {rho = 0.1})
+    local lines = plan.lines
+    assert.is_near(0.00447214, lines["noise of all s"], 5e-9)
+    assert.is_near(682.033 * 40, lines["time t"], 5e-3 * 40)
+    assert.is_near(1600 * 4.60517, lines["range D2"], 1e-2)
+    assert.equal(math.ceil(682.033 * 40), plan.iterations)
+  end)
+
+  it("does not change with the units of the set", function()
+    local data = classification(500, 6, 3)
+    for _, set in ipairs {pn.set.simplex {dim = 6, radius = 1}, pn.set.l1_ball {dim = 6, radius = 1}, ball(6),
+      pn.set.group_ball {dim = 6, k = 2, radius = 1}} do
+      local halved = pn.data.from(data.X / 2, data.y):clip_rows("l2", 1 / 2)
+      local potential = pn.potential.for_set(set)
+      local a = plan_of(pn.objective {data = data, loss = pn.loss.logistic(), set = set}, {rho = 0.01, potential = potential})
+      local twice = 2 * set
+      local b = plan_of(pn.objective {data = halved, loss = pn.loss.logistic(), set = twice},
+        {rho = 0.01, potential = (pn.potential.for_set(twice))})
+      assert.equal(a.iterations, b.iterations)
+      assert.is_near(a.bound, b.bound, 1e-9 * a.bound)
+      assert.is_near(a.predicted, b.predicted, 1e-9 * a.predicted)
+      local ta, tb = a:run {rng = pn.rng.seeded(1)}.theta, b:run {rng = pn.rng.seeded(1)}.theta
+      assert.is_true((ta - tb / 2):norm() < 1e-9)
+    end
+  end)
+
+  it("takes longer for time=, in the same steps until they are long", function()
+    local obj = smooth(pn.set.simplex {dim = 50, radius = 1})
+    local one, two, four = plan_of(obj, {rho = 0.1}), plan_of(obj, {rho = 0.1, time = 2}), plan_of(obj, {rho = 0.1, time = 4})
+    assert.equal(one.lines["step eta"], plan_of(obj, {rho = 0.1, time = 1}).lines["step eta"])
+    assert.equal(one.iterations, two.iterations)
+    assert.equal(one.sigma, two.sigma)
+    assert.is_near(2 * one.lines["step eta"], two.lines["step eta"], 1e-12)
+    assert.is_near(2 * one.iterations, four.iterations, 1)
+    assert.is_near(4 * one.lines["time t"], four.lines["time t"], 1e-6 * one.lines["time t"])
+    local few = plan_of(obj, {rho = 0.1, iterations = 10}) -- steps of 1/(2 beta)
+    assert.is_near(10 / (2 * 0.25), few.lines["time t"], 1e-6)
+  end)
+
+  it("takes the potential in which noise costs least", function()
+    local function chosen(set)
+      local plan = plan_of(smooth(set), {rho = 0.1})
+      local name = tostring(plan.lines.potential):match "^[%a_]+"
+      local cost = math.sqrt(2 * plan.lines["range D2"] * plan.lines["noise trace K"])
+      return name, cost
+    end
+    -- sqrt(2 ln p (1 - 1/p)) and sqrt(2 ln 2p) against sqrt(p) times the radius about the centre; a tie of 5 % is Euclidean
+    assert.equal("entropy", (chosen(pn.set.simplex {dim = 40})))
+    assert.equal("euclidean", (chosen(pn.set.l1_ball {dim = 5})))
+    assert.equal("signed_entropy", (chosen(pn.set.l1_ball {dim = 6})))
+    local _, cost = chosen(pn.set.l1_ball {dim = 40, radius = 3})
+    assert.is_near(3 * math.sqrt(2 * math.log(80)), cost, 1e-9)
+    assert.equal("euclidean", (chosen(ball(40))))
+  end)
+
+  it("measures no width, and asks a set of a user's for no support point", function()
+    local calls = 0
+    local set = pn.set.custom {dim = 3, radius = 1,
+      support = function(g) calls = calls + 1 return g / math.max(g:norm(), 1e-300) end,
+      project = function(x) return x / math.max(1, x:norm()) end,
+    }
+    local obj = smooth(set)
+    calls = 0
+    local plan = plan_of(obj, {rho = 0.1})
+    assert.is_number(plan.bound)
+    assert.equal(0, calls)
+  end)
+
+  it("warns where noise may be larger than all there is to gain, and only there", function()
+    local weak, strong = smooth(ball(100)), smooth(pn.set.simplex {dim = 10})
+    assert.matches("larger than all there is to gain", tostring(plan_of(weak, {rho = 1e-4})):gsub("%s+", " "), 1, true)
+    assert.is_nil(tostring(plan_of(strong, {rho = 0.1})):find("there is to gain", 1, true))
+    local capped = plan_of(weak, {rho = 1e-6})
+    assert.is_true(capped.predicted <= math.log(2) * (1 + 1e-9))
+  end)
+
+  it("bounds the risk of losses with kinks by their slopes", function()
+    local plan = plan_of(problem(1000, 100, pn.set.simplex {dim = 100, radius = 1}), {rho = 0.1})
+    local t, T, k = plan.lines["time t"], plan.iterations, 1
+    for j = T - T // 2, T - 1 do k = k + 1 / j end
+    assert.equal(5851, T)
+    assert.is_near(682.033, t, 5e-3)
+    assert.is_near(4.60517 / t + k * (t * 0.00447214 ^ 2 * 0.99 + t / T) / 2, plan.bound, 1e-6)
+    -- fewer steps take less time, by their root
+    local half = plan:with {iterations = T // 4}
+    assert.is_near(t / 2, half.lines["time t"], 1e-3 * t)
+  end)
+
+  it("knows the bound of a step that is given, and where it is too long", function()
+    local obj = smooth(pn.set.simplex {dim = 100, radius = 1})
+    local own = plan_of(obj, {rho = 0.1})
+    local given = plan_of(obj, {rho = 0.1, iterations = own.iterations, step = own.lines["step eta"]})
+    assert.is_near(own.bound, given.bound, 1e-9)
+    local long = plan_of(obj, {rho = 0.1, iterations = 50, step = 4})
+    assert.is_nil(long.bound)
+    assert.matches("too long", tostring(long), 1, true)
+  end)
+end)
+
 describe("a run of mirror_descent", function()
   it("adds noise of the planned deviation to every coordinate", function()
     -- Two steps over a large ball: theta = (theta_1 + theta_2)/2 with theta_2 = -eta (gradient + noise), so the noise
@@ -147,7 +295,7 @@ describe("a run of mirror_descent", function()
     -- large or small is found with probability above 0.999.
     local p = 4000
     local obj = problem(20, p, ball(p, 1e6))
-    local plan = pn.solve.mirror_descent.plan(obj, {rho = 0.5, iterations = 2, step = 1})
+    local plan = pn.solve.mirror_descent.plan(obj, {rho = 0.5, iterations = 2, step = 1, average = "all"})
     local fit = plan:run {rng = pn.rng.seeded(11)}
     local noise = fit.theta * -2 - obj:gradient(pn.vec.zeros(p))
     local ratio = noise:norm() ^ 2 / p / plan.lines["noise sigma"] ^ 2
@@ -181,6 +329,76 @@ describe("a run of mirror_descent", function()
     end
   end)
 
+  it("is within D2/t of the minimum without noise, on the mean of all points and of the later half", function()
+    for _, set in ipairs {pn.set.simplex {dim = 8, radius = 1}, ball(8), pn.set.l1_ball {dim = 8, radius = 2},
+      pn.set.group_ball {dim = 8, k = 2, radius = 2}, pn.set.nuclear_ball {rows = 2, cols = 4, radius = 2}} do
+      local obj = problem(300, 8, set, pn.loss.logistic())
+      local best = pn.solve.exact(obj, {tol = 1e-11}).value
+      for _, average in ipairs {"all", "tail"} do
+        local fit = pn.solve.mirror_descent(obj, {privacy = false, iterations = 100, average = average,
+          potential = (pn.potential.for_set(set))})
+        local lines = fit.plan.lines
+        assert.is_near(100 / (2 * lines["smoothness beta"]), lines["time t"], 1e-9)
+        assert.is_true(fit.value - best <= lines["range D2"] / lines["time t"] + 1e-12)
+      end
+    end
+  end)
+
+  it("steps from the sum of its gradients, which for entropies is the printed step", function()
+    local function run(set, form, potential)
+      local obj = problem(100, set.dim, set, pn.loss.logistic())
+      return pn.solve.mirror_descent.plan(obj, {rho = 0.01, iterations = 40, form = form, potential = potential,
+        step = 0.5}):run {rng = pn.rng.seeded(3)}.theta
+    end
+    local simplex, l1 = pn.set.simplex {dim = 5, radius = 1}, pn.set.l1_ball {dim = 5, radius = 2}
+    for _, set in ipairs {simplex, l1} do
+      local potential = pn.potential.for_set(set)
+      assert.is_true((run(set, "lazy", potential) - run(set, "printed", potential)):norm() < 1e-9)
+    end
+    local euclidean = pn.potential.euclidean {}
+    assert.is_true((run(ball(5), "lazy", euclidean) - run(ball(5), "printed", euclidean)):norm() > 1e-3)
+  end)
+
+  it("over the l1 ball has the steps of weights on its vertices", function()
+    local p, radius = 6, 1.5
+    local vertices = pn.mat.zeros(2 * p, p)
+    for j = 1, p do
+      vertices:set(j, j, radius)
+      vertices:set(p + j, j, -radius)
+    end
+    local function run(set, step)
+      local obj = problem(100, p, set, pn.loss.logistic())
+      return pn.solve.mirror_descent.plan(obj, {rho = 0.01, iterations = 60, step = step,
+        potential = (pn.potential.for_set(set))}):run {rng = pn.rng.seeded(2)}.theta
+    end
+    -- Psi of the l1 ball is radius^2 times that of the weights
+    local direct, lifted = run(pn.set.l1_ball {dim = p, radius = radius}, 0.4 * radius ^ 2),
+      run(pn.set.polytope {vertices = vertices}, 0.4)
+    assert.is_true((direct - lifted):norm() < 1e-12)
+    local P, C = pn.potential.signed_entropy {dim = 3}, pn.set.l1_ball {dim = 3}
+    local far = P:mirror_step({0, 0, 0}, {-1e4, 1e4, 1}, 1, C)
+    assert.is_near(0.5, far[1], 1e-12)
+    assert.is_near(-0.5, far[2], 1e-12)
+    assert.is_near(0, far[3], 1e-12)
+  end)
+
+  it("answers with the mean of the later half, and before its beginning with the mean so far", function()
+    local obj = problem(100, 3, ball(3), pn.loss.logistic())
+    local plan = pn.solve.mirror_descent.plan(obj, {privacy = false, iterations = 4, step = 0.3})
+    local points, theta = {}, pn.vec.zeros(3)
+    for k = 1, 4 do
+      theta = theta - 0.3 * obj:gradient(theta) -- inside the ball, where lazy steps are gradient steps
+      points[k] = theta
+    end
+    local walk = plan:steps()
+    walk:step()
+    walk:step()
+    assert.is_true((walk:fit().theta - (points[1] + points[2]) / 2):norm() < 1e-12)
+    assert.is_true((plan:run().theta - (points[3] + points[4]) / 2):norm() < 1e-12)
+    local all = plan:with {average = "all"}:run().theta
+    assert.is_true((all - (points[1] + points[2] + points[3] + points[4]) / 4):norm() < 1e-12)
+  end)
+
   it("follows the schedule for strong convexity and stays below its bound", function()
     local obj = pn.objective {data = classification(300, 5, 2), loss = pn.loss.logistic(), reg = pn.reg.l2(0.5), set = ball(5)}
     local best = pn.solve.exact(obj, {tol = 1e-11}).value
@@ -198,7 +416,8 @@ describe("a run of mirror_descent", function()
     local sum = {0, 0, 0, 0}
     local g = obj:gradient(pn.vec.zeros(3))
     local runs = 20000
-    local plan = pn.solve.mirror_descent.plan(obj, {privacy = false, iterations = 2, step = 1, noise = {covariance = covariance}})
+    local plan = pn.solve.mirror_descent.plan(obj, {privacy = false, iterations = 2, step = 1, average = "all",
+      noise = {covariance = covariance}})
     assert.truthy(tostring(plan):find("not private", 1, true))
     for seed = 1, runs do
       local b = plan:run {rng = pn.rng.seeded(seed)}.theta * -2 - g
@@ -298,7 +517,7 @@ describe("a run of mirror_descent", function()
     assert.equal(fit.plan.bound, bound)
     assert.equal("gaussian", fit.privacy.accountant)
     assert.truthy(tostring(fit.plan):gsub("%s+", " "):find("exact Gaussian curve", 1, true))
-    local given = pn.solve.mirror_descent(obj, {epsilon = 1, delta = 1e-6, iterations = 3, step = 0.1})
+    local given = pn.solve.mirror_descent(obj, {epsilon = 1, delta = 1e-6, iterations = 3, step = 0.1, preset = "theory"})
     assert.same({"number", "nil"}, {type((given:excess())), type((select(2, given:excess())))})
     assert.error_matches(function() fit:excess(-1) end, "tol")
   end)
@@ -310,7 +529,7 @@ describe("a run of mirror_descent", function()
       local data = pn.data.synthetic.logistic {n = 4000, p = p, seed = 1}:clip_rows("l2", 1)
       local obj = pn.objective {data = data, loss = pn.loss.logistic(), set = pn.set.l1_ball {dim = p, radius = 1}}
       potential = potential or (pn.potential.for_set(obj.set))
-      return pn.solve.mirror_descent.plan(obj, {rho = 0.01, potential = potential}).bound
+      return pn.solve.mirror_descent.plan(obj, {rho = 0.01, potential = potential, preset = "theory"}).bound
     end
     local euclidean = pn.potential.euclidean()
     local fit_last, flat_last = bound(64), bound(64, euclidean)
