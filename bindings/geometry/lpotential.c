@@ -105,10 +105,12 @@ static const pn_param custom_params[] = {
       "the constant with respect to norm, declared: steps and predictions rest on it, noise never does" },
     { "norm", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, norm_class, "l2 when absent" },
     { "dim", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "number of entries; any when absent" },
+    { "range", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "max - min of value over the set that it is for, declared; when absent, plans guess it and have no bound" },
     PN_PARAM_END,
 };
 
-enum { STRONG_CONVEXITY, NORM, CUSTOM_DIM };
+enum { STRONG_CONVEXITY, NORM, CUSTOM_DIM, CUSTOM_RANGE };
 
 static pn_status call_value(void *self, const double *x, size_t n, double *value, pn_err *err)
 {
@@ -142,7 +144,7 @@ static pn_norm *check_norm(lua_State *L, const pn_arg *given)
 
 static int custom(lua_State *L)
 {
-    pn_arg args[3];
+    pn_arg args[4];
     pn_custom_potential parts = { .destroy = pn_free, .value = call_value, .gradient = call_gradient };
     pnl_callback *back;
     void **slot;
@@ -160,6 +162,7 @@ static int custom(lua_State *L)
     }
     parts.norm = check_norm(L, &args[NORM]);
     parts.strong_convexity = args[STRONG_CONVEXITY].real;
+    parts.range = args[CUSTOM_RANGE].given ? args[CUSTOM_RANGE].real : 0.0;
     parts.dim = args[CUSTOM_DIM].given ? args[CUSTOM_DIM].count : 0;
     slot = pnl_newbox(L, &pnl_potential_class);
     pnl_keep(L, -1, -2); /* the norm may be one of a user's set */
@@ -388,10 +391,10 @@ static const pnl_row library_rows[] = {
       "The sum of psi(t) over the coordinates, for a Lua function of one number that is traced once.  Its strong "
       "convexity is certified by intervals over the domain (all numbers when absent), with respect to the l2 norm." },
     { "custom", custom, PNL_FUNCTION, PNL_NOTHING | PNL_CALLS_BACK,
-      "pn.potential.custom{value=, gradient=, inverse_gradient=, strong_convexity=, norm=, dim=} -> potential",
+      "pn.potential.custom{value=, gradient=, inverse_gradient=, strong_convexity=, norm=, dim=, range=} -> potential",
       "A potential of Lua functions: value(x) returns a number (infinity outside the domain), gradient(x) and "
-      "inverse_gradient(u), which may be absent, return vectors.  The constant is declared, in norm (l2 when absent).  "
-      "Steps are numeric." },
+      "inverse_gradient(u), which may be absent, return vectors.  The constant is declared, in norm (l2 when absent), "
+      "and so is the range, max - min over the set that it is for.  Steps are numeric." },
     PNL_ROW_END,
 };
 

@@ -72,6 +72,7 @@ void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, siz
     potential->norm = norm;
     potential->lift = (pn_mat){ NULL, 0, 0 };
     potential->keeps_sums = false;
+    potential->declared_range = 0.0;
 }
 
 pn_potential *pn_potential_keep(pn_potential *potential)

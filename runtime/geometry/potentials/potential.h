@@ -51,6 +51,7 @@ struct pn_potential {
     pn_mat lift;
     /* Rounding loses the gradient of points near the border of the set: runs keep their linear term instead. */
     bool keeps_sums;
+    double declared_range; /* over the set that it is for, by who made it; 0: none */
 };
 
 /** The table, ended by NULL. */

@@ -237,6 +237,7 @@ pn_status pn_potential_affine(pn_potential **out, pn_potential *potential, doubl
     }
     pn_potential_init(&of->base, &of->ops, dim, potential->strong_convexity, pn_norm_keep(potential->norm));
     of->inner = pn_potential_keep(potential);
+    of->base.declared_range = factor * factor * potential->declared_range;
     of->base.keeps_sums = potential->keeps_sums;
     of->factor = factor;
     fill_ops(of);

@@ -76,6 +76,9 @@ pn_status pn_potential_custom(pn_potential **out, const pn_custom_potential *par
     if (!(parts->strong_convexity > 0.0) || !isfinite(parts->strong_convexity))
         return pn_fail(err, PN_EINVAL, "potential.custom: strong_convexity must be a positive number, got %g",
                        parts->strong_convexity);
+    if (!(parts->range >= 0.0) || !isfinite(parts->range))
+        return pn_fail(err, PN_EINVAL, "potential.custom: range must be a positive number, or 0 for none, got %g",
+                       parts->range);
     PN_TRY(pn_new_zeroed(&self, 1, err, "potential.custom: out of memory"));
     self->parts = *parts;
     self->ops = (pn_potential_ops){
@@ -88,6 +91,7 @@ pn_status pn_potential_custom(pn_potential **out, const pn_custom_potential *par
         .step = custom_step,
     };
     pn_potential_init(&self->base, &self->ops, parts->dim, parts->strong_convexity, pn_norm_keep(parts->norm));
+    self->base.declared_range = parts->range;
     *out = &self->base;
     return PN_OK;
 }

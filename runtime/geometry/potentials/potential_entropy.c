@@ -234,8 +234,12 @@ static pn_status entropy_range(const pn_potential *self, const pn_set *set, doub
 
     if (status != PN_OK)
         return status;
-    if (!flat && !pn_set_is(set, "unit_simplex", &size))
-        return (status = check_domain(set, err)) != PN_OK ? status : PN_EUNSUPPORTED;
+    if (!flat && !pn_set_is(set, "unit_simplex", &size)) {
+        PN_TRY(check_domain(set, err));
+        if (pn_set_is_polytope(set))
+            return PN_EUNSUPPORTED;
+        size = set->ops->radius(set, PN_L1); /* of a unit simplex around it */
+    }
     entry = flat ? size / p : fmin(size / p, radius * exp(-1.0));
     most = xlogx(size / radius);
     if (!flat)

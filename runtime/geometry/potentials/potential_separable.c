@@ -15,6 +15,7 @@
 
 #define PIECE       PN_POTENTIAL_PIECE
 #define MOST_ROUNDS 100
+#define MOST_ENDS   2000 /* coordinates whose ends are asked for one by one */
 
 typedef struct separable {
     pn_potential base;
@@ -245,20 +246,39 @@ static pn_status separable_step(const pn_potential *self, const pn_set *set, con
 
 /* ---- the range ---- */
 
-/* The corners of a box: each entry at the end with the larger value. */
+/* ends[2n]: the least and the largest entries of the points of a set.  A box has two corners that show them all.
+ * room[n]. */
+static pn_status ends_of(const pn_set *set, double *room, double *ends, pn_err *err)
+{
+    size_t n = set->dim;
+
+    for (int side = 0; side < 2 && pn_set_is_a_box(set); side++) {
+        for (size_t j = 0; j < n; j++)
+            room[j] = side ? 1.0 : -1.0;
+        PN_TRY(pn_set_support(set, room, n, NULL, ends + (size_t)side * n, err));
+    }
+    memset(room, 0, n * sizeof *room);
+    for (size_t k = 0; k < 2 * n && !pn_set_is_a_box(set); k++) {
+        double sign = k < n ? -1.0 : 1.0;
+
+        room[k % n] = sign;
+        PN_TRY(pn_set_support(set, room, n, &ends[k], NULL, err));
+        ends[k] *= sign;
+        room[k % n] = 0.0;
+    }
+    return PN_OK;
+}
+
+/* Over the box around a set: each entry at the end with the larger value. */
 static pn_status largest_in_box(const pn_potential *self, const pn_set *set, double *largest, pn_err *err)
 {
     const separable *of = as_separable(self);
     size_t n = set->dim;
-    double *room = pn_alloc(n, 4 * sizeof *room), *ends = room ? room + n : NULL;
-    pn_status status = PN_OK;
+    double *room = pn_alloc(n, 3 * sizeof *room), *ends = room ? room + n : NULL;
+    pn_status status;
 
     PN_TRY(pn_made(room, err, "potential.separable: out of memory"));
-    for (int side = 0; side < 2 && status == PN_OK; side++) {
-        for (size_t j = 0; j < n; j++)
-            room[j] = side ? 1.0 : -1.0;
-        status = pn_set_support(set, room, n, NULL, ends + (size_t)side * n, err);
-    }
+    status = ends_of(set, room, ends, err);
     *largest = 0.0;
     for (size_t j = 0; j < n && status == PN_OK; j++) {
         double value[2], at[2] = { ends[j], ends[n + j] };
@@ -283,10 +303,11 @@ static pn_status separable_range(const pn_potential *self, const pn_set *set, do
 
         pn_compiled_run(&of->formula, 2, (const double *[1]){ at }, value, NULL);
         largest = is_outside(of, size) || is_outside(of, 0.0) ? INFINITY : value[0] + (double)(set->dim - 1) * value[1];
-    } else if (pn_set_is_a_box(set)) {
-        status = largest_in_box(self, set, &largest, err);
     } else {
-        return PN_EUNSUPPORTED;
+        if (!pn_set_is_a_box(set) &&
+            (pn_set_is_polytope(set) || !set->ops->support || !pn_set_is_bounded(set) || set->dim > MOST_ENDS))
+            return PN_EUNSUPPORTED;
+        status = largest_in_box(self, set, &largest, err);
     }
     start = status == PN_OK ? pn_alloc(set->dim, sizeof *start) : NULL;
     if (status == PN_OK && !start)
@@ -295,8 +316,8 @@ static pn_status separable_range(const pn_potential *self, const pn_set *set, do
         status = pn_potential_start(self, set, start, err);
     if (status == PN_OK)
         status = separable_value(self, start, set->dim, &least, err);
-    if (status == PN_OK) /* both sums round */
-        *range = pn_potential_up(largest - least) + 1e-13 * (fabs(largest) + fabs(least));
+    if (status == PN_OK) /* both sums round, and numeric steps stop near the minimum */
+        *range = pn_potential_up(largest - least) + (pn_set_is_a_box(set) ? 1e-13 : 1e-8) * (fabs(largest) + fabs(least));
     pn_free(start);
     return status;
 }

@@ -29,9 +29,11 @@ typedef struct pn_custom_potential {
     /* Asked only where the value is finite. */
     pn_status (*gradient)(void *self, const double *x, size_t n, double *out, pn_err *err);
     pn_status (*inverse_gradient)(void *self, const double *u, size_t n, double *out, pn_err *err); /* or NULL */
+    double range; /* max - min over the set that it is for, declared: plans rest on it, noise never does; 0: unknown */
 } pn_custom_potential;
 
-/** Takes over `self` on success.  Errors: PN_EINVAL for a constant that is not positive and finite; PN_ENOMEM. */
+/** Takes over `self` on success.  Errors: PN_EINVAL for a constant that is not positive and finite, and for a range that
+ *  is negative or not finite; PN_ENOMEM. */
 pn_status pn_potential_custom(pn_potential **out, const pn_custom_potential *parts, pn_err *err);
 
 void pn_potential_free(pn_potential *potential); /* NULL allowed */

@@ -169,7 +169,7 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
     PN_TRY(check_geometry(at, err));
     take_by_gradient(at);
     at->terms = terms_of(&at->geometry, at);
-    at->known = isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
+    at->known = at->geometry.rule != PN_RANGE_GUESSED && isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
     plan->smoothness = at->terms.L;
     plan->near = at->geometry.R * at->geometry.R / plan->smoothness;
     return pn_mirror_space_open(&plan->space, &wish, err);
@@ -209,7 +209,8 @@ static void explain_smoothness(problem *at)
             at->claimed, certified);
     if (isfinite(at->terms.B))
         pn_plan_add(plan, "distance B", at->terms.B, "%s; the divergence from the start to the minimum",
-                    !at->known ? "(0.3 sqrt(p) G/L)^2 / 2, a guess that steps rest on and no bound"
+                    at->geometry.rule == PN_RANGE_GUESSED ? "D2, a guess that steps rest on and no bound"
+                    : !at->known ? "(0.3 sqrt(p) G/L)^2 / 2, a guess that steps rest on and no bound"
                     : at->start_given && at->plan->euclidean ? "diameter^2 / 2"
                                                              : "D2");
 }

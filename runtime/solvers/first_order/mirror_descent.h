@@ -59,6 +59,7 @@ enum {
     MD_STRONGLY_CONVEX,
     MD_PRESET,
     MD_TIME,
+    MD_RANGE,
     MD_FORM,
     MD_AVERAGE,
     MD_COVARIANCE,

@@ -40,6 +40,8 @@ const pn_param md_params[] = {
       "points.  By default theory beside strongly_convex and calibration=\"paper\"" },
     { "time", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL,
       "multiplies the time t = eta T of the practical preset: 2 to 4 suit answers at a vertex" },
+    { "range", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "max - min of `potential` over the set, declared: steps and the bound rest on it, privacy does not" },
     { "form", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, forms,
       "lazy: steps from the sum of all gradients; printed: from the last point, as in the article" },
     { "average", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, averages,
@@ -202,6 +204,7 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                             .start = &common[PN_OPT_START],
                             .risk = at->theory ? risk_of : cost_of,
                             .self = &with,
+                            .range = own[MD_RANGE].given ? own[MD_RANGE].real : 0.0,
                             .favour = at->theory ? 1.0 : TIE,
                             .widths = at->theory };
 
@@ -227,6 +230,8 @@ static pn_status read_preset(problem *at, const pn_arg *common, const pn_arg *ow
     if (own[MD_TIME].given && (at->theory || own[MD_STEP].given))
         return pn_fail(err, PN_EINVAL, "%s: time= multiplies the time that preset=\"practical\" chooses; leave it out",
                        owner);
+    if (own[MD_RANGE].given && !own[MD_POTENTIAL].given)
+        return pn_fail(err, PN_EINVAL, "%s: range= is that of potential=; give both, or neither", owner);
     at->plan->space.lazy = own[MD_FORM].given ? own[MD_FORM].count == LAZY : !at->theory;
     return PN_OK;
 }
@@ -255,8 +260,8 @@ static const char *no_bound(const problem *at, bool start_given, bool step_given
         return "f is not convex, or not shown to be";
     if (!smooth && (!isfinite(at->L) || !isfinite(at->geometry.regular)))
         return "the gradients are not bounded";
-    if (!isfinite(at->geometry.D2))
-        return "the range of the potential over the set is not known";
+    if (at->geometry.rule == PN_RANGE_GUESSED)
+        return "the range is a guess from 64 points of the set";
     if (start_given)
         return "it holds for the potential's own starting point";
     if (at->theory && at->plan->skipped > 0)

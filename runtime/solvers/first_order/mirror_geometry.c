@@ -59,23 +59,18 @@ static pn_status measure_noise(pn_mirror_geometry *of, const pn_set *set, pn_err
     return PN_OK;
 }
 
-/* The range may stay unknown: the step size may still be given. */
 static pn_status measure(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err)
 {
     const pn_set *set = pn_objective_set(wish->plan->objective);
-    double range = INFINITY;
-    pn_status status = measure_ball(of, wish->plan, wish->widths, err);
 
-    if (status == PN_OK)
-        status = measure_noise(of, set, err);
-    if (status == PN_OK && set)
-        status = pn_potential_range(of->potential, set, &range, err);
-    if (status == PN_EUNSUPPORTED) {
-        status = PN_OK;
-        range = INFINITY;
-    }
-    of->D2 = range / of->potential->strong_convexity;
-    return status;
+    of->D2 = INFINITY;
+    PN_TRY(measure_ball(of, wish->plan, wish->widths, err));
+    PN_TRY(measure_noise(of, set, err));
+    if (set && pn_set_is_bounded(set))
+        PN_TRY(pn_mirror_range(&of->D2, &of->rule, of->potential, set, wish->potential->given ? wish->range : 0.0,
+                               wish->plan->owner, err));
+    of->D2 /= of->potential->strong_convexity;
+    return PN_OK;
 }
 
 double pn_mirror_geometry_cost(const pn_mirror_geometry *of)
@@ -313,7 +308,10 @@ void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan)
         pn_plan_explain_width(plan, "width G of Q", "Q", &of->width);
     }
     if (isfinite(of->D2))
-        pn_plan_add(plan, "range D2", of->D2, "max - min of the potential over C, over its constant");
+        pn_plan_add(plan, "range D2", of->D2, "%s",
+                    of->rule == PN_RANGE_KNOWN      ? "max - min of the potential over C, over its constant"
+                    : of->rule == PN_RANGE_DECLARED ? "as declared, over the potential's constant"
+                                                    : "a guess: twice what 64 points of the set reach; give range=");
     else
         pn_plan_add_text(plan, "range D2", "unknown", "no bound on the potential over the set");
 }

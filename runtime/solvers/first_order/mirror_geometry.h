@@ -7,6 +7,9 @@
 #include "geometry/potentials/potential.h"
 #include "solvers/engine/solver.h"
 
+/* Where a range comes from. */
+typedef enum pn_range_rule { PN_RANGE_KNOWN = 0, PN_RANGE_DECLARED, PN_RANGE_GUESSED } pn_range_rule;
+
 /* A potential, made 1-strongly convex, and what bounds need: Q is the unit ball of its norm. */
 typedef struct pn_mirror_geometry {
     pn_potential *potential; /* the space's */
@@ -15,7 +18,8 @@ typedef struct pn_mirror_geometry {
     double R;                /* l2 radius of Q */
     double G2R2;             /* E ||b||^2 in the dual norm, at most: G^2 + R^2 of widths, else pn_norm_dual_square */
     pn_width width;          /* G of Q, where the wish has `widths` */
-    double D2;               /* the range of the potential; +inf: unknown */
+    double D2;               /* the range of the potential; +inf: unknown, without a set */
+    pn_range_rule rule;      /* guessed: D2 is no bound */
     double regular;          /* bound on the regulariser's gradient in the norm of Q* */
     double margin;           /* l2 norm of a record's inputs at any point of Q, by the best norm; +inf: unknown */
     double risk;             /* what it was compared by */
@@ -43,6 +47,7 @@ typedef struct pn_mirror_wish {
     const char *euclidean;   /* not NULL: why it can only be the Euclidean one, when none is given */
     double (*risk)(const pn_mirror_geometry *of, const void *self); /* what to compare by */
     const void *self;                                               /* its second argument */
+    double range;  /* declared of the potential over the set, or 0 */
     double favour; /* the Euclidean one is taken where its risk is at most that many times the other's */
     bool widths;   /* compute G: the theorems of Talwar, Thakurta and Zhang have it */
 } pn_mirror_wish;
@@ -53,6 +58,15 @@ pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, pn_mirror_space *spa
                                     pn_err *err);
 /** Whether steps are plain proximal ones. */
 bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
+/**
+ * *range of the potential over a bounded set, by *rule: `declared`, or of the potential itself, 0 for none, else what is
+ * known; else twice the largest value, less the minimum, at 64 points of the set.
+ * Errors: PN_EINVAL for a declared one below what those points have; PN_EDOMAIN where the potential is not finite at
+ * one; what potentials and sets return.
+ */
+pn_status pn_mirror_range(double *range, pn_range_rule *rule, const pn_potential *potential, const pn_set *set,
+                          double declared, const char *owner, pn_err *err);
+
 /** sqrt(2 D2 K): s times that is what noise costs, s the deviation of one release that takes the whole budget. */
 double pn_mirror_geometry_cost(const pn_mirror_geometry *of);
 /** The smoothness of the mean loss in the potential's norm, at most, plus that of r: over Q a record's margins have at

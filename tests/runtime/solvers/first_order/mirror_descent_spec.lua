@@ -255,6 +255,50 @@ describe("the default plan of mirror_descent", function()
     assert.equal(0, calls)
   end)
 
+  it("plans with a guess of the range where nothing bounds it, and with a declared one", function()
+    local function custom(range)
+      return pn.potential.custom {dim = 3, strong_convexity = 1, range = range,
+        value = function(x) return x:dot(x) / 2 end, gradient = function(x) return 1 * x end}
+    end
+    local capped = pn.set.l1_ball {dim = 3, radius = 2}:intersect(pn.set.linf_ball {dim = 3, radius = 1.5})
+    for set, range in pairs {[ball(3, 2)] = 2, [capped] = (1.5 ^ 2 + 0.5 ^ 2) / 2} do
+      local obj = smooth(set)
+      local plan = plan_of(obj, {rho = 0.1, potential = custom()})
+      local D2 = plan.lines["range D2"]
+      assert.is_true(D2 >= range / 4 and D2 <= 4 * range, D2)
+      assert.is_nil(plan.bound)
+      assert.matches("guess from 64 points", tostring(plan):gsub("%s+", " "), 1, true)
+      assert.is_number(plan.predicted)
+      for _, options in ipairs {{potential = custom(range)}, {potential = custom(), range = range}} do
+        options.rho = 0.1
+        local declared = plan_of(obj, options)
+        assert.is_near(range, declared.lines["range D2"], 1e-12)
+        assert.is_number(declared.bound)
+      end
+      local small = 0.9 * range
+      for _, options in ipairs {{potential = custom(small)}, {potential = custom(), range = small}} do
+        options.rho = 0.1
+        local ok, message = pcall(plan_of, obj, options)
+        assert.is_false(ok)
+        local above = tonumber(tostring(message):match "the potential is ([%d.]+) above")
+        assert.is_true(above > small and above <= range * (1 + 1e-6), tostring(message))
+      end
+    end
+    local ok, message = pcall(plan_of, smooth(ball(3)), {rho = 0.1, range = 1})
+    assert.is_false(ok)
+    assert.matches("range= is that of potential=", tostring(message), 1, true)
+    ok, message = pcall(plan_of, smooth(ball(3)), {rho = 0.1, potential = pn.potential.custom {strong_convexity = 1,
+      value = function(x) return x[1] > 0.5 and math.huge or x:dot(x) / 2 end, gradient = function(x) return 1 * x end}})
+    assert.is_false(ok)
+    assert.matches("not finite at a point of the set", tostring(message), 1, true)
+  end)
+
+  it("bounds the range of a formula over any set by the box around it", function()
+    local psi = pn.potential.separable(function(t) return t * t / 2 + t ^ 4 end)
+    assert.is_near(3 * (0.5 + 1), psi:range(ball(3)), 1e-6)
+    assert.is_near(2, psi:noise_trace(pn.set.l2_ball {dim = 2}), 1e-9)
+  end)
+
   it("warns where noise may be larger than all there is to gain, and only there", function()
     local weak, strong = smooth(ball(100)), smooth(pn.set.simplex {dim = 10})
     assert.matches("larger than all there is to gain", tostring(plan_of(weak, {rho = 1e-4})):gsub("%s+", " "), 1, true)
