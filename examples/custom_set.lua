@@ -84,4 +84,4 @@ end
 print "\nmean of 10 runs:"
 for _, set in ipairs { ball, C } do mean_excess("frank_wolfe_convex", set) end
 for _, set in ipairs { ball, C } do mean_excess("mirror_descent", set, { iterations = 100 }) end
-mean_excess("mirror_descent", C, { iterations = 100, potential = potential, step = 0.02 })
+mean_excess("mirror_descent", C, { iterations = 100, potential = potential })

@@ -36,13 +36,14 @@ local budget = { epsilon = 2, delta = 1 / n ^ 2 }
 print()
 print(pn.advise(data, pn.loss.hinge(), { epsilon = 2, delta = 1 / n ^ 2, sets = { l2, l1 } }))
 
--- 4. The same set and budget in two geometries: the one that fits the l1 ball, and the Euclidean one.
+-- 4. The same set and budget in two geometries: the one that fits the l1 ball, and the Euclidean one.  The plans are the article's,
+-- whose bound has the widths in it.
 local objective = pn.objective { data = data, loss = pn.loss.hinge(), set = l1 }
 local function run(potential)
-  budget.potential = potential
+  budget.potential, budget.preset = potential, "theory"
   local plan, excess, runs = pn.solve.mirror_descent.plan(objective, budget), 0, 5
   for k = 1, runs do excess = excess + plan:run { rng = noise(k) }:excess(1e-4) / runs end -- looks at the exact data
-  print(("  %-10s width of the norm's ball %6.2f, %4d steps, excess risk %.3f (bound %.3f)"):format(
+  print(("  %-14s width of the norm's ball %6.2f, %4d steps, excess risk %.3f (bound %.3f)"):format(
     potential.name, plan.lines["width G of Q"], plan.iterations, excess, plan.bound))
   return excess, plan.bound
 end

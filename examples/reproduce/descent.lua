@@ -34,9 +34,9 @@ local function measure(experiment, loss, n, value, runs)
   local set, direction, potential = experiment.geometry(value)
   potential = potential or (pn.potential.for_set(set)) -- a plan by itself would take the Euclidean one where that is better
   local objective = pn.objective { data = descent.records(n, direction, n), loss = pn.loss[loss](), set = set }
-  local plan = pn.solve.mirror_descent.plan(objective, { rho = experiment.rho, potential = potential })
+  local plan = pn.solve.mirror_descent.plan(objective, { rho = experiment.rho, potential = potential, preset = "theory" })
   local best = pn.solve.exact(objective, { tol = 1e-9 }).value
-  local first = pn.solve.mirror_descent(objective, { privacy = false, iterations = 1, potential = potential })
+  local first = pn.solve.mirror_descent(objective, { privacy = false, iterations = 1, potential = potential, preset = "theory" })
   local mean, standard_error = common.excess(plan, runs, best)
   local width, radius, range = plan.lines["width G of Q"], plan.lines["radius R of Q"], plan.lines["range D2"]
   return {

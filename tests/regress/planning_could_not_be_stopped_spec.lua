@@ -16,7 +16,8 @@ describe("planning", function()
 
     local function plan(progress)
       return pn.solve[solver].plan(objective,
-        {epsilon = 1, delta = 1e-6, potential = potential, step = potential and 0.1, progress = progress})
+        {epsilon = 1, delta = 1e-6, potential = potential, step = potential and 0.1,
+          preset = potential and "theory", progress = progress})
     end
 
     it("shows its progress and can be stopped in " .. solver, function()

@@ -66,7 +66,7 @@ local problems = {
 -- The plan caps its steps by the cost n p of dense data (it may not count what is stored: that depends on the records); these are
 -- sparse, so the steps are those of the theorem, from the plan's own width.
 local function plan_for(objective, potential)
-  local plan = pn.solve.mirror_descent.plan(objective, { rho = rho, potential = potential })
+  local plan = pn.solve.mirror_descent.plan(objective, { rho = rho, potential = potential, preset = "theory" })
   local shape = plan.lines["width G of Q"] ^ 2 + plan.lines["radius R of Q"] ^ 2
   plan = plan:with { iterations = math.max(math.ceil(rho * n ^ 2 * plan.lines["radius R of Q"] ^ 2 / (2 * shape)), 1) }
   return plan, math.sqrt(shape * plan.lines["range D2"])

@@ -83,7 +83,7 @@ local function against_family()
     s.n[i], s.bound[i], s.level[i] = f.n, rich.bound, level
     s.rich[i] = common.excess(rich, runs, best)
     s.poor[i] = common.excess(pn.solve.frank_wolfe.plan(objective, budget), runs, best)
-    s.mirror[i] = common.excess(pn.solve.mirror_descent.plan(objective, budget), 2, best)
+    s.mirror[i] = common.excess(pn.solve.mirror_descent.plan(objective, budget):with { preset = "theory" }, 2, best)
     s.lower[i], s.rate[i] = lower_bound(f.n), f.n ^ (-2 / 3)
     rows:row(f.n, f.users, rich.iterations, s.bound[i], s.rich[i], s.poor[i], s.mirror[i], level, s.lower[i], s.rate[i])
     common.expect(math.min(s.rich[i], s.poor[i], s.mirror[i]) > 0.9 * level and level > s.lower[i],

@@ -266,6 +266,7 @@ local function beside_descent()
       local best = pn.solve.exact(f, { tol = 1e-9 }).value
       for k, solver in ipairs { "objective_perturbation", "mirror_descent" } do
         local plan = pn.solve[solver].plan(f, budget)
+        if k == 2 then plan = plan:with { preset = "theory" } end
         means[k] = common.mean(common.size(20, k == 1 and 20 or 5), function(seed)
           local fit = plan:run { rng = pn.rng.seeded(seed) }
           passes[k] = fit.gradients / n

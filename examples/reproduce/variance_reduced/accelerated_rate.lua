@@ -41,6 +41,7 @@ local function against_steps()
       local T, L, B = plan.iterations, plan.lines["smoothness L_C"], plan.lines["distance B"]
       s.T[i], s.gap[i], s.bound[i] = T, plan:run().value, 8 * L * B / (T + 1) ^ 2
       worst = math.max(worst, s.gap[i] / s.bound[i], math.abs(plan.bound / s.bound[i] - 1))
+      options.preset = "theory"
       rows:row(geometry.name, T, s.gap[i], s.bound[i], pn.solve.mirror_descent(f, options).value)
     end
     local last = #s.T
@@ -63,7 +64,7 @@ local short = { accelerated_mirror_descent = "accelerated", mirror_descent = "mi
 -- Excess after T steps; T nil: the plan's own number.
 local function measure(f, solver, T)
   local plan = pn.solve[solver].plan(f, { epsilon = budget.epsilon, delta = budget.delta, iterations = T,
-    potential = pn.potential.for_set(f.set) })
+    potential = pn.potential.for_set(f.set), preset = solver == "mirror_descent" and "theory" or nil })
   local mean, spread = common.excess(plan, common.size(8, plan.iterations > 10000 and 8 or 30), 0)
   return { T = plan.iterations, mean = mean, spread = spread, bound = plan.bound }
 end

@@ -16,7 +16,8 @@ local methods = {
   { label = "objective perturbation", solver = "objective_perturbation", rate = { n = -1 } },
   { label = "Frank-Wolfe, private", solver = "frank_wolfe", rate = { n = -2 / 3, passes = 2 / 3 } },
   { label = "Frank-Wolfe, noisy", solver = "frank_wolfe_convex", rate = { n = -2 / 3, passes = 2 / 3 } },
-  { label = "mirror descent", solver = "mirror_descent", rate = { n = -1, passes = 2 }, largest = 4096 },
+  { label = "mirror descent", solver = "mirror_descent", rate = { n = -1, passes = 2 }, largest = 4096,
+    options = function() return { preset = "theory" } end },
 }
 
 local found, by_n = comparison.run {
