@@ -57,6 +57,12 @@ end
 local function simplex(p) return pn.set.simplex { dim = p, radius = 1 } end
 local function l1_ball(p) return pn.set.l1_ball { dim = p, radius = 1 } end
 
+-- Over the l1 ball the powers that the article has, in the sharper form of blocks of one; the entropy of 2p weights costs less still.
+local function fitting(set)
+  if set.name == "l1_ball" then return pn.potential.group { dim = set.dim, radius = set.radius } end
+  return (pn.potential.for_set(set))
+end
+
 local problems = {
   { name = "simplex, hinge", law = "simplex", loss = "hinge", marked = one_tells, set = simplex },
   { name = "l1 ball, hinge", law = "l1 ball", loss = "hinge", marked = one_tells, set = l1_ball },
@@ -76,7 +82,7 @@ local function compare(problem, p, out)
   local data = sparse_records(p, problem.marked, p)
   local objective = pn.objective { data = data, loss = pn.loss[problem.loss](), set = problem.set(p) }
   local best = pn.solve.exact(objective, { tol = 1e-9 }).value
-  local own, own_shape = plan_for(objective, (pn.potential.for_set(objective.set)))
+  local own, own_shape = plan_for(objective, fitting(objective.set))
   local l2, l2_shape = plan_for(objective, pn.potential.euclidean {})
   local runs = common.size(3, p >= 10000 and 6 or 12)
   local own_mean, own_error, own_bound = common.excess(own, runs, best)

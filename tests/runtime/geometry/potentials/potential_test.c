@@ -180,6 +180,58 @@ static void test_polytope(void)
     pn_set_free(simplex);
 }
 
+/* Over the l1 ball: the weights on its 2 N vertices, which the step shows as their mean; Psi is RADIUS^2 times their
+ * entropy, so that c is divided by that. */
+static void test_signed_entropy(void)
+{
+    enum { N = 7 };
+    const double radius = 2.5, sizes[] = { 0.0, 0.1, 3.0, 60.0 };
+    double vertices[2 * N * N] = { 0.0 }, c[N], pulled[2 * N], weights[2 * N], x[N], value = NAN;
+    pn_set *ball = new_set("l1_ball", (pn_arg[3]){ COUNT(N), REAL(2.5), NONE }), *hull;
+    pn_potential *p = new_potential("signed_entropy", (pn_arg[3]){ COUNT(N), REAL(2.5), NONE }), *lifted;
+    pn_err err;
+
+    for (size_t j = 0; j < N; j++) {
+        vertices[2 * j * N + j] = radius;
+        vertices[(2 * j + 1) * N + j] = -radius;
+    }
+    hull = new_set("polytope", (pn_arg[1]){ { .given = true, .matrix = { vertices, 2 * N, N } } });
+    lifted = new_potential("polytope", (pn_arg[1]){ { .given = true, .object = hull } });
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        fill(c, N, sizes[i], 4);
+        for (size_t j = 0; j < N; j++) {
+            pulled[2 * j] = c[j] / radius;
+            pulled[2 * j + 1] = -c[j] / radius;
+        }
+        CHECK(pn_potential_step(p, ball, c, x, &err) == PN_OK);
+        CHECK(pn_potential_step(lifted, hull, pulled, weights, &err) == PN_OK);
+        for (size_t j = 0; j < N; j++)
+            CHECK_CLOSE(x[j], radius * (weights[2 * j] - weights[2 * j + 1]), 1e-12);
+        if (sizes[i] < 10.0) { /* inside the ball Psi is radius^2 times the least entropy of weights with that mean */
+            check_gradient(p, x, N);
+            CHECK(pn_potential_value(p, x, N, &value, &err) == PN_OK);
+            for (size_t j = 0; j < 2 * N; j++)
+                value -= radius * radius * weights[j] * log(weights[j]);
+            CHECK_CLOSE(value, 0.0, 1e-12);
+        }
+    }
+    for (size_t j = 0; j < N; j++)
+        c[j] = j == 2 ? -1e4 : j == 3 ? 1e4 - 1.0 : 1.0;
+    CHECK(pn_potential_step(p, ball, c, x, &err) == PN_OK);
+    CHECK_CLOSE(x[2] + x[3] * exp(1.0 / radius), 0.0, 1e-12);
+    CHECK(pn_potential_gradient(p, x, N, c, &err) == PN_OK); /* just inside */
+    memset(x, 0, sizeof x);
+    x[0] = -radius;
+    CHECK(pn_potential_value(p, x, N, &value, &err) == PN_OK && fabs(value) < 1e-12);
+    CHECK(pn_potential_gradient(p, x, N, c, &err) == PN_EDOMAIN);
+    x[0] = -1.001 * radius;
+    CHECK(pn_potential_value(p, x, N, &value, &err) == PN_OK && isinf(value));
+    pn_potential_free(p);
+    pn_potential_free(lifted);
+    pn_set_free(ball);
+    pn_set_free(hull);
+}
+
 /* A potential that knows nothing of the set. */
 static void test_numeric_steps(void)
 {
@@ -375,6 +427,7 @@ int main(void)
     test_group();
     test_blocks();
     test_polytope();
+    test_signed_entropy();
     test_numeric_steps();
     test_interpolation_step();
     test_interpolation();
