@@ -20,7 +20,10 @@ typedef struct rule {
 static const rule rules[] = {
     { "simplex", "entropy", { NULL }, "the entropy fits a simplex: its range grows as ln dim only" },
     { "unit_simplex", "entropy", { NULL }, "the entropy fits a simplex: its range grows as ln dim only" },
-    { "l1_ball", "signed_entropy", { NULL }, "the entropy of 2 dim weights fits the l1 ball: its range grows as ln dim" },
+    { "l1_ball",
+      "signed_entropy",
+      { NULL },
+      "the entropy of 2 dim weights fits the l1 ball: its range grows as ln dim" },
     { "group_ball",
       "group",
       { "k", NULL },

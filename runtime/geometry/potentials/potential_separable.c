@@ -317,7 +317,8 @@ static pn_status separable_range(const pn_potential *self, const pn_set *set, do
     if (status == PN_OK)
         status = separable_value(self, start, set->dim, &least, err);
     if (status == PN_OK) /* both sums round, and numeric steps stop near the minimum */
-        *range = pn_potential_up(largest - least) + (pn_set_is_a_box(set) ? 1e-13 : 1e-8) * (fabs(largest) + fabs(least));
+        *range =
+            pn_potential_up(largest - least) + (pn_set_is_a_box(set) ? 1e-13 : 1e-8) * (fabs(largest) + fabs(least));
     pn_free(start);
     return status;
 }

@@ -32,8 +32,8 @@ typedef struct pn_custom_potential {
     double range; /* max - min over the set that it is for, declared: plans rest on it, noise never does; 0: unknown */
 } pn_custom_potential;
 
-/** Takes over `self` on success.  Errors: PN_EINVAL for a constant that is not positive and finite, and for a range that
- *  is negative or not finite; PN_ENOMEM. */
+/** Takes over `self` on success.  Errors: PN_EINVAL for a constant that is not positive and finite, and for a range
+ *  that is negative or not finite; PN_ENOMEM. */
 pn_status pn_potential_custom(pn_potential **out, const pn_custom_potential *parts, pn_err *err);
 
 void pn_potential_free(pn_potential *potential); /* NULL allowed */

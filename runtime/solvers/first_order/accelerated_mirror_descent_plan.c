@@ -169,7 +169,8 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
     PN_TRY(check_geometry(at, err));
     take_by_gradient(at);
     at->terms = terms_of(&at->geometry, at);
-    at->known = at->geometry.rule != PN_RANGE_GUESSED && isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
+    at->known = at->geometry.rule != PN_RANGE_GUESSED &&
+                isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
     plan->smoothness = at->terms.L;
     plan->near = at->geometry.R * at->geometry.R / plan->smoothness;
     return pn_mirror_space_open(&plan->space, &wish, err);
@@ -258,8 +259,7 @@ static void explain_bound(problem *at)
     if (!pn_plan_bounds(plan, bound, none, "expected over the noise: the sum of the two next"))
         return;
     pn_plan_add(plan, "  of the method", bias, "8 L_C B / (c (T + 1)^2)");
-    pn_plan_add(plan, "  of the noise", noise,
-                "sum of (k + 2)^2 / (T + 1)^2 x sigma^2 K / (2 L_C (2/c - 1))%s",
+    pn_plan_add(plan, "  of the noise", noise, "sum of (k + 2)^2 / (T + 1)^2 x sigma^2 K / (2 L_C (2/c - 1))%s",
                 at->plan->printed ? ", and with G^2 + R^2 for K and 1 for 2/c - 1" : "");
     explain_other(at, "with T/2", floor(T / 2.0));
     explain_other(at, "with 2T", 2.0 * T);

@@ -47,6 +47,18 @@ double md_tail_factor(const md_terms *of, size_t T, size_t skipped);
  *  are too long. */
 double md_bound(const md_terms *of, double T, double t, double factor);
 
+/* What the theorem's steps depend on besides the geometry. */
+typedef struct md_theory {
+    double lipschitz, sensitivity; /* of records, of the mean gradient; the second 0 without privacy */
+    double rho;                    /* of the whole run; NaN without privacy */
+    size_t given, most;            /* steps asked for, or 0; the most by default */
+} md_theory;
+
+size_t md_theory_steps(const pn_mirror_geometry *of, const md_theory *with);
+/** The bound with those steps; where gradients are not bounded, what is left to compare by: what noise costs.
+ *  `self`: an md_theory. */
+double md_theory_bound(const pn_mirror_geometry *of, const void *self);
+
 /** noise.covariance and noise.oracle; *largest: sqrt of the covariance's largest eigenvalue, untouched without one.
  *  Errors: PN_EINVAL for an oracle without a covariance, or beside batch=, for noise beside privacy, and for what is no
  *  covariance; PN_EDIM. */

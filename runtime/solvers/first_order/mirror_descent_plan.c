@@ -1,9 +1,7 @@
 /* mirror_descent_plan.c -- potential, steps, noise and predicted risk of noisy mirror descent.
  * Depends on: mirror_descent.h, geometry.  Used by: mirror_descent.c.
  *
- * By default the steps of mirror_descent_bound.c.  preset="theory" has Theorem 3.2's: with Q the unit ball of the potential's norm, R its l2 radius, G its width, D2 the range of the potential over C and
- * M = L R + sigma sqrt(G^2 + R^2), T steps of size sqrt(2 D2/(T M^2)) have expected excess risk at most M sqrt(2 D2/T).
- * sigma grows like sqrt(T), so the bound falls with T toward a limit; T is taken where the two parts of M are equal. */
+ * By default the steps of mirror_descent_bound.c; of preset="theory" those of mirror_descent_theory.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,39 +72,6 @@ typedef struct problem {
 
 /* ---- geometry ---- */
 
-/* What the steps of a plan depend on besides the geometry. */
-typedef struct terms {
-    double lipschitz, sensitivity; /* of records, of the mean gradient; the second 0 without privacy */
-    double rho;                    /* of the whole run; NaN without privacy */
-    size_t given, most;            /* steps asked for, or 0; the most by default */
-} terms;
-
-/* T where L R = sigma sqrt(G^2 + R^2), with sigma = Delta sqrt(T / (2 rho)). */
-static size_t choose_steps(const pn_mirror_geometry *of, const terms *with)
-{
-    double steps;
-
-    if (with->given)
-        return with->given;
-    if (isnan(with->rho) || !isfinite(with->lipschitz) || with->sensitivity == 0.0)
-        return with->most < MD_DEFAULT_STEPS ? with->most : MD_DEFAULT_STEPS;
-    steps = with->lipschitz * of->R / with->sensitivity;
-    steps = 2.0 * with->rho * steps * steps / of->G2R2;
-    return (size_t)fmin(fmax(ceil(steps), 1.0), (double)with->most);
-}
-
-/* Where gradients are not bounded, what is left to compare by is what noise costs. */
-static double risk_of(const pn_mirror_geometry *of, const void *self)
-{
-    const terms *with = self;
-    double T = (double)choose_steps(of, with);
-    double noise = isnan(with->rho) ? 0.0 : with->sensitivity * sqrt(T / (2.0 * with->rho));
-
-    if (isfinite(with->lipschitz))
-        return (with->lipschitz * of->R + of->regular + noise * sqrt(of->G2R2)) * sqrt(2.0 * of->D2 / T);
-    return sqrt(of->D2 * of->G2R2);
-}
-
 /* By what noise costs, whatever its size. */
 static double cost_of(const pn_mirror_geometry *of, const void *self)
 {
@@ -114,16 +79,16 @@ static double cost_of(const pn_mirror_geometry *of, const void *self)
     return pn_mirror_geometry_cost(of);
 }
 
-static terms theory_of(const problem *at, const pn_arg *steps)
+static md_theory theory_of(const problem *at, const pn_arg *steps)
 {
     const md_plan *plan = at->plan;
     bool is_private = plan->base.request.kind != PN_NONPRIVATE;
 
-    return (terms){ .lipschitz = plan->noise.lipschitz,
-                    .sensitivity = plan->noise.sensitivity,
-                    .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
-                    .given = steps->given ? steps->count : 0,
-                    .most = at->most };
+    return (md_theory){ .lipschitz = plan->noise.lipschitz,
+                        .sensitivity = plan->noise.sensitivity,
+                        .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
+                        .given = steps->given ? steps->count : 0,
+                        .most = at->most };
 }
 
 /* The steps, and those that there would be if work were no limit.  Of batches the noise depends on the steps: once more
@@ -131,16 +96,16 @@ static terms theory_of(const problem *at, const pn_arg *steps)
 static double choose_theory_steps(problem *at, const pn_arg *steps)
 {
     md_plan *plan = at->plan;
-    terms with = theory_of(at, steps);
+    md_theory with = theory_of(at, steps);
 
-    plan->base.iterations = choose_steps(&at->geometry, &with);
+    plan->base.iterations = md_theory_steps(&at->geometry, &with);
     if (!isnan(with.rho) && plan->noise.scheme) {
         with.sensitivity =
             pn_gradient_noise_unit(&plan->noise, &plan->base, plan->base.iterations) * sqrt(2.0 * with.rho);
-        plan->base.iterations = choose_steps(&at->geometry, &with);
+        plan->base.iterations = md_theory_steps(&at->geometry, &with);
     }
     with.most = (size_t)1 << 53;
-    return (double)choose_steps(&at->geometry, &with);
+    return (double)md_theory_steps(&at->geometry, &with);
 }
 
 /* What limits the time besides noise, and the excess of the start; neither where the set has no projection. */
@@ -174,8 +139,8 @@ static pn_status read_terms(problem *at, const pn_arg *common, const pn_arg *own
         .dual_square = of->G2R2,
         .gradient = 0.5 * slope * slope,
         .times = own[MD_TIME].real,
-        .smoothness = pn_mirror_geometry_smoothness(of, at->objective, INFINITY,
-                                                    regular ? at->bounds->reg.smoothness : 0.0),
+        .smoothness =
+            pn_mirror_geometry_smoothness(of, at->objective, INFINITY, regular ? at->bounds->reg.smoothness : 0.0),
     };
     return read_problem(at, &common[PN_OPT_START], err);
 }
@@ -198,11 +163,11 @@ static double choose_practical_steps(problem *at, const pn_arg *steps)
 static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     md_plan *plan = at->plan;
-    terms with = theory_of(at, &common[PN_OPT_ITERATIONS]);
+    md_theory with = theory_of(at, &common[PN_OPT_ITERATIONS]);
     pn_mirror_wish wish = { .plan = &plan->base,
                             .potential = &own[MD_POTENTIAL],
                             .start = &common[PN_OPT_START],
-                            .risk = at->theory ? risk_of : cost_of,
+                            .risk = at->theory ? md_theory_bound : cost_of,
                             .self = &with,
                             .range = own[MD_RANGE].given ? own[MD_RANGE].real : 0.0,
                             .favour = at->theory ? 1.0 : TIE,
@@ -391,32 +356,33 @@ static void explain_time(problem *at, bool given, bool step_given)
         pn_plan_add(plan, "noise of all s", of->unit, "sigma / sqrt(T): one release with the whole budget");
     if (!at->plan->step.each)
         pn_plan_add(plan, "time t", at->time, "%s",
-                    step_given                            ? "eta T"
-                    : at->time >= usual * (1.0 - 1e-9)    ? "sqrt(2 D2 / K) / s"
-                    : !(of->unit > 0.0) && md_smooth(of)  ? "T / (2 beta)"
-                    : !(of->unit > 0.0)                   ? "sqrt(2 D2 T) / |g|, |g| <= L R"
-                    : !md_smooth(of)                      ? "shorter than sqrt(2 D2 / K) / s: too few steps for that"
+                    step_given                           ? "eta T"
+                    : at->time >= usual * (1.0 - 1e-9)   ? "sqrt(2 D2 / K) / s"
+                    : !(of->unit > 0.0) && md_smooth(of) ? "T / (2 beta)"
+                    : !(of->unit > 0.0)                  ? "sqrt(2 D2 T) / |g|, |g| <= L R"
+                    : !md_smooth(of)                     ? "shorter than sqrt(2 D2 / K) / s: too few steps for that"
                     : at->time * of->smoothness >= 0.499 * (double)plan->iterations
                         ? "T / (2 beta): too few steps for more"
                         : "limited by the margins that noise moves, or by strong convexity");
-    explain_number(at, given, md_smooth(of) ? "4 beta t: steps of at most 1/(4 beta), and at least 64"
-                                            : "where half of sigma^2 (G^2 + R^2) is (L R)^2/2, at least 64");
-    pn_schedule_explain(&at->plan->step, plan, "step eta", at->plan->step.eta, "%s; %s, %s",
-                        step_given ? "as given" : "t / T",
-                        at->plan->space.lazy ? "from the sum of the gradients (lazy)" : "from the last point (printed)",
-                        points_of(at));
+    explain_number(at, given,
+                   md_smooth(of) ? "4 beta t: steps of at most 1/(4 beta), and at least 64"
+                                 : "where half of sigma^2 (G^2 + R^2) is (L R)^2/2, at least 64");
+    pn_schedule_explain(
+        &at->plan->step, plan, "step eta", at->plan->step.eta, "%s; %s, %s", step_given ? "as given" : "t / T",
+        at->plan->space.lazy ? "from the sum of the gradients (lazy)" : "from the last point (printed)", points_of(at));
 }
 
 /* What Theorem 3.2 has to say: its least bound. */
 static void explain_theory(problem *at, const pn_arg *steps)
 {
-    terms with = theory_of(at, steps);
-    double T = (double)choose_steps(&at->geometry, &with), bound = risk_of(&at->geometry, &with);
+    md_theory with = theory_of(at, steps);
+    double T = (double)md_theory_steps(&at->geometry, &with), bound = md_theory_bound(&at->geometry, &with);
 
     if (isnan(with.rho) || !isfinite(bound) || at->plan->noise.scheme || !(bound > 0.0))
         return;
     pn_plan_add(&at->plan->base, "theory preset", bound,
-                "the bound of preset=\"theory\", at most (T = %.0f, eta = %.4g)", T, 2.0 * at->geometry.D2 / (bound * T));
+                "the bound of preset=\"theory\", at most (T = %.0f, eta = %.4g)", T,
+                2.0 * at->geometry.D2 / (bound * T));
 }
 
 static void explain_practical_bound(problem *at, const char *none, const pn_arg *steps)

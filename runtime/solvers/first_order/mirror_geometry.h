@@ -47,7 +47,7 @@ typedef struct pn_mirror_wish {
     const char *euclidean;   /* not NULL: why it can only be the Euclidean one, when none is given */
     double (*risk)(const pn_mirror_geometry *of, const void *self); /* what to compare by */
     const void *self;                                               /* its second argument */
-    double range;  /* declared of the potential over the set, or 0 */
+    double range;                                                   /* declared of the potential over the set, or 0 */
     double favour; /* the Euclidean one is taken where its risk is at most that many times the other's */
     bool widths;   /* compute G: the theorems of Talwar, Thakurta and Zhang have it */
 } pn_mirror_wish;
@@ -84,8 +84,8 @@ void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan);
 typedef struct pn_mirror_point {
     double *x, *next;     /* [dim]; next is what an update leaves unfinished when it fails */
     double *sums, *moved; /* [dim] when lazy, and what moves them; else NULL */
-    double *theta;    /* [p] x as a point of the set: x itself when not lifted */
-    double *pulled;   /* [dim] a gradient in the potential's coordinates; NULL when not lifted */
+    double *theta;        /* [p] x as a point of the set: x itself when not lifted */
+    double *pulled;       /* [dim] a gradient in the potential's coordinates; NULL when not lifted */
 } pn_mirror_point;
 
 /** Of the potential that was chosen.  The start is the one that is wished for, else the minimiser of the potential.

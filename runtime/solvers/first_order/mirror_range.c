@@ -43,8 +43,8 @@ static pn_status look(points *of, pn_err *err)
     PN_TRY(pn_potential_value(of->potential, of->x, of->set->dim, &value, err));
     if (!isfinite(value))
         return pn_fail(err, PN_EDOMAIN,
-                       "%s: the potential %s is not finite at a point of the set, whose first entry is %.10g", of->owner,
-                       of->potential->ops->name, of->x[0]);
+                       "%s: the potential %s is not finite at a point of the set, whose first entry is %.10g",
+                       of->owner, of->potential->ops->name, of->x[0]);
     of->most = fmax(of->most, value);
     return PN_OK;
 }
@@ -94,9 +94,10 @@ static pn_status check_declared(double declared, double reached, const char *own
 {
     if (reached <= declared * (1.0 + 1e-9))
         return PN_OK;
-    return pn_fail(err, PN_EINVAL,
-                   "%s: range = %.10g is too small: at a point of the set the potential is %.10g above its minimum there",
-                   owner, declared, reached);
+    return pn_fail(
+        err, PN_EINVAL,
+        "%s: range = %.10g is too small: at a point of the set the potential is %.10g above its minimum there", owner,
+        declared, reached);
 }
 
 pn_status pn_mirror_range(double *range, pn_range_rule *rule, const pn_potential *potential, const pn_set *set,

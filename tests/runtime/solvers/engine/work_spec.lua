@@ -147,7 +147,8 @@ describe("default plans of the other solvers within their work", function()
     local steps = {711, 711, 135, 182, 10138, 43, 42, 16, 3, 4, 3, 25}
     local gradients = {1422000, 115182, 270000, 364000, 20276000, 86000, 84000, 91040, 11928, 124640, 6000, nil}
     for k, of in ipairs(problems(2000, 5)) do
-      local plan = pn.solve[of[1]].plan(of[2], {epsilon = 1, delta = 1e-6})
+      local preset = of[1] == "mirror_descent" and "theory" or nil
+      local plan = pn.solve[of[1]].plan(of[2], {epsilon = 1, delta = 1e-6, preset = preset})
       assert.equal(steps[k], plan.iterations, of[1])
       assert.equal(gradients[k], plan.gradients, of[1])
       assert.is_nil(plan.lines["held back, s"], of[1])
