@@ -41,6 +41,8 @@ double md_cost(const md_terms *of);
 double md_steps(const md_terms *of);
 /** t = eta T of T steps. */
 double md_time(const md_terms *of, double T);
+/** D2/t + t s^2 K/2: U at the time of noise, more where steps are too few for it. */
+double md_usual(const md_terms *of, double t);
 /** k of (c): what the mean of the points after `skipped` of T pays for noise, over what that of all pays. */
 double md_tail_factor(const md_terms *of, size_t T, size_t skipped);
 /** On the expected excess after T steps of time t; `factor` as by md_tail_factor, 1 for all points.  +inf where steps

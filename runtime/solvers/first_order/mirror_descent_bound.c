@@ -97,6 +97,11 @@ double md_tail_factor(const md_terms *of, size_t T, size_t skipped)
     return sum;
 }
 
+double md_usual(const md_terms *of, double t)
+{
+    return of->D2 == 0.0 ? 0.0 : of->D2 / t + 0.5 * t * of->unit * of->unit * of->K;
+}
+
 double md_bound(const md_terms *of, double T, double t, double factor)
 {
     double share = md_smooth(of) ? t / T * of->smoothness : 0.0, noise = 0.5 * t * of->unit * of->unit * of->K;

@@ -64,20 +64,14 @@ typedef struct problem {
     double root;  /* sqrt(lambda_max) of noise without privacy */
     double noise; /* that of a gradient, whatever it is from */
     bool theory;
-    double M, bound;  /* theory */
-    md_terms terms;   /* practical */
-    double gap, time; /* excess of the start, at most; t */
-    size_t most;      /* steps by default */
+    double M, bound;     /* theory */
+    md_terms terms;      /* practical */
+    pn_noise_time along; /* what limits the time of smooth losses in the Euclidean geometry; gap: excess of the start */
+    double time;         /* t */
+    size_t given, most;  /* steps asked for, or 0; by default */
 } problem;
 
 /* ---- geometry ---- */
-
-/* By what noise costs, whatever its size. */
-static double cost_of(const pn_mirror_geometry *of, const void *self)
-{
-    (void)self;
-    return pn_mirror_geometry_cost(of);
-}
 
 static md_theory theory_of(const problem *at, const pn_arg *steps)
 {
@@ -115,45 +109,64 @@ static pn_status read_problem(problem *at, const pn_arg *start, pn_err *err)
     pn_objective *objective = at->plan->base.objective;
     pn_status status = pn_first_order_read(&first, at->plan->base.owner, objective, start, NULL, NULL, err);
 
-    at->gap = INFINITY;
+    at->along = (pn_noise_time){ .scale = INFINITY, .slope = first.lipschitz, .gap = INFINITY };
     if (status == PN_OK)
-        status = pn_first_order_gap(&first, first.strong_convexity, &at->gap, err);
-    at->terms.along = (pn_noise_time){ .scale = INFINITY, .slope = first.lipschitz, .gap = at->gap };
-    if (status == PN_OK && pn_mirror_geometry_euclidean(&at->geometry) && md_smooth(&at->terms)) {
-        at->terms.along.scale = pn_margin_scale(&first);
-        at->terms.along.strong_convexity = first.strong_convexity;
+        status = pn_first_order_gap(&first, first.strong_convexity, &at->along.gap, err);
+    if (status == PN_OK) {
+        at->along.scale = pn_margin_scale(&first);
+        at->along.strong_convexity = first.strong_convexity;
     }
     pn_first_order_clear(&first);
     return status == PN_EUNSUPPORTED ? PN_OK : status;
 }
 
-static pn_status read_terms(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+/* What plans with that potential depend on. */
+static md_terms terms_of(const pn_mirror_geometry *of, const problem *at)
 {
-    const pn_mirror_geometry *of = &at->geometry;
     bool regular = pn_objective_regulariser(at->objective) != NULL;
     double slope = at->plan->noise.lipschitz * of->R + of->regular;
+    md_terms terms = at->terms;
 
-    at->terms = (md_terms){
-        .D2 = of->D2,
-        .K = of->K,
-        .dual_square = of->G2R2,
-        .gradient = 0.5 * slope * slope,
-        .times = own[MD_TIME].real,
-        .smoothness =
-            pn_mirror_geometry_smoothness(of, at->objective, INFINITY, regular ? at->bounds->reg.smoothness : 0.0),
-    };
-    return read_problem(at, &common[PN_OPT_START], err);
+    terms.D2 = of->D2;
+    terms.K = of->K;
+    terms.dual_square = of->G2R2;
+    terms.gradient = 0.5 * slope * slope;
+    terms.smoothness =
+        pn_mirror_geometry_smoothness(of, at->objective, INFINITY, regular ? at->bounds->reg.smoothness : 0.0);
+    terms.along = at->along;
+    if (!pn_mirror_geometry_euclidean(of) || !md_smooth(&terms)) { /* no time is known to be long enough there */
+        terms.along.scale = INFINITY;
+        terms.along.strong_convexity = 0.0;
+    }
+    return terms;
 }
 
-static double choose_practical_steps(problem *at, const pn_arg *steps)
+static double steps_within(const problem *at, const md_terms *terms)
+{
+    return at->given ? (double)at->given : fmin(md_steps(terms), (double)at->most);
+}
+
+/* What noise and the way cost in the steps that there will be: s sqrt(2 D2 K) where these are enough. */
+static double usual_risk(const pn_mirror_geometry *of, const void *self)
+{
+    const problem *at = self;
+    md_terms terms = terms_of(of, at);
+    double T = steps_within(at, &terms);
+
+    if (!(terms.unit > 0.0) && isfinite(md_time(&terms, T)))
+        return md_bound(&terms, T, md_time(&terms, T), 1.0);
+    return terms.unit > 0.0 ? md_usual(&terms, md_time(&terms, T)) : pn_mirror_geometry_cost(of);
+}
+
+static double choose_practical_steps(problem *at)
 {
     pn_plan *base = &at->plan->base;
     double wanted = 0.0;
 
     for (int round = 0; round < 2; round++) {
         at->terms.unit = pn_gradient_noise_unit(&at->plan->noise, base, base->iterations);
-        wanted = steps->given ? (double)steps->count : md_steps(&at->terms);
-        base->iterations = (size_t)(steps->given ? wanted : fmin(wanted, (double)at->most));
+        wanted = at->given ? (double)at->given : md_steps(&at->terms);
+        base->iterations = (size_t)steps_within(at, &at->terms);
     }
     if (base->request.kind == PN_NONPRIVATE)
         at->terms.unit = at->root / sqrt((double)base->iterations);
@@ -167,17 +180,22 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
     pn_mirror_wish wish = { .plan = &plan->base,
                             .potential = &own[MD_POTENTIAL],
                             .start = &common[PN_OPT_START],
-                            .risk = at->theory ? md_theory_bound : cost_of,
-                            .self = &with,
+                            .risk = at->theory ? md_theory_bound : usual_risk,
+                            .self = at->theory ? (const void *)&with : at,
                             .range = own[MD_RANGE].given ? own[MD_RANGE].real : 0.0,
                             .favour = at->theory ? 1.0 : TIE,
                             .widths = at->theory };
 
+    PN_TRY(read_problem(at, wish.start, err));
+    at->given = with.given;
+    at->terms =
+        (md_terms){ .times = own[MD_TIME].real, .unit = pn_gradient_noise_unit(&plan->noise, &plan->base, with.given) };
+    if (plan->base.request.kind == PN_NONPRIVATE)
+        at->terms.unit = at->root / sqrt((double)(with.given ? with.given : MD_DEFAULT_STEPS));
     PN_TRY(pn_mirror_geometry_choose(&at->geometry, &plan->space, &wish, err));
-    PN_TRY(read_terms(at, common, own, err));
+    at->terms = terms_of(&at->geometry, at);
     pn_plan_work(&plan->base, pn_planned_seconds(at->objective, &plan->noise),
-                 at->theory ? choose_theory_steps(at, &common[PN_OPT_ITERATIONS])
-                            : choose_practical_steps(at, &common[PN_OPT_ITERATIONS]));
+                 at->theory ? choose_theory_steps(at, &common[PN_OPT_ITERATIONS]) : choose_practical_steps(at));
     return pn_mirror_space_open(&plan->space, &wish, err);
 }
 
@@ -392,21 +410,21 @@ static void explain_practical_bound(problem *at, const char *none, const pn_arg 
     double U = md_cost(of), factor = md_tail_factor(of, plan->iterations, at->plan->skipped);
 
     if (of->unit > 0.0 && !at->plan->step.each && isfinite(of->D2) && at->time > 0.0)
-        plan->predicted = USUAL * (of->D2 / at->time + 0.5 * at->time * of->unit * of->unit * of->K);
+        plan->predicted = USUAL * md_usual(of, at->time);
     (void)pn_plan_bounds(plan, at->bound, none,
                          md_smooth(of) ? "D2/t + %.4g t s^2 K / (2 (1 - eta beta)), expected over the noise"
                                        : "D2/t + %.4g (t s^2 K + (t/T) (L R)^2) / 2, expected over the noise",
                          factor);
     if (plan->predicted > 0.0) {
-        plan->predicted = fmin(plan->predicted, at->gap);
+        plan->predicted = fmin(plan->predicted, at->along.gap);
         pn_plan_add(plan, "predicted", plan->predicted,
                     "a quarter of D2/t + t s^2 K/2: what is usual, and proves nothing");
     }
-    if (U > at->gap)
+    if (U > at->along.gap)
         pn_plan_warn(plan,
                      "the noise may be larger than all there is to gain (U = s sqrt(2 D2 K) = %.3g, at most %.3g to "
                      "gain); more records, more budget or a smaller set",
-                     U, at->gap);
+                     U, at->along.gap);
     explain_theory(at, steps);
 }
 

@@ -298,7 +298,7 @@ void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan)
                      of->potential->strong_convexity, norm);
     if (of->other_ratio > 0.0)
         pn_plan_add(plan, "gain of geometry", of->other_ratio, "%s with %s over that with this one",
-                    of->width.method == PN_WIDTH_AUTO ? "s sqrt(2 D2 K)" : "the risk bound", of->other);
+                    of->width.method == PN_WIDTH_AUTO ? "what noise costs" : "the risk bound", of->other);
     if (of->width.method == PN_WIDTH_AUTO) {
         pn_plan_add(plan, "noise trace K", of->K,
                     "sup tr of the potential's inverse Hessian; Theorem 3.2 has G^2 + R^2%s %.4g",

@@ -240,6 +240,10 @@ describe("the default plan of mirror_descent", function()
     local _, cost = chosen(pn.set.l1_ball {dim = 40, radius = 3})
     assert.is_near(3 * math.sqrt(2 * math.log(80)), cost, 1e-9)
     assert.equal("euclidean", (chosen(ball(40))))
+    -- Too few steps for the time of entropy, D2/t = 100 ln 100/128, are enough for Euclidean ones: 50/128.
+    local wide = smooth(pn.set.l1_ball {dim = 50, radius = 10})
+    assert.matches("signed_entropy", plan_of(wide, {rho = 1e-3}).lines.potential, 1, true)
+    assert.matches("euclidean", plan_of(wide, {rho = 1e3, iterations = 64}).lines.potential, 1, true)
   end)
 
   it("measures no width, and asks a set of a user's for no support point", function()
