@@ -79,6 +79,9 @@ pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double 
                          size_t n, double *y, pn_err *err);
 /** argmin over C of Psi: where mirror descent starts. */
 pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x, pn_err *err);
+/** As pn_potential_for_set, but of the l1 ball the powers that Talwar, Thakurta and Zhang (2014) have, in their sharper
+ *  form: group with blocks of 1. */
+pn_status pn_potential_of_article(pn_potential **out, pn_set *set, const char **why, pn_err *err);
 /** An upper bound of max_C Psi - min_C Psi (D2 of the spec when strong_convexity is 1);
  *  PN_EUNSUPPORTED when nothing bounds it. */
 pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *range, pn_err *err);

@@ -37,6 +37,11 @@ static const rule rules[] = {
     { "nuclear_ball", "schatten", { "rows", "cols", NULL }, "powers of the singular values fit the nuclear norm" },
 };
 
+/* Where an article's potential is asked for, before others. */
+static const rule of_article = {
+    "l1_ball", "group", { NULL }, "a power just above 1 fits the l1 ball: its range grows as ln dim only"
+};
+
 static void give(const pn_potential_ops *row, pn_arg *args, const char *name, double value)
 {
     size_t at = pn_param_find(row->params, name);
@@ -97,44 +102,47 @@ static pn_status about_center(pn_potential **out, const pn_set *set, pn_err *err
 }
 
 /* A rule of the table for a set that is not shifted; *out stays NULL when none applies. */
-static pn_status by_rule(pn_potential **out, const pn_set *set, const char **why, pn_err *err)
+static pn_status by_rule(pn_potential **out, const pn_set *set, bool article, const char **why, pn_err *err)
 {
+    size_t count = sizeof rules / sizeof rules[0];
     pn_status status = PN_OK;
 
     *out = NULL;
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0] && status == PN_OK && !*out; i++) {
-        status = apply(&rules[i], out, set, err);
+    for (size_t i = article ? 0 : 1; i <= count && status == PN_OK && !*out; i++) {
+        const rule *of = i == 0 ? &of_article : &rules[i - 1];
+
+        status = apply(of, out, set, err);
         if (*out)
-            *why = rules[i].why;
+            *why = of->why;
     }
     return status;
 }
 
 /* factor * C + shift gets the potential of C with the same factor and shift, when there is a rule for C. */
-static pn_status by_rule_moved(pn_potential **out, pn_set *set, const char **why, pn_err *err)
+static pn_status by_rule_moved(pn_potential **out, pn_set *set, bool article, const char **why, pn_err *err)
 {
     double factor;
     const double *shift;
     const pn_set *inner = pn_set_unwrap(set, &factor, &shift);
     pn_potential *plain = NULL;
-    pn_status status = by_rule(out, set, why, err);
+    pn_status status = by_rule(out, set, article, why, err);
 
     if (status != PN_OK || *out || inner == set)
         return status;
-    status = by_rule(&plain, inner, why, err);
+    status = by_rule(&plain, inner, article, why, err);
     if (status == PN_OK && plain)
         status = pn_potential_affine(out, plain, factor, shift, set->dim, err);
     pn_potential_free(plain);
     return status;
 }
 
-pn_status pn_potential_for_set(pn_potential **out, pn_set *set, const char **why, pn_err *err)
+static pn_status choose(pn_potential **out, pn_set *set, bool article, const char **why, pn_err *err)
 {
     const char *unused;
     pn_status status;
 
     why = why ? why : &unused;
-    status = by_rule_moved(out, set, why, err);
+    status = by_rule_moved(out, set, article, why, err);
     if (status != PN_OK || *out)
         return status;
     if (has_short_list(set) && pn_set_is_bounded(set)) {
@@ -143,4 +151,14 @@ pn_status pn_potential_for_set(pn_potential **out, pn_set *set, const char **why
     }
     *why = "squared distance from the centre, which any set with a projection can use";
     return about_center(out, set, err);
+}
+
+pn_status pn_potential_for_set(pn_potential **out, pn_set *set, const char **why, pn_err *err)
+{
+    return choose(out, set, false, why, err);
+}
+
+pn_status pn_potential_of_article(pn_potential **out, pn_set *set, const char **why, pn_err *err)
+{
+    return choose(out, set, true, why, err);
 }

@@ -130,7 +130,8 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_mirror_wish *wish, 
 {
     pn_set *set = pn_objective_set(wish->plan->objective);
     pn_mirror_geometry other = { .potential = NULL };
-    pn_status status = pn_potential_for_set(&of->potential, set, &of->why, err);
+    pn_status status = wish->widths ? pn_potential_of_article(&of->potential, set, &of->why, err)
+                                    : pn_potential_for_set(&of->potential, set, &of->why, err);
 
     if (status == PN_OK)
         status = measure(of, wish, err);

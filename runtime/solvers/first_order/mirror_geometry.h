@@ -49,7 +49,7 @@ typedef struct pn_mirror_wish {
     const void *self;                                               /* its second argument */
     double range;                                                   /* declared of the potential over the set, or 0 */
     double favour; /* the Euclidean one is taken where its risk is at most that many times the other's */
-    bool widths;   /* compute G: the theorems of Talwar, Thakurta and Zhang have it */
+    bool widths;   /* of the theorems of Talwar, Thakurta and Zhang: compute G, and choose among their potentials */
 } pn_mirror_wish;
 
 /** Fill *of; its potential is then `space`'s, also after a failure.  Without a set the potential is Euclidean and the

@@ -93,6 +93,10 @@ describe("the plan of mirror_descent", function()
       local larger = math.max(entropy.bound, euclidean.bound)
       assert.is_near(larger / chosen.bound, chosen.lines["gain of geometry"], 1e-6 * larger / chosen.bound)
     end
+    -- Over the l1 ball the article's are powers: D2 = e ln p/(1 + 1/ln p).
+    local l1 = pn.solve.mirror_descent.plan(problem(300, 400, pn.set.l1_ball {dim = 400}), {rho = 0.1, preset = "theory"})
+    assert.matches("group(dim=400, k=1", l1.lines.potential, 1, true)
+    assert.is_near(math.exp(1) * math.log(400) / (1 + 1 / math.log(400)), l1.lines["range D2"], 1e-9)
     -- A start of one's own on a polytope: weights on vertices have none.
     local obj = problem(50, 2, pn.set.polytope {vertices = {{1, 0}, {0, 1}, {-1, -1}}})
     assert.truthy(pn.solve.mirror_descent.plan(obj, {rho = 1, start = {0.1, 0.1}}).lines.potential:find("euclidean", 1, true))
