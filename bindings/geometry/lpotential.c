@@ -385,8 +385,8 @@ static const pnl_row library_rows[] = {
       "The names of the potentials with a constructor of options; for_set, separable and custom make others." },
     { "for_set", for_set, PNL_FUNCTION, PNL_NOTHING, "pn.potential.for_set(C) -> potential, string",
       "The potential that fits a set, and why: entropy for the simplex, that of 2 dim weights for the l1 ball, powers "
-      "for blocks and matrices, weights on the vertices for a polytope, else squared distance.  Scaled and shifted sets "
-      "get it scaled and shifted." },
+      "for blocks and matrices, weights on the vertices for a polytope, else squared distance.  Scaled and shifted "
+      "sets get it scaled and shifted." },
     { "separable", separable, PNL_FUNCTION, PNL_NOTHING, "pn.potential.separable(psi, {domain={lo, hi}}) -> potential",
       "The sum of psi(t) over the coordinates, for a Lua function of one number that is traced once.  Its strong "
       "convexity is certified by intervals over the domain (all numbers when absent), with respect to the l2 norm." },

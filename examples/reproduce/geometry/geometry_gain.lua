@@ -57,7 +57,8 @@ end
 local function simplex(p) return pn.set.simplex { dim = p, radius = 1 } end
 local function l1_ball(p) return pn.set.l1_ball { dim = p, radius = 1 } end
 
--- Over the l1 ball the powers that the article has, in the sharper form of blocks of one; the entropy of 2p weights costs less still.
+-- Over the l1 ball the powers that the article has, in the sharper form of blocks of one; the entropy of 2p weights costs
+-- less still.
 local function fitting(set)
   if set.name == "l1_ball" then return pn.potential.group { dim = set.dim, radius = set.radius } end
   return (pn.potential.for_set(set))

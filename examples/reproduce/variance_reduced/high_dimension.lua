@@ -1,7 +1,7 @@
 -- high_dimension.lua -- the table of methods for high dimension: excess risk and gradients of single records at one certified
 -- budget over the l1 ball, against n and p.  Its Gaussian width grows like (ln p)^(1/2), so the table's rates hardly depend on
--- p.  The accelerated method by default takes the potential with the lesser bound, Euclidean up to a few hundred features;
--- against p it also runs with the Euclidean one throughout.
+-- p.  The accelerated method by default takes entropy where noise costs that less than half of what it costs Euclidean
+-- steps, from some 30 features on; against p it also runs with the Euclidean one throughout.
 --   penumbra examples/reproduce/variance_reduced/high_dimension.lua [folder]
 -- Source: Wang, Ye, Xu (2017), third table.
 local pn = require "penumbra"
