@@ -39,4 +39,16 @@ describe("planning", function()
       assert.is_true(most > 0 and most < 2000, most)
     end)
   end
+
+  it("draws no width that only the printed bound would have", function()
+    -- 12,000 draws of this set took seconds; it lies in the l1 ball: G <= sqrt(2 ln 2p).
+    local capped = pn.set.l1_ball {dim = p}:intersect(pn.set.linf_ball {dim = p, radius = 0.05})
+    local own = pn.objective {data = data, loss = pn.loss.logistic(), set = capped}
+    local drawn = false
+    local plan = pn.solve.frank_wolfe_convex.plan(own, {rho = 0.1, iterations = 3, progress = function() drawn = true end})
+    assert.is_false(drawn)
+    assert.is_near(math.sqrt(2 * math.log(2 * p)), plan.lines["width G of C"], 1e-9)
+    assert.is_true(plan.lines["width G of C"] > pn.width(capped, {tol = 0.3}).low)
+    assert.is_number(plan.bound)
+  end)
 end)

@@ -172,6 +172,8 @@ pn_status pn_plan_need_bounded_set(const pn_plan *plan, pn_err *err);
  * at confidence 0.99.  Bounds take its upper end.  *out is untouched on failure.
  */
 pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err);
+/** The same where it is only for the bound that is printed: an upper bound where there is no formula, without draws. */
+pn_status pn_plan_width_at_most(pn_width *out, const pn_set *set, pn_err *err);
 /** Its line, `name`, of the set that is called `of`. */
 void pn_plan_explain_width(pn_plan *plan, const char *name, const char *of, const pn_width *width);
 

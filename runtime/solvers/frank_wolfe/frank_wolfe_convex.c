@@ -60,7 +60,10 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     bool limited;
     pn_status status;
 
-    PN_TRY(pn_plan_width(&width, at->set, at->request->task, err));
+    if (common[PN_OPT_ITERATIONS].given) /* then G is for the bound alone */
+        PN_TRY(pn_plan_width_at_most(&width, at->set, err));
+    else
+        PN_TRY(pn_plan_width(&width, at->set, at->request->task, err));
     limited = choose_steps(plan, at, &width, &common[PN_OPT_ITERATIONS]);
     pn_plan_add(&plan->base, "records n", at->n, "public");
     pn_plan_add(&plan->base, "Lipschitz L", plan->noise.lipschitz, "max l2 norm of a record's gradient, %s",
