@@ -31,8 +31,8 @@ const pn_param amd_params[] = {
 };
 
 /* No public rule is right on all problems.  Over the l1 ball Euclidean steps had between 0.4 and 2.8 times the risk of
- * entropy at 25 columns, where noise costs them 1.8 times as much; between 0.5 and 3.3 times at 100 columns and a9a's 123,
- * where it costs 3.1 to 3.3 times as much; 0.8 to 8 times at 400, and 1.5 to 15 times at 1600. */
+ * entropy at 25 columns, where noise costs them 1.8 times as much; between 0.5 and 3.3 times at 100 columns and a9a's
+ * 123, where it costs 3.1 to 3.3 times as much; 0.8 to 8 times at 400, and 1.5 to 15 times at 1600. */
 #define FAVOUR 2.0
 
 typedef struct problem {

@@ -59,8 +59,8 @@ pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, pn_mirror_space *spa
 /** Whether steps are plain proximal ones. */
 bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
 /**
- * *range of the potential over a bounded set, by *rule: `declared`, or of the potential itself, 0 for none, else what is
- * known; else twice the largest value, less the minimum, at 64 points of the set.
+ * *range of the potential over a bounded set, by *rule: `declared`, or of the potential itself, 0 for none, else what
+ * is known; else twice the largest value, less the minimum, at 64 points of the set.
  * Errors: PN_EINVAL for a declared one below what those points have; PN_EDOMAIN where the potential is not finite at
  * one; what potentials and sets return.
  */
