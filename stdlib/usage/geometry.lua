@@ -79,6 +79,9 @@ usage["potential.polytope"] = [[
     C = pn.set.polytope{vertices = {{0, 0}, {1, 0}, {0, 1}}}
     P = pn.potential.polytope{set = C}
     print(P, P:range(C))]]
+usage["potential.signed_entropy"] = [[
+    P = pn.potential.signed_entropy{dim = 2}
+    print(P:mirror_step({0, 0}, {-1, 0.5}, 1, pn.set.l1_ball{dim = 2}))]]
 usage["potential.custom"] = [[
     P = pn.potential.custom{dim = 2, strong_convexity = 1, norm = pn.norm.l2(),
       value = function(x) return x:dot(x) / 2 end,
@@ -147,6 +150,7 @@ method("pn.potential", "    P, C = pn.potential.entropy{}, pn.set.simplex{dim = 
   inverse_gradient = "x = pn.vec{0.2, 0.3, 0.5}\n    print(P:inverse_gradient(P:gradient(x)))",
   mirror_step = "print(P:mirror_step({1/3, 1/3, 1/3}, {1, 0, -1}, 0.5, C))",
   range = "print(P:range(C), math.log(3))",
+  noise_trace = "print(P:noise_trace(C), 1 - 1 / 3)",
   start = "print(P:start(C))",
   value = "print(P:value{0.2, 0.3, 0.5})",
 })
