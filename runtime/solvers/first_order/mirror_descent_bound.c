@@ -87,14 +87,24 @@ double md_steps(const md_terms *of)
     return isnan(steps) ? FEWEST : fmax(ceil(steps), FEWEST);
 }
 
+/* 1 + 1/2 + .. + 1/n; beyond 64 terms by Euler and Maclaurin, whose next one is 1/(252 n^6) < 1e-13. */
+static double harmonic(size_t n)
+{
+    const double euler = 0.57721566490153286061;
+    double x = (double)n, sum = 0.0;
+
+    if (n > 64)
+        return log(x) + euler + 1.0 / (2.0 * x) - 1.0 / (12.0 * x * x) + 1.0 / (120.0 * x * x * x * x);
+    for (size_t j = 1; j <= n; j++)
+        sum += 1.0 / (double)j;
+    return sum;
+}
+
 double md_tail_factor(const md_terms *of, size_t T, size_t skipped)
 {
-    size_t kept = T - skipped, shift = md_smooth(of) ? 0 : 1;
-    double sum = 1.0;
+    size_t shift = md_smooth(of) ? 0 : 1;
 
-    for (size_t j = kept + 1; j <= T; j++)
-        sum += 1.0 / (double)(j - shift);
-    return sum;
+    return 1.0 + harmonic(T - shift) - harmonic(T - skipped - shift);
 }
 
 double md_usual(const md_terms *of, double t)
