@@ -65,8 +65,9 @@ pn_regulariser *pn_objective_regulariser(const pn_objective *objective); /* or N
 double pn_objective_clip(const pn_objective *objective);                 /* 0: none */
 pn_ranks *pn_objective_ranks(const pn_objective *objective);             /* or NULL */
 const pn_bounds *pn_objective_bounds(const pn_objective *objective);
-/** The largest l2 norm that a record's gradient, unclipped, can have at theta = 0; +inf where that is unknown. */
-double pn_objective_gradient_at_zero(const pn_objective *objective);
+/** The largest l2 norm that a record's gradient, unclipped, can have at theta = 0; +inf where that is unknown.
+ *  Errors: PN_ENOMEM. */
+pn_status pn_objective_gradient_at_zero(double *out, const pn_objective *objective, pn_err *err);
 
 /**
  * *reach >= the most that the mean loss, r left out, can fall below its value at the set's centre, whatever the records

@@ -108,24 +108,29 @@ static pn_interval enforced_labels(const pn_record_bounds *records)
     return (pn_interval){ records->label_low, records->label_high };
 }
 
-double pn_objective_gradient_at_zero(const pn_objective *objective)
+pn_status pn_objective_gradient_at_zero(double *out, const pn_objective *objective, pn_err *err)
 {
     const pn_record_bounds *records = &objective->data->bounds;
     const pn_interval zero = { 0.0, 0.0 }, extra[PN_JOINT_INPUTS_MAX] = { { 0.0, 0.0 } };
     pn_interval slopes[PN_JOINT_INPUTS_MAX];
     pn_loss_bounds bounds;
+    pn_status status;
 
-    if (!pn_is_enforced(records->norm[PN_L2]) ||
-        certify_at(objective, zero, extra, enforced_labels(records), &bounds, slopes, NULL) != PN_OK)
-        return INFINITY;
-    return gradient_norm(PN_L2, bounds.slope_norm[PN_L2], records->norm[PN_L2], bounds.extra_norm[PN_L2]);
+    *out = INFINITY;
+    if (!pn_is_enforced(records->norm[PN_L2]))
+        return PN_OK;
+    status = certify_at(objective, zero, extra, enforced_labels(records), &bounds, slopes, err);
+    if (status == PN_OK)
+        *out = gradient_norm(PN_L2, bounds.slope_norm[PN_L2], records->norm[PN_L2], bounds.extra_norm[PN_L2]);
+    return status == PN_ENOMEM ? status : PN_OK;
 }
 
 static void explain_no_set(const pn_objective *objective, pn_bounds *bounds)
 {
-    double clip = pn_objective_gradient_at_zero(objective);
+    double clip;
     char text[sizeof bounds->missing];
 
+    (void)pn_objective_gradient_at_zero(&clip, objective, NULL);
     (void)snprintf(
         text, sizeof text,
         clip > 0.0 && isfinite(clip)

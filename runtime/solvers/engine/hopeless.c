@@ -40,10 +40,9 @@ static double columns(const pn_objective *objective)
 }
 
 /* max(1, G/(2 g)); of solvers whose questions are bounded by themselves 1. */
-static double excess_of_slopes(const pn_plan *plan)
+static double excess_of_slopes(const pn_plan *plan, double g)
 {
-    double G = pn_objective_bounds(plan->objective)->lipschitz[PN_L2];
-    double ratio = G / (2.0 * pn_objective_gradient_at_zero(plan->objective));
+    double ratio = pn_objective_bounds(plan->objective)->lipschitz[PN_L2] / (2.0 * g);
 
     return !plan->solver->by_questions && isfinite(ratio) ? fmax(ratio, 1.0) : 1.0;
 }
@@ -102,15 +101,14 @@ static pn_status starts_at_zero(const pn_plan *plan, const pn_arg *given, bool *
 
 /* ---- the warning ---- */
 
-static void warn(pn_plan *plan, double r, double slopes)
+static void warn(pn_plan *plan, double r, double slopes, double g)
 {
     const pn_request *request = &plan->request;
     double times = r / HOPELESS;
     char smaller[64] = "";
 
     if (slopes > 1.0)
-        (void)snprintf(smaller, sizeof smaller, ", clip=%.3g or a smaller set",
-                       pn_objective_gradient_at_zero(plan->objective));
+        (void)snprintf(smaller, sizeof smaller, ", clip=%.3g or a smaller set", g);
     pn_plan_warn_hopeless(plan,
                           "the noise is predicted to leave the model no better than a constant: it is %.3g times the "
                           "largest mean gradient, and from %g on nothing useful is left; %.2g times the records, %.2g "
@@ -122,17 +120,18 @@ static void warn(pn_plan *plan, double r, double slopes)
 pn_status pn_plan_judge_hope(pn_plan *plan, const pn_arg *given, pn_err *err)
 {
     const pn_objective *objective = plan->objective;
-    double n = (double)pn_objective_data(objective)->n, slopes, r;
+    double n = (double)pn_objective_data(objective)->n, slopes, r, g;
     bool zero;
 
     if (!is_judged(plan))
         return PN_OK;
-    slopes = excess_of_slopes(plan);
+    PN_TRY(pn_objective_gradient_at_zero(&g, objective, err));
+    slopes = excess_of_slopes(plan, g);
     r = pn_contributions(plan->request.neighbours) * sqrt(columns(objective)) / n * noise_multiplier(plan, n) * slopes;
     if (!(r >= HOPELESS))
         return PN_OK;
     PN_TRY(starts_at_zero(plan, given, &zero, err));
     if (zero)
-        warn(plan, r, slopes);
+        warn(plan, r, slopes, g);
     return PN_OK;
 }
