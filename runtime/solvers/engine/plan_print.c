@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "solvers/engine/solver.h"
 
+#define EVENT_BYTES 1000 /* of an event of several parts, all of them Gaussian: 5 in a run of newton */
 #define NAME_WIDTH  20
 #define VALUE_WIDTH 13
 
@@ -49,7 +50,7 @@ static void put_wrapped(sink *out, const char *text, int indent)
 static void put_guarantee(sink *out, const pn_plan *plan)
 {
     const pn_request *request = &plan->request;
-    char text[512];
+    char text[EVENT_BYTES + 40];
 
     if (plan->without_records)
         (void)snprintf(text, sizeof text, "%s = 0: the answer is the same whatever the records are",
@@ -75,7 +76,7 @@ static void put_guarantee(sink *out, const pn_plan *plan)
     put(out, "%-*s", NAME_WIDTH, "  guarantee");
     put_wrapped(out, text, NAME_WIDTH);
     if (plan->event) {
-        char event[400];
+        char event[EVENT_BYTES];
 
         pn_event_describe(plan->event, event, sizeof event);
         (void)snprintf(text, sizeof text, "%zu x %s", pn_plan_charges(plan), event);
