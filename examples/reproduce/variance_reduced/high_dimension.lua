@@ -47,7 +47,8 @@ slow = slow[#slow]
 for _, row in ipairs(by_n[methods[2]]) do
   if row.n == slow.n then
     common.expect(slow.excess > row.excess and slow.passes > 10 * row.passes,
-      "n = %d: mirror descent has %.1f times the risk of the accelerated, Euclidean method and takes %.0f times the gradients", slow.n,
+      "n = %d: mirror descent has %.1f times the risk of the Euclidean accelerated method, in %.0f times the gradients",
+      slow.n,
       slow.excess / row.excess, slow.passes / row.passes)
   end
 end
