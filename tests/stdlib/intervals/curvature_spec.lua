@@ -74,7 +74,8 @@ describe("newton's intervals", function()
     assert.near(1, sum / runs / 2, 5 * math.sqrt(2 / (2 * runs)))
   end)
 
-  -- The control takes the spread of the sample alone, as one would who forgets the noise.
+  -- The control takes the spread of the sample alone, as one would who forgets the noise; at epsilon 1 that spread is most of
+  -- the whole, so that the control shows at .3.
   for _, case in ipairs { { n = 2000, p = 2, epsilon = 0.3, now = true, runs = 40 }, { n = 10000, p = 5, epsilon = 1, runs = 400 },
     { n = 10000, p = 5, epsilon = 0.3, runs = 400 } } do
     tier.it(it, case.now)(("cover the answer without noise and the population: n = %d, epsilon = %g"):format(case.n, case.epsilon),
@@ -105,7 +106,7 @@ describe("newton's intervals", function()
         end
         assert.is_true(covered.records >= floor(runs), covered.records)
         assert.is_true(covered.population >= floor(runs), covered.population)
-        assert.is_true(covered.control < floor(runs), covered.control)
+        if case.epsilon < 1 then assert.is_true(covered.control < floor(runs), covered.control) end
       end)
   end
 
