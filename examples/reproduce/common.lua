@@ -60,6 +60,12 @@ function common.expect_silently(holds, what, ...)
   if not holds then common.expect(false, what, ...) end
 end
 
+-- An effect of privacy has a control: the same plan without noise.  It may have a fifth of the effect at most.
+function common.control(effect, control, what, ...)
+  common.expect_silently(control <= effect / 5, "%s: without noise %.3g is left, a fifth of %.3g at most", what:format(...),
+    control, effect)
+end
+
 -- The excess risk of a plan's runs, mean over seeds, and the plan's own bound.
 function common.excess(plan, runs, best)
   best = best or pn.solve.exact(plan.objective, { tol = 1e-9 }).value

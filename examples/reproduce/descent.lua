@@ -1,49 +1,67 @@
--- descent.lua -- what the reproductions of noisy mirror descent share: records, a sweep over n, a sweep over the parameter of the
--- geometry. Loaded with dofile by geometry/mirror_descent_*.lua; needs penumbra and common.lua.
+-- descent.lua -- what the reproductions of noisy mirror descent share: a problem on which the noise decides, and three sweeps over
+-- it, each with its control without noise.  Loaded with dofile by geometry/*.lua; needs penumbra and common.lua.
 --
--- What a run can show.  With T where the two parts of M are equal, the bound is M sqrt(2 D2/T) = D2/(eta T) + eta M^2/2, in equal
--- parts: the way from the start to the answer, and the noise with the steps' curvature.  On a problem with a fixed slope (the
--- hinge loss below is linear where |<x, theta>| <= 1) the first part is met nearly exactly, while the average over T points takes
--- most of the noise away: the mean excess is near half the bound, at every n and in every geometry, and so falls like 1/n and
--- grows with p as the bound does.  The squared loss flattens towards its minimum, which no worst case does: it is further below
--- the bound.
+-- The law.  One release of the mean gradient with the whole budget has noise s = 2 L/(n sqrt(2 rho)) in each coordinate.  No
+-- private method tells a gradient of size s G apart from its noise over all of C, G the Gaussian width of C = E max <b, theta>:
+-- the excess risk is of the order s G.  That law shows only where the signal is of the size of the noise.  With a stronger one the
+-- answer is a vertex and the excess falls faster than any power; with a weaker one the start is as good as any answer.  So the
+-- problem follows the noise: f(theta) = -a s G <u, theta> with a about 1, u a unit vector, and what is reported is
+--     H(a) = mean excess / (s G).
+-- By H a run that learns nothing has a, and one that finds the minimum has 0.
+--
+-- The control is the same plan (steps, potential, average) without noise.  The plan balances the way from the start against the
+-- noise, so that with time = 1 the control is of the size of the effect; time = 3 makes it small.  The plan of Theorem 3.2 does
+-- not pass this test: its steps are so short that its excess is nearly that of its control.  It is in the tables to show that.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
 
-local descent = { common = common }
+local descent = { common = common, steps = 64, time = 3 }
 
--- n records with labels -1 and 1 in the unit l2 ball: margin 0.8 along the unit vector `direction` (wrong in one record of ten),
--- the rest of the row's length spread evenly over what is orthogonal to it.  Clipping certifies the Lipschitz constant: 1 for the
--- hinge loss, 2 for the squared loss where |<x, theta>| <= 1.
-function descent.records(n, direction, seed)
-  local rng, p, margin = pn.rng.seeded(seed), #direction, 0.8 -- p > 1
+-- The loss -y <x, theta>: its slope has size 1 everywhere, its curvature is 0.
+local linear = pn.loss.glm(function(z, y) return -y * z end, { labels = { -1, 1 }, name = "linear" })
+
+-- n records, n even, of norm 1 whose mean of y x is slope times the unit vector u, exactly: in pairs y x = +-q u +- w with w at
+-- random and orthogonal to u; the count of pairs with -q and then q make the slope.
+function descent.records(n, u, slope, seed)
+  local rng, p, pairs_, most = pn.rng.seeded(seed), #u, n // 2, 0.8
+  if slope > most then error(("a slope of %g needs more records than %d"):format(slope, n), 0) end
+  local against = math.floor(pairs_ / 2 * (1 - slope / most))
+  local q = slope / (1 - 2 * against / pairs_)
   local X, y = pn.mat.zeros(n, p), pn.vec.zeros(n)
-  for i = 1, n do
-    y[i] = rng:uniform() < 0.5 and -1 or 1
-    local sign = rng:uniform() < 0.1 and -y[i] or y[i]
-    local row = pn.vec.normal(p, rng)
-    row:axpy(-row:dot(direction), direction)
-    X[i]:axpy(math.sqrt(1 - margin ^ 2) / row:norm(), row):axpy(sign * margin, direction)
+  for i = 1, pairs_ do
+    local w, along = pn.vec.normal(p, rng), i <= against and -q or q
+    w:axpy(-w:dot(u), u)
+    w = math.sqrt(1 - q ^ 2) / w:norm() * w
+    for k, sign in ipairs { 1, -1 } do
+      local row = 2 * i - 2 + k
+      y[row] = sign
+      X[row]:axpy(along * sign, u):axpy(1, w)
+    end
   end
   return pn.data.from(X, y):clip_rows("l2", 1):clip_labels(-1, 1)
 end
 
--- One measurement; set, direction and potential (nil: the set's own) are those of geometry(value).
-local function measure(experiment, loss, n, value, runs)
-  local set, direction, potential = experiment.geometry(value)
-  potential = potential or (pn.potential.for_set(set)) -- a plan by itself would take the Euclidean one where that is better
-  local objective = pn.objective { data = descent.records(n, direction, n), loss = pn.loss[loss](), set = set }
-  local plan = pn.solve.mirror_descent.plan(objective, { rho = experiment.rho, potential = potential, preset = "theory" })
-  local best = pn.solve.exact(objective, { tol = 1e-9 }).value
-  local first = pn.solve.mirror_descent(objective, { privacy = false, iterations = 1, potential = potential, preset = "theory" })
-  local mean, standard_error = common.excess(plan, runs, best)
-  local width, radius, range = plan.lines["width G of Q"], plan.lines["radius R of Q"], plan.lines["range D2"]
-  return {
-    loss = loss, n = n, value = value, T = plan.iterations, width = width, range = range, start = first.value - best,
-    mean = mean, error = standard_error, bound = plan.bound, shape = math.sqrt((width ^ 2 + radius ^ 2) * range),
-  }
+-- The noise of one release with the whole budget, under replace_one, L = 1.
+function descent.noise(n, rho) return 2 / (n * math.sqrt(2 * rho)) end
+
+-- The objective of n records whose mean loss is -slope <u, theta>.
+function descent.objective(set, n, u, slope)
+  return pn.objective { data = descent.records(n, u, slope, n), loss = linear, set = set }
 end
+
+-- Mean excess of `runs` runs, its standard error, the excess of the control, and the plan.
+function descent.compare(objective, options, runs)
+  local best = pn.solve.exact(objective, { tol = 1e-9 }).value
+  local plan = pn.solve.mirror_descent.plan(objective, options)
+  local mean, standard_error = common.excess(plan, runs, best)
+  local theory = options.preset == "theory"
+  local control = pn.solve.mirror_descent(objective, { privacy = false, iterations = plan.iterations, potential = options.potential,
+    step = plan.lines["step eta"], form = theory and "printed" or "lazy", average = theory and "all" or "tail", progress = false })
+  return mean, standard_error, control.value - best, plan
+end
+
+-- ---- the three sweeps ----
 
 local function column(rows, key)
   local values = {}
@@ -51,92 +69,118 @@ local function column(rows, key)
   return values
 end
 
--- Measures a list of { n =, value = } with one loss and writes the rows; `predicted` continues from the first row by law(row).
-local function sweep(experiment, table_, name, loss, places, law)
+-- One measurement at { n =, value =, a = }; in units of s G what has no unit of its own.
+local function measure(experiment, place)
+  local set, u = experiment.geometry(place.value)
+  local potential = pn.potential.for_set(set)
+  local width, s = pn.width(set, { draws = 20000, rng = pn.rng.seeded(1) }).value, descent.noise(place.n, experiment.rho)
+  local unit = s * width
+  local objective = descent.objective(set, place.n, u, place.a * unit)
+  local mean, standard_error, control, plan = descent.compare(objective, { rho = experiment.rho, iterations = descent.steps,
+    time = descent.time, potential = potential }, experiment.runs)
+  local row = { n = place.n, value = place.value, a = place.a, width = width, unit = unit, excess = mean, error = standard_error,
+    control = control, bound = plan.bound, H = mean / unit, H_error = standard_error / unit, H_control = control / unit }
+  if place.theory then
+    local theory, _, still = descent.compare(objective, { rho = experiment.rho, potential = potential, preset = "theory" },
+      math.ceil(experiment.runs / 4))
+    row.theory, row.theory_control = theory / unit, still / unit
+  end
+  return row
+end
+
+local function sweep(experiment, out, name, places)
   local rows = {}
   for i, place in ipairs(places) do
-    local row = measure(experiment, loss, place.n, place.value, experiment.runs)
+    local row = measure(experiment, place)
     rows[i] = row
-    row.predicted = rows[1].mean * law(row) / law(rows[1])
-    table_:row(name, loss, row.n, row.value, row.T, row.width, row.range, row.start, row.mean, row.error, row.bound,
-      row.mean / row.bound, row.predicted)
+    out:row(name, row.n, row.value, row.a, row.width, row.excess, row.error, row.control, row.bound, row.H, row.theory or "",
+      row.theory_control or "")
+    common.expect_silently(row.excess < row.bound, "%s = %g, n = %d: mean excess %.3g below the bound %.3g", experiment.parameter,
+      row.value, row.n, row.excess, row.bound)
+    if row.a >= 1 then
+      common.control(row.excess, row.control, "%s = %g, n = %d, a = %g", experiment.parameter, row.value, row.n, row.a)
+    end
   end
   return rows
 end
 
--- Three series of one loss in a panel: measured, predicted and bound over `key`.
-local function add_series(panel, rows, key, colour)
-  local x, loss = column(rows, key), rows[1].loss
-  table.insert(panel, { label = loss .. ", measured", x = x, y = column(rows, "mean"), error = column(rows, "error"),
-    colour = colour })
-  if loss == "hinge" then
-    table.insert(panel, { label = loss .. ", predicted", x = x, y = column(rows, "predicted"), marks = true, colour = 2 })
-  end
-  table.insert(panel, { label = loss .. ", bound", x = x, y = column(rows, "bound"), dashed = 2, colour = colour })
+-- A run that learns nothing has excess / gap = 1 at every signal.
+local function check_signal(rows)
+  local first, last = rows[1].H / rows[1].a, rows[#rows].H / rows[#rows].a
+  common.expect(last < first and last < 0.5, "the share of the gap that is left falls from %.2f at a = %g to %.2f at a = %g", first,
+    rows[1].a, last, rows[#rows].a)
 end
 
-local function check_bounds(rows, what)
-  local worst = 0
-  for _, row in ipairs(rows) do worst = math.max(worst, row.mean / row.bound) end
-  common.expect(worst < 1, "%s loss, every %s: measured mean below the bound (largest ratio %.2f)", rows[1].loss, what, worst)
-end
-
--- Where the budget is too small to get away from the start, the excess is that of the start and has no slope: those sizes are
--- left out.
-local function away_from_start(rows)
-  local kept = {}
-  for _, row in ipairs(rows) do
-    if row.mean < row.start / 2 then kept[#kept + 1] = row end
-  end
-  common.expect(#kept >= 2, "%s loss: the excess is under half of the start's at %d of %d sizes", rows[1].loss, #kept, #rows)
-  return kept
-end
-
--- The bound's slope is -1.  Measured: [-1.3, -0.6] for the loss with a fixed slope; what flattens towards its minimum may fall
--- faster.
+-- Every n has the same draws, so the slope is -1 unless something beside s enters.
 local function check_n(rows)
-  check_bounds(rows, "n")
-  local bound = common.slope(column(rows, "n"), column(rows, "bound"))
-  common.expect(math.abs(bound + 1) < 0.05, "slope of the bound in n is -1: %.3f", bound)
-  local kept = away_from_start(rows)
-  local measured, least = common.slope(column(kept, "n"), column(kept, "mean")), rows[1].loss == "hinge" and -1.3 or -2.1
-  common.expect(measured > least and measured < -0.6, "slope of the %s loss's excess in n lies in [%g, -0.6]: %.3f", rows[1].loss,
-    least, measured)
+  local slope = common.slope(column(rows, "n"), column(rows, "excess"))
+  common.expect(math.abs(slope + 1) < 0.05, "the excess falls like n^%.3f, a fixed: -1 +- .05", slope)
 end
 
--- Hinge only: the squared loss's optimum, and with it how benign it is, moves with the geometry.
+-- The order is s G over the whole family; where G spans a factor of 4 or more and the potential stays the same, a slope says more.
 local function check_value(rows, experiment)
-  check_bounds(rows, experiment.parameter)
-  if rows[1].loss ~= "hinge" then return end
-  local worst = 1
-  for _, row in ipairs(rows) do worst = math.max(worst, row.mean / row.predicted, row.predicted / row.mean) end
-  common.expect(worst < 1.5, "excess in %s follows sqrt((G^2 + R^2) D2) within a factor 1.5: %.2f", experiment.parameter, worst)
+  local low, high = math.huge, 0
+  for _, row in ipairs(rows) do low, high = math.min(low, row.H), math.max(high, row.H) end
+  common.expect(low > 0.25 and high < 1, "over %s the excess is between %.2f and %.2f of s G", experiment.parameter, low, high)
+  local slope = common.slope(column(rows, "width"), column(rows, "excess"))
+  if experiment.slope then
+    common.expect(math.abs(slope - 1) < 0.2, "the excess grows like G^%.2f: 1 +- .2", slope)
+  else
+    print(("  the excess grows like G^%.2f"):format(slope))
+  end
+  local theory, still = 0, 0
+  for _, row in ipairs(rows) do theory, still = theory + row.theory / #rows, still + row.theory_control / #rows end
+  print(("  Theorem 3.2's steps: %.2f of s G on average, and %.2f without noise"):format(theory, still))
 end
 
--- experiment: name, title, rho, runs; parameter (its name); sizes (n) at the value `at`; values at the size `n`;
--- geometry(value) -> set, unit vector, potential or nil.
+local function panel(rows, x, y, scale, options)
+  local errors = column(rows, y == "H" and "H_error" or "error")
+  options.series = {
+    { label = "private", x = column(rows, x), y = column(rows, y), error = errors, colour = 0 },
+    { label = "without noise", x = column(rows, x), y = column(rows, y == "H" and "H_control" or "control"), colour = 1 },
+  }
+  if scale then
+    local law = {}
+    for i, row in ipairs(rows) do law[i] = rows[1][y] / rows[1].unit * row.unit end
+    options.series[3] = { label = "like s G", x = column(rows, x), y = law, dashed = 2, colour = 2 }
+  end
+  return options
+end
+
+-- Controls may be 0, which has no logarithm: figures have linear axes of y for H and show the control from 1e-4 of s G on.
+local function visible(rows)
+  for _, row in ipairs(rows) do
+    row.H_control = math.max(row.H_control, 0)
+    row.control = math.max(row.control, 1e-4 * row.unit)
+  end
+  return rows
+end
+
+-- experiment: name, title, rho, runs; parameter (its name); at (value of the first two sweeps), n (of the first and the last);
+-- sizes, values; slope (whether the last sweep has one); geometry(value) -> set, unit vector u with max <u, theta> = 1 over it.
 function descent.run(experiment)
   print(experiment.title)
-  local out = common.table(experiment.name, { "sweep", "loss", "n", experiment.parameter, "T", "width", "D2", "start", "excess",
-    "error", "bound", "ratio", "predicted" })
-  local by_n, by_value, in_n, in_value = {}, {}, {}, {}
-  for i, n in ipairs(experiment.sizes) do by_n[i] = { n = n, value = experiment.at } end
-  for i, value in ipairs(experiment.values) do by_value[i] = { n = experiment.n, value = value } end
-  for k, loss in ipairs(experiment.losses or { "hinge", "squared" }) do
-    local rows = sweep(experiment, out, "n", loss, by_n, function(row) return 1 / row.n end)
-    add_series(in_n, rows, "n", k - 1)
-    check_n(rows)
-    rows = sweep(experiment, out, experiment.parameter, loss, by_value, function(row) return row.shape end)
-    add_series(in_value, rows, "value", k - 1)
-    check_value(rows, experiment)
-  end
+  local out = common.table(experiment.name, { "sweep", "n", experiment.parameter, "a", "width", "excess", "error", "control",
+    "bound", "excess/sG", "theory/sG", "its_control" })
+  local by_signal, by_n, by_value = {}, {}, {}
+  for i, a in ipairs { 0.5, 0.75, 1, 1.5, 2 } do by_signal[i] = { n = experiment.n, value = experiment.at, a = a } end
+  for i, n in ipairs(experiment.sizes) do by_n[i] = { n = n, value = experiment.at, a = 1 } end
+  for i, value in ipairs(experiment.values) do by_value[i] = { n = experiment.n, value = value, a = 1, theory = true } end
+  by_signal = sweep(experiment, out, "a", by_signal)
+  check_signal(by_signal)
+  by_n = sweep(experiment, out, "n", by_n)
+  check_n(by_n)
+  by_value = sweep(experiment, out, experiment.parameter, by_value)
+  check_value(by_value, experiment)
   out:close()
-  local function panel(xlabel, title, series, key, linear)
-    return { title = title, xlabel = xlabel, ylabel = "excess risk", logx = not linear, logy = true, key = key, series = series }
-  end
+  local at = ("%s = %g"):format(experiment.parameter, experiment.at)
   common.figure { name = experiment.name, title = experiment.title, panels = {
-    panel("n", ("%s = %g"):format(experiment.parameter, experiment.at), in_n, "bottom left Left reverse samplen 2"),
-    panel(experiment.parameter, ("n = %d"):format(experiment.n), in_value, false, experiment.linear) } }
+    panel(visible(by_signal), "a", "H", false, { title = at, xlabel = "signal a, in s G", ylabel = "excess risk / (s G)",
+      key = "right center" }),
+    panel(visible(by_n), "n", "excess", true, { title = at .. ", a = 1", xlabel = "n", ylabel = "excess risk", logx = true,
+      logy = true, key = "left center Left reverse samplen 2" }),
+    panel(visible(by_value), "width", "excess", true, { title = ("n = %d, a = 1"):format(experiment.n), xlabel = "width G",
+      ylabel = "excess risk", logx = true, logy = true, ticks = false, key = false }) } }
 end
 
 return descent
