@@ -66,6 +66,13 @@ function common.control(effect, control, what, ...)
     control, effect)
 end
 
+-- Excess risk of the plan's control: the same run (steps, batches), without noise; from `start`, by default the plan's.
+function common.still(plan, best, start)
+  local options = { privacy = false, progress = false, start = start }
+  for name, value in pairs(plan.settings) do options[name] = value end
+  return pn.solve[plan.solver](plan.objective, options).value - (best or pn.solve.exact(plan.objective, { tol = 1e-9 }).value)
+end
+
 -- The excess risk of a plan's runs, mean over seeds, and the plan's own bound.
 function common.excess(plan, runs, best)
   best = best or pn.solve.exact(plan.objective, { tol = 1e-9 }).value

@@ -63,11 +63,12 @@ local function column(rows, key)
 end
 comparison.column = column
 
--- Where the budget is too small to get away from the start the excess has no slope: those places are left out.
+-- Where the budget is too small to get away from the start the excess has no slope, and where more than a fifth of it is there
+-- without noise, too, the slope is not that of the noise: those places are left out.
 local function away(rows, share)
   local kept = {}
   for _, row in ipairs(rows) do
-    if row.excess < share * row.start then kept[#kept + 1] = row end
+    if row.excess < share * row.start and row.control <= row.excess / 5 then kept[#kept + 1] = row end
   end
   return kept
 end
@@ -85,11 +86,11 @@ local function sweep(experiment, out, key, places)
       local only = method.only and method.only[key]
       if place.n <= (method.largest or math.huge) and (only == nil or only[place[key]]) then
         local row = comparison.measure(comparison.plan(method, f, experiment.budget), experiment.runs, best)
-        row.n, row.p, row.start, row.method = place.n, place.p, start, method
+        row.n, row.p, row.start, row.method, row.control = place.n, place.p, start, method, common.still(row.plan, best)
         rows[method] = rows[method] or {}
         table.insert(rows[method], row)
         out:row(key, method.label, row.n, row.p, experiment.kappa or "-", row.epsilon, row.excess, row.low, row.high,
-          row.passes, row.seconds)
+          row.control, row.passes, row.seconds)
         common.expect_silently(row.epsilon <= experiment.budget.epsilon * (1 + 1e-12), "%s: certified epsilon %g", method.label,
           row.epsilon)
       end
@@ -159,12 +160,13 @@ end
 
 -- experiment: name, title, budget, runs, objective(n, p), methods (the first at every place), sizes (at p), dims (at n), and
 -- what may be: kappa, lower(n, p) with lower_label, tol, away (slopes are those of places with less than this share of the
--- start's excess).  A method: label, solver, options(objective), rate = { n =, p =, passes = } of the table, largest n, only =
--- { n = { [value] = true } or p = ... }.  -> slopes by label, rows by n and by p.
+-- start's excess, and with a control of a fifth of the excess at most).  A method: label, solver, options(objective), rate =
+-- { n =, p =, passes = } of the table, largest n, only = { n = { [value] = true } or p = ... }.  -> slopes by label, rows by n
+-- and by p.
 function comparison.run(experiment)
   print(experiment.title)
   local out = common.table(experiment.name, { "sweep", "method", "n", "p", "kappa", "epsilon", "excess", "quartile1", "quartile3",
-    "passes", "seconds" }, { method = 22 })
+    "control", "passes", "seconds" }, { method = 22 })
   local at_n, at_p = {}, {}
   for i, n in ipairs(experiment.sizes) do at_n[i] = { n = n, p = experiment.p } end
   for i, p in ipairs(experiment.dims) do at_p[i] = { n = experiment.n, p = p } end

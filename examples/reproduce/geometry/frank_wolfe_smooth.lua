@@ -43,6 +43,13 @@ local function plan(f)
   return pn.solve.frank_wolfe_convex.plan(f, { rho = rho })
 end
 
+-- Mean excess, its standard error and the plan's bound, once the control is small.
+local function measure(made, runs)
+  local mean, spread, bound = common.excess(made, runs)
+  common.control(mean, common.still(made), "%s, n = %d, p = %d", made.objective.set.name, made.objective.n, made.objective.p)
+  return mean, spread, bound
+end
+
 -- ---- 1. against n ----
 
 local function against_n()
@@ -53,7 +60,7 @@ local function against_n()
     local f, i = objective(records(1 << exponent, 20, exponent), pn.set.l2_ball, 1), #s.n + 1
     local made = plan(f)
     s.n[i] = f.n
-    s.mean[i], s.spread[i], s.bound[i] = common.excess(made, common.size(5, 20))
+    s.mean[i], s.spread[i], s.bound[i] = measure(made, common.size(5, 20))
     rows:row(f.n, made.iterations, s.mean[i], s.spread[i], s.bound[i])
     common.expect(s.mean[i] + 4 * s.spread[i] < s.bound[i], "below the bound")
   end
@@ -85,7 +92,7 @@ local function against_p()
     for _, ball in pairs(at) do
       local f = objective(data, ball.set, 1)
       ball.width[i] = f.set:width().value
-      ball.mean[i], ball.spread[i], ball.bound[i] = common.excess(plan(f), common.size(5, 10))
+      ball.mean[i], ball.spread[i], ball.bound[i] = measure(plan(f), common.size(5, 10))
       common.expect(ball.mean[i] + 4 * ball.spread[i] < ball.bound[i], "below the bound")
     end
     local l2, l1 = at.l2, at.l1
@@ -126,7 +133,7 @@ local function against_lambda()
   for i, lambda in ipairs(common.size({ 0.5, 4 }, { 0.5, 1, 2, 4, 8, 16 })) do
     local made = plan(objective(data, pn.set.l2_ball, lambda))
     s.lambda[i] = lambda
-    s.mean[i], s.spread[i], s.bound[i] = common.excess(made, common.size(5, 20))
+    s.mean[i], s.spread[i], s.bound[i] = measure(made, common.size(5, 20))
     rows:row(lambda, made.iterations, s.mean[i], s.spread[i], s.bound[i])
     common.expect(s.mean[i] + 4 * s.spread[i] < s.bound[i], "below the bound")
   end

@@ -31,7 +31,7 @@ end
 
 local function against_n()
   print "private LASSO, p = 100, rho = 0.5: mean excess risk against n"
-  local rows = common.table("lasso", { "n", "T", "excess", "std_error", "bound", "lower_bound" })
+  local rows = common.table("lasso", { "n", "T", "excess", "std_error", "control", "bound", "lower_bound" })
   local n, mean, spread, bound, lower = {}, {}, {}, {}, {}
   for exponent = 10, common.size(13, 16) do
     local data = pn.data.synthetic.lasso { n = 1 << exponent, p = 100, sparsity = 5, signal = 1, seed = exponent }
@@ -39,7 +39,9 @@ local function against_n()
     local i = #n + 1
     n[i], lower[i] = data.n, lower_bound(data.n)
     mean[i], spread[i], bound[i] = common.excess(plan, common.size(6, 60))
-    rows:row(n[i], plan.iterations, mean[i], spread[i], bound[i], lower[i])
+    local control = common.still(plan)
+    rows:row(n[i], plan.iterations, mean[i], spread[i], control, bound[i], lower[i])
+    common.control(mean[i], control, "n = %d", n[i])
     common.expect(mean[i] + 4 * spread[i] < bound[i] and mean[i] > lower[i], "between the two bounds")
   end
   rows:close()
