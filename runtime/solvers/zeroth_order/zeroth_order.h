@@ -33,6 +33,8 @@ typedef struct zo_problem {
     double gap;       /* bound on F(x0) - inf F; what smoothing adds to it, at most L mu d/(d + 1), is added */
     double radius;    /* delta of the Goldstein measure that is aimed at */
     bool published; /* bounds as they were published: every error counts twice, differences at their largest distance */
+    double group;   /* records that share their directions, 0: none */
+    double seconds; /* what a search keeps to (zo_fits); 0: whatever it takes */
 } zo_problem;
 
 /* What a run would use.  Sizes 0 and numbers NaN or 0 in what is given mean "to be chosen". */
@@ -77,6 +79,14 @@ double zo_records_for(const zo_problem *problem, zo_method method, double eps);
 /** The two terms of the records needed for `eps`, without constants and logarithms: what learning takes,
  *  what privacy adds. */
 void zo_complexity(const zo_problem *problem, zo_method method, double eps, double *nonprivate, double *private_term);
+
+/* ---- zeroth_order_work.c ---- */
+
+/** Of one core, for all epochs of one pass, estimated. */
+double zo_seconds(const zo_problem *problem, const zo_choice *choice);
+/** Whether its rounds take no more than what its values leave of problem->seconds, or a quarter of what these take:
+ *  every record is used whatever that takes, and larger batches make rounds fewer. */
+bool zo_fits(const zo_problem *problem, const zo_choice *choice);
 
 /* ---- zeroth_order_practical.c ---- */
 

@@ -188,6 +188,8 @@ static void try_batches(search *of, size_t first, size_t others)
     now.epochs = (size_t)epochs;
     now.first = first;
     now.others = others;
+    if (!zo_fits(of->problem, &now))
+        return;
     now.step = of->fixed->step;
     zo_evaluate_sum(of->problem, &of->noise, &now);
     if (now.bound < INFINITY && (!of->found || now.bound < of->best->bound)) {

@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/size.h"
 #include "objective/measures/directions.h"
+#include "solvers/engine/work.h"
 #include "solvers/zeroth_order/zeroth_order.h"
 
 /* ---- the method ---- */
@@ -168,6 +169,39 @@ static void read_target(zo_work *at)
                      least, n);
 }
 
+/* plan->choice: the least bound, or what does well where none says anything.  False where nothing has records enough. */
+static bool search(zo_work *at)
+{
+    bool any;
+
+    for (int i = 0; i < ZO_METHODS; i++)
+        at->allowed[i] = admits(at, zo_methods[i]);
+    search_all(at);
+    any = pick_best(at, at->found, at->best, bound_of);
+    at->practical = !at->paper && (!any || !(at->plan->choice.bound < at->problem.lipschitz));
+    return (at->practical && pick_practical(at)) || any;
+}
+
+/* The same within the usual work: larger batches in fewer rounds.  Batches that are given stay, with what they take. */
+static void limit_work(zo_work *at)
+{
+    zo_problem *problem = &at->problem;
+    const zo_choice whole = at->plan->choice;
+    double passes = (double)at->question->slices.passes, full = passes * zo_seconds(problem, &whole);
+
+    if (at->paper || zo_given(at, ZO_TARGET) || zo_given(at, ZO_BATCH) || at->common[PN_OPT_ITERATIONS].given)
+        return;
+    problem->seconds = PN_WORK_SECONDS / passes;
+    if (zo_fits(problem, &whole))
+        return;
+    if (search(at)) {
+        pn_plan_held_back(&at->plan->base, full);
+        return;
+    }
+    problem->seconds = 0.0;
+    (void)search(at);
+}
+
 static pn_status choose(zo_work *at, pn_err *err)
 {
     bool any = false;
@@ -184,15 +218,11 @@ static pn_status choose(zo_work *at, pn_err *err)
                        "directions=\"one\" is of the naive oracle and the only one beyond dimension %d, level= of "
                        "directions=\"iid\", first_batch= and prefix= of the variance-reduced oracle",
                        at->owner, PN_DIRECTION_DIM_MAX);
-    search_all(at);
-    any = pick_best(at, at->found, at->best, bound_of);
-    at->practical = !at->paper && (!any || !(at->plan->choice.bound < at->problem.lipschitz));
-    if (at->practical)
-        any = pick_practical(at) || any;
-    if (!any)
+    if (!search(at))
         return pn_fail(err, PN_EINVAL,
                        "%s: %.0f record%s too few for epochs, rounds and batches like that; each is used once a pass",
                        at->owner, at->problem.records, at->problem.records == 1.0 ? " is" : "s are");
+    limit_work(at);
     return PN_OK;
 }
 
@@ -361,6 +391,15 @@ static double values_of_run(const zo_plan *plan)
     return epochs * (first + (T - 1.0) * other) + (rest > 0.0 ? first + (rest - 1.0) * other : 0.0);
 }
 
+/* Cut short where iterations= says so. */
+static double seconds_of_run(const zo_work *at)
+{
+    const zo_choice *choice = &at->plan->choice;
+
+    return zo_seconds(&at->problem, choice) * (double)at->plan->base.iterations /
+           ((double)choice->epochs * (double)choice->rounds);
+}
+
 /* What a run would refuse after it was paid for. */
 static pn_status check_radii(const zo_work *at, pn_err *err)
 {
@@ -391,6 +430,7 @@ static pn_status make(zo_work *at, pn_err *err)
     PN_TRY(make_design(at, err));
     PN_TRY(set_iterations(at, err));
     plan->base.gradients = values_of_run(plan);
+    plan->base.seconds = seconds_of_run(at);
     zo_explain(at);
     return PN_OK;
 }

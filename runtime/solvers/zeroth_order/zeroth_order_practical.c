@@ -96,21 +96,26 @@ static void fill_epochs(double an_epoch, const zo_choice *keep, zo_choice *at)
         at->first = (size_t)(an_epoch - later * others); /* what is left over */
 }
 
-/* Epochs that make the path with all records, or as long a path as there are records for. */
+/* Epochs that make the path with all records, or as long a path as there are records and time for. */
 static bool choose_batches(const zo_problem *problem, double distance, const zo_choice *keep, zo_choice *at)
 {
     double path = at_least_one(PATH * distance / (at->ball * (double)at->rounds) + 0.5), an_epoch, epochs;
 
-    fill_epochs(floor(problem->records / (keep->epochs > 0 ? (double)keep->epochs : path)), keep, at);
-    an_epoch = records_of(at, (double)at->first, (double)at->others);
-    epochs = floor(problem->records / an_epoch);
-    if (keep->epochs > 0) {
-        if ((double)keep->epochs > epochs)
+    for (;; path = floor(path / 2.0)) {
+        fill_epochs(floor(problem->records / (keep->epochs > 0 ? (double)keep->epochs : path)), keep, at);
+        an_epoch = records_of(at, (double)at->first, (double)at->others);
+        epochs = floor(problem->records / an_epoch);
+        if (keep->epochs > 0) {
+            if ((double)keep->epochs > epochs)
+                return false;
+            epochs = (double)keep->epochs;
+        }
+        at->epochs = (size_t)epochs;
+        if (epochs < 1.0 || zo_fits(problem, at))
+            return epochs >= 1.0;
+        if (path < 2.0 || keep->epochs > 0)
             return false;
-        epochs = (double)keep->epochs;
     }
-    at->epochs = (size_t)epochs;
-    return epochs >= 1.0;
 }
 
 bool zo_practical(const zo_problem *problem, zo_method method, double distance, const zo_choice *fixed,

@@ -225,6 +225,7 @@ pn_status zo_read_problem(zo_work *at, pn_err *err)
     at->problem.dim = (double)plan->dim;
     at->problem.rho = article_rho(at);
     at->problem.published = at->paper;
+    at->problem.group = (double)at->own[ZO_GROUP].count;
     at->problem.radius = zo_given(at, ZO_STATIONARITY) ? at->own[ZO_STATIONARITY].real : 0.5 * at->distance;
     return PN_OK;
 }

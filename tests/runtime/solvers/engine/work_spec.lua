@@ -125,7 +125,7 @@ describe("default plans of the other solvers within their work", function()
     return {
       {"gradient_descent", plain}, {"sgd", plain}, {"frank_wolfe", l1}, {"frank_wolfe_convex", l1}, {"mirror_descent", l2},
       {"accelerated_mirror_descent", l2}, {"output_perturbation", plain}, {"svrg", plain}, {"svrg", strong}, {"svrg_pp", plain},
-      {"trust_region", bent}, {"second_order", bent},
+      {"trust_region", bent}, {"second_order", bent}, {"zeroth_order", plain}, {"zeroth_order_naive", plain},
     }
   end
 
@@ -144,8 +144,8 @@ describe("default plans of the other solvers within their work", function()
 
   it("are what they were where that takes less", function()
     -- steps and gradients of records, as planned before there was a limit (accelerated: with K = p for G^2 + R^2)
-    local steps = {711, 711, 135, 182, 10138, 44, 42, 16, 3, 4, 3, 25}
-    local gradients = {1422000, 115182, 270000, 364000, 20276000, 88000, 84000, 91040, 11928, 124640, 6000, nil}
+    local steps = {711, 711, 135, 182, 10138, 44, 42, 16, 3, 4, 3, 25, 64, 64}
+    local gradients = {1422000, 115182, 270000, 364000, 20276000, 88000, 84000, 91040, 11928, 124640, 6000, nil, 19840, 3968}
     for k, of in ipairs(problems(2000, 5)) do
       local preset = of[1] == "mirror_descent" and "theory" or nil
       local plan = pn.solve[of[1]].plan(of[2], {epsilon = 1, delta = 1e-6, preset = preset})
@@ -171,7 +171,8 @@ describe("default plans of the other solvers within their work", function()
     end
     for k, of in ipairs(cases) do
       if not of[1]:find "^svrg" then
-        local options = {epsilon = 1, delta = 1e-6, iterations = 100}
+        local by_values = of[1]:find "^zeroth_order" -- of which records bound the rounds
+        local options = {epsilon = 1, delta = 1e-6, iterations = 100, batch = by_values and 10 or nil}
         local plan = pn.solve[of[1]].plan(of[2], options)
         local second = of[1] == "trust_region" or of[1] == "second_order" -- of which steps are an upper limit
         assert.is_true(plan.settings.iterations == 100 or plan.iterations == 100 or second and plan.iterations < 100, of[1])
@@ -197,6 +198,21 @@ describe("default plans of the other solvers within their work", function()
     assert.equal(5000, batches.settings.batch)
     assert.equal(1000, inner.settings.inner)
     assert.is_true(batches.seconds <= 4 * (1 + 1e-6) and inner.seconds <= 4 * (1 + 1e-6))
+  end)
+
+  it("ask zeroth_order for larger batches in fewer rounds, and leave batches that are given", function()
+    local obj = problems(200000, 20)[13][2]
+    for _, name in ipairs {"zeroth_order", "zeroth_order_naive"} do
+      local limited = pn.solve[name].plan(obj, {epsilon = 1e6, delta = 1e-6})
+      local single = limited:with {batch = 1}
+      assert.is_true(limited.settings.batch > 1 and limited.iterations <= 60000, name)
+      assert.equal(limited.lines["held back, s"], single.seconds, name)
+      -- 5e-5 s for a round with noise of its own, whatever its values take
+      assert.is_true(single.seconds > 5e-5 * single.iterations and single.iterations > 150000, name)
+      assert.is_nil(single.lines["held back, s"], name)
+      local passes = limited:with {passes = 2, epsilon = 1e4}
+      assert.is_true(passes.iterations < 80000 and passes.seconds <= 4 * (1 + 1e-6), name)
+    end
   end)
 
   it("give frank_wolfe no more in one choice than choices can have", function()

@@ -74,9 +74,16 @@ describe("the plan of zeroth_order", function()
     assert.equal(8, plan.lines["batch B2"])
     assert.is_near(.213348, plan.bound, 2e-6)
     assert.is_near(.0088026, plan.lines["noise sigma"], 1e-6)
-    local orthogonal = plan:with {directions = "orthogonal"}
+    assert.is_nil(plan.lines["held back, s"]) -- 98,304 rounds, whose sums share their noise
+    local orthogonal = plan:with {directions = "orthogonal", batch = 1}
     assert.equal(16384, orthogonal.lines["rounds T"])
     assert.is_near(.149369, orthogonal.bound, 2e-6)
+    -- by default in a fourth of the rounds, for the time they take
+    local limited = plan:with {directions = "orthogonal"}
+    assert.equal(4096, limited.lines["rounds T"])
+    assert.equal(4, limited.lines["batch B2"])
+    assert.equal("held back, s", limited.lines[1].name)
+    assert.is_true(limited.seconds <= 4 and limited.bound < 1.02 * orthogonal.bound)
     -- without a wish the best of all methods is taken, and every other bound is shown beside it
     local free = pn.solve.zeroth_order.plan(absolute(1000000, 10), {rho = 0.5, stationarity = 0.5,
       gap = 1 - 0.25 * 10 / 11})
