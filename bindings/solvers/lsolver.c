@@ -29,7 +29,8 @@ static const pn_param fields[] = {
       "names and defaults of at most 24 options of its own, which callers may set and s.options has; iterations among "
       "them sets the default number of steps" },
     { "iterations", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, FUNCTION,
-      "iterations(s) returns how many steps a run has where the caller does not say" },
+      "iterations(s) returns how many steps a run has where the caller does not say, and, where s.passes left fewer than "
+      "there would have been, how many passes over the records those would take" },
     { "queries", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "table", "function", NULL },
       "what a step asks at most: {gradient = 1, hvp = {count = 2, share = 0.5}}, or a function of s that returns it; "
       "by default the step is tried once against an oracle that answers zeros" },
@@ -100,8 +101,7 @@ bool pnl_is_scripted(const pn_solver_ops *solver)
 
 /* ---- options ---- */
 
-/* Copies what the table at `from` has into that on top of the stack. */
-static void add_all(lua_State *L, int from)
+void pnl_add_all(lua_State *L, int from)
 {
     for (lua_pushnil(L); lua_next(L, from);) {
         lua_pushvalue(L, -2);
@@ -119,10 +119,10 @@ static void push_options(lua_State *L, int table, int given)
 
     lua_newtable(L);
     if (has)
-        add_all(L, own);
+        pnl_add_all(L, own);
     lua_remove(L, own);
     if (lua_istable(L, given))
-        add_all(L, given);
+        pnl_add_all(L, given);
 }
 
 #define MOST_OPTIONS 24 /* of a definition's own */
@@ -330,11 +330,11 @@ static void keep_table(lua_State *L, int box)
     static const char *const inner[] = { "options", "about" };
 
     lua_newtable(L);
-    add_all(L, 1);
+    pnl_add_all(L, 1);
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
         if (lua_getfield(L, -1, inner[i]) == LUA_TTABLE) {
             lua_newtable(L);
-            add_all(L, lua_gettop(L) - 1);
+            pnl_add_all(L, lua_gettop(L) - 1);
             lua_setfield(L, -3, inner[i]);
         }
         lua_pop(L, 1);
@@ -477,8 +477,9 @@ void pnl_open_solver(lua_State *L)
                   "planned by .plan, as those of pn.solve.  s, which its functions get, is a table of what is public: "
                   "x (the point, a vector), dim, n, set (all of R^dim where the objective has none), step (from 1), "
                   "steps, options, name, objective ({n=, dim=, loss=, bounds=}), noise (deviation of a mean gradient "
-                  "that takes the whole budget; 0 without privacy) and time (step size x steps that the library's own "
-                  "solvers favour for that noise; infinite without privacy); other names in it are yours.  "
+                  "that takes the whole budget; 0 without privacy), time (step size x steps that the library's own "
+                  "solvers favour for that noise; infinite without privacy) and passes (over all records, that fit "
+                  "into about 4 s, at least 30); other names in it are yours.  "
                   "help \"oracle\" says what may be asked, and what is refused.",
                   NULL, fields);
 }

@@ -13,6 +13,7 @@
 #include "bindings/solvers/lsolver.h"
 #include "core/vault.h"
 #include "geometry/sets/sets.h"
+#include "solvers/engine/work.h"
 
 enum { UP_DEFINITION = 1, UP_OBJECTIVE, UP_OPTIONS, UP_RUNS };
 enum { RUN_STATE = 1, RUN_ASK, RUN_SAVED };
@@ -64,7 +65,7 @@ static void push_state(lua_State *L, const pnl_scripted_plan *plan)
     size_t dim = pn_objective_dim(objective);
     int s;
 
-    lua_createtable(L, 0, 12);
+    lua_createtable(L, 0, 13);
     s = lua_gettop(L);
     pnl_push_copy(L, plan->base.start, dim);
     set_field(L, s, "x");
@@ -82,6 +83,8 @@ static void push_state(lua_State *L, const pnl_scripted_plan *plan)
     set_field(L, s, "noise");
     lua_pushnumber(L, plan->time);
     set_field(L, s, "time");
+    lua_pushinteger(L, (lua_Integer)pn_gradient_steps_max(objective));
+    set_field(L, s, "passes");
     lua_pushinteger(L, 0);
     set_field(L, s, "step");
     push_set(L, objective);
@@ -89,11 +92,7 @@ static void push_state(lua_State *L, const pnl_scripted_plan *plan)
     push_facts(L, objective);
     set_field(L, s, "objective");
     lua_newtable(L); /* a copy: a run does not change the plan */
-    for (lua_pushnil(L); lua_next(L, lua_upvalueindex(UP_OPTIONS));) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, -4);
-    }
+    pnl_add_all(L, lua_upvalueindex(UP_OPTIONS));
     set_field(L, s, "options");
 }
 
@@ -149,18 +148,21 @@ static bool read_answer(lua_State *L, const pnl_scripted_plan *plan, int s, doub
 
 /* ---- planning ---- */
 
-/* What the definition's `iterations` says of the problem. */
+/* What the definition's `iterations` says of the problem: the steps, and passes of a plan that was held back. */
 static void count_steps(lua_State *L, pnl_job *job)
 {
-    lua_Number steps;
+    pn_plan *plan = &job->plan->base;
+    lua_Number steps, passes;
 
     push_state(L, job->plan);
-    (void)call_own(L, "iterations", 1, 1);
-    steps = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
+    (void)call_own(L, "iterations", 1, 2);
+    steps = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : NAN;
     if (!(steps >= 1.0 && steps <= 0x1p53 && steps == floor(steps)))
-        pnl_error(L, "%s: iterations must return a whole number of steps from 1, got %s", job->plan->base.owner,
-                  pnl_got(L, -1));
-    job->plan->base.iterations = (size_t)steps;
+        pnl_error(L, "%s: iterations must return a whole number of steps from 1, got %s", plan->owner, pnl_got(L, -2));
+    plan->iterations = (size_t)steps;
+    passes = lua_tonumber(L, -1); /* 0 of nothing */
+    if (passes > 0.0)
+        pn_plan_held_back(plan, passes * pn_pass_seconds(plan->objective));
 }
 
 /* One step against an oracle that writes down what it is asked. */

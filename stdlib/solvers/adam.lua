@@ -18,7 +18,7 @@ return {
     beta2 = "share of the mean square that a step keeps, from 0 to below 1",
     output = "average: the mean of the points of the last half; last: the last one",
   },
-  iterations = choose.steps,
+  iterations = function(s) return choose.steps(s) end,
   start = function(s)
     choose.output(s)
     s.beta1, s.beta2 = choose.number(s, "beta1", 0, 1), choose.number(s, "beta2", 0, 1)

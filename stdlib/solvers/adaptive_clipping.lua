@@ -29,7 +29,7 @@ return {
     speed = "the clip changes by a factor from exp(-speed) to exp(speed) in a step",
     output = "average: the mean of the points of the last half; last: the last one",
   },
-  iterations = choose.steps,
+  iterations = function(s) return choose.steps(s, 2) end,
   start = function(s)
     choose.output(s)
     s.quantile, s.speed = choose.number(s, "quantile", 1e-6, 1), choose.number(s, "speed", 0, math.huge)

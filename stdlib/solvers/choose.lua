@@ -3,7 +3,7 @@
 --
 -- With L the certified smoothness and time = step size x steps, after which noise has done as much harm as more steps would do
 -- good (s.time, from the noise, not from T), T steps of 1/L take T/L.  Momentum beta makes each last 1/(1 - beta) times as long,
--- and 1 - beta >= 10/T forgets the start: sqrt(10 L time) steps are enough.  MOST keeps a run short; it is no bound.
+-- and 1 - beta >= 10/T forgets the start: sqrt(10 L time) steps are enough.  MOST keeps a run short; it is no bound.  So does s.passes, of large data.
 --
 -- The constants here and in the solvers were chosen by looking at a9a, ijcnn1, abalone, cal_housing and usps, those of s.time at
 -- Covertype, breast cancer and Reuters as well: on these sets the defaults are better than they would be on others.
@@ -89,10 +89,19 @@ function choose.sample(s, records)
   s.time = math.min(s.time, 0.01 * s.dim * records * choose.margin(s) / s.objective.bounds.lipschitz.l2)
 end
 
-function choose.steps(s)
+-- `share`: passes over the records that a step takes, 1 by default.  A second result where s.passes leaves fewer steps.
+function choose.steps(s, share)
   local L = smoothness(s)
   local T = L and math.sqrt(FORGET * L * s.time) or s.dim * (s.objective.bounds.lipschitz.l2 / (s.dim * s.noise)) ^ 2
-  return T < MOST and math.max(math.ceil(T), FEWEST) or MOST
+  return choose.within(s, T < MOST and math.max(math.ceil(T), FEWEST) or MOST, share)
+end
+
+-- T, or fewer where T steps of that share of the records are more than s.passes; then also how many passes T would be.
+-- What a step of batch= takes is the caller's choice.
+function choose.within(s, T, share)
+  local passes = s.options.batch == nil and T * (share or 1) or 0
+  if passes <= s.passes then return T end
+  return math.max(math.floor(T * s.passes / passes), 1), passes
 end
 
 -- The least momentum with which s.steps of 1/L, or of 1/(L blocks) with blocks that move in turn, take s.time.

@@ -36,7 +36,7 @@ return {
     blocks = "how many, of neighbouring coordinates; at most as many as there are",
     output = "average: the mean of the points of the last half; last: the last one",
   },
-  iterations = function(s) return math.ceil(choose.steps(s) * count_of(s)) end,
+  iterations = function(s) return choose.within(s, math.ceil(choose.steps(s, 0) * count_of(s))) end,
   start = function(s)
     choose.output(s)
     local count = count_of(s)

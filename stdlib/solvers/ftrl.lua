@@ -19,7 +19,7 @@ return {
   },
   iterations = function(s)
     choose.sample(s, s.n)
-    return math.min(choose.steps(s), s.n)
+    return math.min(choose.steps(s, 0), s.n)
   end,
   start = function(s)
     choose.output(s)

@@ -15,7 +15,7 @@ return {
     momentum = "share of the last step that the next one keeps, from 0 to below 1; auto: at most 1 - 10/T",
     output = "average: the mean of the points of the last half; last: the last one",
   },
-  iterations = choose.steps,
+  iterations = function(s) return choose.steps(s) end,
   start = function(s)
     choose.output(s)
     s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))

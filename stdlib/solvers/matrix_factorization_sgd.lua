@@ -21,7 +21,7 @@ return {
   },
   iterations = function(s)
     choose.sample(s, s.n * choose.number(s, "epochs", 0, math.huge))
-    return math.min(choose.steps(s), s.n)
+    return math.min(choose.steps(s, 0), s.n)
   end,
   start = function(s)
     choose.output(s)

@@ -15,7 +15,7 @@ return {
     momentum = "share of the last step that leads to the next point asked about; auto: at most 1 - 10/T",
     output = "average: the mean of the points of the last half; last: the last one",
   },
-  iterations = choose.steps,
+  iterations = function(s) return choose.steps(s) end,
   start = function(s)
     s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))
     s.rate = choose.number(s, "rate", 0, math.huge, choose.rate(s, s.momentum))

@@ -8,6 +8,12 @@ local choose = require "penumbra.solvers.choose"
 
 local FACTOR = 11
 
+local function size_of(s, T)
+  local wanted = FACTOR * s.objective.bounds.lipschitz.l2 / (s.noise * math.sqrt(T))
+  local size = math.ceil(math.min(math.max(wanted, s.n / 50), s.n))
+  return choose.number(s, "size", 1, math.huge, s.noise > 0 and size or math.min(s.n, 1000))
+end
+
 return {
   name = "noisy_sgd",
   doc = "Stochastic gradient descent on secret batches, and the last point or the mean of the last half.",
@@ -19,13 +25,16 @@ return {
     size = "records of a batch, where batch= is not given; auto: from the noise, at least n/50",
     output = "average: the mean of the points of the last half; last: the last one",
   },
-  iterations = choose.steps,
+  iterations = function(s) -- fewer steps have larger batches: T times its batch is as sqrt(T), or as T
+    local T = choose.steps(s, 0)
+    local _, full = choose.within(s, T, size_of(s, T) / s.n)
+    while choose.within(s, T, size_of(s, T) / s.n) < T do T = math.max(math.floor(0.9 * T), 1) end
+    return T, full
+  end,
   start = function(s)
     choose.output(s)
     choose.schedule(s, "rate")
-    local wanted = FACTOR * s.objective.bounds.lipschitz.l2 / (s.noise * math.sqrt(s.steps))
-    local size = math.ceil(math.min(math.max(wanted, s.n / 50), s.n))
-    size = choose.number(s, "size", 1, math.huge, s.noise > 0 and size or math.min(s.n, 1000))
+    local size = size_of(s, s.steps)
     s.batch = s.options.batch == nil and size < s.n and { size = size } or s.options.batch or false
     choose.sample(s, size * s.steps)
     s.momentum = choose.number(s, "momentum", 0, 1, choose.momentum(s))

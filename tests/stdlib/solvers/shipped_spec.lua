@@ -53,6 +53,34 @@ describe("a shipped solver", function()
     end)
   end)
 
+  it("is planned within about 4 s of work by default, and says first what it was held back from", function()
+    -- a pass over 400,000 records of 200 columns is estimated at 4e-6 + 200e-8 + 4e5 (1.5e-8 + 200 x 2.5e-10) = 0.026 s; 400
+    -- steps take 10.4 s, or as much as batches of the records do
+    local large = 400000
+    local records = pn.data.from(pn.mat.zeros(large, 200), pn.vec.ones(large)):clip_rows("l2", 1)
+    local huge = pn.objective { data = records, loss = pn.loss.logistic() }
+    local few = { ftrl = true, matrix_factorization_sgd = true } -- 1 and 16 passes, whatever their steps
+    each(function(name, solve)
+      local plan = solve.plan(huge, { epsilon = 1e4, delta = 1e-6 })
+      assert.is_true(plan.seconds <= 4, name)
+      if few[name] then
+        assert.equal(400, plan.iterations)
+        assert.is_nil(plan.lines["held back, s"])
+      else
+        assert.equal("held back, s", plan.lines[1].name, name)
+        assert.is_true(plan.lines["held back, s"] > 10, name)
+        assert.is_true(plan.seconds > 2, name)
+        local given = plan:with { iterations = 400 }
+        assert.equal(400, given.iterations)
+        assert.is_nil(given.lines["held back, s"])
+        assert.is_true(given.seconds > 10, name)
+        assert.is_nil(plan:with { batch = { size = 1000 } }.lines["held back, s"])
+      end
+      local small = solve.plan(obj, { epsilon = 1, delta = 1e-8 })
+      assert.is_nil(small.lines["held back, s"], name)
+    end)
+  end)
+
   it("comes near to the minimum without privacy", function()
     each(function(name, solve)
       local fit = solve(obj, { privacy = false, rng = pn.rng.seeded(1) })
