@@ -365,6 +365,32 @@ static void keep_within_work(svrg_plan *plan, svrg_shape *shape, const svrg_shap
     plan->why_inner = plan->why_batch = "with m and b: of what about 4 s of work allow, the least predicted risk";
 }
 
+/* Without privacy: batches double while that saves a tenth of the time, for as many records in an epoch; then fewer
+ * epochs. */
+static void free_within_work(svrg_plan *plan, svrg_shape *shape, const svrg_shape *given)
+{
+    double wanted = svrg_seconds(plan, shape), seconds = wanted, then;
+    svrg_shape now;
+
+    while (seconds > PN_WORK_SECONDS && !given->batch && !given->inner && shape->inner > 1) {
+        now = *shape;
+        now.batch *= 2;
+        now.inner = (now.inner + 1) / 2;
+        then = svrg_seconds(plan, &now);
+        if (then > 0.9 * seconds)
+            break;
+        *shape = now;
+        seconds = then;
+        plan->why_inner = plan->why_batch = "with m and b: an epoch's records in about 4 s of work";
+    }
+    for (; seconds > PN_WORK_SECONDS && !given->epochs && shape->epochs > 1; seconds = svrg_seconds(plan, shape)) {
+        shape->epochs--;
+        plan->why_epochs = "as many as about 4 s of work allow, at most the default";
+    }
+    if (seconds < wanted)
+        pn_plan_held_back(&plan->base, wanted);
+}
+
 void svrg_complete_shape(svrg_plan *plan, bool theory)
 {
     svrg_shape *shape = &plan->shape, given = plan->shape;
@@ -382,6 +408,8 @@ void svrg_complete_shape(svrg_plan *plan, bool theory)
         convex_shape(plan, shape);
     if (!is_private)
         plan->why_batch = "the default";
+    if (!is_private && !theory)
+        free_within_work(plan, shape, &given);
     if (is_private && !given.batch)
         choose_batch(plan, shape);
     if (is_private && !theory)

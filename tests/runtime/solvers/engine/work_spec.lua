@@ -200,6 +200,29 @@ describe("default plans of the other solvers within their work", function()
     assert.is_true(batches.seconds <= 4 * (1 + 1e-6) and inner.seconds <= 4 * (1 + 1e-6))
   end)
 
+  it("take larger batches, then fewer epochs, of svrg and svrg_pp without privacy", function()
+    local obj, n = problems(200000, 20)[8][2], 200000
+    for name, of in pairs {svrg = {epochs = 8, passes = 2}, svrg_pp = {epochs = 6, passes = 0.25}} do
+      local plan = pn.solve[name].plan(obj, {privacy = false})
+      assert.is_true(plan.seconds <= 4 and plan.seconds > 2, name)
+      assert.equal("held back, s", plan.lines[1].name)
+      assert.is_true(plan.lines["held back, s"] > 10)
+      assert.equal(of.epochs, plan.settings.epochs)
+      assert.is_true(plan.settings.batch > 1)
+      assert.is_near(of.passes * n, plan.settings.batch * plan.settings.inner, plan.settings.batch)
+      local single = plan:with {batch = 1}
+      assert.equal(1, single.settings.batch)
+      assert.equal(of.passes * n, single.settings.inner)
+      assert.is_true(single.settings.epochs < of.epochs and single.seconds <= 4, name)
+      local given = plan:with {batch = 1, epochs = 8}
+      assert.same({8, 1, of.passes * n}, {given.settings.epochs, given.settings.batch, given.settings.inner})
+      assert.is_nil(given.lines["held back, s"])
+      local small = pn.solve[name].plan(problems(2000, 5)[8][2], {privacy = false})
+      assert.equal(1, small.settings.batch)
+      assert.is_nil(small.lines["held back, s"])
+    end
+  end)
+
   it("ask zeroth_order for larger batches in fewer rounds, and leave batches that are given", function()
     local obj = problems(200000, 20)[13][2]
     for _, name in ipairs {"zeroth_order", "zeroth_order_naive"} do
