@@ -75,6 +75,8 @@ void op_begin(const op_problem *at, double weight, op_choice *made);
 pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err);
 /** Everything that follows from s = sensitivity/sigma.  Errors: as op_tolerance. */
 pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err);
+/** Of one core, for op_minimise, estimated from public sizes. */
+double op_seconds(const op_problem *at);
 /** theta[p]: the minimum of the sum, the quadratic term and <linear, theta>, to the certificate.  How many gradients
  *  that takes depends on the records: only runs that may show numbers of them count and report it.
  *  Errors: as pn_perturbed_minimum. */

@@ -403,5 +403,6 @@ pn_status op_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     base->iterations = 1;
     PN_TRY(pn_plan_start(&base->start, base->owner, base->objective, &common[PN_OPT_START], err));
     PN_TRY(op_gather(plan, common, own, err));
+    base->seconds = op_seconds(&plan->problem);
     return base->request.kind == PN_NONPRIVATE ? plan_nonprivate(plan, own, err) : plan_private(plan, common, own, err);
 }

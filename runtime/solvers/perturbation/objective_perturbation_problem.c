@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "minimise/perturbed_minimum.h"
+#include "solvers/engine/work.h"
 #include "solvers/perturbation/objective_perturbation.h"
 
 #define MOST_SPLIT 0.999 /* by default the answer's noise costs a twentieth of a per cent of s */
@@ -428,6 +429,23 @@ void op_begin(const op_problem *at, double weight, op_choice *made)
 }
 
 /* ---- the minimum ---- */
+
+/* What minima take, whatever the records: 5 to 7 Newton steps on R^p, and 40 to 95 gradients over sets.  Measured at
+ * 2000 to 200,000 records of 5 to 200 columns and epsilon 0.3 to 100, within a factor of 3. */
+#define NEWTON_STEPS  6.0
+#define SET_PASSES    70.0
+#define FORMED_MOST   2000.0 /* columns; beyond them a Newton step takes products ... */
+#define PRODUCTS_EACH 50.0   /* ... of which this many are usual */
+
+double op_seconds(const op_problem *at)
+{
+    double pass = pn_step_seconds(at->objective, at->n);
+
+    if (at->set)
+        return SET_PASSES * pass;
+    return NEWTON_STEPS *
+           (pass + (at->p <= FORMED_MOST ? pn_hessian_seconds(at->objective, at->n) : PRODUCTS_EACH * pass));
+}
 
 pn_status op_minimise(const op_problem *at, const op_choice *made, const char *label, const double *linear,
                       double *theta, pn_oracle *ask, pn_err *err)

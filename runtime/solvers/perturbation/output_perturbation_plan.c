@@ -223,8 +223,10 @@ static pn_status measure(output_draft *of, const pn_arg *common, const pn_arg *o
 
     PN_TRY(output_choose(of, common, own, err));
     plan->base.iterations = s->passes;
-    if (plan->method == OUTPUT_EXACT)
+    if (plan->method == OUTPUT_EXACT) {
+        plan->base.seconds = op_seconds(&plan->minimum);
         return PN_OK;
+    }
     if (plan->method == OUTPUT_GD)
         pn_plan_work(&plan->base, pn_pass_seconds(of->at.objective), of->wanted);
     plan->base.gradients = (double)s->passes * (double)s->batches * (double)s->batch;

@@ -200,6 +200,23 @@ describe("default plans of the other solvers within their work", function()
     assert.is_true(batches.seconds <= 4 * (1 + 1e-6) and inner.seconds <= 4 * (1 + 1e-6))
   end)
 
+  it("estimate what a minimum takes, for objective_perturbation and for output_perturbation with method = exact", function()
+    local n, p = 20000, 20
+    local reg, ball = pn.reg.l2(1e-2), pn.set.l2_ball {dim = p, radius = 4}
+    local function objective(rows, set)
+      return pn.objective {data = empty(rows, p), loss = pn.loss.logistic(), reg = reg, set = set}
+    end
+    local pass = 4e-6 + p * 1e-8 + n * (1.5e-8 + p * 2.5e-10)
+    local hessian = n * p ^ 2 * 5e-11 + 1.2e-9 * p ^ 3
+    for _, of in ipairs {{"objective_perturbation"}, {"output_perturbation", "exact"}} do
+      local options = {epsilon = 1, delta = 1e-6, method = of[2]}
+      local free = pn.solve[of[1]].plan(objective(n), options)
+      assert.is_near(6 * (pass + hessian), free.seconds, 1e-9)
+      assert.is_near(70 * pass, pn.solve[of[1]].plan(objective(n, ball), options).seconds, 1e-9)
+      assert.equal(free.seconds, pn.solve[of[1]].plan(objective(n), {privacy = false, method = of[2]}).seconds)
+    end
+  end)
+
   it("take larger batches, then fewer epochs, of svrg and svrg_pp without privacy", function()
     local obj, n = problems(200000, 20)[8][2], 200000
     for name, of in pairs {svrg = {epochs = 8, passes = 2}, svrg_pp = {epochs = 6, passes = 0.25}} do
