@@ -147,6 +147,20 @@ static size_t own_names(lua_State *L, int table, const char *names[static MOST_O
     return count;
 }
 
+/* Say what the options are that are numbers, of the definition at `table` as the effective ones have them. */
+void pnl_set_settings(lua_State *L, pn_plan *plan, int table, int effective)
+{
+    const char *names[MOST_OPTIONS];
+    size_t count = own_names(L, table, names);
+
+    pn_plan_set(plan, "iterations", (double)plan->iterations, true);
+    for (size_t i = 0; i < count; i++) {
+        if (lua_getfield(L, effective, names[i]) == LUA_TNUMBER && strcmp(names[i], "iterations") != 0)
+            pn_plan_set(plan, names[i], lua_tonumber(L, -1), lua_isinteger(L, -1));
+        lua_pop(L, 1);
+    }
+}
+
 /* The names that a call may give besides the common ones: of the run, batch, and of the definition, in order. */
 static void option_names(lua_State *L, int table, const char *names[NAMES])
 {

@@ -160,8 +160,7 @@ static void count_steps(lua_State *L, pnl_job *job)
     if (!(steps >= 1.0 && steps <= 0x1p53 && steps == floor(steps)))
         pnl_error(L, "%s: iterations must return a whole number of steps from 1, got %s", plan->owner, pnl_got(L, -2));
     plan->iterations = (size_t)steps;
-    passes = lua_tonumber(L, -1); /* 0 of nothing */
-    if (passes > 0.0)
+    if ((passes = lua_tonumber(L, -1)) > 0.0) /* 0 of nothing */
         pn_plan_held_back(plan, passes * pn_pass_seconds(plan->objective));
 }
 
@@ -238,6 +237,7 @@ static void plan_questions(lua_State *L, pnl_job *job)
     int type;
 
     read_accountant(L, job->plan);
+    pnl_set_settings(L, &job->plan->base, lua_upvalueindex(UP_DEFINITION), lua_upvalueindex(UP_OPTIONS));
     type = lua_getfield(L, lua_upvalueindex(UP_DEFINITION), "queries");
     if (type == LUA_TNIL) {
         record(L, job);

@@ -42,7 +42,7 @@ typedef struct pn_plan_setting {
     bool whole; /* a count */
 } pn_plan_setting;
 
-#define PN_PLAN_SETTINGS      6
+#define PN_PLAN_SETTINGS      26
 #define PN_PLAN_WARNINGS      5
 #define PN_PLAN_WARNING_BYTES 400
 #define PN_PLAN_QUESTIONS     16

@@ -458,6 +458,7 @@ pn_status fed_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
     for (size_t k = 0; k < plan->parties; k++)
         plan->terms[k].iterations = base->iterations;
     base->charges = 1;
+    pn_plan_set(base, "iterations", (double)base->iterations, true);
     base->gradients = at->n * (double)base->iterations;
     PN_TRY(fed_set_noise(at, err));
     fed_predict_traffic(at);

@@ -81,6 +81,8 @@ enum {
     MD_BATCH
 };
 
+/** The settings of the plan, which follows the theorem or not. */
+void md_set_settings(md_plan *plan, const pn_arg *own, bool theory);
 pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 
 #endif

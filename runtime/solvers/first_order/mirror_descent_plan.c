@@ -482,6 +482,7 @@ pn_status md_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
     at->noise = hypot(at->root, pn_gradient_noise_deviation(&plan->noise));
     PN_TRY(plan_steps(at, common, own, err));
+    md_set_settings(plan, own, at->theory);
     if (at->root > 0.0)
         pn_plan_warn(base, "this noise is not private: no lattice, no ledger, no guarantee");
     return PN_OK;

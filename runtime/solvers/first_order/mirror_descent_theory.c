@@ -32,3 +32,14 @@ double md_theory_bound(const pn_mirror_geometry *of, const void *self)
         return (with->lipschitz * of->R + of->regular + noise * sqrt(of->G2R2)) * sqrt(2.0 * of->D2 / T);
     return sqrt(of->D2 * of->G2R2);
 }
+
+void md_set_settings(md_plan *plan, const pn_arg *own, bool theory)
+{
+    pn_plan_set(&plan->base, "iterations", (double)plan->base.iterations, true);
+    if (own[MD_STRONGLY_CONVEX].given)
+        pn_plan_set(&plan->base, "strongly_convex", own[MD_STRONGLY_CONVEX].real, false);
+    else if (!own[MD_STEP].given && !theory)
+        pn_plan_set(&plan->base, "time", own[MD_TIME].real, false);
+    else if (!plan->step.each)
+        pn_plan_set(&plan->base, "step", plan->step.eta, false);
+}

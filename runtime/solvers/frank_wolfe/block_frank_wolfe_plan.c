@@ -284,6 +284,7 @@ pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
     PN_TRY(find_curvature(at, err));
     find_gap(at);
     find_error(at);
+    pn_plan_set(base, "iterations", (double)base->iterations, true);
     explain_sampling(at);
     explain_bound(at);
     if (!plan->oracle.sample)

@@ -83,6 +83,7 @@ pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
     const pn_arg *step = at->step;
     pn_schedule *of = &plan->step;
 
+    pn_plan_set(&plan->base, "iterations", (double)plan->base.iterations, true);
     if (fw_is_standard(at)) {
         *of = (pn_schedule){ .law = PN_STEP_HARMONIC, .eta = 1.0 };
         return PN_OK;
@@ -92,6 +93,8 @@ pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err)
         pn_plan_warn(&plan->base,
                      "step=\"paper\" keeps about 1/e of the start's weight and does not converge; no bound");
     PN_TRY(pn_schedule_read(of, &plan->base, &fw_params[FW_STEP], step, err));
+    if (!step->text && !of->each)
+        pn_plan_set(&plan->base, "step", of->eta, false);
     pn_schedule_explain(of, &plan->base, "step mu", of->eta, step->text ? "1/(T + 2)" : "as given");
     return PN_OK;
 }

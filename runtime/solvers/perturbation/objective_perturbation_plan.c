@@ -404,5 +404,12 @@ pn_status op_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     PN_TRY(pn_plan_start(&base->start, base->owner, base->objective, &common[PN_OPT_START], err));
     PN_TRY(op_gather(plan, common, own, err));
     base->seconds = op_seconds(&plan->problem);
-    return base->request.kind == PN_NONPRIVATE ? plan_nonprivate(plan, own, err) : plan_private(plan, common, own, err);
+    PN_TRY(base->request.kind == PN_NONPRIVATE ? plan_nonprivate(plan, own, err)
+                                               : plan_private(plan, common, own, err));
+    pn_plan_set(base, "lambda", plan->choice.weight / plan->problem.n, false);
+    if (plan->base.proven && base->request.kind != PN_NONPRIVATE)
+        pn_plan_set(base, "split", plan->problem.split, false);
+    if (own[OP_TOLERANCE].given)
+        pn_plan_set(base, "tolerance", own[OP_TOLERANCE].real, false);
+    return PN_OK;
 }

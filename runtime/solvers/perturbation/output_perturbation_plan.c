@@ -109,6 +109,7 @@ static void explain_steps(const output_draft *of, bool given)
                                                     : "batches in a fixed public order",
                      base->request.kind == PN_NONPRIVATE ? "" : "; noise once, on the last point");
     if (plan->method == OUTPUT_EXACT) {
+        pn_plan_set(base, "tolerance", plan->certificate.noise.offset, false);
         pn_plan_add(base, "tolerance tau", plan->certificate.noise.offset,
                     "certified distance to the exact minimum, public");
         return;

@@ -82,6 +82,7 @@ static void explain_sizes(zo_work *at)
                 "function values of single records; what fit.gradients counts");
     if (choice->rounds == 1)
         pn_plan_warn(&plan->base, "rounds = 1: the first step of every epoch is 0, so nothing moves; give at least 2");
+    pn_plan_set(&plan->base, "epochs", K, true);
     pn_plan_set(&plan->base, "rounds", T, true);
     pn_plan_set(&plan->base, "batch", (double)choice->others, true);
     if (!is_naive(at))
