@@ -96,7 +96,7 @@ return {
   title = "Mirror descent",
   minutes = 15,
   about = "Why straight steps get nowhere on the simplex, and which ones do.",
-  source = "Talwar, Thakurta, Zhang (2014), Algorithm 2 and Theorem 3.2; Beck, Teboulle (2003)",
+  source = "Talwar, Thakurta, Zhang (2014), Section 3 and Theorem 3.2; Beck, Teboulle (2003)",
   setup = function(env)
     env.C = pn.set.simplex { dim = p }
     env.c = -0.5 * pn.vec.basis(p, 1)

@@ -54,6 +54,19 @@ static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *wi
                          "expected, over the noise; sum of the two; Theorem 5.6, corrected");
 }
 
+/* calibration="paper" is what the article proves: what it prints is no noise for gradients of length L, but of sqrt(L). */
+static void explain_paper(fw_plan *plan, const fw_problem *at, const pn_arg *common)
+{
+    const pn_request *request = at->request;
+    double T = (double)plan->base.iterations;
+
+    if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
+        pn_plan_add(&plan->base, "sigma as printed",
+                    sqrt(32.0 * plan->noise.lipschitz * T) * log(at->n / request->delta) / (at->n * request->epsilon),
+                    "not used: sqrt(32 L T) ln(n/delta) / (n epsilon) has L for L^2; the article's proof has L^2 and "
+                    "ln(T/delta)");
+}
+
 static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, pn_err *err)
 {
     pn_width width;
@@ -76,9 +89,11 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
                 : at->bounded                   ? "(4 Gamma / (sigma G at T = 1))^(2/3), minimises the risk bound"
                                                 : "the default, since no risk bound tells");
     status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err);
-    if (status == PN_OK)
-        explain_risk(plan, at, &width);
-    return status;
+    if (status != PN_OK)
+        return status;
+    explain_paper(plan, at, common);
+    explain_risk(plan, at, &width);
+    return PN_OK;
 }
 
 pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err)

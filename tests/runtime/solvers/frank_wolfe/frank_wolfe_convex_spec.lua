@@ -45,6 +45,10 @@ describe("the plan of frank_wolfe_convex", function()
       {epsilon = 1, delta = 1e-6, iterations = 100, calibration = "paper"})
     assert.is_near(math.sqrt(32 * 100) * 2 * math.log(100 / 1e-6) / 400, plan.lines["noise sigma"], 1e-9)
     assert.is_true(plan.epsilon < 0.2)
+    -- L = 2, n = 400: what is printed has L where its proof has L^2, and n where it has T
+    assert.is_near(math.sqrt(32 * 2 * 100) * math.log(400 / 1e-6) / 400, plan.lines["sigma as printed"], 1e-9)
+    assert.truthy(tostring(plan):find("not used", 1, true))
+    assert.is_nil(plan:with {calibration = "tight"}.lines["sigma as printed"])
   end)
 
   it("refuses what it cannot do, before anything is spent", function()
