@@ -52,7 +52,7 @@ int pnl_data_csv(lua_State *L);
 int pnl_data_summary(lua_State *L);
 /** d:head(k) */
 int pnl_data_head(lua_State *L);
-/** Push the records whose number, from 1, is no multiple of every (2 .. n), and those whose number is one. */
+/** Push the records that data/holdout.h keeps, and those that it holds out; every: 2 .. n. */
 void pnl_data_push_holdout(lua_State *L, const pn_dataset *data, size_t every);
 /** d:take(n), d:shuffle(rng), d:share(ranks), d:split(fraction, rng), d:holdout(every) */
 int pnl_data_take(lua_State *L);

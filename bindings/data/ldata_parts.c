@@ -1,10 +1,11 @@
 /* ldata_parts.c -- data sets of some of the records: take, shuffle, share, split, holdout.
- * Depends on: ldata.h, progress.h, core/vault.h.  Used by: ldata.c, lselection.c. */
+ * Depends on: ldata.h, progress.h, core/vault.h, data/holdout.h.  Used by: ldata.c, lselection.c. */
 #include <math.h>
 
 #include "bindings/core/progress.h"
 #include "bindings/data/ldata.h"
 #include "core/vault.h"
+#include "data/holdout.h"
 
 /* Row numbers live in a userdata on the stack. */
 static size_t *new_rows(lua_State *L, size_t count)
@@ -85,16 +86,10 @@ int pnl_data_split(lua_State *L)
 
 void pnl_data_push_holdout(lua_State *L, const pn_dataset *data, size_t every)
 {
-    size_t held = data->n / every, *rows = new_rows(L, data->n), kept = 0;
+    size_t *rows = new_rows(L, data->n), kept = data->n - pn_holdout(rows, data->n, every);
 
-    for (size_t i = 0; i < data->n; i++) {
-        if ((i + 1) % every != 0)
-            rows[kept++] = i;
-        else
-            rows[data->n - held + i / every] = i;
-    }
     push_subset(L, data, rows, kept);
-    push_subset(L, data, rows + kept, held);
+    push_subset(L, data, rows + kept, data->n - kept);
 }
 
 int pnl_data_holdout(lua_State *L)

@@ -131,7 +131,7 @@ static int has_ledger(lua_State *L)
 
 /* ---- the parts ---- */
 
-/* parts(data, every) -> records whose number is no multiple of every, and those whose number is one */
+/* parts(data, every) -> those of d:holdout(every) */
 static int parts(lua_State *L)
 {
     const pn_dataset *data = pnl_check(L, 1, &pnl_dataset_class);

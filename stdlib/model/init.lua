@@ -34,7 +34,7 @@ local params = {
     doc = '"replace_one" or "zero_out": under both the number of records is public' },
   { name = "ledger", expects = "a pn.ledger", required = false, doc = "charged for the fit; the session counts it in any case" },
   { name = "test", expects = "a whole number or false", required = false, default = EVERY,
-    doc = "every test-th record is held out, by its position in the file; false: none" },
+    doc = "of each `test` records in a row one is held out, by d:holdout's rule of positions; false: none" },
   { name = "csv", expects = "a table", required = false, doc = "how the file is read: {sep=, decimal=, encoding=, header=}" },
   { name = "radius", expects = "a number", required = false, default = "auto", doc = "of the set of models" },
   { name = "clip", expects = "a number", required = false, default = "auto",
@@ -81,14 +81,14 @@ local function price(owner, options, n)
   return delta, delta
 end
 
--- Every how many-th record is held out; nil: none.
+-- Of how many records in a row one is held out; nil: none.
 local function held(owner, options, n)
   local every = options.test
   if every == nil then every = EVERY end
   if every == false then return nil end
   if math_type(every) ~= "integer" or every < 2 then
-    error(format("%s: test must be a whole number from 2 (every test-th record is held out), or false, got %s", owner,
-      shown(every)), 0)
+    error(format("%s: test must be a whole number from 2 (of each `test` records in a row one is held out), or false, got %s",
+      owner, shown(every)), 0)
   end
   if n < every then
     error(format("%s: there are %d records, fewer than test = %d; give test = false to hold none out", owner, n, every), 0)
@@ -313,9 +313,9 @@ function models.add(pn)
   }))
 end
 
-local shared = "  The rows of the file become features by the recipe; every test-th record, by its position, is held out in "
-  .. "m.test; solve.auto picks the solver from public numbers.  The model has predict(data, options) (of a file with "
-  .. "names of classes), probabilities, coefficients, intervals, card, save and export as a fit has them, "
+local shared = "  The rows of the file become features by the recipe; of each `test` records in a row one is held out in "
+  .. "m.test, by position (d:holdout); solve.auto picks the solver from public numbers.  The model has predict(data, options) "
+  .. "(of a file with names of classes), probabilities, coefficients, intervals, card, save and export as a fit has them, "
   .. "evaluate{epsilon=} (pn.evaluate on m.test), and the fields " .. concat(fields, ", ")
   .. ".  It prints what was chosen and why, the price and the largest coefficients.  public= costs nothing and improves the fit by "
   .. "records that you declare public: their exact model is the first point (start); for linear and lasso its prediction is taken "

@@ -58,8 +58,8 @@ end
 
 local function records(model)
   if not model.test then return format("all %d train the model; none is held out", model.train.n) end
-  return format("%d train the model; every record whose number is a multiple of %d is held out, %d in all (m.test)", model.train.n,
-    model.every, model.test.n)
+  return format("%d train the model; of each %d in a row one is held out, %d in all (m.test)", model.train.n, model.every,
+    model.test.n)
 end
 
 return function(model)

@@ -14,7 +14,7 @@ printed; `penumbra predict` takes the file that --output names.
   -e, --epsilon E       price of the fit
   --delta D             at this delta; default: 1/n^2, n the number of records
   --neighbours NAME     replace_one (default) or zero_out
-  --test K              hold out every K-th record, by position; default 5; 0: none
+  --test K              hold out one of each K records in a row, by position; default 5; 0: none
   -o, --output FILE     write the model there, whole or not at all; JSON if it ends in .json
   --sep CHAR            what separates fields; default: found among , ; tab
   --decimal CHAR        the decimal mark, "." or ","; default "."

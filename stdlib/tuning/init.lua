@@ -37,7 +37,7 @@ end
 
 local params = {
   { name = "solver", expects = "text", required = true, doc = "name of a solver of pn.solve" },
-  { name = "objective", expects = "a pn.objective", required = true, doc = "what is trained; every holdout-th record scores" },
+  { name = "objective", expects = "a pn.objective", required = true, doc = "what is trained; the records held out score" },
   { name = "grid", expects = "a table", required = true,
     doc = "option = {values}, or {lo=, hi=, log=true, whole=true}: a range, for solvers whose noise is Gaussian alone; each run "
       .. "draws one of all combinations, uniformly" },
@@ -55,7 +55,8 @@ local params = {
   { name = "mean", expects = "a number", required = false, default = 10, doc = "expected number of runs, above 1" },
   { name = "target", expects = "a number", required = false,
     doc = "a public score: stop at the first run that reaches it, or give up with probability 1/mean after each other one" },
-  { name = "holdout", expects = "a whole number", required = false, default = 5, doc = "each holdout-th record is held out" },
+  { name = "holdout", expects = "a whole number", required = false, default = 5,
+    doc = "of each `holdout` records in a row one is held out, by d:holdout's rule of positions" },
   { name = "pad", expects = "true or false", required = false, default = false,
     doc = "go on with runs that are thrown away, so that time does not tell how many counted" },
   { name = "rng", expects = "a pn.rng", required = false, doc = "a secure stream; a seeded one makes all of it a simulation" },

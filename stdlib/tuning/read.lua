@@ -18,7 +18,7 @@ for _, name in next, { "progress", "on_step", "trace" } do
   refused[name] = "it would tell how many runs there were, on whose secrecy the price rests"
 end
 for _, name in next, { "data", "train", "valid", "test", "parts" } do
-  refused[name] = "give the objective of all records; each holdout-th of them is held out, by its position alone"
+  refused[name] = "give the objective of all records; one of each `holdout` in a row is held out, by its position alone"
 end
 
 local known = {}
@@ -132,8 +132,8 @@ local function read_numbers(out, given)
   end
   if mean ~= nil and not is_number(mean) then fail("mean must be a number above 1, got %s", tostring(mean)) end
   if holdout ~= nil and not (math_type(holdout) == "integer" and holdout >= 2) then
-    fail("holdout must be a whole number from 2, got %s: each holdout-th record is held out, by its position, because a choice by "
-      .. "labels, or by anything else in the records, would tell of them unpaid", tostring(holdout))
+    fail("holdout must be a whole number from 2, got %s: one of each `holdout` records in a row is held out, by its position, "
+      .. "because a choice by labels, or by anything else in the records, would tell of them unpaid", tostring(holdout))
   end
   if target ~= nil and not is_number(target) then fail("target must be a number, got %s", tostring(target)) end
   out.mean, out.holdout, out.target = mean or 10, holdout or 5, target

@@ -49,7 +49,7 @@ function plan.__tostring(p)
   line("configurations", "%s", p.configurations and format("%d, one drawn uniformly for each run", p.configurations)
     or "ranges, one point drawn for each run")
   line("chance", "%.3f that one of the best 10 %% of configurations is seen", p.chance)
-  line("parts", "%d records train, %d score: each %d-th, by its position", p.train, p.held, p.holdout)
+  line("parts", "%d records train, %d score: one of each %d in a row, by its position", p.train, p.held, p.holdout)
   if p.run_epsilon then
     line("a run", "epsilon %.6g for its model, by Renyi curves, and for its score: it costs the larger of both", p.run_epsilon)
   else

@@ -72,7 +72,7 @@ method("pn.dataset", "    d = pn.data.synthetic.logistic{n = 500, p = 4, seed = 
   rescale = "print(d:rescale({-1, -1, -1, -1}, {1, 1, 1, 1}))    -- from public ranges, column by column",
   shuffle = "print(d:shuffle(pn.rng.seeded(2)))",
   split = "train, test = d:split(0.8, pn.rng.seeded(2))\n    print(train.n, test.n)",
-  holdout = "train, test = d:holdout(5)    -- each fifth record\n    print(train.n, test.n)",
+  holdout = "train, test = d:holdout(5)    -- one of each five in a row\n    print(train.n, test.n)",
   head = "print(d:head(3))    -- records: for their owner",
   describe = "L = pn.ledger{epsilon = 1}\n    print(d:describe{ledger = L, epsilon = 0.5, columns = {1, 2}})",
   summary = "print(d:summary())",

@@ -33,26 +33,11 @@ end
 
 -- ---- recipes: what is publicly known of the columns, never their values ----
 
--- n of the numbers 1 to of, in a random order that is always the same.
-local function drawn(n, of)
-  local rng, all = pn.rng.seeded(1), {}
-  for i = 1, of do all[i] = i end
-  for i = 1, n do
-    local j = i + math.floor(rng:uniform() * (of - i + 1))
-    all[i], all[j] = all[j], all[i]
-  end
-  return table.move(all, 1, n, 1, {})
-end
-
--- The columns of `most` records under the names prefix1, prefix2, ..., and their labels under `label`.
-local function columns_of(data, prefix, label, most)
-  local columns, order = { [label] = {} }, drawn(most, data.n)
-  for j = 1, data.p do
-    local column, values = data.X * pn.vec.basis(data.p, j), {}
-    for i, record in ipairs(order) do values[i] = column[record] end
-    columns[prefix .. j] = values
-  end
-  for i, record in ipairs(order) do columns[label][i] = tostring(math.tointeger(data.y[record])) end
+-- The columns of a data set under the names prefix1, prefix2, ..., and its labels under `label`.
+local function columns_of(data, prefix, label)
+  local columns = { [label] = {} }
+  for j = 1, data.p do columns[prefix .. j] = (data.X * pn.vec.basis(data.p, j)):table() end
+  for i = 1, data.n do columns[label][i] = tostring(math.tointeger(data.y[i])) end
   return columns
 end
 
@@ -87,17 +72,17 @@ local sources = {
   breast_cancer = {
     kind = "logistic", label = { diagnosis = { "0", "1" } },
     columns = function()
-      return columns_of(pn.data.csv(folder .. "/breast_cancer.csv.gz", { header = true }), "m", "diagnosis", 569)
+      return columns_of(pn.data.csv(folder .. "/breast_cancer.csv.gz", { header = true }), "m", "diagnosis")
     end,
     features = numbered("m", { 0 }, { 40, 50, 250, 3000, 0.2, 0.5, 0.5, 0.3, 0.4, 0.1, 3, 5, 25, 600, 0.05, 0.2, 0.5, 0.1, 0.1,
       0.05, 50, 60, 300, 5000, 0.3, 1.5, 1.5, 0.4, 0.7, 0.3 }),
   },
-  -- Ten flags and twelve signals around 0 of an engine, scaled to about 1 by who prepared the file; 20,000 of its records, in a
-  -- random order, since the flags go round and every fifth record has two of the ten.
+  -- Ten flags and twelve signals around 0 of an engine, scaled to about 1 by who prepared the file; its first
+  -- 20,000 records, whose flags go round: every tenth has the same one.
   ijcnn1 = {
     kind = "logistic", label = { misfire = { "-1", "1" } },
     columns = function()
-      return columns_of(pn.data.libsvm(folder .. "/ijcnn1.gz", { cols = 22, sparse = false }), "x", "misfire", 20000)
+      return columns_of(pn.data.libsvm(folder .. "/ijcnn1.gz", { cols = 22, sparse = false }):take(20000), "x", "misfire")
     end,
     features = numbered("x", { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 },
       { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 }),

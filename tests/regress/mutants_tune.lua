@@ -9,9 +9,14 @@ local selection = require "penumbra.selection"
 
 local DELTA = 0.01
 
--- Four records, of which every second one is held out, and a model so near 0 that only its sign counts.
-local function of_label(last)
-  local data = pn.data.from({ { 1 }, { 1 }, { 1 }, { 1 } }, { 1, 1, 1, last }):clip_rows("l2", 1)
+-- Four records, of which two are held out, one with this label, and a model so near 0 that only its sign counts.
+local rows = { { 1 }, { 1 }, { 1 }, { 1 } }
+local held = math.tointeger(select(2, pn.data.from(rows, { 1, 2, 3, 4 }):holdout(2)).y[2])
+
+local function of_label(label)
+  local y = { 1, 1, 1, 1 }
+  y[held] = label
+  local data = pn.data.from(rows, y):clip_rows("l2", 1)
   return pn.objective { data = data, loss = pn.loss.logistic(), set = pn.set.l2_ball { dim = 1, radius = 1e-6 } }
 end
 

@@ -20,28 +20,6 @@ local function rows(n, high)
   return high and d:with_labels(d.y + 1):clip_labels(0, high) or d
 end
 
-describe("d:holdout", function()
-  it("parts by position, in order, and keeps bounds and recipe", function()
-    local d = pn.data.from({ { 1 }, { 2 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 } }, pn.vec { 1, 2, 3, 4, 5, 6, 7 }):clip_rows("l2", 9)
-    local train, test = d:holdout(3)
-    assert.same({ 1, 2, 4, 5, 7 }, train.y:table())
-    assert.same({ 3, 6 }, test.y:table())
-    assert.same({ 3, 6 }, test.X:vec():table())
-    assert.equal(9, test.bounds.l2)
-    train, test = d:holdout(7)
-    assert.same({ 6, 1, 7 }, { train.n, test.n, test.y[1] })
-    local made = people.recipe(people.labels.logistic):data(csv)
-    assert.truthy(select(2, made:holdout(2)).recipe)
-  end)
-
-  it("refuses what parts nothing", function()
-    local d = rows(5)
-    for _, every in ipairs { 1, 6, 0, -2 } do
-      refused("holdout: every", function() d:holdout(every) end)
-    end
-  end)
-end)
-
 describe("pn.model", function()
   it("trains on four fifths of a file, says what was chosen and predicts a file by names", function()
     local m = pn.model.logistic(options "logistic")
@@ -59,7 +37,7 @@ describe("pn.model", function()
     assert.equal(tostring(m.fit:coefficients()), tostring(m:coefficients()))
     local text = tostring(m)
     for _, part in ipairs { "model: logistic regression, label income", m.plan.solver .. ": ",
-      "320 train the model; every record whose number is a",
+      "320 train the model; of each 5 in a row one is held out",
       "privacy  epsilon = 1, delta = 6.25e-06, replace_one: holds", "6.25e-06 = 1/n^2, since none was given", "so far",
       'm:predict("new.csv")', "original" } do
       assert.truthy(text:find(part, 1, true), part .. " is not in\n" .. text)

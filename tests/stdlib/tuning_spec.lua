@@ -44,6 +44,15 @@ describe("pn.tune.plan", function()
     assert.is_nil(pn.tune.plan(options { grid = { step = { lo = 0.1, hi = 10, log = true } } }).configurations)
   end)
 
+  it("parts the records by the rule of d:holdout", function()
+    local y = {}
+    for i = 1, 43 do y[i] = i end
+    local data = pn.data.from(pn.mat.zeros(43, 1), y)
+    local train, held = selection.parts(data, 5)
+    local kept, out = data:holdout(5)
+    assert.same({ kept.y:table(), out.y:table() }, { train.y:table(), held.y:table() })
+  end)
+
   it("prints itself, with the honest alternative", function()
     local text = tostring(pn.tune.plan(options()))
     for _, part in ipairs { "nothing is spent yet", "epsilon 1 at delta 1e%-05", "at most 44 with probability 0.99",
@@ -302,9 +311,13 @@ describe("pn.tune", function()
   end)
 
   it("costs no more than it says, between worst neighbours", function()
-    -- ten records, of which every second one is held out; one held-out label is turned, at a model that is nearly 0
-    local function neighbour(last)
-      local data = pn.data.from({ { 1 }, { 1 }, { 1 }, { 1 } }, { 1, 1, 1, last }):clip_rows("l2", 1)
+    -- four records, of which two are held out; the label of one of these is turned, at a model that is nearly 0
+    local rows = { { 1 }, { 1 }, { 1 }, { 1 } }
+    local held = math.tointeger(select(2, pn.data.from(rows, { 1, 2, 3, 4 }):holdout(2)).y[2])
+    local function neighbour(label)
+      local y = { 1, 1, 1, 1 }
+      y[held] = label
+      local data = pn.data.from(rows, y):clip_rows("l2", 1)
       return pn.objective { data = data, loss = pn.loss.logistic(), set = pn.set.l2_ball { dim = 1, radius = 1e-6 } }
     end
     local claimed = options { epsilon = 2, delta = 0.01, holdout = 2, grid = { step = { 1 }, iterations = { 1 } } }
