@@ -57,52 +57,6 @@ static int from_json(lua_State *L)
 
 /* ---- files ---- */
 
-static void read_character(lua_State *L, const char *name, char *out)
-{
-    int type = pnl_data_option(L, name);
-    size_t length = 0;
-    const char *text = type == LUA_TSTRING ? lua_tolstring(L, -1, &length) : NULL;
-
-    if (type != LUA_TNIL && length != 1)
-        pnl_error(L, "recipe: %s must be a string of one character, got %s", name, pnl_text(L, -1));
-    if (text)
-        *out = text[0];
-}
-
-static void read_encoding(lua_State *L, pn_recipe_file *file)
-{
-    int type = pnl_data_option(L, "encoding");
-    const char *name = type == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-
-    if (type == LUA_TNIL || (name && strcmp(name, "utf-8") == 0))
-        return;
-    if (!name || strcmp(name, "windows-1252") != 0)
-        pnl_error(L, "recipe: encoding must be \"utf-8\" or \"windows-1252\", got %s", pnl_text(L, -1));
-    file->encoding = PN_WINDOWS_1252;
-}
-
-/* The array stays on the stack, names belong to the list. */
-static void read_names(lua_State *L, pn_recipe_file *file)
-{
-    int type = pnl_data_option(L, "header"), list = lua_gettop(L);
-    lua_Integer count = type == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, list) : 0;
-    const char **names;
-
-    if (type == LUA_TNIL || (type == LUA_TBOOLEAN && lua_toboolean(L, list)))
-        return;
-    if (count == 0)
-        pnl_error(L, "recipe.data: header must be the list of names of a file that has none, got %s", pnl_got(L, list));
-    names = lua_newuserdatauv(L, (size_t)count * sizeof *names, 0);
-    for (lua_Integer k = 1; k <= count; k++) {
-        if (lua_rawgeti(L, list, k) != LUA_TSTRING || strlen(lua_tostring(L, -1)) != lua_rawlen(L, -1))
-            pnl_error(L, "recipe.data: name %d of header must be a text, got %s", (int)k, pnl_got(L, -1));
-        names[k - 1] = lua_tostring(L, -1);
-        lua_pop(L, 1);
-    }
-    file->header = names;
-    file->header_count = (size_t)count;
-}
-
 static void read_label(lua_State *L, pn_recipe_file *file)
 {
     int type = pnl_data_option(L, "label");
@@ -118,20 +72,13 @@ static int load(lua_State *L, const pn_recipe *recipe, const char *path)
 {
     static const char *const known[] = { "label", "sep", "decimal", "encoding", "header", NULL };
     pn_recipe_file file = { 0 };
-    char decimal = '.';
     pn_dataset **slot;
     pn_status status;
     pn_err err;
 
     pnl_options(L, 2, "recipe.data", NULL, NULL, known);
     read_label(L, &file);
-    read_character(L, "sep", &file.separator);
-    read_character(L, "decimal", &decimal);
-    if (decimal != '.' && decimal != ',')
-        pnl_error(L, "recipe.data: decimal must be \".\" or \",\", got %c", decimal);
-    file.decimal_comma = decimal == ',';
-    read_encoding(L, &file);
-    read_names(L, &file);
+    pnl_recipe_read_file(L, "recipe.data", &file);
     slot = pnl_new_data(L);
     pnl_run_begin(L, true);
     pnl_run_lend_task(L);
@@ -156,44 +103,6 @@ static int recipe_data(lua_State *L)
     lua_pushvalue(L, 3);
     lua_replace(L, 2);
     return load(L, recipe, path);
-}
-
-static void free_columns(void *columns)
-{
-    pn_recipe_free_columns(columns);
-}
-
-static const pnl_row columns_rows[] = { PNL_ROW_END };
-/* No script has one: it frees the names when an error comes between. */
-static const pnl_class columns_class = { "pn.recipe_columns", free_columns, columns_rows, "", NULL, NULL };
-
-static int recipe_columns(lua_State *L)
-{
-    static const char *const known[] = { "sep", "encoding", NULL };
-    pn_recipe_file file = { 0 };
-    const char *path;
-    pn_status status;
-    pn_words **names;
-    pn_err err;
-
-    lua_settop(L, 2);
-    if (lua_type(L, 1) != LUA_TSTRING)
-        return pnl_wrong_argument(L, 1, "the path of a file");
-    path = pnl_data_path(L, 1, "recipe.columns");
-    pnl_options(L, 2, "recipe.columns", NULL, NULL, known);
-    read_character(L, "sep", &file.separator);
-    read_encoding(L, &file);
-    names = (pn_words **)pnl_newbox(L, &columns_class);
-    pnl_run_begin(L, true);
-    status = pn_recipe_columns(names, path, &file, pnl_task(L), &err);
-    pnl_run_end(L);
-    pnl_status(L, status, &err);
-    lua_createtable(L, (int)(*names)->count, 0);
-    for (size_t k = 0; k < (*names)->count; k++) {
-        lua_pushstring(L, pn_words_at(*names, k));
-        lua_rawseti(L, -2, (lua_Integer)k + 1);
-    }
-    return 1;
 }
 
 /* ---- what is known of it ---- */
@@ -380,11 +289,17 @@ static const pnl_row functions[] = {
       "The recipe that r:json() wrote, or one written by hand: an object with label, features (a list of {\"name\": "
       "\"age\", \"values\": [17, 90]}, or an object of columns), missing, na, intercept, norm and clip, which mean "
       "what they mean to pn.recipe.  Errors name line and column of what is no JSON, or the recipe's column." },
-    { "columns", recipe_columns, PNL_FUNCTION, PNL_RAW | PNL_FILES,
+    { "columns", pnl_recipe_columns, PNL_FUNCTION, PNL_RAW | PNL_FILES,
       "pn.recipe.columns(path, {sep=, encoding=}) -> list",
       "The names in the first line of a CSV file, gzip or plain, in their order: what a recipe can name.  The records "
       "are not looked at.  sep and encoding as for r:data.  For the file's owner: nothing says that the names are "
       "public." },
+    { "texts", pnl_recipe_texts, PNL_FUNCTION, PNL_RAW | PNL_FILES,
+      "pn.recipe.texts(path, columns, {sep=, decimal=, encoding=, header=}) -> table",
+      "What a CSV file holds in columns that no recipe turns into numbers, such as the ids beside predictions: for each "
+      "name in the list `columns` the list of its texts, without quotes and the blanks around them, of the records that "
+      "r:data makes of the file.  Options as for r:data; decimal=\",\" keeps commas from being found as separators.  For "
+      "the file's owner: what it holds is not protected.  Errors as of r:data; for a name that is twice in the list." },
     PNL_ROW_END
 };
 

@@ -158,11 +158,27 @@ pn_status pn_recipe_columns(pn_words **out, const char *path, const pn_recipe_fi
                             pn_err *err);
 void pn_recipe_free_columns(pn_words *columns);
 
+/* What the fields of one column hold, record by record, each ended by a zero byte.  All zeros: nothing. */
+typedef struct pn_recipe_text {
+    char *bytes; /* [room] owned */
+    size_t used, room, records;
+} pn_recipe_text;
+
+/** texts[count], all zeros before: the texts of these columns of a file, without quotes and the blanks around them, of
+ *  the records that pn_recipe_load makes of it.  The caller clears them, after a failure too.
+ *  Errors: PN_EINVAL for a name that is twice in names[count]; else as pn_recipe_load.  Messages quote the file. */
+pn_status pn_recipe_texts(pn_recipe_text *texts, const char *const *names, size_t count, const char *path,
+                          const pn_recipe_file *options, pn_task *task, pn_err *err);
+void pn_recipe_text_clear(pn_recipe_text *text);
+
 #define PN_RECIPE_SKIP SIZE_MAX
 
 /** role[names->count]: for each name of a header the column of the recipe, recipe->count for the label, or
  *  PN_RECIPE_SKIP.  Errors: PN_EINVAL for a column that is not there. */
 pn_status pn_recipe_match(const pn_recipe *recipe, const pn_words *names, bool labelled, const char *owner,
                           size_t *role, pn_err *err);
+/** The same for wanted[count]: role is a place in that list, or PN_RECIPE_SKIP. */
+pn_status pn_recipe_match_names(const char *const *wanted, size_t count, const pn_words *names, const char *owner,
+                                size_t *role, pn_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* recipe_file.c -- a data set from a CSV file by a recipe.
+/* recipe_file.c -- a data set from a CSV file by a recipe, the texts of its columns, and their names.
  * Depends on: recipe.h, recipe_field.h, data (text.h, csv_text.h, csv_plan.h, store.h), core.  Used by: hosts. */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,10 @@
 typedef struct reader {
     pn_text text;
     pn_store store;
-    const pn_recipe *recipe;
+    const pn_recipe *recipe; /* or NULL: */
+    pn_recipe_text *texts;   /* [wanted_count] what is read; NULL too: the names alone */
+    const char *const *wanted;
+    size_t wanted_count;
     const pn_recipe_file *options;
     pn_recipe_reading reading;
     pn_field_reader field;
@@ -114,14 +117,17 @@ static pn_status learn(reader *self, pn_err *err)
 {
     self->width = self->names.count;
     PN_TRY(pn_new(&self->role, self->width, err, "%.300s: out of memory", self->text.path));
-    PN_TRY(pn_recipe_match(self->recipe, &self->names, self->labelled, self->text.path, self->role, err));
+    if (self->recipe)
+        PN_TRY(pn_recipe_match(self->recipe, &self->names, self->labelled, self->text.path, self->role, err));
+    else
+        PN_TRY(pn_recipe_match_names(self->wanted, self->wanted_count, &self->names, self->text.path, self->role, err));
     return check_twice(self, err);
 }
 
 /* Nothing is wanted but the names: reading ends. */
 static pn_status learn_or_end(reader *self, pn_err *err)
 {
-    return self->recipe ? learn(self, err) : PN_ECANCELLED;
+    return self->recipe || self->texts ? learn(self, err) : PN_ECANCELLED;
 }
 
 /* "sep=;": what spreadsheets read, and write, before the header. */
@@ -163,6 +169,24 @@ static pn_status take_names(reader *self, pn_err *err)
 
 /* ---- records ---- */
 
+static pn_status add_text(pn_recipe_text *text, const pn_recipe_value *value, pn_err *err)
+{
+    size_t needed = text->used + value->length + 1;
+
+    if (needed > text->room) {
+        char *larger = pn_resize(text->bytes, 2 * needed, 1);
+
+        PN_TRY(pn_made(larger, err, "out of memory for a text"));
+        text->bytes = larger;
+        text->room = 2 * needed;
+    }
+    memcpy(text->bytes + text->used, value->text, value->length);
+    text->bytes[needed - 1] = '\0';
+    text->used = needed;
+    text->records++;
+    return PN_OK;
+}
+
 static pn_status read_field(reader *self, const char *line, const char **at, size_t role, pn_err *err)
 {
     const pn_recipe *recipe = self->recipe;
@@ -170,8 +194,10 @@ static pn_status read_field(reader *self, const char *line, const char **at, siz
     pn_recipe_value value;
     pn_status status = pn_field_read(&self->field, *at, &value, at, err);
 
-    if (status != PN_OK)
-        return placed(self, line, *at, status, err);
+    if (status == PN_OK && self->texts)
+        status = add_text(&self->texts[role], &value, err);
+    if (status != PN_OK || self->texts)
+        return status == PN_OK ? PN_OK : placed(self, line, *at, status, err);
     if (role == recipe->count)
         return pn_recipe_take_label(recipe, &value, &self->reading, &place, &self->label, err);
     return pn_recipe_take(recipe, &recipe->columns[role], &value, &self->reading, &place, self->kept, err);
@@ -183,7 +209,8 @@ static const char *read_plain(reader *self, const char *at, size_t role)
     const pn_recipe *recipe = self->recipe;
     double value;
 
-    if (role >= recipe->count || recipe->columns[role].kind != PN_COLUMN_NUMBER || self->reading.decimal_comma)
+    if (!recipe || role >= recipe->count || recipe->columns[role].kind != PN_COLUMN_NUMBER ||
+        self->reading.decimal_comma)
         return NULL;
     at = pn_csv_number_at(at, self->field.separator, self->reading.c_locale, &value);
     return at && isfinite(value) && pn_recipe_keep_number(recipe, &recipe->columns[role], value, self->kept) ? at
@@ -217,7 +244,8 @@ static pn_status read_record(reader *self, const char *line, pn_err *err)
                            self->text.path, self->text.line, at - line + 1, self->width, count_fields(line, separator));
         at++;
     }
-    return pn_recipe_keep(self->recipe, &self->store, self->kept, self->label) ? PN_OK : no_memory(self, err);
+    return self->texts || pn_recipe_keep(self->recipe, &self->store, self->kept, self->label) ? PN_OK
+                                                                                              : no_memory(self, err);
 }
 
 static const char *record_ends(const void *of, const char *line, const char *end)
@@ -254,24 +282,46 @@ static pn_status check_options(const pn_recipe_file *options, pn_err *err)
     return PN_OK;
 }
 
-static pn_status read_all(reader *self, pn_err *err)
+static pn_status open_reader(reader *self, const char *path, pn_task *task, pn_err *err)
 {
-    pn_status status = PN_OK;
-
-    self->reading = (pn_recipe_reading){ self->text.c_locale, self->options->decimal_comma };
+    PN_TRY(check_options(self->options, err));
     self->field.separator = self->options->separator;
     self->field.encoding = self->options->encoding;
+    return pn_text_open(&self->text, path, task, err);
+}
+
+static pn_status read_records(reader *self, pn_err *err)
+{
+    if (self->options->header)
+        PN_TRY(take_names(self, err));
+    return pn_text_each_record(&self->text, record_ends, read_line, self, err);
+}
+
+static pn_status no_records(const reader *self, pn_err *err)
+{
+    return pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
+}
+
+static pn_status read_all(reader *self, pn_err *err)
+{
+    self->reading = (pn_recipe_reading){ self->text.c_locale, self->options->decimal_comma };
     self->labelled = self->recipe->label.kind != PN_LABEL_NONE && !self->options->no_label;
     PN_TRY(pn_new(&self->kept, self->recipe->stored, err, "%.300s: out of memory", self->text.path));
     if (self->recipe->intercept > 0.0)
         self->kept[self->recipe->stored - 1] = 1.0;
-    if (self->options->header)
-        status = take_names(self, err);
-    if (status == PN_OK)
-        status = pn_text_each_record(&self->text, record_ends, read_line, self, err);
-    if (status == PN_OK && self->store.records == 0)
-        status = pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
-    return status;
+    PN_TRY(read_records(self, err));
+    return self->store.records > 0 ? PN_OK : no_records(self, err);
+}
+
+static void close_reader(reader *self)
+{
+    pn_free(self->kept);
+    pn_free(self->role);
+    pn_words_clear(&self->names);
+    pn_words_clear(&self->twice);
+    pn_field_clear(&self->field);
+    pn_store_clear(&self->store);
+    pn_text_close(&self->text);
 }
 
 pn_status pn_recipe_load(pn_dataset **out, const pn_recipe *recipe, const char *path, const pn_recipe_file *options,
@@ -280,26 +330,37 @@ pn_status pn_recipe_load(pn_dataset **out, const pn_recipe *recipe, const char *
     static const pn_recipe_file defaults = { 0 };
     reader self = { .recipe = recipe, .options = options ? options : &defaults };
     pn_dataset *data = NULL;
-    pn_status status = check_options(self.options, err);
+    pn_status status;
 
-    if (status == PN_OK)
-        status = pn_text_open(&self.text, path, task, err);
-    if (status != PN_OK)
-        return status;
+    PN_TRY(open_reader(&self, path, task, err));
     status = read_all(&self, err);
     if (status == PN_OK)
         status = pn_recipe_finish(&data, recipe, &self.store, self.labelled, self.text.name, err);
     if (status == PN_OK)
         status = pn_dataset_set_origin(data, pn_ahead_content(self.text.ahead), err);
     status = pn_dataset_deliver(out, data, status);
-    pn_free(self.kept);
-    pn_free(self.role);
-    pn_words_clear(&self.names);
-    pn_words_clear(&self.twice);
-    pn_field_clear(&self.field);
-    pn_store_clear(&self.store);
-    pn_text_close(&self.text);
+    close_reader(&self);
     return status;
+}
+
+pn_status pn_recipe_texts(pn_recipe_text *texts, const char *const *names, size_t count, const char *path,
+                          const pn_recipe_file *options, pn_task *task, pn_err *err)
+{
+    reader self = { .texts = texts, .wanted = names, .wanted_count = count, .options = options };
+    pn_status status;
+
+    PN_TRY(open_reader(&self, path, task, err));
+    status = read_records(&self, err);
+    if (status == PN_OK && count > 0 && texts[0].records == 0)
+        status = no_records(&self, err);
+    close_reader(&self);
+    return status;
+}
+
+void pn_recipe_text_clear(pn_recipe_text *text)
+{
+    pn_free(text->bytes);
+    memset(text, 0, sizeof *text);
 }
 
 static pn_status read_columns(reader *self, pn_err *err)
@@ -314,23 +375,17 @@ static pn_status read_columns(reader *self, pn_err *err)
 pn_status pn_recipe_columns(pn_words **out, const char *path, const pn_recipe_file *options, pn_task *task, pn_err *err)
 {
     reader self = { .options = options };
-    pn_status status = check_options(options, err);
+    pn_status status;
 
-    if (status == PN_OK)
-        status = pn_text_open(&self.text, path, task, err);
-    if (status != PN_OK)
-        return status;
-    self.field.encoding = options->encoding;
+    PN_TRY(open_reader(&self, path, task, err));
     status = read_columns(&self, err);
     if (status == PN_OK)
         status = pn_new(out, 1, err, "recipe: out of memory");
-    if (status == PN_OK)
+    if (status == PN_OK) {
         **out = self.names;
-    else
-        pn_words_clear(&self.names);
-    pn_words_clear(&self.twice);
-    pn_field_clear(&self.field);
-    pn_text_close(&self.text);
+        memset(&self.names, 0, sizeof self.names);
+    }
+    close_reader(&self);
     return status;
 }
 

@@ -1,4 +1,4 @@
--- predict.lua -- the program `penumbra predict`: a model and a CSV file in, a CSV file of predictions out, an exit status.
+-- predict.lua -- the program `penumbra predict`: a model and a CSV file in, predictions as CSV or JSON lines out, an exit status.
 -- Depends on: penumbra, penumbra.programs.main.  Used by: bindings/prompt/main.c.
 local pn = require "penumbra"
 local main = require "penumbra.programs.main"
@@ -7,47 +7,36 @@ local usage = [[
 usage: penumbra predict MODEL CSV [options]
 MODEL is a file that fit:save or fit:export (JSON) wrote, of a fit that has a recipe.  CSV is a file with the recipe's
 columns, plain or gzip; it needs no label.  The output is CSV with a column "prediction" and a line for each record.
+  --keep NAME[,NAME]    copy these columns of the file, such as ids, in front of the predictions; reads the file
+                        twice, which a pipe does not allow
   --probabilities       add a column "probability NAME" for each class
+  --format NAME         csv (default), or jsonl: a JSON object for each record, with the names of the columns; null
+                        stands for a number that is not finite
   -o, --output FILE     write there, whole or not at all; default: standard output
-  --sep CHAR            what separates fields; default: found among , ; tab
-  --decimal CHAR        the decimal mark, "." or ","; default "."
-  --encoding NAME       utf-8 (default) or windows-1252
+]] .. main.reading .. [[
   -h, --help            print this
 Exit status: 0 done; 1 the model or a file was refused, or could not be read or written; 2 wrong usage.
 ]]
 
--- The option's name in the table of options; of those of the recipe, what recipe:data calls it.
-local takes = { ["--output"] = "output", ["-o"] = "output", ["--sep"] = "sep", ["--decimal"] = "decimal",
-  ["--encoding"] = "encoding" }
+local takes = { ["--output"] = "output", ["-o"] = "output", ["--keep"] = "keep", ["--format"] = "format" }
 
 -- {model=, csv=, ...}, or nil and what is wrong.
 local function parse(words)
-  local asked, plain, k = {}, false, 1
-  while k <= #words do
-    local word = words[k]
-    if plain or word:sub(1, 1) ~= "-" then
-      asked[#asked + 1] = word
-    elseif word == "--" then
-      plain = true
-    elseif word == "-h" or word == "--help" then
-      asked.help = true
-    elseif word == "--probabilities" then
-      asked.probabilities = true
-    elseif takes[word] then
-      k = k + 1
-      if not words[k] then return nil, ("a value is missing after '%s'"):format(word) end
-      asked[takes[word]] = words[k]
-    else
-      return nil, ("unknown option '%s'"):format(word)
-    end
-    k = k + 1
+  local asked, wrong = main.words(words, takes, { ["--probabilities"] = "probabilities" })
+  if not asked or asked.help then return asked, wrong end
+  if #asked ~= 2 then return nil, "expected a model and a CSV file" end
+  asked.format = asked.format or "csv"
+  if asked.format ~= "csv" and asked.format ~= "jsonl" then
+    return nil, ("--format takes csv or jsonl, got '%s'"):format(asked.format)
   end
-  if not asked.help and #asked ~= 2 then return nil, "expected a model and a CSV file" end
+  wrong = main.list_of(asked, "keep")
+  if wrong then return nil, wrong end
   return asked
 end
 
+-- ---- fields ----
+
 local function quoted(text)
-  text = tostring(text)
   return text:find '[,;"\r\n\t]' and '"' .. text:gsub('"', '""') .. '"' or text
 end
 
@@ -55,30 +44,97 @@ local function number(x)
   return math.type(x) == "float" and x == math.floor(x) and math.abs(x) < 2 ^ 53 and ("%d"):format(x) or ("%.17g"):format(x)
 end
 
-local function predict(asked)
-  local fit = pn.load(asked[1])
+local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
+
+-- A text as JSON has it.
+local function literal(text)
+  if not utf8.len(text) then
+    error(("--format jsonl: '%s' is not UTF-8; --encoding windows-1252 reads other text"):format(text:gsub("[^ -~]", "?")), 0)
+  end
+  return '"' .. text:gsub('[%c"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
+end
+
+local function literal_number(x) return x - x == 0 and number(x) or "null" end -- JSON has none that is not finite
+
+local formats = {
+  csv = function(head)
+    local names = {}
+    for k, name in ipairs(head) do names[k] = quoted(name) end
+    return table.concat(names, ",") .. "\n", function(values)
+      for k, value in ipairs(values) do values[k] = type(value) == "string" and quoted(value) or number(value) end
+      return table.concat(values, ",") .. "\n"
+    end
+  end,
+  jsonl = function(head)
+    local names = {}
+    for k, name in ipairs(head) do names[k] = literal(name) .. ": " end
+    local function field(k, value) return names[k] .. (type(value) == "string" and literal(value) or literal_number(value)) end
+    return "", function(values)
+      for k, value in ipairs(values) do values[k] = field(k, value) end
+      return "{" .. table.concat(values, ", ") .. "}\n"
+    end
+  end,
+}
+
+-- ---- columns ----
+
+local function model_of(path)
+  local fit = pn.load(path)
   local is_fit, recipe = pcall(function() return fit.recipe end) -- of a .npy file it is a vector or matrix
-  if not is_fit then error(asked[1] .. ": this file is not a model", 0) end
-  if not recipe then
-    error(asked[1] .. ": the model has no recipe, which says what the columns of a file mean", 0)
+  if not is_fit then error(path .. ": this file is not a model", 0) end
+  if not recipe then error(path .. ": the model has no recipe, which says what the columns of a file mean", 0) end
+  return fit, recipe
+end
+
+-- The columns of the file that --keep names, for `count` records.
+local function keep(asked, count)
+  local fine, texts = pcall(pn.recipe.texts, asked[2], asked.keep, main.reading_of(asked))
+  if not fine then error("--keep: " .. main.plain(texts), 0) end
+  local columns = {}
+  for k, name in ipairs(asked.keep) do
+    if #texts[name] ~= count then error("--keep: " .. asked[2] .. ": the file changed while it was read; run this again", 0) end
+    columns[k] = { name = name, at = function(i) return texts[name][i] end }
   end
-  local d = recipe:data(asked[2], { label = false, sep = asked.sep, decimal = asked.decimal, encoding = asked.encoding })
+  return columns
+end
+
+-- The columns of the output in their order, {name=, at = number of a record -> text or number}, and how many records there are.
+local function columns_of(asked)
+  local fit, recipe = model_of(asked[1])
+  local reading = main.reading_of(asked)
+  reading.label = false
+  local d = recipe:data(asked[2], reading)
+  local columns = asked.keep and keep(asked, d.n) or {}
   local label = recipe:label()
-  local classes = label and label.classes
-  local values = fit:predict(d, { labels = classes and true or false })
-  local head, chances, names = { "prediction" }, nil, {}
+  local values = fit:predict(d, { labels = label and label.classes and true or false })
+  columns[#columns + 1] = { name = "prediction", at = function(i) return values[i] end }
   if asked.probabilities then
-    chances, names = fit:probabilities(d)
+    local chances, names = fit:probabilities(d)
     chances = chances:vec():table() -- row by row
-    for k, name in ipairs(names) do head[k + 1] = quoted("probability " .. name) end
+    for k, name in ipairs(names) do
+      columns[#columns + 1] = { name = "probability " .. name, at = function(i) return chances[(i - 1) * #names + k] end }
+    end
   end
-  local lines = { table.concat(head, ",") }
-  for i = 1, d.n do
-    local fields = { classes and quoted(values[i]) or number(values[i]) }
-    for k = 1, #names do fields[k + 1] = number(chances[(i - 1) * #names + k]) end
-    lines[i + 1] = table.concat(fields, ",")
+  return columns, d.n
+end
+
+local function predict(asked)
+  local columns, count = columns_of(asked)
+  local head, seen = {}, {}
+  for k, column in ipairs(columns) do
+    if seen[column.name] then
+      error(("--keep: the output has a column '%s' of its own; rename that of the file"):format(column.name), 0)
+    end
+    head[k], seen[column.name] = column.name, true
   end
-  return table.concat(lines, "\n") .. "\n"
+  local first, line = formats[asked.format](head)
+  local lines = { first }
+  for i = 1, count do
+    local values = {}
+    for k, column in ipairs(columns) do values[k] = column.at(i) end
+    lines[i + 1] = line(values)
+  end
+  return table.concat(lines)
 end
 
 return main.program("penumbra predict", usage, parse, function(asked) return predict(asked), asked.output end)

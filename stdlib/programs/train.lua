@@ -15,43 +15,21 @@ printed; `penumbra predict` takes the file that --output names.
   --delta D             at this delta; default: 1/n^2, n the number of records
   --neighbours NAME     replace_one (default) or zero_out
   --test K              hold out one of each K records in a row, by position; default 5; 0: none
+  --public FILE         records that you declare public, read as the CSV is: they improve the fit at no price, and
+                        nothing protects them
   -o, --output FILE     write the model there, whole or not at all; JSON if it ends in .json
-  --sep CHAR            what separates fields; default: found among , ; tab
-  --decimal CHAR        the decimal mark, "." or ","; default "."
-  --encoding NAME       utf-8 (default) or windows-1252
+]] .. main.reading .. [[
   -h, --help            print this
 Exit status: 0 done; 1 a file, the recipe or the fit was refused; 2 wrong usage.  What is refused costs nothing.
 ]]
 
 local takes = { ["--recipe"] = "recipe", ["-r"] = "recipe", ["--epsilon"] = "epsilon", ["-e"] = "epsilon", ["--delta"] = "delta",
-  ["--neighbours"] = "neighbours", ["--test"] = "test", ["--output"] = "output", ["-o"] = "output", ["--sep"] = "sep",
-  ["--decimal"] = "decimal", ["--encoding"] = "encoding" }
+  ["--neighbours"] = "neighbours", ["--test"] = "test", ["--public"] = "public", ["--output"] = "output", ["-o"] = "output" }
 local numbers = { "epsilon", "delta", "test" }
 local kinds = { logistic = true, linear = true, poisson = true, multinomial = true, lasso = true }
 
--- What stands beside options, and the options; or nil and what is wrong.
-local function words_of(words)
-  local asked, k = {}, 1
-  while k <= #words do
-    local word = words[k]
-    if word:sub(1, 1) ~= "-" then
-      asked[#asked + 1] = word
-    elseif word == "-h" or word == "--help" then
-      asked.help = true
-    elseif takes[word] then
-      k = k + 1
-      if not words[k] then return nil, ("a value is missing after '%s'"):format(word) end
-      asked[takes[word]] = words[k]
-    else
-      return nil, ("unknown option '%s'"):format(word)
-    end
-    k = k + 1
-  end
-  return asked
-end
-
 local function parse(words)
-  local asked, wrong = words_of(words)
+  local asked, wrong = main.words(words, takes, {})
   if not asked or asked.help then return asked, wrong end
   if #asked ~= 2 then return nil, "expected a kind of model and a CSV file" end
   if not kinds[asked[1]] then return nil, ("unknown kind '%s'"):format(asked[1]) end
@@ -84,10 +62,11 @@ end
 local function train(asked)
   local recipe = recipe_of(asked.recipe)
   if asked.output then config.writable(asked.output, "--output", "the model") end
+  if asked.public then config.readable(asked.public, "--public", "the public records") end
   local test = asked.test
   if test == 0 then test = false end
   local model = pn.model[asked[1]] { data = asked[2], recipe = recipe, epsilon = asked.epsilon, delta = asked.delta,
-    neighbours = asked.neighbours, test = test, csv = { sep = asked.sep, decimal = asked.decimal, encoding = asked.encoding } }
+    neighbours = asked.neighbours, test = test, public = asked.public, csv = main.reading_of(asked) }
   if asked.output then
     if asked.output:match "%.json$" then model:export(asked.output) else model:save(asked.output) end
   end

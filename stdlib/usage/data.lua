@@ -18,6 +18,9 @@ local usage = {
   ["recipe.columns"] = [[
     io.open("adults.csv", "w"):write("age;job;income\n31;cook;<=50K\n"):close()
     print(table.concat(pn.recipe.columns("adults.csv"), ", "))    -- what a recipe can name]],
+  ["recipe.texts"] = [[
+    io.open("patients.csv", "w"):write("id,age\n007,31\n008,58\n"):close()
+    print(pn.recipe.texts("patients.csv", {"id"}).id[1])    -- "007", as the file has it]],
   ["recipe.estimate"] = [[
     lines = {"age,spent"}
     for i = 1, 4000 do lines[#lines + 1] = 18 + i % 70 .. "," .. i * 37 % 5000 end

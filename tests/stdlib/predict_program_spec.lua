@@ -61,7 +61,54 @@ describe("penumbra predict", function()
     for i = 1, 120 do assert.equal(values[i], tonumber(lines[i + 1])) end
   end)
 
+  it("copies columns of the file in front of the predictions", function()
+    local fit = people.fit(csv, "squared")
+    fit:export(model)
+    local values, lines = fit:predict(csv), lines_of((predict(model, csv, "--keep", "job,born")))
+    local texts = pn.recipe.texts(csv, { "job", "born" })
+    assert.same({ "job,born,prediction", 121 }, { lines[1], #lines })
+    for i = 1, 120 do
+      local job = texts.job[i]
+      assert.equal(("%s,%s,%.17g"):format(job:find "," and '"' .. job .. '"' or job, texts.born[i], values[i]), lines[i + 1])
+    end
+  end)
+
+  it("writes a JSON object for each record", function()
+    local file = os.tmpname()
+    program.write_all(file, 'age,job,born,member,"i,d"\n30,cook,1980-01-01,yes,"a ""b""\\\n\1é"\n40,x,1990-01-01,no,007\n')
+    local fit = people.fit(csv, "logistic")
+    fit:export(model)
+    local text, err, code = predict(model, file, "--keep", '"i,d",age', "--format", "jsonl", "--probabilities")
+    assert.same({ "", 0 }, { err, code })
+    local names, p = fit:predict(file, { labels = true }), fit:probabilities(file)
+    local wanted = { [["a \"b\"\\\n\u0001é"]], '"007"' }
+    local lines = {}
+    for i, id in ipairs(wanted) do
+      lines[i] = ('{"i,d": %s, "age": "%d", "prediction": "%s", "probability <=50K": %.17g, "probability >50K": %.17g}\n')
+        :format(id, 20 + 10 * i, names[i], p[i][1], p[i][2])
+    end
+    assert.equal(table.concat(lines), text)
+    people.fit(csv, "squared"):export(model)
+    program.write_all(model, (program.read_all(model):gsub('("theta": *%[)[^,]*', "%11e308", 1)))
+    text = predict(model, file, "--format", "jsonl")
+    assert.matches('^{"prediction": null}\n', text) -- what has no number in JSON
+    os.remove(file)
+  end)
+
+  it("reads files without a line of names", function()
+    people.fit(csv, "squared"):export(model)
+    local lines = lines_of(program.read_all(csv))
+    local head = table.remove(lines, 1)
+    local bare = os.tmpname()
+    program.write_all(bare, table.concat(lines, "\n") .. "\n")
+    assert.equal((predict(model, csv, "--keep", "visits")), (predict(model, bare, "--keep", "visits", "--header", head)))
+    os.remove(bare)
+  end)
+
   it("ends with a message and a status, and no file, where it cannot", function()
+    local taken, latin = os.tmpname(), os.tmpname()
+    program.write_all(taken, "age,job,born,member,prediction\n30,cook,1980-01-01,yes,1\n")
+    program.write_all(latin, "age,job,born,member,city\n30,cook,1980-01-01,yes,Z\xFCrich\n")
     people.fit(csv, "squared"):export(model)
     os.remove(out)
     local holes = os.tmpname()
@@ -75,7 +122,18 @@ describe("penumbra predict", function()
       { 1, "JSON", bad, csv }, { 1, "No such file", "/nowhere", csv }, { 1, "No such file", model, "/nowhere" },
       { 1, "no likelihood", model, csv, "--probabilities" }, { 2, "unknown option '%-%-moon'", model, csv, "--moon" },
       { 2, "missing after '%-%-sep'", model, csv, "--sep" }, { 2, "expected a model", model },
-      { 1, "decimal must be", model, csv, "--decimal", ";" },
+      { 2, "%-%-decimal takes", model, csv, "--decimal", ";" },
+      { 2, "%-%-sep takes one character, got 'ab'", model, csv, "--sep", "ab" },
+      { 2, "%-%-encoding takes .*, got 'latin1'", model, csv, "--encoding", "latin1" },
+      { 2, "%-%-header takes names .*, got 'a,,b'", model, csv, "--header", "a,,b" },
+      { 2, "%-%-keep takes names .*, got 'a,'", model, csv, "--keep", "a," },
+      { 2, "%-%-keep takes names .*, got '\"a\"b'", model, csv, "--keep", '"a"b' },
+      { 2, "%-%-format takes csv or jsonl, got 'xml'", model, csv, "--format", "xml" },
+      { 1, "%-%-keep: .*: there is no column 'jobs', the nearest is 'job'", model, csv, "--keep", "jobs" },
+      { 1, "%-%-keep: .*: column 'job' is asked for twice", model, csv, "--keep", "job,job" },
+      { 1, "%-%-keep: the output has a column 'prediction' of its own; rename", model, taken, "--keep", "prediction" },
+      { 1, "%-%-format jsonl: 'Z%?rich' is not UTF%-8; %-%-encoding windows%-1252", model, latin, "--keep", "city", "--format",
+        "jsonl" },
     } do
       local words = { "predict", "--output", out, table.unpack(case, 3) }
       local text, err, code = program.run(words)
@@ -91,7 +149,7 @@ describe("penumbra predict", function()
     end
     local text, _, code = predict(model, csv, "-o", "/dev/stdout")
     assert.same({ 121, 0 }, { #lines_of(text), code })
-    for _, path in ipairs { holes, bad, npy } do os.remove(path) end
+    for _, path in ipairs { holes, bad, npy, taken, latin } do os.remove(path) end
   end)
 end)
 

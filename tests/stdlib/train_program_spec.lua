@@ -70,6 +70,27 @@ describe("penumbra train", function()
     assert.truthy(text:find("ranges and fit, composed", 1, true))
   end)
 
+  it("takes public records and a file without a line of names", function()
+    for name, first in pairs { ["private.csv"] = 1, ["public.csv"] = 3001 } do
+      local lines = {}
+      for i = first, first + 999 do lines[#lines + 1] = i .. ";" .. 20 + i * 37 % 60 .. ",5;" .. i * 37 % 60 + 20 + i % 7 end
+      program.write_all(at(name), table.concat(lines, "\n") .. "\n")
+    end
+    program.write_all(at "line.lua", "label = {y = {0, 100}}\nfeatures = {x = {0, 100}}\n")
+    local words = { "train", "linear", at "private.csv", "-r", at "line.lua", "-e", "1", "--header", "id,x,y", "--decimal", ",",
+      "-o", at "public.json", "--public", at "public.csv" }
+    local text, err, code = program.run(words)
+    assert.same({ "", 0 }, { err, code })
+    assert.truthy(text:find("public   1000 records, declared public by the caller", 1, true), text)
+    assert.same({ 800, 1 }, { pn.load(at "public.json").plan.records, select(2, text:gsub("epsilon = 1, delta = 1e%-06", "")) })
+    words[#words] = "/nowhere"
+    os.remove(at "public.json")
+    text, err, code = program.run(words)
+    assert.same({ "", 1 }, { text, code })
+    assert.equal("penumbra train: --public: the public records: /nowhere: No such file or directory\n", err)
+    assert.is_nil(io.open(at "public.json"))
+  end)
+
   it("ends with a message and a status, and no file, where it cannot", function()
     program.write_all(at "bad.lua", "label = {bought = {0, 1}}\nfeatures = {weight = {40, 100}}\n")
     program.write_all(at "worse.lua", "label = \n")
@@ -78,6 +99,8 @@ describe("penumbra train", function()
       { 2, "expected a kind", "logistic", "-r", "x", "-e", "1" }, { 2, "unknown kind 'ridge'", "ridge", "x", "-r", "x", "-e", "1" },
       { 2, "--recipe is missing", "logistic", "x", "-e", "1" }, { 2, "--epsilon is missing", "logistic", "x", "-r", "x" },
       { 2, "takes a number, got 'one'", "logistic", "x", "-r", "x", "-e", "one" }, { 2, "unknown option '--moon'", "--moon" },
+      { 2, "--encoding takes utf-8 or windows-1252, got 'ascii'", "logistic", "x", "-r", "x", "-e", "1", "--encoding", "ascii" },
+      { 2, "--header takes names between commas, such as id,age, got ','", "logistic", "x", "-r", "x", "-e", "1", "--header", "," },
       { 2, "a value is missing", "logistic", "x", "-r" }, { 1, "No such file", "logistic", "/nowhere", good },
       { 1, "No such file", "logistic", at "people.csv", "-r", "/nowhere", "-e", "1" },
       { 1, "which pn.model.linear takes", "logistic", at "people.csv", "-r", at "bad.lua", "-e", "1" },

@@ -130,15 +130,50 @@ describe("a recipe's CSV reader", function()
     end
   end)
 
-  it("neither crashes nor hangs on damaged files", function()
-    local rng = pn.rng.seeded(11)
+  it("gives the texts of columns of the records that it reads", function()
+    local path = files.write('id,a,"n,b"\r\n007,5," x"\r\n\r\n 8 ,,"sagt ""ja"",\nnein" \r\nNA,1,')
+    assert.same({ id = { "007", "8", "NA" }, ["n,b"] = { " x", 'sagt "ja",\nnein', "" } }, pn.recipe.texts(path, { "n,b", "id" }))
+    path = files.write("Z\xFCrich;1,5\n")
+    assert.same({ c = { "Zürich" } },
+      pn.recipe.texts(path, { "c" }, { header = { "c", "a" }, decimal = ",", encoding = "windows-1252" }))
+    assert.same({ a = { "1,5" } }, pn.recipe.texts(path, { "a" }, { header = { "c", "a" }, sep = ";" }))
+  end)
+
+  it("refuses texts of columns that are not there, or twice, and of no records", function()
+    for _, case in ipairs {
+      { "FILE: there is no column 'ida', the nearest is 'id'; it has id, a, (column 3)", { "ida" } },
+      { "FILE: column 'id' is asked for twice", { "id", "a", "id" } }, { "FILE: two columns are named 'a'", { "a" } },
+      { "recipe.texts: columns must be a list of one name or more, got a table", {} },
+      { 'recipe.texts: columns must be a list of one name or more, got the string "id"', "id" },
+      { "recipe.texts: name 2 of columns must be a text, got a table", { "id", {} } },
+      { "recipe.texts: unknown option 'label'; it takes sep, decimal, encoding, header", { "id" }, { label = false } },
+      { 'recipe.texts: decimal must be "." or ",", got ;', { "id" }, { decimal = ";" } },
+    } do
+      local path = files.write("id,a,a\n1,2,3\n")
+      assert.equal(case[1], files.error_of(path, pn.recipe.texts, path, case[2], case[3]))
+    end
+    for text, message in pairs { ["id\n"] = "FILE: no records in it",
+      ["id,a\n1\n"] = "FILE:2:2: expected 2 fields as in the header, found 1",
+      ['id\n"1"x\n'] = "FILE:2:4: expected the separator after a quoted text" } do
+      local path = files.write(text)
+      assert.equal(message, files.error_of(path, pn.recipe.texts, path, { "id" }))
+    end
+  end)
+
+  it("neither crashes nor hangs on damaged files, and has texts for each record", function()
+    local rng, read = pn.rng.seeded(11), 0
     local whole = 'a,b\r\n5,"zwei\nZeilen"\n7,"sagt ""ja"""\n\n1,x\n'
     for _ = 1, 3000 do
       local bytes = { whole:byte(1, -1) }
       for _ = 1, 1 + math.floor(4 * rng:uniform()) do
         bytes[1 + math.floor(#bytes * rng:uniform())] = ({ 34, 44, 10, 13, 0, 255, 32, 9 })[1 + math.floor(8 * rng:uniform())]
       end
-      pcall(load, string.char(table.unpack(bytes, 1, 1 + math.floor((#bytes - 1) * rng:uniform()))))
+      local path = files.write(string.char(table.unpack(bytes, 1, 1 + math.floor((#bytes - 1) * rng:uniform()))))
+      local fine, data = pcall(recipe.data, recipe, path)
+      local also, texts = pcall(pn.recipe.texts, path, { "b" })
+      if fine then assert.same({ true, data.n }, { also, also and #texts.b }) end
+      read = read + (fine and 1 or 0)
     end
+    assert.is_true(read > 0)
   end)
 end)

@@ -49,6 +49,21 @@ static pn_status scenario(void *self, pn_err *err)
     return status;
 }
 
+static pn_status texts_scenario(void *self, pn_err *err)
+{
+    static const char *const names[] = { "y", "b" };
+    pn_recipe_file options = { .encoding = PN_WINDOWS_1252 };
+    pn_recipe_text texts[2] = { { 0 }, { 0 } };
+    pn_status status = pn_recipe_texts(texts, names, 2, path, &options, NULL, err);
+
+    (void)self;
+    if (status == PN_OK)
+        CHECK(texts[0].records == 201 && texts[1].records == 201 && strcmp(texts[1].bytes, "z\"\n") == 0);
+    for (size_t c = 0; c < 2; c++)
+        pn_recipe_text_clear(&texts[c]);
+    return status;
+}
+
 /* Days of known dates: 2000-03-01 is day 11017, 1900-03-01 is day -25508 (1900 was no leap year). */
 static void days(void)
 {
@@ -124,6 +139,7 @@ int main(void)
     bounds();
     features();
     fail_alloc_sweep("recipe", scenario, NULL);
+    fail_alloc_sweep("texts of columns", texts_scenario, NULL);
     (void)unlink(path);
     return check_summary();
 }
