@@ -244,7 +244,8 @@ local function by_release(fit, ask, oracle)
     fail("the run ended after %d of %d steps; run it to its end", fit.steps, plan.iterations)
   end
   if objective.reg and objective.reg.name == "quadratic" then
-    fail("reg.quadratic is not of single coordinates, as regularisers are here taken to be")
+    fail("reg.quadratic joins coordinates, and intervals know regularisers that are sums over them; fit without it, which in "
+      .. "public= of a model is the prior: prior = false")
   end
   if ask.target == "population" then residual_of(fit) end -- fails before anything is paid
   local function respond(loss, regular) return scores.response(plan, math_max(loss, 0), regular) end
@@ -353,7 +354,8 @@ end
 return function(fit, options, oracle)
   local ask = read(options)
   if fit.declared then
-    fail("public numbers moved theta (%s), and no interval here counts what that does to it", fit.declared)
+    fail("fit:in_terms_of made this fit of another, by numbers that were declared public (%s), and intervals do not count what "
+      .. "these do to theta; ask the fit that it was made of (m.trained of a model), or fit without public=", fit.declared)
   end
   local solver = fit.plan.solver
   local method = methods[solver]

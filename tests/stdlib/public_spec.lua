@@ -206,13 +206,14 @@ describe("public= of pn.model", function()
     local m = fit("linear", records(50, "linear", 2))
     assert.equal("offset, prior from 50 records", m.fit.declared)
     assert.is_nil(m.trained.declared)
-    refused("fit:intervals: public numbers moved theta (offset, prior from 50 records)", m.fit.intervals, m.fit)
+    refused("(offset, prior from 50 records), and intervals do not count what these do to theta; ask the fit that it was made of "
+      .. "(m.trained of a model), or fit without public=", m.fit.intervals, m.fit)
     local run = pn.solve.newton(pn.objective { data = records(2000, "logistic", 1), loss = pn.loss.logistic(),
       reg = pn.reg.quadratic { A = { { 1, 0.5, 0 }, { 0.5, 1, 0 }, { 0, 0, 1 } } } }, { epsilon = 4, delta = 1e-6 })
     assert.is_nil(run.curvature)
     refused("such as reg.quadratic", run.intervals, run)
     local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
-    refused("reg.quadratic is not of single coordinates", m.trained.intervals, m.trained,
+    refused("fit without it, which in public= of a model is the prior: prior = false", m.trained.intervals, m.trained,
       { ledger = ledger, epsilon = 1, delta = 1e-6 })
     assert.equal(0, ledger.spent)
   end)

@@ -1,5 +1,6 @@
-/* model_kit.h -- a folder for a model file, a small run to be saved, and the bytes of a file.
- * Depends on: model/model.h, check.h.  Used by: model_test.c, model_lies_test.c. */
+/* model_kit.h -- a folder for a model file, a small run to be saved, the bytes of a file, and the message in them.
+ * Depends on: model/model.h, the generated code of model files, check.h.  Used by: model_test.c, model_lies_test.c,
+ * model_curvature_test.c. */
 #ifndef PN_TESTS_MODEL_KIT_H
 #define PN_TESTS_MODEL_KIT_H
 
@@ -11,6 +12,7 @@
 #include "check.h"
 #include "geometry/sets/sets.h"
 #include "solvers/catalogue/solvers.h"
+#include "model/model.pb-c.h"
 #include "model/model_file.h"
 
 enum { DIM = 6, STEPS = 5, OWN_MAX = 16, MOST = 16384 };
@@ -99,6 +101,29 @@ static inline size_t read_file(unsigned char *bytes)
     if (file)
         (void)fclose(file);
     return size;
+}
+
+/* ---- messages ---- */
+
+static inline pn_status decode(const Penumbra__Model *m)
+{
+    static unsigned char bytes[MOST];
+    size_t size = penumbra__model__pack(m, bytes);
+    pn_fit *fit = NULL;
+    pn_model_about *about = NULL;
+    pn_status status = pn_model_decode(&fit, &about, bytes, size, "there", NULL);
+
+    CHECK((status == PN_OK) == (fit != NULL && about != NULL));
+    pn_fit_free(fit);
+    pn_model_about_free(about);
+    return status;
+}
+
+/* What the file holds; the caller frees it. */
+static inline Penumbra__Model *unpack_saved(size_t *size, unsigned char *bytes)
+{
+    *size = read_file(bytes) - PN_MODEL_HEAD - PN_MODEL_DIGEST;
+    return penumbra__model__unpack(NULL, *size, bytes + PN_MODEL_HEAD);
 }
 
 #endif

@@ -3,23 +3,8 @@
  * noise.  Depends on: model_kit.h, the generated code of model files. */
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/model/model_kit.h"
-#include "model/model.pb-c.h"
 
 typedef void (*change_fn)(Penumbra__Model *m);
-
-static pn_status decode(const Penumbra__Model *m)
-{
-    static unsigned char bytes[MOST];
-    size_t size = penumbra__model__pack(m, bytes);
-    pn_fit *fit = NULL;
-    pn_model_about *about = NULL;
-    pn_status status = pn_model_decode(&fit, &about, bytes, size, "there", NULL);
-
-    CHECK((status == PN_OK) == (fit != NULL && about != NULL));
-    pn_fit_free(fit);
-    pn_model_about_free(about);
-    return status;
-}
 
 static char escape[] = "a\033[2Jb", lines[] = "a\nb", empty[] = "", long_name[200], broken[] = "\xc3(";
 static double a_number = 1.0;
@@ -196,12 +181,6 @@ static void impossible_certificate(Penumbra__Model *m)
     certificate.status = m->solver;
     certificate.failure = 1.5;
     m->certificate = &certificate;
-}
-
-static Penumbra__Model *unpack_saved(size_t *size, unsigned char *bytes)
-{
-    *size = read_file(bytes) - PN_MODEL_HEAD - PN_MODEL_DIGEST;
-    return penumbra__model__unpack(NULL, *size, bytes + PN_MODEL_HEAD);
 }
 
 /* A copy that a change can be made to, and that borrows from the model. */
