@@ -66,10 +66,12 @@ function common.control(effect, control, what, ...)
     control, effect)
 end
 
--- Excess risk of the plan's control: the same run (steps, batches), without noise; from `start`, by default the plan's.
-function common.still(plan, best, start)
-  local options = { privacy = false, progress = false, start = start }
+-- Excess risk of the plan's control: the same run (steps, batches), without noise; `more`: what else it was planned with.
+function common.still(plan, best, more)
+  local options = { privacy = false, progress = false }
   for name, value in pairs(plan.settings) do options[name] = value end
+  for name, value in pairs(more or {}) do options[name] = value end
+  if plan.solver == "mirror_descent" then options.step, options.time = plan.lines["step eta"], nil end -- a time needs noise
   return pn.solve[plan.solver](plan.objective, options).value - (best or pn.solve.exact(plan.objective, { tol = 1e-9 }).value)
 end
 

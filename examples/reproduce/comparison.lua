@@ -86,7 +86,8 @@ local function sweep(experiment, out, key, places)
       local only = method.only and method.only[key]
       if place.n <= (method.largest or math.huge) and (only == nil or only[place[key]]) then
         local row = comparison.measure(comparison.plan(method, f, experiment.budget), experiment.runs, best)
-        row.n, row.p, row.start, row.method, row.control = place.n, place.p, start, method, common.still(row.plan, best)
+        row.n, row.p, row.start, row.method = place.n, place.p, start, method
+        row.control = common.still(row.plan, best, method.control or method.options and method.options(f))
         rows[method] = rows[method] or {}
         table.insert(rows[method], row)
         out:row(key, method.label, row.n, row.p, experiment.kappa or "-", row.epsilon, row.excess, row.low, row.high,
@@ -160,9 +161,9 @@ end
 
 -- experiment: name, title, budget, runs, objective(n, p), methods (the first at every place), sizes (at p), dims (at n), and
 -- what may be: kappa, lower(n, p) with lower_label, tol, away (slopes are those of places with less than this share of the
--- start's excess, and with a control of a fifth of the excess at most).  A method: label, solver, options(objective), rate =
--- { n =, p =, passes = } of the table, largest n, only = { n = { [value] = true } or p = ... }.  -> slopes by label, rows by n
--- and by p.
+-- start's excess, and with a control of a fifth of the excess at most).  A method: label, solver, options(objective), control
+-- (options of its control, by default the same), rate = { n =, p =, passes = } of the table, largest n, only = { n = { [value] =
+-- true } or p = ... }.  -> slopes by label, rows by n and by p.
 function comparison.run(experiment)
   print(experiment.title)
   local out = common.table(experiment.name, { "sweep", "method", "n", "p", "kappa", "epsilon", "excess", "quartile1", "quartile3",

@@ -106,7 +106,7 @@ local function measure(name, problem)
     start = problem.start })
   local T, sigma, gap = plan.iterations, plan.lines["noise sigma"], f:value(problem.start) - problem.best
   local mean, spread = common.excess(plan, runs, problem.best)
-  common.control(mean, common.still(plan, problem.best, problem.start), "%s, n = %d, p = %d", name, f.n, f.p)
+  common.control(mean, common.still(plan, problem.best, { start = problem.start }), "%s, n = %d, p = %d", name, f.n, f.p)
   local public = recursion(problem, plan.lines["start gap"], T, sigma) / plan.lines["predicted excess"]
   return { n = f.n, p = f.p, T = T, sigma = sigma, mean = mean, spread = spread,
     recursion = recursion(problem, gap, T, sigma), prediction_error = math.abs(public - 1), per_step = mean / T,
