@@ -13,7 +13,7 @@
 --      constants, and of delta's size where the two parts of the bound are attained (slopes that differ by 2 L, and Lam so
 --      large that the Jacobian is 1: a tenth, since delta also pays for the answer's noise and both are charged by Renyi
 --      orders).  For the article's constants it is up to thousands of times the claimed delta.
---   4. Mirror descent on the same problems, at the same budget: more risk, and up to hundreds of times as many gradients.
+--   4. Mirror descent on the same problems, at the same budget: the same risk, within a quarter, in more gradients.
 --   penumbra examples/reproduce/geometry/objective_perturbation.lua [folder]
 -- Source: Talwar, Thakurta, Zhang (2014), objective perturbation; Kifer, Smith, Thakurta (2012); constants for replaced records.
 local pn = require "penumbra"
@@ -266,15 +266,16 @@ local function beside_descent()
       local best = pn.solve.exact(f, { tol = 1e-9 }).value
       for k, solver in ipairs { "objective_perturbation", "mirror_descent" } do
         local plan = pn.solve[solver].plan(f, budget)
-        if k == 2 then plan = plan:with { preset = "theory" } end
-        means[k] = common.mean(common.size(20, k == 1 and 20 or 5), function(seed)
+        means[k] = common.mean(20, function(seed)
           local fit = plan:run { rng = pn.rng.seeded(seed) }
           passes[k] = fit.gradients / n
           return fit.value - best
         end)
       end
       rows:row(n, set, means[1], passes[1], means[2], passes[2], means[2] / means[1])
-      common.expect(means[1] < means[2], "%s: less risk, in %.0f passes over the data instead of %.0f", set, passes[1], passes[2])
+      common.expect(math.abs(math.log(means[2] / means[1])) < math.log(1.25) and passes[1] < passes[2],
+        "%s: mirror descent has %.2f times the risk, in %.0f passes over the data instead of %.0f", set, means[2] / means[1],
+        passes[2], passes[1])
     end
   end
   rows:close()
