@@ -69,6 +69,7 @@ void pn_bounds_with_bias(pn_record_bounds *bounds)
     bounds->constant = true;
     bounds->norm[PN_L1] = isnan(bounds->norm[PN_L1]) ? NAN : plus_up(bounds->norm[PN_L1], 1.0);
     bounds->norm[PN_L2] = isnan(l2) ? NAN : sqrt_up(plus_up(times_up(l2, l2), 1.0));
+    bounds->usual = bounds->usual > 0.0 ? hypot(bounds->usual, 1.0) : 0.0;
     bounds->norm[PN_LINF] = isnan(bounds->norm[PN_LINF]) ? NAN : fmax(bounds->norm[PN_LINF], 1.0);
 }
 

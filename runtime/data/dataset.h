@@ -29,7 +29,18 @@ typedef struct pn_record_bounds {
     bool constant;
     /* the features of a column of text are those of the categories that records had: nothing pays for what they tell */
     bool categories_found;
+    /* The one number that is not enforced: the root mean square of ||x||_l2 that the form of a recipe lets one expect,
+     * a public guess; 0: none.  Default times of solvers rest on it, nothing that privacy or a proof needs. */
+    double usual;
 } pn_record_bounds;
+
+/* `usual` as a part of the l2 bound; 1 where nothing below the bound is expected, rounding apart. */
+static inline double pn_usual_part(const pn_record_bounds *bounds)
+{
+    double part = bounds->usual / bounds->norm[PN_L2];
+
+    return part > 0.0 && part < 1.0 - 1e-9 ? part : 1.0;
+}
 
 /* Features lie in exactly one of four arrays; rows.h reads them all alike.
  *              not sparse        sparse

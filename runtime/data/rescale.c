@@ -79,6 +79,7 @@ pn_status pn_dataset_rescale(pn_dataset **out, const pn_dataset *data, const dou
         memcpy(made->y, data->y, data->n * sizeof *made->y);
         for (int norm = 0; norm < PN_LP_COUNT; norm++)
             made->bounds.norm[norm] = NAN;
+        made->bounds.usual = 0.0;
         pn_bounds_tighten(&made->bounds, data->p, PN_LINF, 1.0);
         *out = made;
     } else {

@@ -119,6 +119,7 @@ pn_status pn_dataset_transform(pn_dataset **out, const pn_dataset *data, pn_mat 
         memcpy(made->y, data->y, data->n * sizeof *made->y);
         for (int norm = 0; norm < PN_LP_COUNT; norm++)
             made->bounds.norm[norm] = NAN;
+        made->bounds.usual = 0.0;
         pn_bounds_tighten(&made->bounds, map.rows, PN_L2, bound);
     }
     pn_rows_close(&from);

@@ -14,6 +14,12 @@
  * c where they exceed it, and size is the norm of (c, kappa).  A category fills its block always, numbers seldom: c
  * between the norm of the categories' weights and that of all.
  *
+ * What rows use of that bound is not known, and cannot be looked at; what their form lets one expect is public.  A number
+ * or a date that fills its range evenly has the mean square 1/3, flags, categories and the intercept have all of theirs:
+ *   usual^2 = (sum of w_j^2 {1/3 or 1} + kappa^2)/size^2,  the features within the clip.
+ * Real columns lie anywhere about it: the mean square of rows was .31 to .75 of the bound's in 11 tables of numbers that
+ * have by this .36 to .41.  No bound and no noise rests on it.
+ *
  * Rounding: a feature is clamped to limit_j = fl(w_j/size) after it was computed; the bounds are the norms of the
  * limits, rounded upwards, and size is enlarged by what makes that of recipe->norm at most 1.
  * Depends on: recipe.h, core.  Used by: recipe_read.c, hosts. */
@@ -89,6 +95,24 @@ static double row_norm(const pn_recipe *recipe, pn_lp lp, double size)
     return join(lp, columns, recipe->intercept / size);
 }
 
+#define EVENLY (1.0 / 3.0) /* mean square of a number that fills [-1, 1] */
+
+/* Root mean square of l2 norms of rows to be expected. */
+static double usual_norm(const pn_recipe *recipe)
+{
+    double squares = 0.0, size = recipe->size;
+
+    for (size_t j = 0; j < recipe->count; j++) {
+        const pn_recipe_column *column = &recipe->columns[j];
+        bool spread = column->kind == PN_COLUMN_NUMBER || column->kind == PN_COLUMN_DATE;
+
+        squares += column->weight * column->weight * (spread ? EVENLY : 1.0);
+    }
+    if (recipe->norm == PN_L2)
+        squares = fmin(squares, recipe->clip * recipe->clip);
+    return hypot(sqrt(squares), recipe->intercept) / size;
+}
+
 static pn_status bound_rows(pn_recipe *recipe, pn_err *err)
 {
     double whole = columns_norm(recipe, recipe->norm, 1.0), size;
@@ -110,6 +134,7 @@ static pn_status bound_rows(pn_recipe *recipe, pn_err *err)
             pn_bounds_tighten(&bounds, recipe->p, (pn_lp)lp, row_norm(recipe, (pn_lp)lp, size));
     }
     memcpy(recipe->bound, bounds.norm, sizeof recipe->bound);
+    recipe->usual = usual_norm(recipe);
     return PN_OK;
 }
 

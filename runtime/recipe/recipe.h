@@ -67,6 +67,7 @@ struct pn_recipe {
     double size;               /* rows are divided by it */
     double clip_to;            /* the bound of the features after that */
     double bound[PN_LP_COUNT]; /* of rows */
+    double usual;              /* root mean square of their l2 norms, to be expected; nothing enforces it */
     size_t p, stored;          /* features of a row, values of a kept record */
     double *offset, *scale;    /* [p] */
     double *limit;             /* [p] the largest absolute value of the feature */

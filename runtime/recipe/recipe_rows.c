@@ -100,6 +100,7 @@ static void enforce(const pn_recipe *recipe, bool labelled, pn_record_bounds *bo
     const pn_recipe_label *label = &recipe->label;
 
     memcpy(bounds->norm, recipe->bound, sizeof bounds->norm);
+    bounds->usual = recipe->usual;
     if (!labelled)
         return;
     bounds->label_low = -1.0;

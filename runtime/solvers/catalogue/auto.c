@@ -15,12 +15,14 @@
  *     while noise is large, above r = 2e-3; between, thousands of gradient steps see directions that ten to twenty
  *     steps of newton leave.  The time of gradient_descent is one for all directions, short enough for the noise of
  *     those without curvature; damping acts in each by its curvature, which shows where there is enough to average
- *     over.
+ *     over.  Not so where a recipe makes most of a row of categories and flags (mean square above 2/3 of the bound's by
+ *     its form): the many columns are then few questions, and each category a direction of its own.
  * With several margins newton's curvature is a bound, the same for all margins and records: gradient_descent is ahead
  * on usps and Covertype's seven classes at every epsilon.
  * The reasons are the theory's, the numbers were looked for on abalone, cal_housing, a9a, ijcnn1 and Covertype
  * (logistic loss, epsilon 0.1 to 30, both relations), that of 30 columns on a9a, usps and Covertype with 22 to 40 of
- * their columns, and looked for because of breast_cancer's 31; on either side of a line the two differ little.  A rule
+ * their columns, and looked for because of breast_cancer's 31; on either side of a line the two differ little.  That of
+ * categories was seen on three tables of 51 to 141 columns and then held on three others (tests/bench/front_door.md).  A rule
  * for few columns and little noise went after a look at cpusmall, whose eigenvalues lie too far apart for it. */
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +43,7 @@ typedef struct facts {
     double mu; /* of the Gaussian mechanism that the budget pays for; +inf without privacy */
     bool pure; /* no delta: Gaussian noise is out */
     bool smooth, convex;
+    bool filled;  /* by its form a recipe's rows fill most of their bound */
     bool hurried; /* gradient_descent would be held back by its limit of work, or only momentum would save it */
 } facts;
 
@@ -49,6 +52,14 @@ typedef struct candidate {
     bool (*suits)(const facts *of);
     const char *why;
 } candidate;
+
+#define FILLED (2.0 / 3.0) /* of the bound's square */
+
+/* Rows that no recipe made say nothing of it. */
+static bool is_filled(const pn_record_bounds *rows)
+{
+    return rows->usual > 0.0 && rows->usual * rows->usual > FILLED * rows->norm[PN_L2] * rows->norm[PN_L2];
+}
 
 static facts read_facts(pn_objective *objective, const pn_request *request)
 {
@@ -63,6 +74,7 @@ static facts read_facts(pn_objective *objective, const pn_request *request)
                     .dim = (double)pn_objective_dim(objective),
                     .pure = request->kind == PN_EPSILON_DELTA && request->delta == 0.0,
                     .mu = is_private ? sqrt(2.0 * pn_gradient_noise_rho(request)) : INFINITY,
+                    .filled = is_filled(&pn_objective_data(objective)->bounds),
                     .smooth = bounds->loss.smooth && (!reg || isfinite(bounds->reg.smoothness)),
                     .convex = bounds->convex && bounds->loss.convex };
 }
@@ -121,7 +133,7 @@ static bool curvature_shows(const facts *of)
     if (of->pure || !of->smooth || !of->convex || of->dim > ORDER_MOST || r >= HIDDEN ||
         pn_loss_inputs(pn_objective_loss(of->objective)) > 1)
         return false;
-    return of->hurried || (of->dim >= MANY_COLUMNS && r > NOISE_OF_MANY);
+    return of->hurried || (of->dim >= MANY_COLUMNS && !of->filled && r > NOISE_OF_MANY);
 }
 
 static bool smooth_slopes(const facts *of)

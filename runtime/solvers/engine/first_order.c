@@ -22,6 +22,7 @@ pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objecti
                              .p = pn_objective_dim(objective),
                              .lipschitz = bounds->lipschitz[PN_L2],
                              .certified = fmax(bounds->strong_convexity, 0.0),
+                             .usual = pn_usual_part(&pn_objective_data(objective)->bounds),
                              .diameter = INFINITY };
     PN_TRY(pn_composite_open(&out->composite, owner, objective, prox, err));
     out->smoothness = bounds->loss_smoothness + out->composite.smoothness;
@@ -40,19 +41,25 @@ void pn_first_order_clear(pn_first_order *self)
     *self = (pn_first_order){ 0 };
 }
 
+/* usual 0: 1. */
+static double noise_share(double usual)
+{
+    return usual > 0.0 ? PN_NOISE_SHARE / usual : PN_NOISE_SHARE;
+}
+
 double pn_time_of_noise(const pn_noise_time *of)
 {
-    double s = of->unit, mu = of->strong_convexity;
-    double time = pn_usual_distance(of->scale, of->p, of->distance) / (s * sqrt(2.0 * of->p));
-    double harmless = fmax(PN_NOISE_SHARE * of->scale / s, NOISE_RISK * of->slope * of->scale / (of->p * s * s));
+    double s = of->unit, mu = of->strong_convexity, share = noise_share(of->usual);
+    double time = pn_usual_distance(of->scale, of->usual, of->p, of->distance) / (s * sqrt(2.0 * of->p));
+    double harmless = fmax(share * of->scale / s, NOISE_RISK * of->slope * of->scale / (of->p * s * s));
 
     time = fmin(time, harmless);
     return mu > 0.0 ? fmin(time, log1p(8.0 * mu * of->gap / (of->p * s * s)) / (4.0 * mu)) : time;
 }
 
-double pn_usual_distance(double scale, double p, double most)
+double pn_usual_distance(double scale, double usual, double p, double most)
 {
-    return fmin(sqrt(2.0 * p) * fmax(PN_NOISE_SHARE, FEW_COLUMNS / p) * scale, most);
+    return fmin(sqrt(2.0 * p) * fmax(noise_share(usual), FEW_COLUMNS / p) * scale, most);
 }
 
 double pn_distance_of_gap(double strong_convexity, double gap)
@@ -74,6 +81,7 @@ double pn_first_order_time_of_noise(const pn_first_order *of, double far, double
 
     return pn_time_of_noise(&(pn_noise_time){ .scale = pn_margin_scale(of),
                                               .slope = of->lipschitz,
+                                              .usual = of->usual,
                                               .distance = fmin(far, pn_distance_of_gap(mu, gap)),
                                               .strong_convexity = mu,
                                               .gap = gap,
@@ -241,6 +249,15 @@ void pn_first_order_explain(const pn_first_order *self, pn_plan *plan)
     pn_composite_describe(&self->composite, text, sizeof text);
     if (text[0])
         pn_plan_add_text(plan, "public part", self->composite.prox ? "proximal step" : "gradient", "%s", text);
+}
+
+void pn_first_order_explain_usual(const pn_first_order *self, pn_plan *plan)
+{
+    if (plan->request.kind != PN_NONPRIVATE &&
+        noise_share(self->usual) > fmax(PN_NOISE_SHARE, FEW_COLUMNS / (double)self->p))
+        pn_plan_add(plan, "usual row norm", self->usual,
+                    "of the bound: a guess by the recipe's form, which makes the time longer; no bound or noise rests "
+                    "on it");
 }
 
 void pn_first_order_check_step(pn_plan *plan, double step, double limit, const char *because)

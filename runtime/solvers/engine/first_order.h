@@ -19,6 +19,7 @@ typedef struct pn_first_order {
     double strong_convexity; /* mu of F_r: the certified one, or the larger one that the user claims; >= 0 */
     double certified;        /* the certified one */
     double diameter;         /* of the set, l2; +inf */
+    double usual;            /* root mean square of row norms to be expected, as a part of their bound; 1 */
     double *start;           /* [p] owned: the given point, the set's centre, or 0 */
 } pn_first_order;
 
@@ -53,13 +54,18 @@ void pn_first_order_clear(pn_first_order *self);
  * So t is the least of
  *     D / (s sqrt(2 p))                          where D^2/(4 t) + p t s^2/2 is least,
  *         D the usual distance below or one that is proven;
- *     max(0.3 scale / s, 0.1 G scale/(p s^2))    noise has moved a margin, or the risk,
+ *     max(0.3 scale/(u s), 0.1 G scale/(p s^2))    noise has moved a margin, or the risk,
  *         by the part of their scale that does no harm;
  *     ln(1 + 8 mu gap/(p s^2)) / (4 mu)          what is left of the gap has come down to the noise,
  *         with strong convexity.
- * scale is G/L, the margin over which the slope of a loss changes by its bound. */
+ * scale is G/L, the margin over which the slope of a loss changes by its bound.
+ * u is the root mean square of row norms as a part of their bound.  Noise moves the margin of a row by its norm times
+ * t s: by the part 0.3 of its scale, of a row of the usual norm, in the time 0.3 scale/(u s).  Were rows divided by u,
+ * so that the usual one has the norm of the bound, the slopes and theta's scale would change so that the time is this.
+ * The other term of the risk does not change. */
 typedef struct pn_noise_time {
     double scale, slope; /* slope: G */
+    double usual;        /* u; 0: 1 */
     double distance;     /* +inf where nothing bounds it, as scale and slope */
     double strong_convexity, gap;
     double p, unit; /* unit: s */
@@ -68,13 +74,13 @@ double pn_time_of_noise(const pn_noise_time *of);
 /* The part of `scale`: also what is guessed of distances. */
 #define PN_NOISE_SHARE 0.3
 
-/* The distance D of the minimiser for which default times are made: sqrt(2 p) max(0.3, 15/p) scale, or `most`;
- * then t = max(0.3, 15/p)
+/* The distance D of the minimiser for which default times are made: sqrt(2 p) max(0.3/u, 15/p) scale, or `most`;
+ * then t = max(0.3/u, 15/p)
  * scale/s.  Between 0.2 and 0.5 in place of 0.3 the risk is flat on a9a, covtype, usps, breast cancer and reuters.  For
  * few columns 0.3 is too short a way to minimisers that are far in directions of little curvature, while curvature
  * holds noise down in the others: at epsilon 0.1 to 10 the least risk lies between 1.2 and 5 on abalone and cal_housing
  * (8 columns), 0.6 and 1.2 on ijcnn1 (22). */
-double pn_usual_distance(double scale, double p, double most);
+double pn_usual_distance(double scale, double usual, double p, double most);
 /* ||start - minimiser|| is at most sqrt(2 gap/mu); +inf without strong convexity. */
 double pn_distance_of_gap(double strong_convexity, double gap);
 /* What comes about in convex problems rather than what can be ruled out, for predictions: on data sets of several kinds
@@ -119,6 +125,8 @@ pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap,
 pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err);
 /** Lines about G, L, mu and r; the warning about a claimed mu; records n. */
 void pn_first_order_explain(const pn_first_order *self, pn_plan *plan);
+/** A line for the usual norm of rows, in plans whose time is longer by it. */
+void pn_first_order_explain_usual(const pn_first_order *self, pn_plan *plan);
 /** The warning for a step beyond `limit` (1/L, 2/L, ...), which is `because`. */
 void pn_first_order_check_step(pn_plan *plan, double step, double limit, const char *because);
 

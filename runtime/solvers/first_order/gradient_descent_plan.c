@@ -87,6 +87,7 @@ static double convex_time(const gd_problem *at)
     double scale = of->smoothness > 0.0 && isfinite(of->slope / of->smoothness) ? of->slope / of->smoothness : 1.0;
     pn_noise_time time = { .scale = scale,
                            .slope = of->slope,
+                           .usual = at->plan->problem.usual,
                            .distance = fmin(at->distance, pn_distance_of_gap(of->strong_convexity, of->gap)),
                            .strong_convexity = of->strong_convexity,
                            .gap = of->gap,
@@ -180,7 +181,7 @@ static double expected_risk(const gd_problem *at, double steps, double eta, doub
 
     if (of->rule != GD_RULE_CONVEX || !(of->smoothness > 0.0) || !isfinite(of->slope))
         return gd_risk(of, steps, eta, variance);
-    D = pn_usual_distance(of->slope / of->smoothness, of->p,
+    D = pn_usual_distance(of->slope / of->smoothness, problem->usual, of->p,
                           fmin(problem->diameter / 2.0, pn_distance_of_gap(of->strong_convexity, of->gap)));
     eta /= 1.0 - momentum_for(at, steps, eta);
     return fmin(pn_usual_excess(D, eta * steps, eta * of->p * variance / 2.0), of->gap);
@@ -438,6 +439,7 @@ pn_status gd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     PN_TRY(choose_steps(at, err));
     explain_limit(at);
     pn_first_order_explain(&plan->problem, &plan->base);
+    pn_first_order_explain_usual(&plan->problem, &plan->base);
     if (pl->given && pl->real > plan->problem.certified)
         pn_plan_warn(&plan->base,
                      "pl = %g is claimed, certified is %g: predictions rest on the claim, privacy does not", pl->real,

@@ -114,6 +114,7 @@ static pn_status read_problem(problem *at, const pn_arg *start, pn_err *err)
         status = pn_first_order_gap(&first, first.strong_convexity, &at->along.gap, err);
     if (status == PN_OK) {
         at->along.scale = pn_margin_scale(&first);
+        at->along.usual = first.usual;
         at->along.strong_convexity = first.strong_convexity;
     }
     pn_first_order_clear(&first);

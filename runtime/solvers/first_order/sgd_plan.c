@@ -445,6 +445,7 @@ pn_status sgd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
     if (at->wanted > PN_WORK_SECONDS)
         pn_plan_held_back(&plan->base, at->wanted);
     pn_first_order_explain(&plan->problem, &plan->base);
+    pn_first_order_explain_usual(&plan->problem, &plan->base);
     explain_steps(at);
     explain_noise(at);
     explain_risk(at);

@@ -40,7 +40,8 @@ pn_status sgd_read_scale(sgd_problem *at, pn_err *err)
         at->distance = pn_margin_scale(&at->plan->problem);
     if (!(at->distance > 0.0) || !isfinite(at->distance))
         at->distance = 1.0;
-    at->travel = at->guessed ? pn_usual_distance(at->distance, (double)first->p, INFINITY) / sqrt(2.0) : at->distance;
+    at->travel = at->guessed ? pn_usual_distance(at->distance, first->usual, (double)first->p, INFINITY) / sqrt(2.0)
+                             : at->distance;
     return pn_first_order_gap(first, first->strong_convexity, &at->gap, err);
 }
 
@@ -53,7 +54,9 @@ static double proven_distance(const sgd_problem *at)
 
 static double usual_distance(const sgd_problem *at)
 {
-    return pn_usual_distance(pn_margin_scale(&at->plan->problem), (double)at->plan->problem.p, proven_distance(at));
+    const pn_first_order *first = &at->plan->problem;
+
+    return pn_usual_distance(pn_margin_scale(first), first->usual, (double)first->p, proven_distance(at));
 }
 
 /* eta T/(1 - beta), unit the noise of one release that takes the whole budget. */

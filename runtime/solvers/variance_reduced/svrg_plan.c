@@ -351,6 +351,7 @@ pn_status svrg_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_e
     base->gradients = svrg_gradients(&plan->shape, plan->problem.n);
     base->seconds = svrg_seconds(plan, &plan->shape);
     pn_first_order_explain(&plan->problem, base);
+    pn_first_order_explain_usual(&plan->problem, base);
     explain_shape(plan, own, given ? "as given" : plan->why_epochs);
     explain_laziness(plan);
     pn_first_order_check_step(base, plan->shape.step, 1.0 / plan->problem.smoothness, "1/L");

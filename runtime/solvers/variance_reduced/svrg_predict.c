@@ -112,7 +112,7 @@ static double convex_risk(const svrg_plan *plan, const svrg_shape *shape, noise 
 {
     double p = (double)plan->problem.p, T = (double)shape->epochs, t = shape->step * svrg_all_steps(shape);
     double L = pn_objective_bounds(plan->base.objective)->loss_smoothness, G = plan->problem.lipschitz;
-    double D = pn_usual_distance(G / L, p, plan->problem.diameter / 2.0);
+    double D = pn_usual_distance(G / L, plan->problem.usual, p, plan->problem.diameter / 2.0);
     double sigma = by.fixed + 2.0 * by.zeta * fmin(2.0 * G, plan->reach * L * D / T);
 
     return pn_usual_excess(

@@ -170,6 +170,7 @@ static void convex_shape(svrg_plan *plan, svrg_shape *shape)
         shape->epochs = shape->doubling ? 4 : 16;
     time = (pn_noise_time){ .scale = plan->problem.lipschitz / L,
                             .slope = plan->problem.lipschitz,
+                            .usual = plan->problem.usual,
                             .distance = plan->problem.diameter / 2.0,
                             .p = (double)plan->problem.p,
                             .unit = s };

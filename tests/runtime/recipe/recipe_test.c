@@ -1,4 +1,5 @@
-/* recipe_test.c -- recipes from C: days, bounds that hold in real arithmetic, refused memory, what features say.
+/* recipe_test.c -- recipes from C: days, bounds that hold in real arithmetic, the usual norm of rows, refused memory,
+ * what features say.
  * Depends on: check.h, fail_alloc.h. */
 #define _GNU_SOURCE /* mkstemp */
 #include <math.h>
@@ -111,6 +112,78 @@ static void bounds(void)
     }
 }
 
+static double usual_of(const char *text)
+{
+    pn_recipe *recipe = NULL;
+    double usual = NAN;
+    pn_err err;
+
+    if (CHECK(pn_recipe_new(&recipe, text, &err) == PN_OK))
+        usual = recipe->usual;
+    pn_recipe_free(recipe);
+    return usual;
+}
+
+/* 1/3 of the square of a number's and a date's weight, all of the others', the features within the clip. */
+static void usual_norms(void)
+{
+    static const char columns[] = "\"features\": {\"a\": {\"values\": [0, 3], \"weight\": 2}, \"b\": [\"x\", \"y\"], "
+                                  "\"c\": \"flag\", \"d\": {\"values\": [\"date\"], \"from\": \"2000-01-01\", \"to\": "
+                                  "\"2020-12-31\", \"missing\": \"indicator\"}}}";
+    const double squares = 4.0 / 3.0 + 1.0 + 1.0 + 1.0 / 3.0;
+    char text[600];
+
+    (void)snprintf(text, sizeof text, "{%s", columns);
+    CHECK_CLOSE(usual_of(text), sqrt((squares + 1.0) / 8.0), 1e-14);
+    (void)snprintf(text, sizeof text, "{\"intercept\": false, %s", columns);
+    CHECK_CLOSE(usual_of(text), sqrt(squares / 7.0), 1e-14);
+    (void)snprintf(text, sizeof text, "{\"clip\": 2, %s", columns);
+    CHECK_CLOSE(usual_of(text), sqrt((squares + 1.0) / 5.0), 1e-14);
+    (void)snprintf(text, sizeof text, "{\"clip\": 1.5, %s", columns); /* less than is usual */
+    CHECK_CLOSE(usual_of(text), 1.0, 1e-14);
+    (void)snprintf(text, sizeof text, "{\"norm\": \"l1\", %s", columns);
+    CHECK_CLOSE(usual_of(text), sqrt(squares + 1.0) / 6.0, 1e-14);
+}
+
+/* A guess stays with rows that stay what they are, whatever is enforced of them; others have none. */
+static void the_usual_norm_of_data_sets(void)
+{
+    static const size_t some[] = { 1, 4, 7 };
+    double low[10], high[10], ones[10];
+    pn_recipe *recipe = NULL;
+    pn_dataset *data = NULL, *made = NULL;
+    pn_err err;
+
+    for (int j = 0; j < 10; j++) {
+        low[j] = -1.0;
+        high[j] = ones[j] = 1.0;
+    }
+    CHECK(pn_recipe_new(&recipe,
+                        "{\"features\": {\"a\": {\"values\": [0, 3], \"weight\": 3, \"missing\": \"indicator\"}}}",
+                        &err) == PN_OK);
+    CHECK(pn_recipe_load(&data, recipe, path, &(pn_recipe_file){ .encoding = PN_WINDOWS_1252 }, NULL, &err) == PN_OK);
+    if (!data)
+        return;
+    CHECK_CLOSE(data->bounds.usual, sqrt(0.4), 1e-14);
+    CHECK_CLOSE(pn_usual_part(&data->bounds), sqrt(0.4), 1e-14);
+    CHECK(pn_dataset_subset(&made, data, some, 3, &err) == PN_OK && made->bounds.usual == data->bounds.usual);
+    pn_dataset_free(made);
+    CHECK(pn_dataset_clip_rows(&made, data, PN_L2, 2.0, &err) == PN_OK &&
+          pn_usual_part(&made->bounds) == pn_usual_part(&data->bounds));
+    pn_dataset_free(made);
+    CHECK(pn_dataset_clip_rows(&made, data, PN_L2, 0.5, &err) == PN_OK && pn_usual_part(&made->bounds) == 1.0);
+    pn_dataset_free(made);
+    CHECK(pn_dataset_add_bias(&made, data, &err) == PN_OK && fabs(made->bounds.usual - sqrt(1.4)) < 1e-14);
+    pn_dataset_free(made);
+    CHECK(pn_dataset_rescale(&made, data, low, high, data->p, &err) == PN_OK && pn_usual_part(&made->bounds) == 1.0);
+    pn_dataset_free(made);
+    CHECK(pn_dataset_transform(&made, data, (pn_mat){ .rows = 1, .cols = data->p, .data = ones }, &err) == PN_OK &&
+          pn_usual_part(&made->bounds) == 1.0);
+    pn_dataset_free(made);
+    pn_dataset_free(data);
+    pn_recipe_free(recipe);
+}
+
 static void features(void)
 {
     pn_recipe *recipe = NULL;
@@ -137,6 +210,8 @@ int main(void)
     write_records();
     days();
     bounds();
+    usual_norms();
+    the_usual_norm_of_data_sets();
     features();
     fail_alloc_sweep("recipe", scenario, NULL);
     fail_alloc_sweep("texts of columns", texts_scenario, NULL);

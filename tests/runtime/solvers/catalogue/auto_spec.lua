@@ -49,6 +49,19 @@ describe("solve.auto", function()
     assert.truthy(first_order[pn.solve.auto.plan(kinks, BUDGET).solver])
   end)
 
+  it("takes gradient_descent where a recipe makes rows mostly of flags and categories, and newton of numbers", function()
+    for solver, flags in pairs { gradient_descent = 30, newton = 20 } do
+      local features, columns = {}, { label = {} }
+      for i = 1, 1000 do columns.label[i] = i % 3 == 0 and "yes" or "no" end
+      for j = 1, 50 do
+        features["x" .. j], columns["x" .. j] = j <= flags and "flag" or { 0, 1 }, {}
+        for i = 1, 1000 do columns["x" .. j][i] = (i * j) % 2 end
+      end
+      local data = pn.recipe { label = { label = { "no", "yes" } }, features = features }:data(columns)
+      assert.equal(solver, pn.solve.auto.plan(pn.objective { data = data, loss = pn.loss.logistic() }, BUDGET).solver)
+    end
+  end)
+
   it("says the solver and why in the first line of the plan", function()
     local plan = pn.solve.auto.plan(objective(pn.loss.logistic()), BUDGET)
     assert.equal("solver", plan.lines[1].name)

@@ -35,6 +35,22 @@ local function rho_for(obj, sigma, options)
   return (solve.plan(obj, probe).sigma / sigma) ^ 2
 end
 
+-- A recipe's rows, and the same rows of which only the bound is known.
+local function by_recipe(columns, spec)
+  local features, table_ = {}, {label = {}}
+  for j = 1, columns do features["x" .. j], table_["x" .. j] = spec, {} end
+  for i = 1, 200 do
+    table_.label[i] = i % 2 == 0 and "yes" or "no"
+    for j = 1, columns do table_["x" .. j][i] = spec == "flag" and (i + j) % 2 or (7 * i + 3 * j) % 10 end
+  end
+  local data = pn.recipe {label = {label = {"no", "yes"}}, features = features}:data(table_)
+  local rows = {}
+  for i = 1, data.n do rows[i] = data.X[i]:table() end
+  local plain = pn.data.from(rows, data.y:table())
+  for _, norm in ipairs {"l1", "l2", "linf"} do plain = plain:clip_rows(norm, data.bounds[norm]) end
+  return data, plain
+end
+
 describe("the plan of gradient_descent", function()
   local obj = logistic(1000, 3)
   local budget = {epsilon = 1, delta = 1e-5}
@@ -50,6 +66,42 @@ describe("the plan of gradient_descent", function()
     assert.is_nil(paper.lines["certified epsilon"])
     local zeroed = plan:with {neighbours = "zero_out"}
     assert.is_near(0.0746126327 / 2, zeroed.sigma, 1e-9)
+  end)
+
+  it("takes longer where a recipe lets one expect rows well below their bound, with the noise of the bound", function()
+    local options = {epsilon = 1, delta = 1e-6}
+    for _, name in ipairs {"gradient_descent", "sgd", "svrg"} do
+      local own, plain = by_recipe(60, {0, 9})
+      local a = pn.solve[name].plan(pn.objective {data = own, loss = pn.loss.logistic()}, options)
+      local b = pn.solve[name].plan(pn.objective {data = plain, loss = pn.loss.logistic()}, options)
+      local usual = math.sqrt((60 / 3 + 1) / 61)
+      assert.is_near(usual, a.lines["usual row norm"], 1e-12)
+      assert.is_nil(b.lines["usual row norm"])
+      assert.equal(b.lines["gradient bound G"], a.lines["gradient bound G"])
+      assert.is_true(a.epsilon <= 1 and a.epsilon > 0.99 and b.epsilon > 0.99)
+      if name == "gradient_descent" then
+        local unit = b.sigma / math.sqrt(b.iterations) -- of one release that takes the whole budget
+        assert.is_near(unit, a.sigma / math.sqrt(a.iterations), 1e-6 * unit)
+        assert.is_near(0.3 * 4 / unit, b.lines["time eta T"], 1e-6 / unit)
+        assert.is_near(0.3 * 4 / (usual * unit), a.lines["time eta T"], 1e-6 / unit)
+        local same, other = a:with {iterations = 100}, b:with {iterations = 100}
+        assert.equal(other.sigma, same.sigma)
+        assert.equal(tostring(other.event), tostring(same.event))
+      end
+    end
+  end)
+
+  it("takes the same time where the recipe's columns are flags, or few and the noise small", function()
+    for _, row in ipairs {{60, "flag", 1}, {8, {0, 9}, 30}} do
+      local own, plain = by_recipe(row[1], row[2])
+      local texts = {}
+      for k, data in ipairs {own, plain} do
+        local plan = solve.plan(pn.objective {data = data, loss = pn.loss.logistic()}, {epsilon = row[3], delta = 1e-6})
+        texts[k] = plan.iterations .. " " .. plan.lines["time eta T"] .. " " .. tostring(plan.event)
+        assert.is_nil(plan.lines["usual row norm"])
+      end
+      assert.equal(texts[2], texts[1])
+    end
   end)
 
   it("charges what another constant of the paper really costs, and refuses where none is true", function()
