@@ -79,7 +79,9 @@ double pn_time_of_noise(const pn_noise_time *of);
  * scale/s.  Between 0.2 and 0.5 in place of 0.3 the risk is flat on a9a, covtype, usps, breast cancer and reuters.  For
  * few columns 0.3 is too short a way to minimisers that are far in directions of little curvature, while curvature
  * holds noise down in the others: at epsilon 0.1 to 10 the least risk lies between 1.2 and 5 on abalone and cal_housing
- * (8 columns), 0.6 and 1.2 on ijcnn1 (22). */
+ * (8 columns), 0.6 and 1.2 on ijcnn1 (22).
+ * That way does not depend on u: on 22 tables which recipes read it is neither too long nor too short, while 0.3/u for
+ * many columns takes up to 21 % of the excess risk off tables of numbers (tests/bench/front_door.md). */
 double pn_usual_distance(double scale, double usual, double p, double most);
 /* ||start - minimiser|| is at most sqrt(2 gap/mu); +inf without strong convexity. */
 double pn_distance_of_gap(double strong_convexity, double gap);
