@@ -215,8 +215,8 @@ static const pnl_row plan_rows[] = {
     { "hopeless", plan_hopeless, PNL_FIELD, PNL_NOTHING, "plan.hopeless -> boolean",
       "Whether the noise is expected to leave the model no better than a constant prediction, by public numbers alone: "
       "the first warning then says why, and what would help.  False does not promise a good model.  Not judged, and "
-      "false: plans without privacy or from a start other than 0, losses without gradients or with further "
-      "parameters." },
+      "false: plans without privacy, from a start other than 0 or with a regulariser that pulls elsewhere "
+      "(reg.quadratic with a center), losses without gradients or with further parameters." },
     { "gradients", plan_gradients, PNL_FIELD, PNL_NOTHING, "plan.gradients -> number or nil",
       "Per-record gradient evaluations that the run will count." },
     { "seconds", plan_seconds, PNL_FIELD, PNL_NOTHING, "plan.seconds -> number or nil",

@@ -87,16 +87,34 @@ static bool is_judged(const pn_plan *plan)
             asks(plan, &pn_question_second_moments));
 }
 
-static pn_status starts_at_zero(const pn_plan *plan, const pn_arg *given, bool *out, pn_err *err)
+static bool is_zero(size_t dim, const double *x)
 {
-    double *start = NULL;
+    for (size_t j = 0; j < dim; j++) {
+        if (x[j] != 0.0)
+            return false;
+    }
+    return true;
+}
 
-    PN_TRY(pn_plan_start(&start, plan->owner, plan->objective, given, err));
-    *out = true;
-    for (size_t j = 0; j < pn_objective_dim(plan->objective) && *out; j++)
-        *out = start[j] == 0.0;
+/* A public model is no constant: one to start from, or one that a regulariser pulls to, such as the center of
+ * reg.quadratic, whose gradient at 0 is then not 0. */
+static pn_status begins_as_constant(const pn_plan *plan, const pn_arg *given, bool *out, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(plan->objective);
+    size_t dim = pn_objective_dim(plan->objective);
+    double *start = NULL, *pull = NULL;
+    pn_status status = pn_plan_start(&start, plan->owner, plan->objective, given, err);
+
+    *out = status == PN_OK && is_zero(dim, start);
+    if (*out && reg) {
+        status = pn_made(pull = pn_calloc(dim, sizeof *pull), err, "%s: out of memory", plan->owner);
+        if (status == PN_OK)
+            status = reg->ops->evaluate(reg, dim, start, NULL, pull, err);
+        *out = status == PN_OK && is_zero(dim, pull);
+    }
+    pn_free(pull);
     pn_free(start);
-    return PN_OK;
+    return status;
 }
 
 /* ---- the warning ---- */
@@ -121,7 +139,7 @@ pn_status pn_plan_judge_hope(pn_plan *plan, const pn_arg *given, pn_err *err)
 {
     const pn_objective *objective = plan->objective;
     double n = (double)pn_objective_data(objective)->n, slopes, r, g;
-    bool zero;
+    bool constant;
 
     if (!is_judged(plan))
         return PN_OK;
@@ -130,8 +148,8 @@ pn_status pn_plan_judge_hope(pn_plan *plan, const pn_arg *given, pn_err *err)
     r = pn_contributions(plan->request.neighbours) * sqrt(columns(objective)) / n * noise_multiplier(plan, n) * slopes;
     if (!(r >= HOPELESS))
         return PN_OK;
-    PN_TRY(starts_at_zero(plan, given, &zero, err));
-    if (zero)
+    PN_TRY(begins_as_constant(plan, given, &constant, err));
+    if (constant)
         warn(plan, r, slopes, g);
     return PN_OK;
 }

@@ -142,6 +142,17 @@ describe("a plan that predicts a model no better than a constant", function()
     assert.is_false(plan("frank_wolfe", obj, 4).hopeless)
   end)
 
+  it("is not looked for where reg.quadratic pulls to a model that is no constant", function()
+    local d, H = rows(2000, 16), pn.mat.zeros(16, 16)
+    for j = 1, 16 do H:set(j, j, 1) end
+    local function towards(center)
+      return plan("gradient_descent", pn.objective { data = d, loss = pn.loss.logistic(), set = ball(16, 40),
+        reg = pn.reg.quadratic { A = H, center = center, lambda = 0.1 } }, 0.01)
+    end
+    assert.is_true(hopeless(towards(pn.vec.zeros(16))))
+    assert.is_false(hopeless(towards(pn.vec.ones(16))))
+  end)
+
   it("is not looked for without privacy, from another start or of a solver that asks for no gradient", function()
     local obj = kinds.logistic(rows(400, 16))
     local budget = { epsilon = 0.01, delta = 1 / 400 ^ 2 }
