@@ -5,7 +5,7 @@
 --   steps  the same of the second step of a solver
 --   order  a release that the ledger refuses must give nothing
 -- Depends on: penumbra, mutants_continual.lua, mutants_second_order.lua, mutants_least_squares.lua, mutants_oracle.lua,
--- mutants_tune.lua.  Used by: mutants_spec.lua.
+-- mutants_paid.lua, mutants_tune.lua.  Used by: mutants_spec.lua.
 local pn = require "penumbra"
 
 local CONFIDENCE = 1 - 1e-8
@@ -440,7 +440,7 @@ local mechanisms = {
   end,
 }
 
-for _, room in ipairs { "continual", "second_order", "least_squares", "oracle", "tune" } do
+for _, room in ipairs { "continual", "second_order", "least_squares", "oracle", "paid", "tune" } do
   for name, make in pairs(require("tests.regress.mutants_" .. room)(audit, teaching)) do
     mechanisms[name] = make
   end

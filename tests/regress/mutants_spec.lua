@@ -4,8 +4,8 @@
 -- in every mechanism, and audits these without a fault too.
 -- mutants.lua runs in a child, against the module that `make test` builds with -DPN_MUTANTS; PENUMBRA_MUTANT names the fault.
 -- Each audit states a bound with confidence 1 - 1e-8, and a sound mechanism meets up to ten of them: over the 28 mechanisms
--- the chance of a false alarm is at most 9.8e-7, whatever the seed, to which the twelve questions and least squares, at
--- 1 - 1e-9, add 1.3e-8.
+-- the chance of a false alarm is at most 9.8e-7, whatever the seed, to which the twelve questions, least squares, paid
+-- intervals and mirror descent, at 1 - 1e-9, add 1.5e-8.
 -- Trials are such that noise times 0.8, the faintest fault, is missed with chance below 1e-6 (both bounds and 5.5 standard
 -- deviations fit between it and the claim).
 local tier = require "tests.tools.tier"
@@ -60,6 +60,7 @@ local own = {
                           output_steps = "law" },
   gradient_descent = { noise_scale = "law", sensitivity_half = "law", noise_reuse = "reuse", charge_after = "order",
                        clip_missing = "law", step_without_noise = "steps" },
+  mirror_descent = { noise_scale = "law", charge_after = "order" },
   sgd = { noise_scale = "law", sensitivity_half = "law", noise_reuse = "reuse", charge_after = "order",
           batch_sensitivity = "law", batch_reuse = "batches" },
   accelerated_mirror_descent = { noise_scale = "law", sensitivity_half = "law", noise_reuse = "reuse", charge_after = "order",
@@ -92,12 +93,13 @@ local own = {
                    share_ignored = "share", batch_reuse = "batches", charge_after = "order" },
   ask_moment = { question_sensitivity_half = "law", charge_after = "order" },
   ask_difference = { question_sensitivity_half = "law", question_unpaid = "spent", charge_after = "order" },
-  ask_hessian = { question_sensitivity_half = "law", hessian_sensitivity_half = "law", charge_after = "order" },
+  intervals = { noise_scale = "law", charge_after = "order" },
+  ask_hessian = { noise_scale = "law", question_sensitivity_half = "law", hessian_sensitivity_half = "law", charge_after = "order" },
   ask_hvp = { question_sensitivity_half = "law", question_unpaid = "spent", charge_after = "order" },
   ask_convex_hvp = { question_sensitivity_half = "law" },
   ask_mean = { question_sensitivity_half = "law", charge_after = "order" },
   ask_value = { question_sensitivity_half = "law" },
-  ask_values = { question_sensitivity_half = "law" },
+  ask_values = { noise_scale = "law", question_sensitivity_half = "law" },
   ask_differences = { question_sensitivity_half = "law" },
   ask_vertex = { question_sensitivity_half = "law", charge_after = "order" },
   ask_choose = { question_sensitivity_half = "law" },
@@ -110,6 +112,7 @@ local soonest = {
   laplace = { "charge_after" },
   output_perturbation = { "output_sensitivity", "output_steps" },
   accelerated_mirror_descent = { "exact_y_step", "step_without_noise" },
+  intervals = { "charge_after" },
   sgd = { "batch_reuse" },
   svrg = { "anchor_missing", "tau_twice" },
   tree_plain = { "node_redrawn", "node_skipped", "taken_unmarked" },
@@ -163,11 +166,11 @@ describe("an audit of", function()
 
   for _, mechanism in ipairs {
     "gaussian", "analytic_gaussian", "laplace", "exponential", "permute_and_flip", "report_noisy_max", "sparse_vector",
-    "frank_wolfe", "output_perturbation", "gradient_descent", "accelerated_mirror_descent", "sgd", "svrg", "svrg_pp",
+    "frank_wolfe", "output_perturbation", "gradient_descent", "mirror_descent", "accelerated_mirror_descent", "sgd", "svrg", "svrg_pp",
     "tree_plain", "tree_honaker", "tree_full", "tree_sqrt", "tree_banded", "tree_blt", "tree_matrix", "tree_doubling",
     "zeroth_order",
     "zeroth_order_naive", "second_order", "trust_region", "newton", "sufficient_statistics",
-    "ask_gradient", "ask_moment", "ask_difference", "ask_hessian",
+    "intervals", "ask_gradient", "ask_moment", "ask_difference", "ask_hessian",
     "ask_hvp", "ask_convex_hvp", "ask_mean", "ask_value", "ask_values", "ask_differences", "ask_vertex", "ask_choose",
     "tune",
   } do
