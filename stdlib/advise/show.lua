@@ -106,45 +106,21 @@ local function what_next(self, lines)
   end
 end
 
--- ---- reasons ----
+-- ---- sources ----
 
--- Entries of a list by key, and the keys in order.
-local function collect(order, groups, key, entry)
-  if not groups[key] then
-    order[#order + 1], groups[key] = key, {}
-  end
-  table.insert(groups[key], entry)
-end
-
-local function names_of(rows)
-  local names, known = {}, {}
+-- Where each solver's figures come from, once, and how many rows have none.
+local function sources(rows, lines)
+  local lacking, told = 0, {}
   for _, row in ipairs(rows) do
-    if not known[row.set.name] then
-      known[row.set.name] = true
-      names[#names + 1] = row.set.name
-    end
-  end
-  return table.concat(names, ", ")
-end
-
--- Where each solver's figures come from, and why others have none: each thing once.
-local function reasons(rows, lines)
-  local order, lacking, sources = {}, {}, {}
-  for _, row in ipairs(rows) do
-    if not row.reason and not sources[row.solver] then
-      sources[row.solver] = true
+    if row.reason then
+      lacking = lacking + 1
+    elseif not told[row.solver] then
+      told[row.solver] = true
       lines[#lines + 1] = filled(("%s: %s; %s"):format(row.solver, row.theorem or row.prediction, row.source))
-    elseif row.reason then
-      collect(order, lacking, row.solver .. ": " .. row.reason:gsub(", not [%w_]+;", ";"), row)
     end
   end
-  local causes, solvers = {}, {}
-  for _, key in ipairs(order) do
-    local solver, why = key:match "^(.-): (.*)$"
-    collect(causes, solvers, ("over %s: %s"):format(names_of(lacking[key]), why), solver)
-  end
-  for _, cause in ipairs(causes) do
-    lines[#lines + 1] = filled(("no figure for %s %s"):format(table.concat(solvers[cause], ", "), cause))
+  if lacking > 0 then
+    lines[#lines + 1] = filled(("no figure in %d of %d rows: ranking[i].reason says why"):format(lacking, #rows))
   end
 end
 
@@ -184,6 +160,6 @@ return function(self)
   end
   what_next(self, lines)
   lines[#lines + 1] = beyond_ranking(self)
-  reasons(self, lines)
+  sources(self, lines)
   return table.concat(lines, "\n")
 end

@@ -20,7 +20,7 @@ describe("the example", function()
     local text = run("geometry", "", "SEED=1")
     -- sqrt(2) Gamma(p/2 + 1/2)/Gamma(p/2) = 44.716 of the l2 ball; E max |g_j|, j <= 2000, = 3.62 of the l1 ball
     says(text, "width      44.72 by exact", "width      3.62 by quadrature", "intersection(l1_ball(dim=2000, radius=1), linf_ball",
-      "over l1_ball(dim=2000, radius=1), reach 1", "no figure for objective_perturbation over l2_ball, l1_ball: the slope of the")
+      "over l1_ball(dim=2000, radius=1), reach 1", "rows: ranking[i].reason says why")
     local promised, measured = text:match "promise ([%d.]+) times less excess risk, the runs had ([%d.]+) times less"
     assert.is_true(tonumber(promised) > 1.5 and tonumber(promised) < 3.5, text)
     assert.is_true(tonumber(measured) > 1.3 and tonumber(measured) < 3.5, text)
