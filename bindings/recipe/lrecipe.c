@@ -296,10 +296,11 @@ static const pnl_row functions[] = {
       "public." },
     { "texts", pnl_recipe_texts, PNL_FUNCTION, PNL_RAW | PNL_FILES,
       "pn.recipe.texts(path, columns, {sep=, decimal=, encoding=, header=}) -> table",
-      "What a CSV file holds in columns that no recipe turns into numbers, such as the ids beside predictions: for each "
-      "name in the list `columns` the list of its texts, without quotes and the blanks around them, of the records that "
-      "r:data makes of the file.  Options as for r:data; decimal=\",\" keeps commas from being found as separators.  For "
-      "the file's owner: what it holds is not protected.  Errors as of r:data; for a name that is twice in the list." },
+      "What a CSV file holds in columns that no recipe turns into numbers, such as the ids beside predictions: for "
+      "each name in the list `columns` the list of its texts, without quotes and the blanks around them, of the "
+      "records that r:data makes of the file.  Options as for r:data; decimal=\",\" keeps commas from being found as "
+      "separators.  For the file's owner: what it holds is not protected.  Errors as of r:data; for a name that is "
+      "twice in the list." },
     PNL_ROW_END
 };
 

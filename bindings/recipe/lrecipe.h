@@ -15,8 +15,8 @@ void pnl_recipe_push_text(lua_State *L, const pn_recipe *recipe);
 int pnl_recipe_table(lua_State *L, const pn_recipe *recipe);
 /** Push the recipe of that JSON, which a recipe wrote, and return it; NULL: nil. */
 const pn_recipe *pnl_push_recipe(lua_State *L, const char *json);
-/** Options of a file of the table at 2: sep, decimal, encoding, header.  What the list of names points into stays on the
- *  stack. */
+/** Options of a file of the table at 2: sep, decimal, encoding, header.  What the list of names points into stays on
+ *  the stack. */
 void pnl_recipe_read_file(lua_State *L, const char *owner, pn_recipe_file *file);
 /** pn.recipe.columns, pn.recipe.texts */
 int pnl_recipe_columns(lua_State *L);

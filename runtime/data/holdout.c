@@ -1,4 +1,5 @@
-/* holdout.c -- one record of each block is held out, at a hashed place.  Depends on: holdout.h.  Used by: bindings/data. */
+/* holdout.c -- one record of each block is held out, at a hashed place.  Depends on: holdout.h.
+ * Used by: bindings/data. */
 #include "data/holdout.h"
 
 #include <stdint.h>

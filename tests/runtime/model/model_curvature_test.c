@@ -1,4 +1,4 @@
-/* model_curvature_test.c -- second derivatives in model files, damaged behind a right checksum: refused, and never a crash.
+/* model_curvature_test.c -- second derivatives in model files, damaged behind a right checksum: refused, never a crash.
  * Depends on: model_kit.h, the generated code of model files. */
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/model/model_kit.h"
