@@ -443,12 +443,13 @@ static const pnl_row data_rows[] = {
       "part empty.  Bounds stay.  rng is a pn.rng, or nil for the secure one." },
     { "holdout", pnl_data_holdout, PNL_METHOD, PNL_NOTHING, "d:holdout(every) -> train, test",
       "Part by position alone: of each `every` consecutive records one goes to the second part, at a place that a "
-      "fixed public hash of the block's number draws, and the others to the first, in their order; so do those behind "
-      "the last whole block, so that floor(n/every) are held out.  every is a whole number from 2 to n.  The same n and "
-      "`every` always give the same positions: a record's values do not decide where it goes, so under replace_one and "
-      "zero_out a change of one record changes one of the parts.  A place that is the same in all blocks would give "
-      "parts with different laws where the order of a file has a period; a hashed one does not.  Under add_remove a "
-      "record that is removed moves those behind it: there this rule is not private.  Bounds and the recipe stay." },
+      "fixed public hash of the block's number draws, and the others to the first, in their order; so do those "
+      "behind the last whole block, so that floor(n/every) are held out.  every is a whole number from 2 to n.  The "
+      "same n and `every` always give the same positions: a record's values do not decide where it goes, so under "
+      "replace_one and zero_out a change of one record changes one of the parts.  A place that is the same in all "
+      "blocks would give parts with different laws where the order of a file has a period; a hashed one does not.  "
+      "Under add_remove a record that is removed moves those behind it: there this rule is not private.  Bounds and "
+      "the recipe stay." },
     { "__tostring", data_tostring, PNL_META, PNL_NOTHING, "tostring(d) -> string",
       "Name, size, storage and what is enforced; no value of a record." },
     PNL_ROW_END
