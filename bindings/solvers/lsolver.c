@@ -29,8 +29,8 @@ static const pn_param fields[] = {
       "names and defaults of at most 24 options of its own, which callers may set and s.options has; iterations among "
       "them sets the default number of steps" },
     { "iterations", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, FUNCTION,
-      "iterations(s) returns how many steps a run has where the caller does not say, and, where s.passes left fewer than "
-      "there would have been, how many passes over the records those would take" },
+      "iterations(s) returns how many steps a run has where the caller does not say, and, where s.passes left fewer "
+      "than there would have been, how many passes over the records those would take" },
     { "queries", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "table", "function", NULL },
       "what a step asks at most: {gradient = 1, hvp = {count = 2, share = 0.5}}, or a function of s that returns it; "
       "by default the step is tried once against an oracle that answers zeros" },

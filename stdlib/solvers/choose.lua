@@ -3,7 +3,8 @@
 --
 -- With L the certified smoothness and time = step size x steps, after which noise has done as much harm as more steps would do
 -- good (s.time, from the noise, not from T), T steps of 1/L take T/L.  Momentum beta makes each last 1/(1 - beta) times as long,
--- and 1 - beta >= 10/T forgets the start: sqrt(10 L time) steps are enough.  MOST keeps a run short; it is no bound.  So does s.passes, of large data.
+-- and 1 - beta >= 10/T forgets the start: sqrt(10 L time) steps are enough.  MOST keeps a run short, and s.passes one on large
+-- data; they are no bounds.
 --
 -- The constants here and in the solvers were chosen by looking at a9a, ijcnn1, abalone, cal_housing and usps, those of s.time at
 -- Covertype, breast cancer and Reuters as well: on these sets the defaults are better than they would be on others.

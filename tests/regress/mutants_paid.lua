@@ -6,6 +6,7 @@ local pn = require "penumbra"
 local worst = require "tests.tools.oracle_pairs"
 
 local DELTA = 1e-3
+local UNIT = pn.event.gaussian { sigma = 1, sensitivity = 1 }:epsilon(DELTA) -- what rho = 1/2 buys
 
 -- Intervals that pay for a Hessian, of fits on the pair that Hessians tell apart best.
 local function intervals(audit, teaching)
@@ -21,7 +22,7 @@ local function intervals(audit, teaching)
     law = function()
       local ledger = teaching()
       return audit(function(fit, rng) return release(fit, ledger, rng) end, { neighbours = fits, trials = 20000,
-        gaussian = true, confidence = 1 - 1e-9, delta = DELTA, epsilon = pn.event.gaussian { sigma = 1, sensitivity = 1 }:epsilon(DELTA) })
+        gaussian = true, confidence = 1 - 1e-9, delta = DELTA, epsilon = UNIT })
     end,
     order = function()
       local ledger = pn.ledger { rho = 1e-6, teaching = true }
@@ -44,7 +45,7 @@ local function mirror_descent(audit, teaching)
       return audit(function(run, rng)
         return run:run { ledger = ledger, rng = rng, progress = false }.theta[1]
       end, { neighbours = { up, plan { 4, -4 } }, trials = 60000, delta = DELTA, confidence = 1 - 1e-9,
-        epsilon = pn.event.gaussian { sigma = 1, sensitivity = 1 }:epsilon(DELTA) })
+        epsilon = UNIT })
     end,
     order = function() -- the budget ends after the first step
       local budget, steps = pn.ledger { rho = 2, teaching = true }, 0

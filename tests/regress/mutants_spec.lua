@@ -94,7 +94,8 @@ local own = {
   ask_moment = { question_sensitivity_half = "law", charge_after = "order" },
   ask_difference = { question_sensitivity_half = "law", question_unpaid = "spent", charge_after = "order" },
   intervals = { noise_scale = "law", charge_after = "order" },
-  ask_hessian = { noise_scale = "law", question_sensitivity_half = "law", hessian_sensitivity_half = "law", charge_after = "order" },
+  ask_hessian = { noise_scale = "law", question_sensitivity_half = "law", hessian_sensitivity_half = "law",
+                  charge_after = "order" },
   ask_hvp = { question_sensitivity_half = "law", question_unpaid = "spent", charge_after = "order" },
   ask_convex_hvp = { question_sensitivity_half = "law" },
   ask_mean = { question_sensitivity_half = "law", charge_after = "order" },
@@ -166,7 +167,8 @@ describe("an audit of", function()
 
   for _, mechanism in ipairs {
     "gaussian", "analytic_gaussian", "laplace", "exponential", "permute_and_flip", "report_noisy_max", "sparse_vector",
-    "frank_wolfe", "output_perturbation", "gradient_descent", "mirror_descent", "accelerated_mirror_descent", "sgd", "svrg", "svrg_pp",
+    "frank_wolfe", "output_perturbation", "gradient_descent", "mirror_descent", "accelerated_mirror_descent", "sgd", "svrg",
+    "svrg_pp",
     "tree_plain", "tree_honaker", "tree_full", "tree_sqrt", "tree_banded", "tree_blt", "tree_matrix", "tree_doubling",
     "zeroth_order",
     "zeroth_order_naive", "second_order", "trust_region", "newton", "sufficient_statistics",

@@ -123,7 +123,8 @@ const pn_solver_ops pn_solver_mirror_descent = {
     .doc = "Mirror descent on the mean gradient plus Gaussian noise, in the geometry of the constraint set: the error "
            "follows the Gaussian width of the set, not the dimension.  The answer is the mean of the later half of the "
            "points; preset=\"theory\" is the article's plan.",
-    .source = "Talwar, Thakurta, Zhang (2014), Section 3 and Theorem 3.2; steps and bound for the noise of the whole budget",
+    .source =
+        "Talwar, Thakurta, Zhang (2014), Section 3 and Theorem 3.2; steps and bound for the noise of the whole budget",
     .params = md_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,

@@ -31,7 +31,7 @@ end
 
 -- All that plan; of auto, the solver that it picks.
 local names = {}
-for name, entry in pairs(pn.reference()) do
+for name in pairs(pn.reference()) do
   local solver = name:match "^solve%.([%w_]+)%.plan$"
   if solver then names[#names + 1] = solver end
 end
