@@ -8,6 +8,8 @@
 
 /** The factors of C:product(D), borrowed; false for any other set, a scaled or shifted product included. */
 bool pn_set_product_parts(const pn_set *set, const pn_set **a, const pn_set **b);
+/** The summands of C + D, likewise. */
+bool pn_set_sum_parts(const pn_set *set, const pn_set **a, const pn_set **b);
 /** Q = conv(C u -C): C itself when symmetric, the l1 ball for a simplex, else a hull. */
 pn_status pn_set_symmetric_hull(pn_set **out, pn_set *set, pn_err *err);
 

@@ -109,3 +109,12 @@ pn_status pn_set_sum(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
     *out = &set->base;
     return PN_OK;
 }
+
+bool pn_set_sum_parts(const pn_set *set, const pn_set **a, const pn_set **b)
+{
+    if (!pn_is_composite(set, "sum"))
+        return false;
+    *a = pn_as_composite(set)->a;
+    *b = pn_as_composite(set)->b;
+    return true;
+}

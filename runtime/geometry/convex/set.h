@@ -121,6 +121,12 @@ bool pn_set_is(const pn_set *set, const char *name, double *radius);
 /** The parameter `name` (k, alpha, q, rows, cols ...) of the body inside; false when it has none of that name. */
 bool pn_set_number(const pn_set *set, const char *name, double *value);
 
+/** box and linf_ball, scaled and shifted ones as well: a product of intervals. */
+bool pn_set_is_intervals(const pn_set *set);
+/** low[dim] and high[dim] of such a set, or of any bounded set in one dimension.  Errors: PN_ENOMEM;
+ *  what its support function returns. */
+pn_status pn_set_ends(double *low, double *high, const pn_set *set, pn_err *err);
+
 /** For implementations: fill the head of a new set with one reference. */
 void pn_set_init(pn_set *set, const pn_set_ops *ops, size_t dim);
 

@@ -227,12 +227,18 @@ static pn_status hypersimplex_project(const pn_set *self, double *x, pn_err *err
     return pn_project_from_far(self, x, project_once, err);
 }
 
+static bool hypersimplex_number(const pn_set *self, const char *name, double *value)
+{
+    *value = (double)as_hyper(self)->k;
+    return strcmp(name, "k") == 0;
+}
+
 /* clang-format off */
 #define SHARED                                                                                                         \
     .params = hypersimplex_params, .destroy = pn_ball_destroy, .support = hypersimplex_support,                        \
     .radius = hypersimplex_radius, .diameter = hypersimplex_diameter, .contains = hypersimplex_contains,               \
     .center = hypersimplex_center, .project = hypersimplex_project, .gauge = hypersimplex_gauge,                       \
-    .describe = pn_ball_describe, .scale = pn_ball_scale
+    .describe = pn_ball_describe, .scale = pn_ball_scale, .number = hypersimplex_number
 /* clang-format on */
 
 const pn_set_ops pn_set_hypersimplex = {

@@ -39,33 +39,6 @@ void pn_block_structure_free(pn_block_structure *structure)
     pn_free(structure);
 }
 
-bool pn_set_is_intervals(const pn_set *set)
-{
-    double factor;
-    const double *shift;
-    const char *name = pn_set_unwrap(set, &factor, &shift)->ops->name;
-
-    return strcmp(name, "box") == 0 || strcmp(name, "linf_ball") == 0;
-}
-
-/* The support points of all ones and of their opposite. */
-pn_status pn_set_ends(double *low, double *high, const pn_set *set, pn_err *err)
-{
-    double *g = pn_alloc(set->dim, sizeof *g), value;
-    pn_status status;
-
-    PN_TRY(pn_made(g, err, "blocks: out of memory for %zu intervals", set->dim));
-    for (size_t j = 0; j < set->dim; j++)
-        g[j] = 1.0;
-    status = set->ops->support(set, g, high, &value, err);
-    for (size_t j = 0; j < set->dim; j++)
-        g[j] = -1.0;
-    if (status == PN_OK)
-        status = set->ops->support(set, g, low, &value, err);
-    pn_free(g);
-    return status;
-}
-
 static bool as_product(const pn_set *set, double *factor, const double **shift, const pn_set **a, const pn_set **b)
 {
     return pn_set_product_parts(pn_set_unwrap(set, factor, shift), a, b);

@@ -5,14 +5,6 @@
 
 #include "objective/measures/expected_curvature.h"
 
-/* ---- block_structure.c ---- */
-
-/** box and linf_ball, scaled and shifted ones as well: a product of intervals. */
-bool pn_set_is_intervals(const pn_set *set);
-/** low[dim] and high[dim] of such a set, or of any bounded set in one dimension.  Errors: PN_ENOMEM;
- *  what its support function returns. */
-pn_status pn_set_ends(double *low, double *high, const pn_set *set, pn_err *err);
-
 /* ---- expected_curvature_blocks.c, expected_curvature_corners.c ---- */
 
 /* The extreme points of M_i - M_i, where it is known to have few. */
