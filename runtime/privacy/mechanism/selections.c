@@ -1,0 +1,159 @@
+/* selections.c -- see selections.h.  Depends on: mechanism.h, mechanism_row.h, random/selection.h.  Used by: oracle. */
+#include <math.h>
+#include <stdint.h>
+
+#include "core/alloc.h"
+#include "core/mutant.h"
+#include "privacy/mechanism/mechanism.h"
+#include "privacy/mechanism/mechanism_row.h"
+#include "privacy/mechanism/selections.h"
+#include "random/selection.h"
+
+struct pn_selections {
+    pn_mechanism base; /* first: what is charged */
+    pn_selections_options options;
+    int unit_exponent; /* u = 2^unit_exponent */
+    uint64_t shift;    /* b = 2 shift u: the law of random/selection.h with epsilon 1 */
+    double cost;
+    size_t left;
+    int64_t *scores; /* [most] */
+};
+
+static void selections_destroy(pn_mechanism *base)
+{
+    pn_selections *self = (pn_selections *)base;
+
+    pn_event_free(base->event);
+    pn_free(self->scores);
+    pn_free(self);
+}
+
+static const pn_mechanism_ops selections_ops = { .name = "exponential", .destroy = selections_destroy };
+
+void pn_selections_free(pn_selections *self)
+{
+    if (self)
+        selections_destroy(&self->base);
+}
+
+/* ---- the lattice of scores, and the price ---- */
+
+/* Fine enough that what m selections add for rounding is 2^-20 of what they cost, as far as scores of up to 2^52 units
+ * allow; the unit follows an error only while that is small, too: beyond, the price does. */
+static void choose_lattice(pn_selections *self)
+{
+    const pn_selections_options *of = &self->options;
+    double each = of->root / sqrt((double)of->count), b = of->scale;
+    double unit = fmax(fmin(each, b) * 0x1p-20, fmin(2.0 * of->score_error, each * 0x1p-12));
+
+    unit = fmax(fmax(unit, of->score_bound * 0x1p-52), b * 0x1p-50);
+    (void)frexp(unit, &self->unit_exponent);
+    self->shift = (uint64_t)fmax(ceil(ldexp(b, -self->unit_exponent - 1)), 1.0);
+}
+
+static pn_status make_event(pn_selections *self, pn_err *err)
+{
+    const pn_selections_options *of = &self->options;
+    double u = ldexp(1.0, self->unit_exponent), b = 2.0 * (double)self->shift * u, m = (double)of->count;
+    double each = 2.0 * of->score_error + u, root = (of->root + sqrt(m) * each) / b;
+    pn_arg args[2] = { { .given = true }, { 0 } };
+
+    if (of->pure) {
+        self->cost = 2.0 * ((of->sum + m * each) / b) * (1.0 + 0x1p-48);
+        return pn_event_exponential(&self->base.event, self->cost, of->neighbours, err);
+    }
+    self->cost = args[0].real = 0.5 * root * root * (1.0 + 0x1p-48);
+    return pn_event_from_args(&self->base.event, "zcdp", args, of->neighbours, err);
+}
+
+static bool within(double x)
+{
+    return x >= 0x1p-900 && x <= 0x1p900;
+}
+
+static pn_status check(const pn_selections_options *of, pn_err *err)
+{
+    if (!within(of->scale) || !within(of->sum) || !within(of->root) || !within(of->score_bound) ||
+        !(of->score_error >= 0.0 && of->score_error <= 0x1p900))
+        return pn_fail(err, PN_EINVAL,
+                       "selections: scale %g, sensitivities %g and %g and score bound %g must be from 2^-900 to 2^900, "
+                       "the score error %g at most that",
+                       of->scale, of->sum, of->root, of->score_bound, of->score_error);
+    if (of->count < 1 || of->most < 1)
+        return pn_fail(err, PN_EINVAL, "selections: %zu selections of up to %zu candidates; give at least 1 of each",
+                       of->count, of->most);
+    if (of->scale < of->root * 0x1p-40)
+        return pn_fail(err, PN_EINVAL,
+                       "selections: scale %g is too small for scores that move by %g; at least 2^-40 "
+                       "of it can be drawn",
+                       of->scale, of->root);
+    return PN_OK;
+}
+
+pn_status pn_selections_new(pn_selections **out, const pn_selections_options *options, pn_err *err)
+{
+    pn_selections *self;
+    pn_status status;
+
+    *out = NULL;
+    PN_TRY(check(options, err));
+    PN_TRY(pn_new_zeroed(&self, 1, err, "selections: out of memory"));
+    self->base.ops = &selections_ops;
+    self->options = *options;
+    choose_lattice(self);
+    self->scores = pn_alloc(options->most, sizeof *self->scores);
+    status = pn_made(self->scores, err, "selections: out of memory for %zu scores", options->most);
+    if (status == PN_OK)
+        status = make_event(self, err);
+    if (status != PN_OK) {
+        selections_destroy(&self->base);
+        return status;
+    }
+    if (PN_MUTANT("noise_scale"))
+        self->shift = (uint64_t)fmax(0.8 * (double)self->shift, 1.0);
+    if (PN_MUTANT("sensitivity_half"))
+        self->shift = (self->shift + 1) / 2;
+    *out = self;
+    return PN_OK;
+}
+
+pn_event *pn_selections_event(const pn_selections *self)
+{
+    return self->base.event;
+}
+
+double pn_selections_cost(const pn_selections *self)
+{
+    return self->cost;
+}
+
+/* ---- the door ---- */
+
+pn_status pn_selections_pay(pn_selections *self, pn_ledger *ledger, const char *label, const pn_rng *rng, pn_err *err)
+{
+    if (!PN_MUTANT("charge_after"))
+        PN_TRY(pn_mechanism_pay(&self->base, ledger, label, rng, err));
+    self->left = self->options.count;
+    return PN_OK;
+}
+
+/* |score| <= score_bound <= 2^52 u: the quotient is exact and its floor fits. */
+static int64_t quantise(const pn_selections *self, double score)
+{
+    double clamped = fmin(fmax(score, -self->options.score_bound), self->options.score_bound);
+
+    return (int64_t)floor(ldexp(clamped, -self->unit_exponent));
+}
+
+pn_status pn_selections_pick(pn_selections *self, pn_rng *rng, const double *scores, size_t n, size_t *chosen,
+                             pn_err *err)
+{
+    if (self->left == 0)
+        return pn_fail(err, PN_EPRIVACY, "selections: all %zu selections that were paid for have been made",
+                       self->options.count);
+    for (size_t i = 0; i < n; i++)
+        self->scores[i] = quantise(self, scores[i]);
+    self->left--;
+    *chosen = pn_select_exponential(rng, self->scores, n, pn_dyadic_floor(1.0), self->shift);
+    return PN_OK;
+}
