@@ -164,6 +164,20 @@ pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *
     return PN_OK;
 }
 
+pn_status pn_ask_choices(pn_oracle *ask, const double *x, double *value, double *vertex, pn_err *err)
+{
+    pn_asked asked = { .x = x };
+    pn_slot *at = NULL;
+    pn_given *got = NULL;
+
+    PN_TRY(pn_oracle_find(ask, &pn_question_choices, &at, err));
+    PN_TRY(pn_oracle_answer(ask, at, &asked, value != NULL, &got, err));
+    memcpy(vertex, got->answer, at->draw.question->dim * sizeof(double));
+    if (value)
+        *value = got->value;
+    return PN_OK;
+}
+
 pn_status pn_oracle_ask(pn_oracle *self, size_t which, const pn_asked *asked, pn_answer *out, pn_err *err)
 {
     pn_given *got = NULL;

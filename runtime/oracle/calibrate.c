@@ -209,6 +209,7 @@ static void explain(pn_plan *plan, const pn_question *question)
                     question->dim, batch, method);
         break;
     case PN_ANSWER_SMOOTHED:
+    case PN_ANSWER_VERTEX:
     case PN_ANSWER_MASKED: /* of no plan that is calibrated here */
     case PN_ANSWER_NUMBERS:
         pn_plan_add(plan, name, pn_question_sigma(question), "noise on each of %zu number%s%s, %s%s", question->dim,

@@ -61,6 +61,8 @@ pn_status pn_draw_open(pn_draw *self, const pn_question *question, pn_rng *rng, 
         return PN_OK;
     if (question->ops->answer == PN_ANSWER_SMOOTHED)
         return pn_smoothed_open(&self->smoothed, question, rng, err);
+    if (question->ops->answer == PN_ANSWER_VERTEX)
+        return question->exact ? PN_OK : pn_selections_new(&self->selections, &question->selections, err);
     if (question->exact)
         return question->scheme ? open_sampler(self, err) : PN_OK;
     return question->batches.scheme ? pn_batch_release_new(&self->release, &question->batches, err)
@@ -73,6 +75,7 @@ void pn_draw_close(pn_draw *self)
     pn_free(self->order);
     pn_prefix_free(self->stream);
     pn_sparse_run_free(self->watch);
+    pn_selections_free(self->selections);
     pn_perturbation_free(self->masked);
     pn_smoothed_close(self->smoothed);
     pn_mechanism_free(self->mechanism);
@@ -200,6 +203,41 @@ static pn_status without_noise(pn_draw *self, const pn_draw_on *on, const pn_ask
     return PN_OK;
 }
 
+typedef struct picking {
+    pn_selections *selections; /* NULL: the largest score, the first of several */
+    pn_rng *rng;
+} picking;
+
+static pn_status pick(void *self, const double *scores, size_t count, size_t *chosen, pn_err *err)
+{
+    const picking *by = self;
+
+    if (by->selections)
+        return pn_selections_pick(by->selections, by->rng, scores, count, chosen, err);
+    *chosen = 0;
+    for (size_t i = 1; i < count; i++)
+        *chosen = scores[i] > scores[*chosen] ? i : *chosen;
+    return PN_OK;
+}
+
+/* All choices of a vertex are charged before the first; the direction that was computed is written over. */
+static pn_status by_selections(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
+                               pn_err *err)
+{
+    const pn_question *question = self->question;
+    picking by = { self->selections, on->rng };
+    double *vertex = self->room + pn_choices_room(question->choices);
+
+    PN_TRY(compute(self, on, asked, NULL, value, to, err));
+    if (self->selections) {
+        PN_TRY(pn_selections_pay(self->selections, on->ledger, label_of(self, on), on->rng, err));
+        self->charged++;
+    }
+    PN_TRY(pn_choices_make(question->choices, to->answer, pick, &by, self->room, vertex, err));
+    memcpy(to->answer, vertex, question->dim * sizeof *vertex);
+    return PN_OK;
+}
+
 /* The next leaf of a running sum: of all records, or of the next batch of the order.  A push that fails changes
  * nothing; the whole stream is charged before the first. */
 static pn_status by_stream(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
@@ -278,6 +316,8 @@ pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *as
         how = by_stream;
     else if (self->smoothed)
         how = pn_smoothed_answer;
+    else if (self->question->ops->answer == PN_ANSWER_VERTEX)
+        how = by_selections;
     else if (self->question->exact)
         how = without_noise;
     else if (self->question->ops->answer == PN_ANSWER_ABOVE)

@@ -40,6 +40,7 @@ typedef struct pn_draw {
     pn_prefix *stream;                 /* of running sums ... */
     size_t *order;                     /* [n] ... in whose order the records are used; NULL: all in every leaf */
     pn_sparse_run *watch;              /* open since it was first asked */
+    pn_selections *selections;         /* of a vertex that is made of several choices */
     pn_perturbation *masked;           /* of a minimum: paid for, not made yet */
     struct pn_smoothed_draw *smoothed; /* of estimates from values */
     double *room;                      /* the question's scratch */

@@ -79,6 +79,8 @@ pn_status pn_ask_source(pn_oracle *ask, const pn_gradient_oracle *source, const 
                         double *gradient, pn_err *err);
 /** *chosen: the vertex v of the set, from 0, with the least <v, gradient of f at x>, by private choice. */
 pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err);
+/** vertex[dim]: likewise, of a set whose vertices are made of several choices. */
+pn_status pn_ask_choices(pn_oracle *ask, const double *x, double *value, double *vertex, pn_err *err);
 /** *value = f(x), exactly: of a run without privacy only. */
 pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *err);
 

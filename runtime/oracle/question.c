@@ -24,7 +24,8 @@ const pn_question_ops *pn_question_find(const char *name)
 
 bool pn_question_is_open(const pn_question_ops *ops)
 {
-    return ops->answer != PN_ANSWER_MASKED && ops->answer != PN_ANSWER_SMOOTHED && ops != &pn_question_second_moments;
+    return ops->answer != PN_ANSWER_MASKED && ops->answer != PN_ANSWER_SMOOTHED && ops->answer != PN_ANSWER_VERTEX &&
+           ops != &pn_question_second_moments;
 }
 
 /* ---- life ---- */
@@ -36,7 +37,9 @@ void pn_question_clear(pn_question *self)
     pn_loss_free(self->phi_loss);
     pn_graph_free(self->graph);
     pn_prefix_design_free(self->design);
+    pn_choices_free(self->choices);
     pn_free(self->numbers);
+    self->choices = NULL;
     self->design = NULL;
     self->numbers = NULL;
     self->event = NULL;
@@ -164,6 +167,8 @@ pn_status pn_question_certify(pn_question *self, pn_err *err)
     if (PN_MUTANT("question_sensitivity_half")) {
         self->noise.sensitivity *= 0.5;
         self->selection.sensitivity *= 0.5;
+        self->selections.sum *= 0.5;
+        self->selections.root *= 0.5;
         self->batches.contribution *= 0.5;
     }
     return PN_OK;
@@ -272,6 +277,16 @@ void pn_question_join_whole(pn_question *self)
                                                 .sigma = of->sigma };
 }
 
+static pn_status price_selections(pn_question *self, pn_err *err)
+{
+    pn_selections *selections;
+
+    PN_TRY(pn_selections_new(&selections, &self->selections, err));
+    self->event = pn_event_keep(pn_selections_event(selections));
+    pn_selections_free(selections);
+    return PN_OK;
+}
+
 pn_status pn_question_price(pn_question *self, pn_err *err)
 {
     pn_mechanism *mechanism = NULL;
@@ -280,6 +295,8 @@ pn_status pn_question_price(pn_question *self, pn_err *err)
     self->event = NULL;
     if (self->ops == &pn_question_minimum)
         return pn_perturbation_event(&self->event, &self->perturbation, err);
+    if (self->ops->answer == PN_ANSWER_VERTEX)
+        return price_selections(self, err);
     if (self->batches.scheme)
         return pn_batch_release_price(&self->event, &self->per_event, &self->batches, err);
     PN_TRY(pn_question_mechanism(&mechanism, self, err));

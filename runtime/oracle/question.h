@@ -14,6 +14,7 @@
 #include "continual/single_pass.h"
 #include "core/status.h"
 #include "core/task.h"
+#include "geometry/algebra/choices.h"
 #include "objective/measures/smoothed.h"
 #include "objective/passes/objective.h"
 #include "oracle/gradient_noise.h"
@@ -23,6 +24,7 @@
 #include "privacy/mechanism/batch_release.h"
 #include "privacy/mechanism/mechanism.h"
 #include "privacy/mechanism/perturbation.h"
+#include "privacy/mechanism/selections.h"
 
 /* What a question is asked with: released or public numbers, borrowed for the call. */
 typedef struct pn_asked {
@@ -45,6 +47,7 @@ typedef enum pn_answer_kind {
     PN_ANSWER_SUMS,        /* [dim]: a running sum, of a stream that one event pays for */
     PN_ANSWER_SMOOTHED,    /* [dim]: an estimate from values, of a stream over records that are used once */
     PN_ANSWER_MASKED,      /* [dim]: a point that the solver computed from the records, with noise; a run's last word */
+    PN_ANSWER_VERTEX,      /* [dim]: a vertex, by several private choices that one event pays for */
     PN_ANSWER_ABOVE        /* whether a number is at or above a threshold, of a run that one event pays for */
 } pn_answer_kind;
 
@@ -104,6 +107,8 @@ struct pn_question {
     double offset;                    /* added to released numbers: values are centred before they are summed */
     double reached;                   /* bound on what one record adds, where compute() clips to it */
     pn_selection_options selection;   /* of choices */
+    pn_selections_options selections; /* of several choices ... */
+    pn_choices *choices;              /* ... and what they are: owned */
     pn_model model;                   /* of hessian */
     pn_smoothing smoothing;           /* of smoothed: the estimator, and how the records are shared out */
     pn_single_pass_options slices;
@@ -228,6 +233,7 @@ double *pn_difference_factors(const pn_question *self, double *room, const doubl
     X(values)                                                                                                          \
     X(differences)                                                                                                     \
     X(vertex)                                                                                                          \
+    X(choices)                                                                                                         \
     X(choose)                                                                                                          \
     X(prefix)                                                                                                          \
     X(above)                                                                                                           \

@@ -1,9 +1,16 @@
-/* question_vertex.c -- the vertex of the set toward which f falls fastest, by private choice.
+/* question_vertex.c -- the vertex of the set toward which f falls fastest, by private choice: from a list, or of sets
+ * without one by several choices.
  * The score of a vertex v is -<v, gradient of f>: a record adds at most max |l'| max |<v, x>| to n of them, and
  * replacing it moves each by twice that over n.
+ *
+ * Of several choices (geometry/algebra/choices.h) all scores follow from the one gradient.  Replacing a record, or
+ * leaving it out, moves it by Delta with ||Delta||_q* <= S_q = (2 or 1) G_q/n, where G_q bounds the gradient of a
+ * record in the norm dual to q: choices whose bounds for ||Delta||_q* <= 1 are A_q (sum of squares) and B_q (sum) move
+ * by sqrt(sum d_r^2) <= min over q of sqrt(A_q) S_q and sum d_r <= min over q of B_q S_q.
  * Depends on: question.h, geometry.  Used by: question.c's table, frank_wolfe. */
 #include <math.h>
 
+#include "geometry/algebra/choices.h"
 #include "geometry/convex/set.h"
 #include "oracle/question.h"
 
@@ -31,30 +38,22 @@ static double largest_regular_score(const pn_objective *objective)
     return set->ops->atom_radius(set, PN_L1) * pn_objective_bounds(objective)->reg.gradient * (1.0 + 1e-14);
 }
 
-/* Public bound on the rounding of a score: that of the gradient (regulariser included), through the vertex, and of the
- * inner product. */
-static double score_error(const pn_objective *objective)
+/* Public bound on the rounding of a score: that of the gradient (regulariser included), through a vertex of that l1
+ * norm, and of the inner product. */
+static double rounding(const pn_objective *objective, double l1)
 {
     const pn_set *set = pn_objective_set(objective);
-    double l1 = set->ops->atom_radius(set, PN_L1);
     double product = ((double)set->dim + 5.0) * 0x1p-53 * 1.01;
     double entry = pn_objective_bounds(objective)->lipschitz[PN_L1] + pn_objective_bounds(objective)->reg.gradient;
 
     return l1 * (pn_objective_gradient_error(objective) + product * entry);
 }
 
-/* Bounds on scores that come from the objective: of one record's part, and of its public part. */
-static pn_status check(const pn_question *self, pn_err *err)
+/* What the gradient has to be like, whatever is chosen from. */
+static pn_status check_gradient(const pn_question *self, pn_err *err)
 {
-    const pn_set *set = pn_objective_set(self->objective);
     const pn_bounds *bounds = pn_objective_bounds(self->objective);
 
-    if (!set || !pn_set_is_polytope(set))
-        return pn_fail(
-            err, PN_EUNSUPPORTED,
-            "vertex: private choice needs a polytope with vertices, not %s; give the objective an l1_ball, a "
-            "simplex or a polytope",
-            set ? set->ops->name : "an objective without a set");
     if (self->exact)
         return PN_OK;
     if (!isfinite(bounds->reg.gradient))
@@ -63,6 +62,21 @@ static pn_status check(const pn_question *self, pn_err *err)
     if (!bounds->certified)
         return pn_fail(err, PN_EPRIVACY, "vertex: the sensitivity cannot be certified: %s", bounds->missing);
     return PN_OK;
+}
+
+/* Bounds on scores that come from the objective: of one record's part, and of its public part. */
+static pn_status check(const pn_question *self, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(self->objective);
+
+    if (!set || !pn_set_is_polytope(set))
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "vertex: private choice needs a polytope with vertices, not %s; give the objective an l1_ball, a "
+            "simplex or a polytope, or use solve.frank_wolfe, which makes the vertices of boxes, hypersimplices, products "
+            "and sums by several choices",
+            set ? set->ops->name : "an objective without a set");
+    return check_gradient(self, err);
 }
 
 static pn_status certify(pn_question *self, pn_err *err)
@@ -75,12 +89,13 @@ static pn_status certify(pn_question *self, pn_err *err)
     self->dim = set->ops->atom_count(set);
     self->room = set->dim;
     self->reached = largest_score(self->objective);
-    self->selection = (pn_selection_options){ .law = PN_SELECT_EXPONENTIAL,
-                                              .sensitivity = moved * self->reached / n * (1.0 + 1e-14),
-                                              .score_error = score_error(self->objective),
-                                              .score_bound = (self->reached + largest_regular_score(self->objective)) *
-                                                             (1.0 + 0x1p-30),
-                                              .neighbours = self->neighbours };
+    self->selection =
+        (pn_selection_options){ .law = PN_SELECT_EXPONENTIAL,
+                                .sensitivity = moved * self->reached / n * (1.0 + 1e-14),
+                                .score_error = rounding(self->objective, set->ops->atom_radius(set, PN_L1)),
+                                .score_bound =
+                                    (self->reached + largest_regular_score(self->objective)) * (1.0 + 0x1p-30),
+                                .neighbours = self->neighbours };
     return PN_OK;
 }
 
@@ -104,4 +119,68 @@ const pn_question_ops pn_question_vertex = {
     .answer = PN_ANSWER_CHOICE,
     .certify = certify,
     .compute = compute,
+};
+
+/* ---- several choices ---- */
+
+/* Bounds of one record on all choices, and public ones on every score: over the best norm. */
+static void bound_choices(pn_question *self)
+{
+    const pn_choices *made = self->choices;
+    const pn_bounds *bounds = pn_objective_bounds(self->objective);
+    double per_record = pn_contributions(self->neighbours) / (double)pn_objective_data(self->objective)->n;
+    double sum = INFINITY, root = INFINITY, one = INFINITY;
+
+    for (int q = 0; q < PN_LP_COUNT; q++) {
+        if (!isfinite(bounds->lipschitz[q]))
+            continue;
+        sum = fmin(sum, made->sums[q] * bounds->lipschitz[q]);
+        root = fmin(root, sqrt(made->squares[q]) * bounds->lipschitz[q]);
+        one = fmin(one, made->longest[q] * bounds->lipschitz[q]);
+    }
+    self->reached = one;
+    self->selections =
+        (pn_selections_options){ .count = made->picks,
+                                 .most = made->most,
+                                 .sum = fmax(sum, root) * per_record * (1.0 + 1e-13),
+                                 .root = fmin(sum, root) * per_record * (1.0 + 1e-13),
+                                 .score_error = rounding(self->objective, made->longest[PN_L1]),
+                                 .score_bound = (one + made->longest[PN_L1] * bounds->reg.gradient) * (1.0 + 0x1p-30),
+                                 .neighbours = self->neighbours };
+}
+
+static pn_status certify_choices(pn_question *self, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(self->objective);
+
+    if (!set)
+        return pn_fail(err, PN_EUNSUPPORTED, "vertex: private choice needs an objective with a set");
+    PN_TRY(check_gradient(self, err));
+    PN_TRY(pn_choices_new(&self->choices, set, "solve.frank_wolfe", err));
+    self->dim = set->dim;
+    self->room = pn_choices_room(self->choices) + set->dim;
+    bound_choices(self);
+    return PN_OK;
+}
+
+/* The direction: minus the gradient. */
+static pn_status compute_choices(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
+                                 double *value, double *out, pn_task *task, pn_err *err)
+{
+    (void)batch;
+    (void)room;
+    PN_TRY(pn_objective_evaluate(self->objective, asked->x, value, out, task, err));
+    for (size_t j = 0; j < self->dim; j++)
+        out[j] = -out[j];
+    return PN_OK;
+}
+
+const pn_question_ops pn_question_choices = {
+    .name = "choices",
+    .doc = "The vertex v with the least <v, gradient of f> of a set whose vertices are made of several choices, all of "
+           "them private and charged together.",
+    .source = "Talwar, Thakurta, Zhang (2014), Algorithm 4; Cesar, Rogers (2021) for the composition",
+    .answer = PN_ANSWER_VERTEX,
+    .certify = certify_choices,
+    .compute = compute_choices,
 };

@@ -109,7 +109,7 @@ describe("a set of one point", function()
   for kind, set in pairs(points) do
     it("costs nothing: " .. kind, function()
       for solver in pairs(over) do
-        if solver ~= "frank_wolfe" or kind == "polytope" then
+        do
           local parts = {data = data, loss = pn.loss.logistic(), set = set}
           assert.is_true(same(costs_nothing(solver, parts, options(solver)).theta, point), solver)
         end

@@ -21,6 +21,7 @@ static void fw_plan_destroy(pn_plan *plan)
 typedef struct fw_state {
     pn_state base;            /* first */
     bool selects;             /* vertices are chosen privately; else by the support function */
+    bool several;             /* by several choices: the vertex is in `point` */
     double *gradient, *point; /* [p] each */
     double *away;             /* [p] -gradient */
     size_t chosen;
@@ -49,6 +50,7 @@ static pn_status fw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     (void)ask;
     (void)err;
     self->selects = plan->base.request.kind != PN_NONPRIVATE && plan->noise.sigma == 0.0;
+    self->several = self->selects && plan->several;
     return PN_OK;
 }
 
@@ -56,6 +58,8 @@ static pn_status fw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
 {
     fw_state *self = (fw_state *)state;
 
+    if (self->several)
+        return pn_ask_choices(ask, self->base.theta, &row->value, self->point, err);
     return self->selects ? pn_ask_vertex(ask, self->base.theta, &row->value, &self->chosen, err)
                          : pn_ask_gradient(ask, self->base.theta, &row->value, self->gradient, err);
 }
@@ -65,6 +69,10 @@ static void chosen_step(fw_state *self, pn_trace_row *row)
     const pn_set *set = pn_objective_set(self->base.plan->objective);
     pn_atom atom;
 
+    if (self->several) {
+        fw_move(self->base.theta, set->dim, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
+        return;
+    }
     set->ops->atom(set, self->chosen, &atom, self->point);
     fw_move(self->base.theta, set->dim, &atom, row->step_size);
     row->atom = self->chosen + 1;
@@ -111,7 +119,8 @@ static pn_status fw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 const pn_solver_ops pn_solver_frank_wolfe = {
     .name = "frank_wolfe",
     .doc =
-        "Frank-Wolfe over a constraint set; private over a polytope, by a private choice of the vertex at every step.",
+        "Frank-Wolfe over a constraint set; private over a polytope, by a private choice of the vertex at every step, and "
+        "over boxes, hypersimplices, products and sums by several choices that make one.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 4 with step 2/(t+2); Jaggi (2013)",
     .params = fw_params,
     .fill = fw_fill,

@@ -11,6 +11,7 @@
 typedef struct fw_plan {
     pn_plan base;            /* first */
     pn_gradient_noise noise; /* of frank_wolfe_convex */
+    bool several;            /* of frank_wolfe: a vertex is made of several choices */
     pn_schedule step;        /* mu */
 } fw_plan;
 
@@ -59,6 +60,8 @@ const char *fw_no_bound(const fw_problem *at);
 pn_status fw_choose_step(fw_plan *plan, const fw_problem *at, pn_err *err);
 /** Iterations, lines and bound of a run without privacy. */
 void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *common);
+/** The plan of frank_wolfe over a set without a list of vertices: several choices make one. */
+pn_status fw_plan_choices(fw_plan *plan, fw_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err);
 /** The T in 1 .. 1e7 that minimises 2 Gamma/T + a sqrt(T): (4 Gamma/a)^(2/3); `fallback` when a or Gamma is 0. */
 size_t fw_best_steps(double gamma, double a, size_t fallback);
 

@@ -24,11 +24,6 @@ const pn_param fw_params[] = {
 
 static pn_status check_problem(const pn_plan *plan, const fw_problem *at, pn_err *err)
 {
-    if (!pn_set_is_polytope(at->set))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: private selection needs a polytope with vertices, not %s; use l1_ball, "
-                       "simplex or polytope, or privacy=false",
-                       at->set->ops->name);
     PN_TRY(pn_request_need_n(at->request, plan->owner, err));
     if (!isfinite(at->bounds->reg.gradient))
         return pn_fail(err, PN_EUNSUPPORTED, "solve.frank_wolfe: the gradient of the regulariser is not bounded: %s",
@@ -355,6 +350,8 @@ pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     PN_TRY(fw_read(&at, base, &common[PN_OPT_START], &own[FW_STEP], err));
     if (base->request.kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);
+    } else if (!pn_set_is_polytope(at.set)) {
+        PN_TRY(fw_plan_choices(plan, &at, common, own, err));
     } else {
         PN_TRY(measure_scores(plan, &at, err));
         PN_TRY(plan_private(plan, &at, common, own, err));
