@@ -73,8 +73,8 @@ static pn_status check(const pn_question *self, pn_err *err)
         return pn_fail(
             err, PN_EUNSUPPORTED,
             "vertex: private choice needs a polytope with vertices, not %s; give the objective an l1_ball, a "
-            "simplex or a polytope, or use solve.frank_wolfe, which makes the vertices of boxes, hypersimplices, products "
-            "and sums by several choices",
+            "simplex or a polytope, or use solve.frank_wolfe, which makes a vertex of a box, hypersimplex, product or "
+            "sum by several choices",
             set ? set->ops->name : "an objective without a set");
     return check_gradient(self, err);
 }

@@ -119,8 +119,8 @@ static pn_status fw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 const pn_solver_ops pn_solver_frank_wolfe = {
     .name = "frank_wolfe",
     .doc =
-        "Frank-Wolfe over a constraint set; private over a polytope, by a private choice of the vertex at every step, and "
-        "over boxes, hypersimplices, products and sums by several choices that make one.",
+        "Frank-Wolfe over a constraint set; private over a polytope, by a private choice of the vertex at every step, "
+        "and over boxes, hypersimplices, products and sums by several choices that make one.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 4 with step 2/(t+2); Jaggi (2013)",
     .params = fw_params,
     .fill = fw_fill,

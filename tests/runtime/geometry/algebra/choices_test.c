@@ -1,5 +1,5 @@
-/* choices_test.c -- vertices made of choices: exact choices find what the support function finds, a change of the direction
- * moves scores by no more than the bounds, and noise loses no more than is said.
+/* choices_test.c -- vertices made of choices: exact choices find what the support function finds, a change of the
+ * direction moves scores by no more than the bounds, and noise loses no more than is said.
  * Depends on: check.h, fail_alloc.h, geometry/, random/. */
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* selections_test.c -- several selections for one charge: what they cost is what their law gives away, they are paid for
- * first, and no more are made than were paid for.  Seeds are fixed; a true law fails each check with probability below
- * 1e-6.  The source is built here with its faults, each of which one of the checks must notice.
+/* selections_test.c -- several selections for one charge: what they cost is what their law gives away, they are paid
+ * for first, and no more are made than were paid for.  Seeds are fixed; a true law fails each check with probability
+ * below 1e-6.  The source is built here with its faults, each of which one of the checks must notice.
  * Depends on: check.h, fail_alloc.h, chi_square.h, privacy/. */
 #define _GNU_SOURCE
 #define PN_MUTANTS

@@ -1,5 +1,5 @@
--- frank_wolfe_choices_spec.lua -- private Frank-Wolfe over sets whose vertices are made of several choices: the plan in closed form,
--- exact vertices without noise, the law and the price of a step, risk below its bound.
+-- frank_wolfe_choices_spec.lua -- private Frank-Wolfe over sets whose vertices are made of several choices: the plan in closed
+-- form, exact vertices without noise, the law and the price of a step, risk below its bound.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
 
@@ -20,7 +20,8 @@ table.sort(names)
 
 -- |x_ij| <= 1, |y| <= 1.
 local function lasso(over, n, seed)
-  return pn.objective { data = pn.data.synthetic.lasso { n = n, p = over.dim, seed = seed or 1 }, loss = pn.loss.squared(), set = over }
+  local data = pn.data.synthetic.lasso { n = n, p = over.dim, seed = seed or 1 }
+  return pn.objective { data = data, loss = pn.loss.squared(), set = over }
 end
 
 local function close(expected, got, relative)
@@ -104,9 +105,10 @@ describe("private Frank-Wolfe by several choices", function()
   end
 
   it("takes each end by its law, at the scale of the plan", function()
-    -- At theta = 0 the gradient is -mean(y x), for both features: +-0.25.  P(upper end) = 1/(1 + exp(-2 (h |g|)/b)), each by itself:
-    -- 24,000 draws of two, false alarm 1e-6 a cell at 4.9 standard errors; noise times 0.8 moves P by more than 10 of them.
-    local data = pn.data.from({ { 1, -1 }, { 1, -1 }, { 1, -1 }, { -1, 1 } }, { 0.5, 0.5, 0.5, 0.5 }):clip_rows("linf", 1):clip_labels(-1, 1)
+    -- At theta = 0 the gradient is -mean(y x), for both features: +-0.25.  P(upper end) = 1/(1 + exp(-2 (h |g|)/b)), each by
+    -- itself: 24,000 draws of two, false alarm 1e-6 a cell at 4.9 standard errors; noise times 0.8 moves P by more than 10 of them.
+    local data = pn.data.from({ { 1, -1 }, { 1, -1 }, { 1, -1 }, { -1, 1 } }, { 0.5, 0.5, 0.5, 0.5 })
+      :clip_rows("linf", 1):clip_labels(-1, 1)
     local over = set.linf_ball { dim = 2, radius = 0.1 }
     local plan = pn.solve.frank_wolfe.plan(pn.objective { data = data, loss = pn.loss.squared(), set = over },
       { rho = 0.5, iterations = 1 })
@@ -120,7 +122,8 @@ describe("private Frank-Wolfe by several choices", function()
     local p = chance(beta)
     for cell, want in ipairs { p * p, p * (1 - p), (1 - p) * p, (1 - p) * (1 - p) } do
       local error = math.sqrt(want * (1 - want) / draws)
-      assert.is_true(math.abs(counts[cell] / draws - want) < 4.9 * error, ("%d: %g against %g"):format(cell, counts[cell] / draws, want))
+      assert.is_true(math.abs(counts[cell] / draws - want) < 4.9 * error,
+        ("%d: %g against %g"):format(cell, counts[cell] / draws, want))
     end
     assert.is_true(math.abs(chance(0.8 * beta) ^ 2 - p * p) > 9.8 * math.sqrt(p * p * (1 - p * p) / draws))
   end)
@@ -147,12 +150,14 @@ describe("private Frank-Wolfe by several choices", function()
     -- One step over an interval, where the three other records lean to one side; confidence 1 - 1e-8.
     local function plan(label)
       local data = pn.data.from({ { 1 }, { 1 }, { 1 }, { -1 } }, { label, 1, 1, 1 }):clip_rows("linf", 1):clip_labels(-1, 1)
-      return pn.solve.frank_wolfe.plan(pn.objective { data = data, loss = pn.loss.squared(), set = set.linf_ball { dim = 1, radius = 0.01 } },
+      local over = set.linf_ball { dim = 1, radius = 0.01 }
+      return pn.solve.frank_wolfe.plan(pn.objective { data = data, loss = pn.loss.squared(), set = over },
         { epsilon = 2, iterations = 1 })
     end
     local ledger = pn.ledger { rho = 1e12, teaching = true }
     local result = pn.audit(function(run, rng) return run:run { ledger = ledger, rng = rng, progress = false }.theta[1] > 0 end,
-      { neighbours = { plan(1), plan(-1) }, trials = 12000, epsilon = 2, confidence = 1 - 1e-8, rng = pn.rng.seeded(5), progress = false })
+      { neighbours = { plan(1), plan(-1) }, trials = 12000, epsilon = 2, confidence = 1 - 1e-8, rng = pn.rng.seeded(5),
+        progress = false })
     assert.is_false(result.violated)
     assert.is_true(result.epsilon_lower > 1, tostring(result.epsilon_lower))
   end)
@@ -166,7 +171,8 @@ describe("private Frank-Wolfe by several choices", function()
     refused("calibration=\"paper\" is for a list", plan, over(sets.cube), { epsilon = 1, delta = 1e-6, calibration = "paper" })
     refused("add_remove", plan, over(sets.cube), { rho = 1, neighbours = "add_remove" })
     refused("too small", plan, over(sets.cube), { rho = 1e-30, iterations = 10 })
-    local open = pn.objective { data = pn.data.from({ { 1 }, { 2 } }, { 1, 2 }), loss = pn.loss.squared(), set = set.linf_ball { dim = 1 } }
+    local open = pn.objective { data = pn.data.from({ { 1 }, { 2 } }, { 1, 2 }), loss = pn.loss.squared(),
+      set = set.linf_ball { dim = 1 } }
     refused("clip_rows", plan, open, { rho = 1 })
   end)
 end)
