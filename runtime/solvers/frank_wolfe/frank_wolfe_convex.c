@@ -54,7 +54,8 @@ static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *wi
                          "expected, over the noise; sum of the two; Theorem 5.6, corrected");
 }
 
-/* calibration="paper" is what the article proves: what it prints is no noise for gradients of length L, but of sqrt(L). */
+/* calibration="paper" is what the article proves: what it prints is no noise for gradients of length L, but of
+ * sqrt(L). */
 static void explain_paper(fw_plan *plan, const fw_problem *at, const pn_arg *common)
 {
     const pn_request *request = at->request;

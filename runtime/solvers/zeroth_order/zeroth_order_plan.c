@@ -169,7 +169,8 @@ static void read_target(zo_work *at)
                      least, n);
 }
 
-/* plan->choice: the least bound, or what does well where none says anything.  False where nothing has records enough. */
+/* plan->choice: the least bound, or what does well where none says anything.  False where nothing has records
+ * enough. */
 static bool search(zo_work *at)
 {
     bool any;
