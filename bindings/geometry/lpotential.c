@@ -199,12 +199,16 @@ static int get_norm(lua_State *L)
 
 PNL_GETTER(get_strong_convexity, check_potential(L, 1)->strong_convexity);
 
+PNL_GETTER(get_lifted, (bool)(check_potential(L, 1)->theta_dim > 0));
+
 static int get_vertices(lua_State *L)
 {
     const pn_potential *p = check_potential(L, 1);
 
-    if (p->lift.data)
-        pnl_view_mat(L, p->lift.data, p->lift.rows, p->lift.cols, 1);
+    pn_mat V = pn_potential_vertices(p);
+
+    if (V.data)
+        pnl_view_mat(L, V.data, V.rows, V.cols, 1);
     else
         lua_pushnil(L);
     return 1;
@@ -291,8 +295,19 @@ static int start(lua_State *L)
 
     pnl_pin(L, 1);
     pnl_pin(L, 2);
-    x = pnl_new_vec(L, p->lift.data ? p->dim : set->dim);
+    x = pnl_new_vec(L, p->theta_dim ? p->dim : set->dim);
     pnl_status(L, pn_potential_start(p, set, x, &err), &err);
+    return 1;
+}
+
+static int theta(lua_State *L)
+{
+    const pn_potential *p = check_potential(L, 1);
+    pn_vec x = pnl_check_vec(L, 2);
+
+    if (p->dim > 0 && x.n != p->dim)
+        return pnl_error(L, "P:theta: x has %zu entries, the potential has %zu", x.n, p->dim);
+    pn_potential_theta(p, x.data, x.n, pnl_new_vec(L, p->theta_dim ? p->theta_dim : x.n));
     return 1;
 }
 
@@ -341,11 +356,16 @@ static int to_string(lua_State *L)
 static const pnl_row potential_rows[] = {
     { "name", get_name, PNL_FIELD, PNL_NOTHING, "P.name -> string", "The kind of potential, as in pn.potential." },
     { "dim", get_dim, PNL_FIELD, PNL_NOTHING, "P.dim -> integer or nil",
-      "The number of entries of a point; nil when any number will do.  Of a polytope's: the number of vertices." },
+      "The number of entries of a point; nil when any number will do.  Of a polytope's: the number of vertices; of a "
+      "sum's: of both terms." },
     { "norm", get_norm, PNL_FIELD, PNL_NOTHING, "P.norm -> norm",
-      "The norm in which it is strongly convex.  Of a polytope's: that of theta, the mean of the vertices." },
+      "The norm in which it is strongly convex.  Of a polytope's: that of theta, the mean of the vertices; of a "
+      "sum's: that of the sum." },
     { "strong_convexity", get_strong_convexity, PNL_FIELD, PNL_NOTHING, "P.strong_convexity -> number",
       "The constant m in bregman(a, b) >= m norm(a - b)^2 / 2, over the set that the potential is made for." },
+    { "lifted", get_lifted, PNL_FIELD, PNL_NOTHING, "P.lifted -> boolean",
+      "Whether points are not those of the set but what these are made of: weights on vertices, or the terms of a "
+      "sum.  P:theta(x) is then the point of the set." },
     { "vertices", get_vertices, PNL_FIELD, PNL_NOTHING, "P.vertices -> mat or nil",
       "Of a polytope's potential the vertices, one in each row: theta = weights times this.  nil for others." },
     { "value", value, PNL_METHOD, PNL_NOTHING, "P:value(v) -> number", "Psi(v), infinity outside its domain." },
@@ -359,6 +379,9 @@ static const pnl_row potential_rows[] = {
       "argmin over y in C of <eta g, y> + bregman(y, x), a new vector: in closed form or by scalar roots where the set "
       "is known to the potential, else by iteration." },
     { "start", start, PNL_METHOD, PNL_NOTHING, "P:start(C) -> vec", "The point of C where Psi is least." },
+    { "theta", theta, PNL_METHOD, PNL_NOTHING, "P:theta(x) -> vec",
+      "The point of the set that x stands for, linear in x: weights times vertices, the sum of both terms; a copy of "
+      "x where P.lifted is false." },
     { "range", range, PNL_METHOD, PNL_NOTHING, "P:range(C) -> number",
       "An upper bound of max Psi - min Psi over C: D^2 of the mirror descent bounds." },
     { "noise_trace", noise_trace, PNL_METHOD, PNL_NOTHING, "P:noise_trace(C) -> number",
@@ -385,8 +408,8 @@ static const pnl_row library_rows[] = {
       "The names of the potentials with a constructor of options; for_set, separable and custom make others." },
     { "for_set", for_set, PNL_FUNCTION, PNL_NOTHING, "pn.potential.for_set(C) -> potential, string",
       "The potential that fits a set, and why: entropy for the simplex, that of 2 dim weights for the l1 ball, powers "
-      "for blocks and matrices, weights on the vertices for a polytope, else squared distance.  Scaled and shifted "
-      "sets get it scaled and shifted." },
+      "for blocks and matrices, weights on the vertices for a polytope, one for each part of a product or a sum, weighted "
+      "so that noise costs least, else squared distance.  Scaled and shifted sets get it scaled and shifted." },
     { "separable", separable, PNL_FUNCTION, PNL_NOTHING, "pn.potential.separable(psi, {domain={lo, hi}}) -> potential",
       "The sum of psi(t) over the coordinates, for a Lua function of one number that is traced once.  Its strong "
       "convexity is certified by intervals over the domain (all numbers when absent), with respect to the l2 norm." },

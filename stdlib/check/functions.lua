@@ -68,8 +68,19 @@ end)
 
 local potential, potential_law = list()
 
+-- What lifted potentials have for points: where random steps over the set lead.
+local function lifted_points(P, probe)
+  local out = {}
+  for k = 1, probe.set and probe.count or 0 do
+    local x = P:mirror_step(P:start(probe.set), probe.normal(P.dim), 1, probe.set)
+    if pcall(P.gradient, P, x) then out[#out + 1] = x end
+  end
+  return out
+end
+
 -- Points where the potential is finite: of the set that was given, else of the unit ball of its norm, else of its positive part.
 local function points(P, probe)
+  if P.lifted then return lifted_points(P, probe) end
   local dim = dim_of(P, probe)
   local ball = probe.set or P.norm:ball(dim)
   local out = {}
@@ -114,7 +125,7 @@ potential_law("strong convexity is at least what is declared, in the declared no
     local x, y = X[k], X[k - 1]
     for _, t in ipairs { 1, 0.1, 0.01 } do
       local z = y + t * (x - y)
-      local half = P.strong_convexity * P.norm(z - y) ^ 2 / 2
+      local half = P.strong_convexity * P.norm(P:theta(z - y)) ^ 2 / 2
       local divergence = P:bregman(z, y)
       local noise = 1e-13 * (math.abs(P:value(z)) + math.abs(P:value(y))) -- a difference of large values
       if half > 0 and noise < 1e-5 * half then
@@ -144,11 +155,11 @@ potential_law("mirror steps over the set are optimal", function(P, probe)
   for _, x in ipairs(points(P, probe)) do
     local g, eta = probe.normal(#x), 0.1 + probe.uniform()
     local y = P:mirror_step(x, g, eta, C)
-    if not C:contains(y, probe.tolerance * math.max(C.radius, 1)) then
+    if not C:contains(P:theta(y), probe.tolerance * math.max(C.radius, 1)) then
       return math.huge, "the step left the set: " .. tostring(y)
     end
     local ok, slope = pcall(P.gradient, P, y)
-    if ok then -- at the edge of the domain there is none
+    if ok and not P.lifted then -- at the edge of the domain there is none
       local c = P:gradient(x) - eta * g
       local away = c - slope
       local value = C:support(away)

@@ -71,7 +71,8 @@ for name, of in pairs {
 end
 usage["potential.for_set"] = [[
     print(pn.potential.for_set(pn.set.simplex{dim = 4}))
-    print(pn.potential.for_set(pn.set.nuclear_ball{rows = 2, cols = 2}))]]
+    print(pn.potential.for_set(pn.set.nuclear_ball{rows = 2, cols = 2}))
+    print(pn.potential.for_set(pn.set.simplex{dim = 4}:product(pn.set.l2_ball{dim = 2})))]]
 usage["potential.separable"] = [[
     P = pn.potential.separable(function(t) return t^2 + t^4 end, {domain = {-1, 1}})
     print(P, P:gradient{0.5, -0.5})]]
@@ -152,6 +153,7 @@ method("pn.potential", "    P, C = pn.potential.entropy{}, pn.set.simplex{dim = 
   range = "print(P:range(C), math.log(3))",
   noise_trace = "print(P:noise_trace(C), 1 - 1 / 3)",
   start = "print(P:start(C))",
+  theta = "print(P:theta{0.2, 0.3, 0.5})    -- the point itself: P.lifted is false",
   value = "print(P:value{0.2, 0.3, 0.5})",
 })
 method("pn.prox", "    P = pn.prox.l1(1)", {

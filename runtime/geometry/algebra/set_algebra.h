@@ -10,6 +10,13 @@
 bool pn_set_product_parts(const pn_set *set, const pn_set **a, const pn_set **b);
 /** The summands of C + D, likewise. */
 bool pn_set_sum_parts(const pn_set *set, const pn_set **a, const pn_set **b);
+/** The sets of C:intersect(D), likewise. */
+bool pn_set_intersection_parts(const pn_set *set, const pn_set **a, const pn_set **b);
+/** {(x, y) : weight[0] N_a(x)^2 + weight[1] N_b(y)^2 <= 1} for the gauges of two symmetric sets with supports, or
+ *  {x + y} for `sum`, for which the dimensions agree.  Keeps both.  Errors: PN_ENOMEM; PN_EINVAL as set.h. */
+pn_status pn_set_joined(pn_set **out, pn_set *a, pn_set *b, const double weight[2], bool sum, pn_err *err);
+/** What such a set was made of, borrowed; false for any other set. */
+bool pn_set_joined_parts(const pn_set *set, const pn_set *parts[2], double weight[2]);
 /** Q = conv(C u -C): C itself when symmetric, the l1 ball for a simplex, else a hull. */
 pn_status pn_set_symmetric_hull(pn_set **out, pn_set *set, pn_err *err);
 

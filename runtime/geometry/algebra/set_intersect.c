@@ -410,3 +410,12 @@ pn_status pn_set_intersect(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
         pn_composite_free(set);
     return status;
 }
+
+bool pn_set_intersection_parts(const pn_set *set, const pn_set **a, const pn_set **b)
+{
+    if (!pn_is_composite(set, "intersection"))
+        return false;
+    *a = pn_as_composite(set)->a;
+    *b = pn_as_composite(set)->b;
+    return true;
+}

@@ -1,8 +1,10 @@
 /* norm_square.c -- how large standard normal noise is in a dual norm, without drawing any: with Q the unit ball of the
  * norm, R its l2 radius and G its Gaussian width, E max_Q <b, v>^2 <= G^2 + R^2 (Poincare), and <= dim R^2.
- * Depends on: norm.h, width.h.  Used by: potential.c, plans of mirror descent. */
+ * Depends on: norm.h, set_algebra.h, width.h.  Used by: potential.c, plans of mirror descent. */
 #include <math.h>
 
+#include "geometry/algebra/set_algebra.h"
+#include "geometry/kernels/upper.h"
 #include "geometry/potentials/norm.h"
 #include "geometry/width/width.h"
 
@@ -24,12 +26,30 @@ static double width_upper(const pn_set *ball, double R)
     return pn_set_is_polytope(ball) ? R * largest_of((double)ball->ops->atom_count(ball)) : INFINITY;
 }
 
-pn_status pn_norm_dual_square(const pn_norm *norm, size_t dim, double *square, pn_err *err)
+/* E max_Q <b, v>^2 of a ball; of joined ones it is the sum of the parts' over the weights. */
+static pn_status square_over(const pn_set *ball, double *square, pn_err *err)
 {
     pn_width_options exact = { .method = PN_WIDTH_QUADRATURE };
-    pn_set *ball = NULL;
     pn_width width = { .high = INFINITY };
-    double R, G;
+    double R = ball->ops->radius(ball, PN_L2), G, weight[2], other;
+    const pn_set *parts[2];
+    pn_status status;
+
+    if (pn_set_joined_parts(ball, parts, weight)) {
+        PN_TRY(square_over(parts[0], square, err));
+        PN_TRY(square_over(parts[1], &other, err));
+        *square = pn_times_up(1.0 + 1e-15, *square / weight[0] + other / weight[1]);
+        return PN_OK;
+    }
+    status = pn_set_width(ball, &exact, &width, err);
+    G = status == PN_OK ? width.high : width_upper(ball, R);
+    *square = fmin((double)ball->dim * R * R, G * G + R * R);
+    return status == PN_EUNSUPPORTED ? PN_OK : status;
+}
+
+pn_status pn_norm_dual_square(const pn_norm *norm, size_t dim, double *square, pn_err *err)
+{
+    pn_set *ball = NULL;
     pn_status status;
     pn_lp lp;
 
@@ -37,10 +57,7 @@ pn_status pn_norm_dual_square(const pn_norm *norm, size_t dim, double *square, p
     if (pn_norm_is_lp(norm, &lp) && lp == PN_L2)
         return PN_OK;
     PN_TRY(pn_norm_ball(&ball, norm, dim, err));
-    R = ball->ops->radius(ball, PN_L2);
-    status = pn_set_width(ball, &exact, &width, err);
-    G = status == PN_OK ? width.high : width_upper(ball, R);
-    *square = fmin(*square * R * R, G * G + R * R);
+    status = square_over(ball, square, err);
     pn_set_free(ball);
-    return status == PN_EUNSUPPORTED ? PN_OK : status;
+    return status;
 }

@@ -70,7 +70,7 @@ void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, siz
     potential->dim = dim;
     potential->strong_convexity = strong_convexity;
     potential->norm = norm;
-    potential->lift = (pn_mat){ NULL, 0, 0 };
+    potential->theta_dim = 0;
     potential->keeps_sums = false;
     potential->declared_range = 0.0;
 }
@@ -172,15 +172,15 @@ pn_status pn_potential_bregman(const pn_potential *p, const double *a, const dou
 
 /* ---- over a set ---- */
 
-/* The number of entries that points have: weights when lifted. */
+/* The number of entries that points have. */
 static size_t point_dim(const pn_potential *p, const pn_set *set)
 {
-    return p->lift.data ? p->dim : set->dim;
+    return p->theta_dim ? p->dim : set->dim;
 }
 
 static pn_status check_set(const pn_potential *p, const char *door, const pn_set *set, pn_err *err)
 {
-    size_t wanted = p->lift.data ? p->lift.cols : p->dim;
+    size_t wanted = p->theta_dim ? p->theta_dim : p->dim;
 
     if (wanted != 0 && set->dim != wanted)
         return pn_fail(err, PN_EDIM, "%s: the set has %zu entries, the potential has %zu", door, set->dim, wanted);
@@ -188,22 +188,31 @@ static pn_status check_set(const pn_potential *p, const char *door, const pn_set
 }
 
 /* The row's own step, or else the numeric one; c has been checked for the set. */
-static pn_status step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_err *err)
+static pn_status step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_step_limit *limit,
+                      pn_err *err)
 {
     pn_status status = PN_EUNSUPPORTED;
 
-    if (p->ops->step)
+    if (p->ops->step_within)
+        status = p->ops->step_within(p, set, c, y, limit, err);
+    else if (p->ops->step)
         status = p->ops->step(p, set, c, y, err);
-    return status == PN_EUNSUPPORTED && !p->lift.data ? pn_numeric_step(p, set, c, y, err) : status;
+    return status == PN_EUNSUPPORTED && !p->theta_dim ? pn_numeric_step(p, set, c, y, err) : status;
 }
 
 pn_status pn_potential_step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_err *err)
+{
+    return pn_potential_step_within(p, set, c, y, NULL, err);
+}
+
+pn_status pn_potential_step_within(const pn_potential *p, const pn_set *set, const double *c, double *y,
+                                   pn_step_limit *limit, pn_err *err)
 {
     pn_status status = check_set(p, "mirror step", set, err);
 
     if (status == PN_OK)
         status = check_point(p, "mirror step", "the linear term", c, point_dim(p, set), err);
-    return status == PN_OK ? step(p, set, c, y, err) : status;
+    return status == PN_OK ? step(p, set, c, y, limit, err) : status;
 }
 
 /* c <- c - eta g, in pieces that are looked at while they are in the cache; whether all is finite. */
@@ -247,7 +256,7 @@ pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double 
     if (status == PN_OK && !move_against(g, eta, n, c)) /* says where */
         status = check_point(p, "mirror step", "the linear term", c, n, err);
     if (status == PN_OK)
-        status = step(p, set, c, y, err);
+        status = step(p, set, c, y, NULL, err);
     if (c != y)
         pn_free(c);
     return status;
@@ -257,7 +266,25 @@ pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x
 {
     PN_TRY(check_set(p, "P:start", set, err));
     memset(x, 0, point_dim(p, set) * sizeof *x);
-    return step(p, set, x, x, err);
+    return step(p, set, x, x, NULL, err);
+}
+
+void pn_potential_theta(const pn_potential *p, const double *x, size_t n, double *theta)
+{
+    if (!p->theta_dim) {
+        memcpy(theta, x, n * sizeof *theta);
+        return;
+    }
+    memset(theta, 0, p->theta_dim * sizeof *theta);
+    p->ops->add_theta(p, x, theta);
+}
+
+void pn_potential_pull(const pn_potential *p, const double *g, size_t n, double *out)
+{
+    if (p->theta_dim)
+        p->ops->pull(p, g, out);
+    else
+        memcpy(out, g, n * sizeof *out);
 }
 
 /* ---- the range ---- */
@@ -313,7 +340,7 @@ pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *r
 
     PN_TRY(check_set(p, "the range of a potential", set, err));
     status = p->ops->range ? p->ops->range(p, set, range, err) : PN_EUNSUPPORTED;
-    if (status == PN_EUNSUPPORTED && !p->lift.data)
+    if (status == PN_EUNSUPPORTED && !p->theta_dim)
         status = range_over_vertices(p, set, range, err);
     if (status == PN_OK && !isfinite(*range))
         return pn_fail(err, PN_EUNSUPPORTED, "the potential %s has no bound over %s", p->ops->name, set->ops->name);

@@ -13,6 +13,15 @@
 #include "geometry/potentials/norm.h"
 #include "penumbra/potential.h"
 
+/* How near a step by iteration has to come, and how near it came.  A step that is off by d in the norm of Psi adds at
+ * most d times the gradient's size in the dual norm to the risk of a run, so that runs ask for no more than they need. */
+typedef struct pn_step_limit {
+    double gap;   /* asked: how far Psi - <c, .> may be above its minimum; d^2/2 for a constant of 1 */
+    double *warm; /* [as a point] in: where the last step's iteration ended, zeros at first; out: where this one's did.
+                     * NULL: none */
+    double reached; /* out: 0, or the gap of a step that did not come as near: the best point is taken, and no error */
+} pn_step_limit;
+
 typedef struct pn_potential_ops {
     const char *name;
     const char *doc;
@@ -31,11 +40,18 @@ typedef struct pn_potential_ops {
     /* x[dim] = argmin over C of Psi(x) - <c, x>, in closed form or by scalar roots.  PN_EUNSUPPORTED for a set that the
      * row does not know: the numeric step takes over.  c and x may be the same array. */
     pn_status (*step)(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err);
+    /* The same for potentials made of others, whose steps may be iterations; limit NULL: as pn_potential_step.  Instead
+     * of `step`. */
+    pn_status (*step_within)(const pn_potential *self, const pn_set *set, const double *c, double *x,
+                             pn_step_limit *limit, pn_err *err);
     /* An upper bound of max_C Psi - min_C Psi.  PN_EUNSUPPORTED: the vertices of a polytope are tried. */
     pn_status (*range)(const pn_potential *self, const pn_set *set, double *range, pn_err *err);
     /* An upper bound of tr (Hess Psi)^-1 over the points of C, of a lifted one's image under the lift.
      * NULL: what the norm tells (pn_potential_trace). */
     pn_status (*trace)(const pn_potential *self, const pn_set *set, double *trace, pn_err *err);
+    /* Of lifted ones: theta[theta_dim] += A x, and out[dim] = A' g for a gradient g in theta. */
+    void (*add_theta)(const pn_potential *self, const double *x, double *theta);
+    void (*pull)(const pn_potential *self, const double *g, double *out);
     void (*describe)(const pn_potential *self, char *text, size_t size);
 } pn_potential_ops;
 
@@ -46,9 +62,9 @@ struct pn_potential {
     size_t dim;              /* of x; 0: any */
     double strong_convexity; /* with respect to `norm`: D(x, y) >= strong_convexity norm(x - y)^2 / 2 */
     pn_norm *norm;           /* owned */
-    /* Lifted (polytope): x are weights on vertices, theta = V^T x, and `norm` measures theta.  V is [dim x cols];
-     * data NULL: not lifted. */
-    pn_mat lift;
+    /* Lifted: theta is linear in x, which are weights on vertices or the terms of a sum, and `norm` measures theta, of
+     * so many entries.  0: x is theta. */
+    size_t theta_dim;
     /* Rounding loses the gradient of points near the border of the set: runs keep their linear term instead. */
     bool keeps_sums;
     double declared_range; /* over the set that it is for, by who made it; 0: none */
@@ -68,12 +84,14 @@ pn_status pn_potential_bregman(const pn_potential *p, const double *a, const dou
 /**
  * y = argmin over C of Psi(y) - <c, y>: the row's own step, or else the numeric one (numeric_step.c): accelerated
  * projected gradient with backtracking until the Frank-Wolfe gap is below 1e-9 of the scale of the terms
- * (C by pn_set_project).  For a lifted potential C must be the polytope that it was made for (its lift) and y are the
- * weights.
+ * (C by pn_set_project).  For a lifted potential C must be the set that it was made for.
  * Errors: PN_EDIM; PN_EUNSUPPORTED when neither works (says what is missing); PN_ENUMERIC when it does not converge;
  * what a callback returns.
  */
 pn_status pn_potential_step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_err *err);
+/** The same, as near as `limit` says where it is an iteration; of at most PN_STEP_ROUNDS rounds. */
+pn_status pn_potential_step_within(const pn_potential *p, const pn_set *set, const double *c, double *y,
+                                   pn_step_limit *limit, pn_err *err);
 /** y from x: c = grad Psi(x) - eta g.  x, g, y [n]; y may be x or g. */
 pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double *x, const double *g, double eta,
                          size_t n, double *y, pn_err *err);
@@ -100,6 +118,12 @@ pn_status pn_potential_trace(const pn_potential *p, const pn_set *set, double *t
  *  PN_EUNSUPPORTED for a lifted one, PN_ENOMEM. */
 pn_status pn_potential_affine(pn_potential **out, pn_potential *potential, double factor, const double *shift, size_t n,
                               pn_err *err);
+
+/** What x stands for: theta[n] = x[n], of lifted ones theta[theta_dim] = A x[dim]; and back, of gradients, A' g. */
+void pn_potential_theta(const pn_potential *p, const double *x, size_t n, double *theta);
+void pn_potential_pull(const pn_potential *p, const double *g, size_t n, double *out);
+/** The vertices of a polytope's, one in each row; data NULL for others. */
+pn_mat pn_potential_vertices(const pn_potential *p);
 
 /* For implementations. */
 void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, size_t dim, double strong_convexity,

@@ -220,8 +220,8 @@ pn_status pn_potential_affine(pn_potential **out, pn_potential *potential, doubl
     size_t dim = shift ? n : potential->dim;
 
     *out = NULL;
-    if (potential->lift.data)
-        return pn_fail(err, PN_EUNSUPPORTED, "a lifted potential belongs to its polytope and cannot be moved");
+    if (potential->theta_dim)
+        return pn_fail(err, PN_EUNSUPPORTED, "a lifted potential belongs to its set and cannot be moved");
     if (factor == 0.0 || !isfinite(factor))
         return pn_fail(err, PN_EINVAL, "a potential can be scaled by a finite factor other than 0, got %g", factor);
     if (shift && (n == 0 || (potential->dim != 0 && n != potential->dim)))

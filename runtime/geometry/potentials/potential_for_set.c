@@ -1,6 +1,7 @@
 /* potential_for_set.c -- which potential fits a set.  Each rule is a row: the set's name, the potential's, and how the
  * options of the one come from the other.  Depends on: potential.h.  Used by: solvers, bindings.
  * Spec: geometry.md section 3. */
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -9,6 +10,9 @@
 
 #define MOST_OPTIONS 8
 #define MOST_LIFTED  1e7 /* numbers in the list of vertices of a polytope that is lifted without being asked to */
+
+/* Projections are cheaper than other steps: the Euclidean potential may cost that much more. */
+#define TIE 1.05
 
 typedef struct rule {
     const char *set, *potential;
@@ -51,6 +55,8 @@ static void give(const pn_potential_ops *row, pn_arg *args, const char *name, do
     else if (at < pn_param_count(row->params))
         args[at] = (pn_arg){ .given = true, .real = value };
 }
+
+static pn_status choose(pn_potential **out, pn_set *set, bool article, const char **why, pn_err *err);
 
 /* *out stays NULL when the rule does not apply. */
 static pn_status apply(const rule *of, pn_potential **out, const pn_set *set, pn_err *err)
@@ -136,6 +142,56 @@ static pn_status by_rule_moved(pn_potential **out, pn_set *set, bool article, co
     return status;
 }
 
+/* ---- sets made of sets ---- */
+
+/* sqrt(range trace): what noise costs over the set, up to a factor; +inf where it has no bound. */
+static pn_status cost_over(const pn_potential *p, const pn_set *set, double *cost, pn_err *err)
+{
+    double range = INFINITY, trace = INFINITY;
+    pn_status status = pn_potential_range(p, set, &range, err);
+
+    *cost = INFINITY;
+    if (status == PN_OK)
+        status = pn_potential_trace(p, set, &trace, err);
+    if (status == PN_OK)
+        *cost = sqrt(range * trace);
+    return status == PN_EUNSUPPORTED ? PN_OK : status;
+}
+
+/* Of two, the one in which noise costs less, to *best; takes over both references.  *cost: of *best. */
+static pn_status take_cheaper(pn_potential **best, double *cost, pn_potential *other, double favour, const pn_set *set,
+                              pn_err *err)
+{
+    double of_other = INFINITY;
+    pn_status status = cost_over(other, set, &of_other, err);
+
+    if (status == PN_OK && of_other < favour * *cost) {
+        pn_potential *left = *best;
+
+        *best = other;
+        other = left;
+        *cost = of_other;
+    }
+    pn_potential_free(other);
+    return status;
+}
+
+/* The one for a part: what choose() says, or the Euclidean one where noise costs that less. */
+static pn_status fitting(pn_potential **out, pn_set *set, pn_err *err)
+{
+    pn_potential *other = NULL;
+    const char *why;
+    double cost;
+    pn_status status = choose(out, set, false, &why, err);
+
+    if (status != PN_OK || strcmp((*out)->ops->name, "euclidean") == 0 || !pn_set_can_project(set))
+        return status;
+    status = cost_over(*out, set, &cost, err);
+    if (status == PN_OK)
+        status = about_center(&other, set, err);
+    return status == PN_OK ? take_cheaper(out, &cost, other, set->ops->project ? TIE : 1.0, set, err) : status;
+}
+
 static pn_status choose(pn_potential **out, pn_set *set, bool article, const char **why, pn_err *err)
 {
     const char *unused;
@@ -145,6 +201,12 @@ static pn_status choose(pn_potential **out, pn_set *set, bool article, const cha
     status = by_rule_moved(out, set, article, why, err);
     if (status != PN_OK || *out)
         return status;
+    if (!article)
+        PN_TRY(pn_potential_pair(out, set, fitting, err));
+    if (*out) {
+        *why = "a potential for each part of the set, weighted so that noise costs least";
+        return PN_OK;
+    }
     if (has_short_list(set) && pn_set_is_bounded(set)) {
         *why = "the entropy of weights on the vertices fits a polytope: its range is the ln of their number";
         return lifted(out, set, err);

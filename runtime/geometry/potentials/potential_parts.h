@@ -18,6 +18,13 @@
 bool pn_set_is_a_box(const pn_set *set);
 
 /**
+ * The potential of a product or a sum, set == C x D, C + D, or one of these scaled and shifted (potential_pair.c):
+ * *out stays NULL where the parts have no range, or the set is none.  `fitting` makes the potential of a part.
+ */
+pn_status pn_potential_pair(pn_potential **out, pn_set *set,
+                            pn_status (*fitting)(pn_potential **out, pn_set *part, pn_err *err), pn_err *err);
+
+/**
  * Whether the l1 norm (or what `reach` is measured in) stays in the part of space where the constant of a potential
  * holds.
  * Errors: PN_EINVAL, which says the radius that would do.

@@ -15,7 +15,8 @@
 
 typedef struct lifted {
     pn_potential base;
-    pn_set *set; /* kept */
+    pn_set *set;     /* kept */
+    pn_mat vertices; /* owned; [base.dim x theta_dim] */
 } lifted;
 
 extern const pn_potential_ops pn_potential_polytope;
@@ -29,9 +30,14 @@ static const pn_param polytope_params[] = {
     PN_PARAM_END,
 };
 
+static pn_mat vertices_of(const pn_potential *self)
+{
+    return ((const lifted *)self)->vertices;
+}
+
 static void lifted_destroy(pn_potential *self)
 {
-    pn_free(self->lift.data);
+    pn_free(((lifted *)self)->vertices.data);
     pn_set_free(((lifted *)self)->set);
     pn_free(self);
 }
@@ -67,15 +73,16 @@ static pn_status lifted_create(pn_potential **out, const pn_arg *args, pn_err *e
     status = pn_norm_minkowski(&norm, set, err);
     pn_potential_init(&self->base, &pn_potential_polytope, count, 1.0, norm);
     self->set = pn_set_keep(set);
-    self->base.lift = (pn_mat){ pn_alloc(count * set->dim, sizeof(double)), count, set->dim };
-    if (status == PN_OK && !self->base.lift.data)
+    self->base.theta_dim = set->dim;
+    self->vertices = (pn_mat){ pn_alloc(count * set->dim, sizeof(double)), count, set->dim };
+    if (status == PN_OK && !self->vertices.data)
         status = pn_fail(err, PN_ENOMEM, "potential.polytope: out of memory");
     if (status != PN_OK) {
         pn_potential_free(&self->base);
         return status;
     }
     for (size_t i = 0; i < count; i++)
-        write_vertex(set, i, self->base.lift.data + i * set->dim);
+        write_vertex(set, i, self->vertices.data + i * set->dim);
     *out = &self->base;
     return PN_OK;
 }
@@ -103,7 +110,7 @@ static pn_status lifted_inverse(const pn_potential *self, const double *u, size_
 /* Another set with the same vertices in the same order will do. */
 static bool is_its_polytope(const pn_potential *self, const pn_set *set, double *scratch)
 {
-    pn_mat V = self->lift;
+    pn_mat V = vertices_of(self);
 
     if (!pn_set_is_polytope(set) || set->ops->atom_count(set) != V.rows)
         return false;
@@ -124,7 +131,7 @@ static pn_status check_polytope(const pn_potential *self, const pn_set *set, pn_
 
     if (set == ((const lifted *)self)->set)
         return PN_OK;
-    PN_TRY(pn_new(&scratch, self->lift.cols, err, "potential.polytope: out of memory"));
+    PN_TRY(pn_new(&scratch, self->theta_dim, err, "potential.polytope: out of memory"));
     same = is_its_polytope(self, set, scratch);
     pn_free(scratch);
     if (!same)
@@ -173,7 +180,7 @@ static double largest_square(pn_mat V, const double *c)
  * origin and the mean of the vertices are tried. */
 static pn_status lifted_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
 {
-    pn_mat V = self->lift;
+    pn_mat V = vertices_of(self);
     double *c;
 
     (void)set;
@@ -184,6 +191,22 @@ static pn_status lifted_trace(const pn_potential *self, const pn_set *set, doubl
     *trace = pn_potential_up(fmin(*trace, largest_square(V, c)));
     pn_free(c);
     return PN_OK;
+}
+
+/* theta += V' x, without the rows of weight 0. */
+static void lifted_add_theta(const pn_potential *self, const double *x, double *theta)
+{
+    pn_mat V = vertices_of(self);
+
+    for (size_t i = 0; i < V.rows; i++) {
+        if (x[i] != 0.0)
+            pn_axpy(V.cols, x[i], V.data + i * V.cols, theta);
+    }
+}
+
+static void lifted_pull(const pn_potential *self, const double *g, double *out)
+{
+    pn_mat_times_vec(vertices_of(self), g, out);
 }
 
 static void lifted_describe(const pn_potential *self, char *text, size_t size)
@@ -205,5 +228,12 @@ const pn_potential_ops pn_potential_polytope = {
     .step = lifted_step,
     .range = lifted_range,
     .trace = lifted_trace,
+    .add_theta = lifted_add_theta,
+    .pull = lifted_pull,
     .describe = lifted_describe,
 };
+
+pn_mat pn_potential_vertices(const pn_potential *p)
+{
+    return p->ops == &pn_potential_polytope ? vertices_of(p) : (pn_mat){ NULL, 0, 0 };
+}

@@ -101,7 +101,7 @@ static pn_status use_given(pn_mirror_geometry *of, const pn_mirror_wish *wish, p
 {
     const pn_plan *plan = wish->plan;
     pn_potential *given = (pn_potential *)(size_t)wish->potential->object;
-    size_t expected = given->lift.data ? given->lift.cols : given->dim, p = pn_objective_dim(plan->objective);
+    size_t expected = given->theta_dim ? given->theta_dim : given->dim, p = pn_objective_dim(plan->objective);
 
     of->potential = pn_potential_keep(given);
     if (expected != 0 && expected != p)
@@ -141,7 +141,7 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_mirror_wish *wish, 
     if (status == PN_OK) {
         of->risk = wish->risk(of, wish->self);
         other.risk = wish->risk(&other, wish->self);
-        if (other.risk <= wish->favour * of->risk || (wish->start->given && of->potential->lift.data)) {
+        if (other.risk <= wish->favour * of->risk || (wish->start->given && of->potential->theta_dim)) {
             pn_mirror_geometry fitting = *of;
 
             *of = other;
@@ -188,10 +188,10 @@ static pn_status first_point(const pn_mirror_space *self, const char *owner, con
         memset(out, 0, dim * sizeof *out);
         return pn_potential_inverse_gradient(potential, out, dim, out, err);
     }
-    if (potential->lift.data)
+    if (potential->theta_dim)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: weights on vertices start equal; leave start out, or give "
-                       "potential=pn.potential.euclidean{}",
+                       "%s: weights on vertices start equal, and terms of a sum where the potential is least; leave "
+                       "start out, or give potential=pn.potential.euclidean{}",
                        owner);
     /* Steps start from the gradient there: has the potential one? */
     status = pn_potential_gradient(potential, start->vector.data, dim, out, err);
@@ -208,7 +208,7 @@ pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish
     const pn_objective *objective = wish->plan->objective;
 
     self->set = pn_objective_set(objective);
-    self->dim = self->potential->lift.data ? self->potential->lift.rows : pn_objective_dim(objective);
+    self->dim = self->potential->theta_dim ? self->potential->dim : pn_objective_dim(objective);
     self->lazy = self->lazy || self->potential->keeps_sums;
     PN_TRY(pn_new(&self->start, self->dim, err, "%s: out of memory", wish->plan->owner));
     PN_TRY(first_point(self, wish->plan->owner, wish->start, err));
@@ -229,7 +229,7 @@ void pn_mirror_space_clear(pn_mirror_space *self)
 
 static bool lifted(const pn_mirror_space *self)
 {
-    return self->potential->lift.data != NULL;
+    return self->potential->theta_dim > 0;
 }
 
 void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mirror_point *at)
@@ -244,19 +244,11 @@ void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mi
         at->theta = at->x;
 }
 
-/* theta = V^T x for weights x on the rows of V; without a lift theta is x. */
 static void set_point(const pn_mirror_space *self, pn_mirror_point *at, const double *to)
 {
-    pn_mat V = self->potential->lift;
-
     memcpy(at->x, to, self->dim * sizeof *to);
-    if (!lifted(self))
-        return;
-    memset(at->theta, 0, V.cols * sizeof *at->theta);
-    for (size_t i = 0; i < V.rows; i++) {
-        if (at->x[i] != 0.0)
-            pn_axpy(V.cols, at->x[i], V.data + i * V.cols, at->theta);
-    }
+    if (lifted(self))
+        pn_potential_theta(self->potential, at->x, self->potential->theta_dim, at->theta);
 }
 
 void pn_mirror_begin(const pn_mirror_space *self, pn_mirror_point *at)
@@ -277,7 +269,7 @@ pn_status pn_mirror_move(const pn_mirror_space *self, pn_mirror_point *at, const
                          pn_err *err)
 {
     if (lifted(self)) {
-        pn_mat_times_vec(self->potential->lift, gradient, at->pulled);
+        pn_potential_pull(self->potential, gradient, self->potential->theta_dim, at->pulled);
         gradient = at->pulled;
     }
     if (!self->lazy)

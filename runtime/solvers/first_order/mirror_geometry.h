@@ -27,7 +27,7 @@ typedef struct pn_mirror_geometry {
     double other_ratio;
 } pn_mirror_geometry;
 
-/* The points of a potential, or weights on the rows of its lift. */
+/* The points of a potential, or what it makes theta of (potential.h). */
 typedef struct pn_mirror_space {
     pn_potential *potential; /* owned */
     const pn_set *set;

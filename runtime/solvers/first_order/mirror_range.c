@@ -110,12 +110,12 @@ pn_status pn_mirror_range(double *range, pn_range_rule *rule, const pn_potential
     *rule = PN_RANGE_KNOWN;
     if (!(declared > 0.0)) {
         status = pn_potential_range(potential, set, range, err);
-        if (status != PN_EUNSUPPORTED || potential->lift.data)
+        if (status != PN_EUNSUPPORTED || potential->theta_dim)
             return status;
     }
     *range = declared;
     *rule = declared > 0.0 ? PN_RANGE_DECLARED : PN_RANGE_GUESSED;
-    if (potential->lift.data)
+    if (potential->theta_dim)
         return PN_OK;
     PN_TRY(look_at_points(potential, set, owner, &reached, err));
     if (declared > 0.0)

@@ -28,7 +28,7 @@ static void check_for_set(pn_set *set, const char *name)
     }
     pn_potential_describe(p, text, sizeof text);
     CHECK(strcmp(p->ops->name, name) == 0 && why && *why && strncmp(text, name, strlen(name)) == 0);
-    if (!p->lift.data) {
+    if (!p->theta_dim) {
         /* beside a shift, what is below 1e-16 of it is lost: weights of e^-1000, high powers of small numbers */
         check_steps_between(p, set, is_shifted(set) ? 1.0 : 0.0, is_shifted(set) ? 10.0 : INFINITY);
         check_range(p, set);
@@ -166,7 +166,7 @@ static pn_status use_potential(void *self, pn_err *err)
     if (status == PN_OK)
         status = pn_potential_start(p, set, x, err);
     if (status == PN_OK) {
-        size_t n = p->lift.data ? p->dim : set->dim;
+        size_t n = p->theta_dim ? p->dim : set->dim;
 
         fill(g, n, 1.0, 3);
         status = pn_mirror_step(p, set, x, g, 0.1, n, y, err);

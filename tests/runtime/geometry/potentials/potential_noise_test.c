@@ -17,34 +17,19 @@ static double normal(unsigned *state)
     return u * sqrt(-2.0 * log(square) / square);
 }
 
-/* The linear term in the potential's own coordinates. */
-static void pull(const pn_potential *p, const double *c, size_t n, double *out)
-{
-    memcpy(out, c, n * sizeof *c);
-    for (size_t i = 0; p->lift.data && i < p->lift.rows; i++) {
-        out[i] = 0.0;
-        for (size_t j = 0; j < n; j++)
-            out[i] += p->lift.data[i * n + j] * c[j];
-    }
-}
-
 /* phi(c), and in x the point of the set where it is reached, which is its gradient. */
 static double conjugate(const pn_potential *p, const pn_set *set, const double *c, double *x)
 {
-    size_t n = set->dim, m = p->lift.data ? p->lift.rows : n;
+    size_t n = set->dim, m = p->theta_dim ? p->dim : n;
     double u[MOST], w[MOST], value = NAN, sum = 0.0;
     pn_err err;
 
-    pull(p, c, n, u);
+    pn_potential_pull(p, c, n, u);
     CHECK(pn_potential_step(p, set, u, w, &err) == PN_OK);
     CHECK(pn_potential_value(p, w, m, &value, &err) == PN_OK);
     for (size_t i = 0; i < m; i++)
         sum += u[i] * w[i];
-    for (size_t j = 0; j < n; j++) {
-        x[j] = p->lift.data ? 0.0 : w[j];
-        for (size_t i = 0; p->lift.data && i < m; i++)
-            x[j] += w[i] * p->lift.data[i * n + j];
-    }
+    pn_potential_theta(p, w, n, x);
     return sum - value;
 }
 
@@ -232,6 +217,41 @@ static void test_by_norm(void)
     finish(lp, ten);
 }
 
+/* Costs of parts add up: sqrt(D2 K) = sqrt(D2_C K_C) + sqrt(D2_D K_D), which are both D2 and K.  A point costs nothing. */
+static void test_pairs(void)
+{
+    pn_set *simplex = new_set("simplex", (pn_arg[2]){ COUNT(12), REAL(2.0) });
+    pn_set *l1 = new_set("l1_ball", (pn_arg[3]){ COUNT(12), REAL(1.5), NONE });
+    pn_set *l2 = new_set("l2_ball", (pn_arg[3]){ COUNT(12), REAL(1.0), NONE });
+    double at[12] = { 1, 2 }, of_simplex = 2.0 * sqrt(log(12.0) * 11.0 / 12.0), of_l2 = sqrt(6.0);
+    pn_arg ends = { .given = true, .vector = { at, 12 } };
+    pn_set *point = new_set("box", (pn_arg[2]){ ends, ends });
+    pn_set *sets[4] = { NULL }, *three = NULL;
+    double costs[4] = { of_simplex + of_l2, 1.5 * sqrt(log(24.0)) + of_l2, of_l2, 2.0 * (of_simplex + 2.0 * of_l2) };
+    pn_err err;
+
+    CHECK(pn_set_product(&sets[0], simplex, l2, &err) == PN_OK);
+    CHECK(pn_set_sum(&sets[1], l1, l2, &err) == PN_OK);
+    CHECK(pn_set_product(&sets[2], point, l2, &err) == PN_OK);
+    CHECK(pn_set_product(&three, sets[0], l2, &err) == PN_OK);
+    CHECK(pn_set_scale(&sets[3], three, 2.0, &err) == PN_OK);
+    pn_set_free(three);
+    for (int i = 0; i < 4; i++) {
+        pn_potential *p = NULL;
+        double range = NAN;
+
+        CHECK(pn_potential_for_set(&p, sets[i], NULL, &err) == PN_OK);
+        CHECK(pn_potential_range(p, sets[i], &range, &err) == PN_OK);
+        CHECK_CLOSE(range, costs[i], 1e-10 * costs[i]);
+        check_trace(p, sets[i], range);
+        finish(p, sets[i]);
+    }
+    pn_set_free(simplex);
+    pn_set_free(l1);
+    pn_set_free(l2);
+    pn_set_free(point);
+}
+
 int main(void)
 {
     test_euclidean();
@@ -241,5 +261,6 @@ int main(void)
     test_interpolation();
     test_schatten();
     test_by_norm();
+    test_pairs();
     return check_summary();
 }

@@ -164,7 +164,7 @@ static void test_polytope(void)
     hull = new_set("polytope", (pn_arg[1]){ { .given = true, .matrix = { vertices, N, N } } });
     p = new_potential("polytope", (pn_arg[1]){ { .given = true, .object = hull } });
     fill(c, N, 3.0, 5);
-    CHECK(p->lift.rows == N && p->lift.cols == N);
+    CHECK(pn_potential_vertices(p).rows == N && pn_potential_vertices(p).cols == N);
     CHECK(pn_potential_step(p, hull, c, lifted, &err) == PN_OK);
     CHECK(pn_potential_step(entropy, simplex, c, plain, &err) == PN_OK);
     for (size_t j = 0; j < N; j++)
