@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/size.h"
 #include "geometry/algebra/composite.h"
+#include "geometry/algebra/set_algebra.h"
 #include "geometry/convex/fallback.h"
 #include "geometry/kernels/upper.h"
 #include "geometry/sets/sets.h"
@@ -160,6 +161,25 @@ pn_status pn_set_ball_like(pn_set **out, const char *name, const pn_set *like, d
     if (!known)
         return pn_fail(err, PN_EUNSUPPORTED, "set: there is no %s like %s", name, like->ops->name);
     return pn_set_from_args(out, name, args, err);
+}
+
+pn_status pn_set_moved(pn_set **out, const pn_set *set, double factor, const double *shift, pn_err *err)
+{
+    pn_set *scaled = (pn_set *)set; /* kept, never changed */
+    pn_status status = PN_OK;
+
+    *out = NULL;
+    if (factor == 1.0)
+        pn_set_keep(scaled);
+    else
+        PN_TRY(pn_set_scale(&scaled, (pn_set *)set, factor, err));
+    if (!shift) {
+        *out = scaled;
+        return PN_OK;
+    }
+    status = pn_set_shift(out, scaled, shift, set->dim, err);
+    pn_set_free(scaled);
+    return status;
 }
 
 /* ---- describe ---- */

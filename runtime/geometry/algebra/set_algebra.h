@@ -12,6 +12,8 @@ bool pn_set_product_parts(const pn_set *set, const pn_set **a, const pn_set **b)
 bool pn_set_sum_parts(const pn_set *set, const pn_set **a, const pn_set **b);
 /** The sets of C:intersect(D), likewise. */
 bool pn_set_intersection_parts(const pn_set *set, const pn_set **a, const pn_set **b);
+/** factor * set + shift[dim], shift NULL for none: `set` itself, kept, where that is no change. */
+pn_status pn_set_moved(pn_set **out, const pn_set *set, double factor, const double *shift, pn_err *err);
 /** {(x, y) : weight[0] N_a(x)^2 + weight[1] N_b(y)^2 <= 1} for the gauges of two symmetric sets with supports, or
  *  {x + y} for `sum`, for which the dimensions agree.  Keeps both.  Errors: PN_ENOMEM; PN_EINVAL as set.h. */
 pn_status pn_set_joined(pn_set **out, pn_set *a, pn_set *b, const double weight[2], bool sum, pn_err *err);

@@ -8,6 +8,8 @@
 #include "core/options.h"
 #include "core/size.h"
 #include "core/table.h"
+#include "geometry/algebra/set_algebra.h"
+#include "geometry/potentials/intersection_step.h"
 #include "geometry/potentials/numeric_step.h"
 #include "geometry/potentials/potential_parts.h"
 #include "numeric/blas.h"
@@ -197,6 +199,8 @@ static pn_status step(const pn_potential *p, const pn_set *set, const double *c,
         status = p->ops->step_within(p, set, c, y, limit, err);
     else if (p->ops->step)
         status = p->ops->step(p, set, c, y, err);
+    if (status == PN_EUNSUPPORTED && !p->theta_dim)
+        status = pn_intersection_step(p, set, c, y, limit, err);
     return status == PN_EUNSUPPORTED && !p->theta_dim ? pn_numeric_step(p, set, c, y, err) : status;
 }
 
@@ -334,11 +338,38 @@ static pn_status range_over_vertices(const pn_potential *p, const pn_set *set, d
     return status;
 }
 
+/* *most = the smaller of what bounds it over the two sets of an intersection, which has no points besides; +inf where
+ * neither does: the potential may not fit it. */
+static pn_status least_of_parts(pn_status (*bound)(const pn_potential *p, const pn_set *set, double *most, pn_err *err),
+                                const pn_potential *p, const pn_set *set, double *most, pn_err *err)
+{
+    const pn_set *parts[2];
+
+    *most = INFINITY;
+    if (p->theta_dim || !pn_set_intersection_parts(set, &parts[0], &parts[1]))
+        return PN_OK;
+    for (int k = 0; k < 2; k++) {
+        double one = INFINITY;
+        pn_status status = bound(p, parts[k], &one, err);
+
+        if (status != PN_OK && status != PN_EUNSUPPORTED && status != PN_EINVAL && status != PN_EDOMAIN)
+            return status;
+        *most = fmin(*most, status == PN_OK ? one : INFINITY);
+    }
+    return PN_OK;
+}
+
 pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *range, pn_err *err)
 {
     pn_status status;
+    double most;
 
     PN_TRY(check_set(p, "the range of a potential", set, err));
+    PN_TRY(least_of_parts(pn_potential_range, p, set, &most, err));
+    if (isfinite(most)) {
+        *range = most;
+        return PN_OK;
+    }
     status = p->ops->range ? p->ops->range(p, set, range, err) : PN_EUNSUPPORTED;
     if (status == PN_EUNSUPPORTED && !p->theta_dim)
         status = range_over_vertices(p, set, range, err);
@@ -351,7 +382,14 @@ pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *r
 
 pn_status pn_potential_trace(const pn_potential *p, const pn_set *set, double *trace, pn_err *err)
 {
+    double most;
+
     PN_TRY(check_set(p, "the noise of a potential", set, err));
+    PN_TRY(least_of_parts(pn_potential_trace, p, set, &most, err));
+    if (isfinite(most)) {
+        *trace = most;
+        return PN_OK;
+    }
     if (p->ops->trace)
         return p->ops->trace(p, set, trace, err);
     PN_TRY(pn_norm_dual_square(p->norm, set->dim, trace, err));

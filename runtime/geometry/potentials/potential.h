@@ -15,10 +15,13 @@
 
 /* How near a step by iteration has to come, and how near it came.  A step that is off by d in the norm of Psi adds at
  * most d times the gradient's size in the dual norm to the risk of a run, so that runs ask for no more than they need. */
+#define PN_STEP_ROUNDS 500
+
 typedef struct pn_step_limit {
-    double gap;   /* asked: how far Psi - <c, .> may be above its minimum; d^2/2 for a constant of 1 */
-    double *warm; /* [as a point] in: where the last step's iteration ended, zeros at first; out: where this one's did.
+    double gap;    /* asked: how far Psi - <c, .> may be above its minimum; d^2/2 for a constant of 1 */
+    double *warm;  /* [as a point] in: where the last step's iteration ended, zeros at first; out: where this one's did.
                      * NULL: none */
+    size_t rounds; /* out: of its iteration; 0: it is a formula or roots */
     double reached; /* out: 0, or the gap of a step that did not come as near: the best point is taken, and no error */
 } pn_step_limit;
 
@@ -82,7 +85,8 @@ pn_status pn_potential_bregman(const pn_potential *p, const double *a, const dou
                                pn_err *err);
 
 /**
- * y = argmin over C of Psi(y) - <c, y>: the row's own step, or else the numeric one (numeric_step.c): accelerated
+ * y = argmin over C of Psi(y) - <c, y>: the row's own step, that of an intersection by a root or on the dual
+ * (intersection_step.c), or else the numeric one (numeric_step.c): accelerated
  * projected gradient with backtracking until the Frank-Wolfe gap is below 1e-9 of the scale of the terms
  * (C by pn_set_project).  For a lifted potential C must be the set that it was made for.
  * Errors: PN_EDIM; PN_EUNSUPPORTED when neither works (says what is missing); PN_ENUMERIC when it does not converge;

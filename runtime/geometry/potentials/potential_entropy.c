@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "core/alloc.h"
+#include "geometry/potentials/boxed_entropy.h"
 #include "geometry/potentials/potential_entropy.h"
 #include "geometry/potentials/potential_parts.h"
 #include "numeric/blas.h"
@@ -188,6 +189,7 @@ static pn_status box_step(double radius, const pn_set *set, const double *c, dou
 static pn_status entropy_step(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err)
 {
     double radius = radius_of(self), size;
+    const pn_set *other, *box;
 
     if (pn_set_is(set, "simplex", &size))
         pn_entropy_simplex_step(radius, size, c, set->dim, x);
@@ -195,6 +197,8 @@ static pn_status entropy_step(const pn_potential *self, const pn_set *set, const
         unit_simplex_step(radius, size, c, set->dim, x);
     else if (pn_set_is_a_box(set))
         return box_step(radius, set, c, x, err);
+    else if (pn_set_boxed_parts(set, &other, &box) && pn_set_is(other, "simplex", &size))
+        return pn_entropy_boxed_step(radius, size, box, c, x, err);
     else
         return PN_EUNSUPPORTED;
     return PN_OK;

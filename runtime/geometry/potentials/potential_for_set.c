@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/table.h"
+#include "geometry/algebra/set_algebra.h"
 #include "geometry/potentials/potential_parts.h"
 
 #define MOST_OPTIONS 8
@@ -107,7 +108,9 @@ static pn_status about_center(pn_potential **out, const pn_set *set, pn_err *err
     return status;
 }
 
-/* A rule of the table for a set that is not shifted; *out stays NULL when none applies. */
+static pn_status of_intersection(pn_potential **out, pn_set *set, const char **why, pn_err *err);
+
+/* A rule of the table for a set that is not shifted, or for an intersection; *out stays NULL when none applies. */
 static pn_status by_rule(pn_potential **out, const pn_set *set, bool article, const char **why, pn_err *err)
 {
     size_t count = sizeof rules / sizeof rules[0];
@@ -121,7 +124,7 @@ static pn_status by_rule(pn_potential **out, const pn_set *set, bool article, co
         if (*out)
             *why = of->why;
     }
-    return status;
+    return status == PN_OK && !*out && !article ? of_intersection(out, (pn_set *)set, why, err) : status;
 }
 
 /* factor * C + shift gets the potential of C with the same factor and shift, when there is a rule for C. */
@@ -173,6 +176,40 @@ static pn_status take_cheaper(pn_potential **best, double *cost, pn_potential *o
         *cost = of_other;
     }
     pn_potential_free(other);
+    return status;
+}
+
+/* Of C n D the potential of C, of D, or the Euclidean one: ranges and traces of the whole are at most those over either
+ * set.  NULL: neither set has one of its own. */
+static pn_status of_intersection(pn_potential **out, pn_set *set, const char **why, pn_err *err)
+{
+    const pn_set *parts[2];
+    pn_potential *one = NULL;
+    double cost = INFINITY;
+    pn_status status = PN_OK;
+
+    *out = NULL;
+    if (!pn_set_intersection_parts(set, &parts[0], &parts[1]))
+        return PN_OK;
+    for (int k = 0; k < 2 && status == PN_OK; k++) {
+        const char *unused;
+
+        status = choose(&one, (pn_set *)parts[k], false, &unused, err);
+        if (status == PN_OK && !one->theta_dim && strcmp(one->ops->name, "euclidean") != 0)
+            status = take_cheaper(out, &cost, one, 1.0, set, err);
+        else
+            pn_potential_free(one);
+        one = NULL;
+    }
+    if (status == PN_OK && *out)
+        status = about_center(&one, set, err);
+    if (one)
+        status = take_cheaper(out, &cost, one, TIE, set, err);
+    *why = "of the potentials of the sets that meet and the Euclidean one, that in which noise costs least";
+    if (status != PN_OK) {
+        pn_potential_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 

@@ -95,25 +95,6 @@ static pn_status pair_inverse(const pn_potential *self, const double *u, size_t 
 
 /* ---- over a set ---- */
 
-/* factor * part + shift */
-static pn_status moved(pn_set **out, const pn_set *part, double factor, const double *shift, pn_err *err)
-{
-    pn_set *scaled = pn_set_keep((pn_set *)part); /* kept, never changed */
-    pn_status status = PN_OK;
-
-    if (factor != 1.0) {
-        pn_set_free(scaled);
-        PN_TRY(pn_set_scale(&scaled, (pn_set *)part, factor, err));
-    }
-    if (!shift) {
-        *out = scaled;
-        return PN_OK;
-    }
-    status = pn_set_shift(out, scaled, shift, part->dim, err);
-    pn_set_free(scaled);
-    return status;
-}
-
 /* The two parts of a set, scaled and shifted as it is, to be dropped, also after a failure; NULL: it has none. */
 static pn_status split(const pn_set *set, pn_set *parts[2], bool *sum, pn_err *err)
 {
@@ -125,8 +106,8 @@ static pn_status split(const pn_set *set, pn_set *parts[2], bool *sum, pn_err *e
     *sum = pn_set_sum_parts(inner, &of[0], &of[1]);
     if (!*sum && !pn_set_product_parts(inner, &of[0], &of[1]))
         return PN_OK;
-    PN_TRY(moved(&parts[0], of[0], factor, shift, err));
-    return moved(&parts[1], of[1], factor, *sum || !shift ? NULL : shift + of[0]->dim, err);
+    PN_TRY(pn_set_moved(&parts[0], of[0], factor, shift, err));
+    return pn_set_moved(&parts[1], of[1], factor, *sum || !shift ? NULL : shift + of[0]->dim, err);
 }
 
 /* The parts of a set that it fits, to be dropped, also after a failure. */

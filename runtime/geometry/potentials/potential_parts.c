@@ -1,8 +1,9 @@
-/* potential_parts.c -- what the rows of the table of potentials share.  Depends on: potential_parts.h.
+/* potential_parts.c -- what the rows of the table of potentials share.  Depends on: potential_parts.h, set_algebra.h.
  * Used by: potential_*.c. */
 #include <math.h>
 #include <string.h>
 
+#include "geometry/algebra/set_algebra.h"
 #include "geometry/potentials/potential_parts.h"
 
 bool pn_set_is_a_box(const pn_set *set)
@@ -12,6 +13,19 @@ bool pn_set_is_a_box(const pn_set *set)
     const char *name = pn_set_unwrap(set, &factor, &shift)->ops->name;
 
     return strcmp(name, "box") == 0 || strcmp(name, "linf_ball") == 0;
+}
+
+bool pn_set_boxed_parts(const pn_set *set, const pn_set **other, const pn_set **box)
+{
+    if (!pn_set_intersection_parts(set, other, box))
+        return false;
+    if (pn_set_is_a_box(*other)) {
+        const pn_set *first = *other;
+
+        *other = *box;
+        *box = first;
+    }
+    return pn_set_is_a_box(*box);
 }
 
 bool pn_set_is_free(const pn_set *set)

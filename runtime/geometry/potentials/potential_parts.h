@@ -17,6 +17,9 @@
  *  set. */
 bool pn_set_is_a_box(const pn_set *set);
 
+/** set = other n box, a box of the table among its two parts?  Borrowed. */
+bool pn_set_boxed_parts(const pn_set *set, const pn_set **other, const pn_set **box);
+
 /**
  * The potential of a product or a sum, set == C x D, C + D, or one of these scaled and shifted (potential_pair.c):
  * *out stays NULL where the parts have no range, or the set is none.  `fitting` makes the potential of a part.

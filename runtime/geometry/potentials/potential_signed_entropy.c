@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "geometry/potentials/boxed_entropy.h"
 #include "geometry/potentials/potential_parts.h"
 #include "numeric/blas.h"
 #include "numeric/simd/simd.h"
@@ -158,14 +159,26 @@ static pn_status signed_entropy_inverse(const pn_potential *self, const double *
     return PN_OK;
 }
 
-static pn_status signed_entropy_step(const pn_potential *self, const pn_set *set, const double *c, double *x,
-                                     pn_err *err)
+/* The domain is the ball of the potential's radius. */
+static bool is_no_constraint(const pn_potential *self, const pn_set *set)
 {
     double size;
 
-    if (!pn_set_is_free(set) && !(pn_set_is(set, "l1_ball", &size) && size >= radius_of(self)))
-        return PN_EUNSUPPORTED;
-    return signed_entropy_inverse(self, c, set->dim, x, err);
+    return pn_set_is_free(set) || (pn_set_is(set, "l1_ball", &size) && size >= radius_of(self));
+}
+
+static pn_status signed_entropy_step(const pn_potential *self, const pn_set *set, const double *c, double *x,
+                                     pn_err *err)
+{
+    const pn_set *other, *box;
+
+    if (is_no_constraint(self, set))
+        return signed_entropy_inverse(self, c, set->dim, x, err);
+    if (pn_set_is_a_box(set))
+        return pn_signed_entropy_boxed_step(radius_of(self), set, c, x, err);
+    if (pn_set_boxed_parts(set, &other, &box) && is_no_constraint(self, other))
+        return pn_signed_entropy_boxed_step(radius_of(self), box, c, x, err);
+    return PN_EUNSUPPORTED;
 }
 
 /* Largest at the vertices of the ball, 0, least with all weights equal; of a set inside it, at most that. */

@@ -15,4 +15,8 @@ const pn_set_ops *pn_set_find(const char *name);
 /** pn_set_new with its arguments, one for each row of its table. */
 pn_status pn_set_from_args(pn_set **out, const char *name, pn_arg *args, pn_err *err);
 
+/** {x : *lower <= <normal, x> <= *upper}, a halfspace, slab or hyperplane of the table, scaled and shifted as may be?
+ *  normal[dim] borrowed, of length 1. */
+bool pn_set_slab_bounds(const pn_set *set, const double **normal, double *lower, double *upper);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "geometry/convex/cone.h"
+#include "geometry/sets/sets.h"
 #include "numeric/blas.h"
 
 typedef struct slab {
@@ -204,3 +205,18 @@ const pn_set_ops pn_set_hyperplane = {
     .create = hyperplane_create,
     SLAB_OPERATIONS,
 };
+
+bool pn_set_slab_bounds(const pn_set *set, const double **normal, double *lower, double *upper)
+{
+    const double *shift;
+    double factor, moved;
+    const pn_set *inner = pn_set_unwrap(set, &factor, &shift);
+
+    if (inner->ops->destroy != slab_destroy)
+        return false;
+    *normal = as_slab(inner)->normal;
+    moved = shift ? pn_dot(set->dim, *normal, shift) : 0.0;
+    *lower = moved + factor * (factor > 0.0 ? as_slab(inner)->lower : as_slab(inner)->upper);
+    *upper = moved + factor * (factor > 0.0 ? as_slab(inner)->upper : as_slab(inner)->lower);
+    return true;
+}
