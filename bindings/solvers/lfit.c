@@ -262,6 +262,7 @@ static int fit_gradients(lua_State *L)
 
 PNL_GETTER(fit_steps, fit_of(L)->steps);
 PNL_GETTER(fit_stopped, fit_of(L)->stopped);
+PNL_GETTER_IF(fit_remark, fit_of(L)->remark[0], (const char *)fit_of(L)->remark);
 
 size_t pnl_fit_nonzeros(const pn_fit *fit)
 {
@@ -329,6 +330,9 @@ static const pnl_row fit_rows[] = {
     { "gradients", fit_gradients, PNL_FIELD, PNL_RAW, "fit.gradients -> integer",
       "Per-record gradient evaluations; a full gradient counts n." },
     { "steps", fit_steps, PNL_FIELD, PNL_PAID, "fit.steps -> integer", "Steps made." },
+    { "remark", fit_remark, PNL_FIELD, PNL_PAID, "fit.remark -> string or nil",
+      "Of runs whose mirror steps are iterations: how many of them ended, after 500 rounds, farther from their minimum "
+      "than the plan asks for.  nil when none did." },
     { "stopped", fit_stopped, PNL_FIELD, PNL_PAID, "fit.stopped -> string or nil",
       "nil after a full run, else why it ended early: \"interrupted\", \"limit\" (of time), \"budget\", \"converged\", "
       "\"certified\"." },

@@ -248,6 +248,8 @@ int pnl_fit_tostring(lua_State *L)
         pnl_add_format(&text, " in %.3g s", fit->seconds);
     pnl_add_format(&text, "%s%s", fit->stopped ? ", stopped: " : "", fit->stopped ? fit->stopped : "");
     pnl_add_format(&text, "\n  privacy  %s%s", privacy, stop);
+    if (fit->remark[0])
+        pnl_add_format(&text, "\n  steps    %s", fit->remark);
     if (data && fit->is_private && !fit->simulated)
         pnl_add_so_far(L, &text, data, fit->neighbours);
     if (about.declared[0])

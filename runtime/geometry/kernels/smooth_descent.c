@@ -1,6 +1,8 @@
 /* smooth_descent.c -- accelerated projected gradients whose steps, restarts and end are decided by gradients alone.
  * A step from y to z of length s is taken when <grad f(z) - grad f(y), z - y> <= |z - y|^2 / (2s): by convexity that
  * implies the usual bound on f(z), and it does not cancel near the minimum.
+ * z = P(y - s grad f(y)) leaves the residual r = grad f(z) - grad f(y) - (z - y)/s, with <grad f(z), z - v> <= <r, z - v>
+ * for all v in C: f being m-strongly convex, f(z) - min f <= |r|^2/(2m).
  * Depends on: smooth_descent.h, numeric/blas.h.  Used by: numeric_step.c.
  * Source: Beck and Teboulle (2009); restarts of O'Donoghue and Candes (2015); growing steps of Scheinberg,
  * Goldfarb and Bai (2014). */
@@ -13,12 +15,11 @@
 #include "geometry/kernels/smooth_descent.h"
 #include "numeric/blas.h"
 
-#define MOST_STEPS  100000
 #define MOST_HALVES 200
 #define TOLERANCE   1e-9
 
 typedef struct descent {
-    const pn_smooth_problem *problem;
+    pn_smooth_problem *problem;
     size_t n;
     double *x, *x_slope; /* the iterate and grad f there */
     double *y, *y_slope; /* ahead of it by its momentum */
@@ -43,6 +44,10 @@ static pn_status look_at_gap(descent *at, double *scratch, pn_err *err)
     double here = pn_dot(at->n, at->x_slope, at->x), linear = pn_dot(at->n, at->problem->c, at->x), most = INFINITY;
     pn_status status;
 
+    if (!at->problem->support) {
+        at->ended = at->problem->reached <= at->problem->gap;
+        return PN_OK;
+    }
     for (size_t j = 0; j < at->n; j++)
         scratch[j] = -at->x_slope[j];
     status = at->problem->support(at->problem->self, scratch, &most, err);
@@ -60,6 +65,19 @@ static void stop_momentum(descent *at)
     memcpy(at->y, at->x, at->n * sizeof *at->y);
     memcpy(at->y_slope, at->x_slope, at->n * sizeof *at->y_slope);
     at->momentum = 1.0;
+}
+
+/* The bound by the residual, of the step that was taken. */
+static double bound_of(const descent *at)
+{
+    double sum = 0.0;
+
+    for (size_t j = 0; j < at->n; j++) {
+        double r = at->z_slope[j] - at->y_slope[j] - (at->z[j] - at->y[j]) / at->step;
+
+        sum += r * r;
+    }
+    return 0.5 * sum / at->problem->modulus;
 }
 
 /* z = P(y - step grad f(y)), with the step halved until it fits. */
@@ -88,8 +106,11 @@ static pn_status advance(descent *at, double *moved, pn_err *err)
             *moved += d * d;
             bend += d * (at->z_slope[j] - at->y_slope[j]);
         }
-        if (2.0 * at->step * bend <= *moved)
+        at->ended = *moved <= at->problem->rounding * at->problem->rounding;
+        if (2.0 * at->step * bend <= *moved || at->ended) {
+            at->problem->reached = bound_of(at);
             return PN_OK;
+        }
     }
     return pn_fail(err, PN_ENUMERIC, "mirror step: no step length fits the potential");
 }
@@ -129,25 +150,25 @@ static pn_status run(descent *at, pn_err *err)
     stop_momentum(at);
     status = look_at_gap(at, scratch, err);
     at->step = 1.0;
-    for (size_t round = 0; status == PN_OK && !at->ended; round++) {
+    for (size_t *round = &at->problem->rounds; status == PN_OK && !at->ended && *round < at->problem->most; ++*round) {
         double before = at->step;
+        bool last;
 
-        if (round == MOST_STEPS)
-            return pn_fail(err, PN_ENUMERIC, "mirror step: not at the minimum after %d steps", MOST_STEPS);
         status = pn_stop_asked(err);
         if (status == PN_OK)
             status = advance(at, &moved, err);
+        last = at->ended;
         if (status == PN_OK)
             status = carry_on(at, before, err);
         if (status == PN_OK)
             status = look_at_gap(at, at->z, err);
-        at->ended = at->ended || moved == 0.0;
+        at->ended = at->ended || last || moved == 0.0;
         at->step *= 1.1;
     }
     return status;
 }
 
-pn_status pn_smooth_descent(const pn_smooth_problem *problem, double *x, pn_err *err)
+pn_status pn_smooth_descent(pn_smooth_problem *problem, double *x, bool *ended, pn_err *err)
 {
     size_t n = problem->n;
     double *room = pn_alloc(n, 6 * sizeof *room);
@@ -161,10 +182,13 @@ pn_status pn_smooth_descent(const pn_smooth_problem *problem, double *x, pn_err 
     at.y_slope = room + 3 * n;
     at.z = room + 4 * n;
     at.z_slope = room + 5 * n;
+    problem->rounds = 0;
+    problem->reached = INFINITY;
     memcpy(at.x, x, n * sizeof *x);
     status = run(&at, err);
     if (status == PN_OK)
         memcpy(x, at.x, n * sizeof *x);
+    *ended = at.ended;
     pn_free(room);
     return status;
 }

@@ -208,6 +208,14 @@ static pn_status find_root(const root *of, double at_low, double *above, pn_err 
     return *above <= 0.0 && last > 0.0 ? above_at(of, high, above, err) : PN_OK;
 }
 
+static bool has_slab(const meet *at)
+{
+    const double *normal;
+    double lower, upper;
+
+    return at->count == 2 && pn_set_slab_bounds(at->sets[1], &normal, &lower, &upper);
+}
+
 /* at->x is the step over the first set.  *done: whether at->x is now that over both. */
 static pn_status slab_step(meet *at, bool *done, pn_err *err)
 {
@@ -216,8 +224,9 @@ static pn_status slab_step(meet *at, bool *done, pn_err *err)
     root of = { .at = at };
 
     *done = false;
-    if (at->count != 2 || !pn_set_slab_bounds(at->sets[1], &normal, &lower, &upper))
+    if (!has_slab(at))
         return PN_OK;
+    (void)pn_set_slab_bounds(at->sets[1], &normal, &lower, &upper);
     height = pn_dot(at->n, normal, at->x);
     of.normal = normal;
     of.way = height > upper ? 1.0 : -1.0;
@@ -411,9 +420,12 @@ pn_status pn_intersection_step(const pn_potential *p, const pn_set *set, const d
         status = all_contain(&at, at.x, &done, err);
     if (status == PN_OK && !done)
         status = slab_step(&at, &done, err);
-    if (status == PN_OK && done)
+    if (status == PN_OK && done) {
         memcpy(y, at.x, at.n * sizeof *y);
-    else if (status == PN_OK)
+        if (limit)
+            limit->rounds = has_slab(&at) ? 0 : 1;
+    }
+    if (status == PN_OK && !done)
         status = find_closed(&at, err); /* which the root has moved */
     if (status == PN_OK && !done)
         status = dual(&at, y, limit, err);

@@ -1,13 +1,20 @@
 /* numeric_step.c -- the mirror step by iteration: minimise f(x) = Psi(x) - <c, x> over C.
  * Values of f are never compared: close to the minimum their rounding hides the difference.  Step lengths, restarts and
  * the end are decided by gradients, which also say (PN_EDOMAIN) where Psi ends.
- * Depends on: numeric_step.h, smooth_descent.h.  Used by: potential.c. */
+ * Depends on: numeric_step.h, set_algebra.h, smooth_descent.h.  Used by: potential.c. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "geometry/algebra/set_algebra.h"
 #include "geometry/kernels/smooth_descent.h"
 #include "geometry/potentials/numeric_step.h"
+#include "numeric/blas.h"
+
+#define UNLIMITED         100000 /* rounds, without a limit, */
+#define UNLIMITED_MEETING 2000   /* and where a projection is an iteration of its own */
+#define TOLERANCE         1e-13
+#define ROUNDING          1e-14
 
 typedef struct over_set {
     const pn_potential *potential;
@@ -55,10 +62,52 @@ static pn_status first_point(const pn_potential *p, const pn_set *set, const dou
     return status == PN_OK ? p->ops->gradient(p, x, set->dim, scratch, err) : status;
 }
 
-pn_status pn_numeric_step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_err *err)
+/* Where the last step ended, which is a point of C, if it has a gradient there; else first_point. */
+static pn_status begin(const pn_potential *p, const pn_set *set, const double *c, const pn_step_limit *limit, double *x,
+                       double *scratch, pn_err *err)
+{
+    if (limit && limit->warm && pn_lp_norm(PN_LINF, set->dim, limit->warm) > 0.0) {
+        memcpy(x, limit->warm, set->dim * sizeof *x);
+        if (p->ops->gradient(p, x, set->dim, scratch, err) == PN_OK)
+            return PN_OK;
+    }
+    return first_point(p, set, c, x, scratch, err);
+}
+
+/* What is asked of it, and how. */
+static pn_status open_problem(pn_smooth_problem *problem, const pn_potential *p, const pn_set *set, const double *c,
+                              const double *x, const double *slope, const pn_step_limit *limit, pn_err *err)
+{
+    double R = 1.0, size = set->ops->radius(set, PN_L2), factor, scale;
+    const double *shift;
+    const pn_set *parts[2];
+    bool meets = pn_set_intersection_parts(pn_set_unwrap(set, &factor, &shift), &parts[0], &parts[1]);
+    bool by_support = !set->ops->project;
+
+    PN_TRY(pn_norm_radius(p->norm, PN_L2, set->dim, &R, err));
+    size = isfinite(size) ? size : pn_lp_norm(PN_L2, set->dim, x);
+    problem->modulus = p->strong_convexity / (R * R);
+    problem->most = limit ? PN_STEP_ROUNDS : meets ? UNLIMITED_MEETING : UNLIMITED;
+    problem->rounding = (!by_support && !meets ? 1e-15 : 1e-10) * size;
+    scale = fmax(fabs(pn_dot(set->dim, c, x)) + fabs(pn_dot(set->dim, slope, x)), problem->modulus * size * size);
+    if (limit) /* projections by support points are right to 1e-10 of the squared size */
+        problem->gap =
+            fmax(limit->gap, fmax(ROUNDING * scale, by_support ? 1e-10 * problem->modulus * size * size : 0.0));
+    else if (meets)
+        problem->gap = TOLERANCE * scale;
+    if (problem->gap > 0.0 || limit)
+        problem->support = NULL;
+    return PN_OK;
+}
+
+pn_status pn_numeric_step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_step_limit *limit,
+                          pn_err *err)
 {
     over_set of = { p, set };
-    pn_smooth_problem problem = { set->dim, c, &of, gradient_of, project_on, support_of };
+    pn_smooth_problem problem = {
+        .n = set->dim, .c = c, .self = &of, .gradient = gradient_of, .project = project_on, .support = support_of
+    };
+    bool ended = false;
     double *x;
     pn_status status;
 
@@ -68,13 +117,23 @@ pn_status pn_numeric_step(const pn_potential *p, const pn_set *set, const double
             "mirror step: %s has no closed form over %s, and the set has neither a projection nor, being unbounded, "
             "support points to go by",
             p->ops->name, set->ops->name);
-    x = pn_alloc(set->dim, 2 * sizeof *x);
-    PN_TRY(pn_made(x, err, "mirror step: out of memory"));
-    status = first_point(p, set, c, x, x + set->dim, err);
+    PN_TRY(pn_new(&x, 2 * set->dim, err, "mirror step: out of memory"));
+    status = begin(p, set, c, limit, x, x + set->dim, err);
     if (status == PN_OK)
-        status = pn_smooth_descent(&problem, x, err);
+        status = open_problem(&problem, p, set, c, x, x + set->dim, limit, err);
     if (status == PN_OK)
+        status = pn_smooth_descent(&problem, x, &ended, err);
+    if (status == PN_OK && !ended && !limit)
+        status = pn_fail(err, PN_ENUMERIC, "mirror step: not at the minimum after %zu steps", problem.rounds);
+    if (status == PN_OK) {
         memcpy(y, x, set->dim * sizeof *y);
+        if (limit && limit->warm)
+            memcpy(limit->warm, x, set->dim * sizeof *x);
+    }
+    if (status == PN_OK && limit) {
+        limit->rounds = problem.rounds + 1;
+        limit->reached = problem.reached <= problem.gap || ended ? 0.0 : problem.reached;
+    }
     pn_free(x);
     return status;
 }

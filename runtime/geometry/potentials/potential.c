@@ -201,7 +201,7 @@ static pn_status step(const pn_potential *p, const pn_set *set, const double *c,
         status = p->ops->step(p, set, c, y, err);
     if (status == PN_EUNSUPPORTED && !p->theta_dim)
         status = pn_intersection_step(p, set, c, y, limit, err);
-    return status == PN_EUNSUPPORTED && !p->theta_dim ? pn_numeric_step(p, set, c, y, err) : status;
+    return status == PN_EUNSUPPORTED && !p->theta_dim ? pn_numeric_step(p, set, c, y, limit, err) : status;
 }
 
 pn_status pn_potential_step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_err *err)
@@ -239,6 +239,12 @@ static bool move_against(const double *g, double eta, size_t n, double *c)
 pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double *x, const double *g, double eta,
                          size_t n, double *y, pn_err *err)
 {
+    return pn_mirror_step_within(p, set, x, g, eta, n, y, NULL, err);
+}
+
+pn_status pn_mirror_step_within(const pn_potential *p, const pn_set *set, const double *x, const double *g, double eta,
+                                size_t n, double *y, pn_step_limit *limit, pn_err *err)
+{
     pn_status status = check_set(p, "P:mirror_step", set, err);
     double *c = y;
 
@@ -260,7 +266,7 @@ pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double 
     if (status == PN_OK && !move_against(g, eta, n, c)) /* says where */
         status = check_point(p, "mirror step", "the linear term", c, n, err);
     if (status == PN_OK)
-        status = step(p, set, c, y, NULL, err);
+        status = step(p, set, c, y, limit, err);
     if (c != y)
         pn_free(c);
     return status;

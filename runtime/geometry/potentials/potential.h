@@ -21,7 +21,7 @@ typedef struct pn_step_limit {
     double gap;    /* asked: how far Psi - <c, .> may be above its minimum; d^2/2 for a constant of 1 */
     double *warm;  /* [as a point] in: where the last step's iteration ended, zeros at first; out: where this one's did.
                      * NULL: none */
-    size_t rounds; /* out: of its iteration; 0: it is a formula or roots */
+    size_t rounds; /* out: of its iteration, at least 1 where one may be needed; 0: it is a formula, or roots */
     double reached; /* out: 0, or the gap of a step that did not come as near: the best point is taken, and no error */
 } pn_step_limit;
 
@@ -99,6 +99,9 @@ pn_status pn_potential_step_within(const pn_potential *p, const pn_set *set, con
 /** y from x: c = grad Psi(x) - eta g.  x, g, y [n]; y may be x or g. */
 pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double *x, const double *g, double eta,
                          size_t n, double *y, pn_err *err);
+/** The same, as near as `limit` says. */
+pn_status pn_mirror_step_within(const pn_potential *p, const pn_set *set, const double *x, const double *g, double eta,
+                                size_t n, double *y, pn_step_limit *limit, pn_err *err);
 /** argmin over C of Psi: where mirror descent starts. */
 pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x, pn_err *err);
 /** As pn_potential_for_set, but of the l1 ball the powers that Talwar, Thakurta and Zhang (2014) have, in their sharper

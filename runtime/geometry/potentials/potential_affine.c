@@ -140,17 +140,26 @@ static pn_status moved_set(const affine *of, const pn_set *set, pn_set **out, pn
 }
 
 /* argmin factor^2 Psi(y) - <c, factor y + shift> = argmin Psi(y) - <c / factor, y> */
-static pn_status affine_step(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err)
+static pn_status affine_step(const pn_potential *self, const pn_set *set, const double *c, double *x,
+                             pn_step_limit *limit, pn_err *err)
 {
     const affine *of = as_affine(self);
+    double square = of->factor * of->factor;
+    pn_step_limit own = { 0 };
     pn_set *moved;
     pn_status status;
 
     PN_TRY(moved_set(of, set, &moved, err));
     multiply(1.0 / of->factor, c, set->dim, x);
-    status = pn_potential_step(of->inner, moved, x, x, err);
+    if (limit)
+        own = (pn_step_limit){ .gap = limit->gap / square, .warm = limit->warm };
+    status = pn_potential_step_within(of->inner, moved, x, x, limit ? &own : NULL, err);
     if (status == PN_OK)
         map_forward(of, set->dim, x);
+    if (limit)
+        *limit = (pn_step_limit){
+            .gap = limit->gap, .warm = limit->warm, .rounds = own.rounds, .reached = square * own.reached
+        };
     pn_set_free(moved);
     return status;
 }
@@ -206,7 +215,7 @@ static void fill_ops(affine *of)
         .value = affine_value,
         .gradient = affine_gradient,
         .inverse_gradient = inner->inverse_gradient ? affine_inverse : NULL,
-        .step = affine_step,
+        .step_within = affine_step,
         .range = affine_range,
         .trace = affine_trace,
         .describe = affine_describe,

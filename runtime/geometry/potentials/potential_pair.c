@@ -141,7 +141,10 @@ static pn_status step_part(const pair *of, int k, const pn_set *set, size_t at, 
         x[j] = c[j] / w;
     PN_TRY(pn_potential_step_within(of->part[k], set, x + at, x + at, limit ? &own : NULL, err));
     if (limit)
-        limit->reached += w * own.reached;
+        *limit = (pn_step_limit){ .gap = limit->gap,
+                                  .warm = limit->warm,
+                                  .rounds = limit->rounds + own.rounds,
+                                  .reached = limit->reached + w * own.reached };
     return PN_OK;
 }
 

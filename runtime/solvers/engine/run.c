@@ -382,6 +382,7 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
     fit->gradients = walk->state->gradients;
     fit->seconds = walk->seconds;
     fit->stopped = stopped ? stopped : own_reason(walk);
+    memcpy(fit->remark, walk->state->remark, sizeof fit->remark);
     if (walk->plan->solver->certify)
         walk->plan->solver->certify(walk->state, &fit->certificate);
     status = keep_moments(walk, fit, err);

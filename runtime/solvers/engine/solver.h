@@ -36,6 +36,8 @@ pn_objective *pn_plan_objective(const pn_plan *plan);
 
 /* ---- one step ---- */
 
+#define PN_REMARK 120
+
 struct pn_state {
     const pn_plan *plan; /* kept */
     size_t dim;          /* of the objective */
@@ -44,10 +46,11 @@ struct pn_state {
     double *theta;
     size_t step; /* steps done */
     uint64_t gradients;
-    bool more;           /* set by an update: the step goes on with another query and update */
-    bool finished;       /* set by a solver that ends early */
-    const char *stopped; /* static: why it did, for the fit; NULL: "converged" */
-    double *block;       /* owned: theta, and the arrays of `rooms` */
+    bool more;              /* set by an update: the step goes on with another query and update */
+    bool finished;          /* set by a solver that ends early */
+    const char *stopped;    /* static: why it did, for the fit; NULL: "converged" */
+    char remark[PN_REMARK]; /* what else the fit says of its steps; "": nothing */
+    double *block;          /* owned: theta, and the arrays of `rooms` */
 };
 
 /* How a solver says which arrays its state has: asked twice, to count and to hand out. */
@@ -198,6 +201,7 @@ struct pn_fit {
     uint64_t gradients;
     double seconds;
     const char *stopped; /* NULL, or why it ended early: "interrupted", "limit" (of time), "converged", ... static */
+    char remark[PN_REMARK];
     bool is_private, simulated, proven;
     double epsilon, delta,
         rho; /* what holds of the run: the plan's, wherever and why it ended; epsilon and rho are 0 when

@@ -131,6 +131,7 @@ static pn_status amd_update(pn_state *state, pn_trace_row *row, pn_err *err)
 
     row->step_size = step_size(self);
     PN_TRY(move(self, row->step_size, err));
+    pn_mirror_remark(&plan_of(self)->space, &self->z, state->step + 1, state->remark, sizeof state->remark);
     (void)pn_has_diverged(state, self->base.theta, plan_of(self)->first.p);
     return PN_OK;
 }

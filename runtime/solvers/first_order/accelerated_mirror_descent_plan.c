@@ -255,6 +255,8 @@ static void explain_bound(problem *at)
         amd_bound(&at->terms, T, pn_gradient_noise_deviation(&at->plan->noise), at->plan->scale.eta, &bias, &noise);
     const char *none = no_bound(at, bound);
 
+    pn_mirror_space_ask(&at->plan->space, &at->geometry, bound, at->bounds->lipschitz[PN_L2] * at->geometry.R,
+                        plan->iterations);
     plan->predicted = isfinite(bound) && !at->plan->scale.each ? bound : 0.0;
     if (!pn_plan_bounds(plan, bound, none, "expected over the noise: the sum of the two next"))
         return;

@@ -115,6 +115,7 @@ static pn_status md_update(pn_state *state, pn_trace_row *row, pn_err *err)
         pn_mirror_arrive(space, &self->at);
     if (after)
         add_to_average(self, state->step + 1);
+    pn_mirror_remark(space, &self->at, state->step + 1, state->remark, sizeof state->remark);
     return PN_OK;
 }
 

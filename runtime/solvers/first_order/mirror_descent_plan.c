@@ -29,7 +29,9 @@ enum { TAIL, ALL };
 
 const pn_param md_params[] = {
     { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
-      "distance generating function; by default the one that fits the set" },
+      "distance generating function; by default the one that fits the set, one for each part of a product or a sum, of an "
+      "intersection that of one of its sets, or the Euclidean one, whichever noise costs least in.  Steps without a "
+      "formula are iterations of at most 500 rounds" },
     PN_STEP_PARAM("eta of every iteration, in place of t / T, or of sqrt(2 D2 / (T M^2)) of the theory"),
     { "strongly_convex", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "Delta with l(x) >= l(y) + <l'(y), x - y> + Delta D(x, y): steps 2/(Delta (t+1)), weights t" },
@@ -443,6 +445,12 @@ static void explain_theory_bound(problem *at, const char *none)
 
 /* ---- the plan ---- */
 
+/* What inexact steps are measured by: the bound, or what is usual where the steps have none. */
+static double asked_risk(const problem *at)
+{
+    return isfinite(at->bound) ? at->bound : md_usual(&at->terms, at->time);
+}
+
 /* Steps and bound, once the noise is known. */
 static pn_status plan_steps(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
@@ -454,9 +462,13 @@ static pn_status plan_steps(problem *at, const pn_arg *common, const pn_arg *own
         explain_number(at, given, "where L R = sigma sqrt(G^2 + R^2)");
         explain_theory_steps(at, own);
         explain_theory_bound(at, no_bound(at, start, step));
+        pn_mirror_space_ask(&at->plan->space, &at->geometry, at->bound, at->L * at->geometry.R + at->geometry.regular,
+                            at->plan->base.iterations);
         return PN_OK;
     }
     PN_TRY(choose_time(at, &own[MD_STEP], err));
+    pn_mirror_space_ask(&at->plan->space, &at->geometry, asked_risk(at), sqrt(2.0 * at->terms.gradient),
+                        at->plan->base.iterations);
     explain_time(at, given, step);
     explain_practical_bound(at, no_bound(at, start, step), &common[PN_OPT_ITERATIONS]);
     return PN_OK;

@@ -1,5 +1,6 @@
 /* mirror_geometry.c -- see mirror_geometry.h.  Depends on: mirror_geometry.h, geometry.
  * Used by: mirror_descent*.c, accelerated_mirror_descent*.c. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,6 +126,14 @@ static pn_status use_euclidean(pn_mirror_geometry *of, const pn_mirror_wish *wis
     return status == PN_OK ? measure(of, wish, err) : status;
 }
 
+/* A set of support points alone is projected on by an iteration that may take seconds for each step: the Euclidean one
+ * is taken there only for a start of the caller's that the other does not have. */
+static bool may_be_euclidean(const pn_mirror_geometry *of, const pn_mirror_wish *wish, const pn_set *set)
+{
+    return pn_set_can_project(set) &&
+           (set->ops->project || wish->widths || (wish->start->given && of->potential->theta_dim));
+}
+
 /* The fitting potential or the Euclidean one, whichever is the better by the wish; the other is told. */
 static pn_status use_better(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_err *err)
 {
@@ -135,7 +144,7 @@ static pn_status use_better(pn_mirror_geometry *of, const pn_mirror_wish *wish, 
 
     if (status == PN_OK)
         status = measure(of, wish, err);
-    if (status != PN_OK || pn_mirror_geometry_euclidean(of) || !pn_set_can_project(set))
+    if (status != PN_OK || pn_mirror_geometry_euclidean(of) || !may_be_euclidean(of, wish, set))
         return status;
     status = use_euclidean(&other, wish, "plain projected gradients", err);
     if (status == PN_OK) {
@@ -203,6 +212,19 @@ static pn_status first_point(const pn_mirror_space *self, const char *owner, con
     return PN_OK;
 }
 
+/* Whether steps are iterations: a first one, which may be as far off as it likes. */
+static pn_status find_iterations(pn_mirror_space *self, pn_err *err)
+{
+    pn_step_limit limit = { .gap = DBL_MAX };
+
+    if (!self->set)
+        return PN_OK;
+    memset(self->start, 0, self->dim * sizeof *self->start);
+    PN_TRY(pn_potential_step_within(self->potential, self->set, self->start, self->start, &limit, err));
+    self->iterates = limit.rounds > 0;
+    return PN_OK;
+}
+
 pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish, pn_err *err)
 {
     const pn_objective *objective = wish->plan->objective;
@@ -211,11 +233,23 @@ pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish
     self->dim = self->potential->theta_dim ? self->potential->dim : pn_objective_dim(objective);
     self->lazy = self->lazy || self->potential->keeps_sums;
     PN_TRY(pn_new(&self->start, self->dim, err, "%s: out of memory", wish->plan->owner));
+    PN_TRY(find_iterations(self, err));
     PN_TRY(first_point(self, wish->plan->owner, wish->start, err));
     if (!self->lazy)
         return PN_OK;
     PN_TRY(pn_new_zeroed(&self->sums, self->dim, err, "%s: out of memory", wish->plan->owner));
     return wish->start->given ? pn_potential_gradient(self->potential, self->start, self->dim, self->sums, err) : PN_OK;
+}
+
+void pn_mirror_space_ask(pn_mirror_space *self, const pn_mirror_geometry *of, double risk, double slope, size_t steps)
+{
+    double d = 0.01 * risk / slope;
+
+    if (!(d > 0.0) || !isfinite(d)) /* nothing is known to be lost: of the size of the set in that norm */
+        d = 1e-3 * sqrt(2.0 * of->D2);
+    if (!self->lazy)
+        d /= (double)steps;
+    self->gap = 0.5 * self->potential->strong_convexity * d * d;
 }
 
 void pn_mirror_space_clear(pn_mirror_space *self)
@@ -240,6 +274,8 @@ void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mi
     pn_room_take(room, &at->moved, self->lazy ? self->dim : 0);
     pn_room_take(room, &at->theta, lifted(self) ? p : 0);
     pn_room_take(room, &at->pulled, lifted(self) ? self->dim : 0);
+    pn_room_take(room, &at->warm, self->iterates ? self->dim : 0);
+    pn_room_take(room, &at->ended, self->iterates ? self->dim : 0);
     if (!lifted(self))
         at->theta = at->x;
 }
@@ -263,20 +299,45 @@ void pn_mirror_arrive(const pn_mirror_space *self, pn_mirror_point *at)
     set_point(self, at, at->next);
     if (self->lazy)
         memcpy(at->sums, at->moved, self->dim * sizeof *at->sums);
+    if (self->iterates)
+        memcpy(at->warm, at->ended, self->dim * sizeof *at->warm);
+    at->late += at->reached > 0.0;
+    at->farthest = fmax(at->farthest, at->reached);
+}
+
+void pn_mirror_remark(const pn_mirror_space *self, const pn_mirror_point *at, size_t steps, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (at->late > 0)
+        (void)snprintf(text, size, "%zu of %zu steps stopped at gap %.2g (asked %.2g)", at->late, steps, at->farthest,
+                       self->gap);
+}
+
+static pn_status step_along(const pn_mirror_space *self, pn_mirror_point *at, const double *gradient, double eta,
+                            pn_step_limit *limit, pn_err *err)
+{
+    if (!self->lazy)
+        return pn_mirror_step_within(self->potential, self->set, at->x, gradient, eta, self->dim, at->next, limit, err);
+    memcpy(at->moved, at->sums, self->dim * sizeof *at->moved);
+    pn_axpy(self->dim, -eta, gradient, at->moved);
+    return pn_potential_step_within(self->potential, self->set, at->moved, at->next, limit, err);
 }
 
 pn_status pn_mirror_move(const pn_mirror_space *self, pn_mirror_point *at, const double *gradient, double eta,
                          pn_err *err)
 {
+    pn_step_limit limit = { .gap = self->gap, .warm = at->ended };
+
     if (lifted(self)) {
         pn_potential_pull(self->potential, gradient, self->potential->theta_dim, at->pulled);
         gradient = at->pulled;
     }
-    if (!self->lazy)
-        return pn_mirror_step(self->potential, self->set, at->x, gradient, eta, self->dim, at->next, err);
-    memcpy(at->moved, at->sums, self->dim * sizeof *at->moved);
-    pn_axpy(self->dim, -eta, gradient, at->moved);
-    return pn_potential_step(self->potential, self->set, at->moved, at->next, err);
+    if (!self->iterates)
+        return step_along(self, at, gradient, eta, NULL, err);
+    memcpy(at->ended, at->warm, self->dim * sizeof *at->ended);
+    PN_TRY(step_along(self, at, gradient, eta, &limit, err));
+    at->reached = limit.reached;
+    return PN_OK;
 }
 
 /* ---- explanation ---- */

@@ -36,7 +36,9 @@ typedef struct pn_mirror_space {
     /* Steps are those of dual averaging, x = argmin over C of Psi(x) - <sums, x> with sums = sums - eta g; else each is
      * made from the gradient of Psi at x, which forgets what was pushed out of C. */
     bool lazy;
-    double *sums; /* [dim] of the start, when lazy */
+    double *sums;  /* [dim] of the start, when lazy */
+    bool iterates; /* a step may be an iteration, which ends `gap` above its minimum, at most (pn_mirror_space_ask) */
+    double gap;
 } pn_mirror_space;
 
 /* What is asked for. */
@@ -86,12 +88,22 @@ typedef struct pn_mirror_point {
     double *sums, *moved; /* [dim] when lazy, and what moves them; else NULL */
     double *theta;        /* [p] x as a point of the set: x itself when not lifted */
     double *pulled;       /* [dim] a gradient in the potential's coordinates; NULL when not lifted */
+    double *warm, *ended; /* [dim] where the last step's iteration ended, and the next one's; NULL without iterations */
+    double reached;       /* gap of the step to `next`, where it did not come as near as asked, else 0 */
+    double farthest;      /* the largest of those so far */
+    size_t late;          /* and their number */
 } pn_mirror_point;
 
 /** Of the potential that was chosen.  The start is the one that is wished for, else the minimiser of the potential.
  *  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no
  *  gradient; PN_ENOMEM. */
 pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish, pn_err *err);
+/**
+ * How near steps have to come: a step that is off by d in the norm adds at most `slope` d to the excess of its point,
+ * slope the size of gradients in the dual norm, of which `risk`/100 is nothing.  Lazy steps forget it, as their sums are
+ * exact, and so does the noise, which is drawn later; `steps` printed ones add it up.  Public, and fixed in advance.
+ */
+void pn_mirror_space_ask(pn_mirror_space *self, const pn_mirror_geometry *of, double risk, double slope, size_t steps);
 void pn_mirror_space_clear(pn_mirror_space *self);
 
 void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mirror_point *at);
@@ -99,6 +111,8 @@ void pn_mirror_begin(const pn_mirror_space *self, pn_mirror_point *at);
 /** next = the step of size eta along gradient[p]. */
 pn_status pn_mirror_move(const pn_mirror_space *self, pn_mirror_point *at, const double *gradient, double eta,
                          pn_err *err);
+/** What a fit says of steps that did not come as near as asked; "" for none. */
+void pn_mirror_remark(const pn_mirror_space *self, const pn_mirror_point *at, size_t steps, char *text, size_t size);
 /** x = next, and its theta. */
 void pn_mirror_arrive(const pn_mirror_space *self, pn_mirror_point *at);
 

@@ -525,7 +525,7 @@ describe("a run of mirror_descent", function()
 
   it("keeps a custom potential that only its options held", function()
     local options = {privacy = false, iterations = 20, step = 0.1, potential = pn.potential.custom {
-      dim = 3, strong_convexity = 1, norm = pn.norm.l2(),
+      dim = 3, strong_convexity = 1, norm = pn.norm.l2(), range = 0.5,
       value = function(x) return x:dot(x) / 2 end, gradient = function(x) return 1 * x end,
     }}
     local obj = problem(200, 3, ball(3), pn.loss.logistic())
@@ -536,7 +536,8 @@ describe("a run of mirror_descent", function()
     local own = plan:run().theta
     local euclidean = pn.solve.mirror_descent(obj, {privacy = false, iterations = 20, step = 0.1,
       potential = pn.potential.euclidean {}}).theta
-    assert.is_true((own - euclidean):norm() < 1e-6)
+    -- Each step is an iteration that ends within d = bound/(100 L), which moves the gradients of the next by d/4: t = 2.
+    assert.is_true((own - euclidean):norm() < 1.5 * plan.bound / (100 * plan.lines["Lipschitz L"]))
   end)
 
   it("on a polytope of unit vectors is the simplex's", function()
