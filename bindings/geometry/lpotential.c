@@ -377,8 +377,8 @@ static const pnl_row potential_rows[] = {
       "Psi(a) - Psi(b) - <grad Psi(b), a - b>, which is >= 0." },
     { "mirror_step", mirror_step, PNL_METHOD, PNL_NOTHING, "P:mirror_step(x, g, eta, C) -> vec",
       "argmin over y in C of <eta g, y> + bregman(y, x), a new vector: in closed form or by scalar roots where the set "
-      "is known to the potential, also what a box leaves of a simplex or an l1 ball and a halfspace of any of these, else "
-      "by iteration: of intersections on the dual." },
+      "is known to the potential, also what a box leaves of a simplex or an l1 ball, and a halfspace of any of these; "
+      "else by iteration, of intersections on the dual." },
     { "start", start, PNL_METHOD, PNL_NOTHING, "P:start(C) -> vec", "The point of C where Psi is least." },
     { "theta", theta, PNL_METHOD, PNL_NOTHING, "P:theta(x) -> vec",
       "The point of the set that x stands for, linear in x: weights times vertices, the sum of both terms; a copy of "
@@ -409,9 +409,9 @@ static const pnl_row library_rows[] = {
       "The names of the potentials with a constructor of options; for_set, separable and custom make others." },
     { "for_set", for_set, PNL_FUNCTION, PNL_NOTHING, "pn.potential.for_set(C) -> potential, string",
       "The potential that fits a set, and why: entropy for the simplex, that of 2 dim weights for the l1 ball, powers "
-      "for blocks and matrices, weights on the vertices for a polytope, one for each part of a product or a sum, weighted "
-      "so that noise costs least, of an intersection that of one of the sets where noise costs less in it, else squared "
-      "distance.  Scaled and shifted sets get it scaled and shifted." },
+      "for blocks and matrices, weights on the vertices for a polytope; one for each part of a product or a sum, "
+      "weighted so that noise costs least; of an intersection that of one of the sets where noise costs less in it; "
+      "else squared distance.  Scaled and shifted sets get it scaled and shifted." },
     { "separable", separable, PNL_FUNCTION, PNL_NOTHING, "pn.potential.separable(psi, {domain={lo, hi}}) -> potential",
       "The sum of psi(t) over the coordinates, for a Lua function of one number that is traced once.  Its strong "
       "convexity is certified by intervals over the domain (all numbers when absent), with respect to the l2 norm." },

@@ -177,7 +177,7 @@ static void weights_at(const boxed *of, double nu, size_t at, size_t count, doub
     pn_simd_best()->exp(count, down, down);
 }
 
-/* y, held between the ends; beyond the range of numbers both weights are infinite, and the end is that of their sign. */
+/* y, held between the ends; where weights are beyond the range of numbers it is the end on the side of c. */
 static double entry_of(const boxed *of, size_t j, double up, double down)
 {
     double y = isinf(up) || isinf(down) ? copysign(INFINITY, of->c[j]) : up - down;

@@ -21,6 +21,7 @@ typedef struct separable {
     pn_potential base;
     pn_compiled formula;
     pn_interval domain;
+    double bend;                  /* psi'' is at most that; +inf: not bounded */
     double inside, slope_inside;  /* a point of the domain, and psi' there */
     double slope_low, slope_high; /* at the ends of the domain; infinite or NaN: none */
 } separable;
@@ -269,6 +270,12 @@ static pn_status ends_of(const pn_set *set, double *room, double *ends, pn_err *
     return PN_OK;
 }
 
+/* As many as potential.c walks through. */
+static bool lists_vertices(const pn_set *set)
+{
+    return (double)set->ops->atom_count(set) * (double)set->dim <= PN_POTENTIAL_MOST_VERTEX_NUMBERS;
+}
+
 /* Over the box around a set: each entry at the end with the larger value. */
 static pn_status largest_in_box(const pn_potential *self, const pn_set *set, double *largest, pn_err *err)
 {
@@ -292,33 +299,74 @@ static pn_status largest_in_box(const pn_potential *self, const pn_set *set, dou
     return status;
 }
 
+/* Over the l1 ball around a set: at one of its vertices. */
+static double largest_in_ball(const separable *of, const pn_set *set)
+{
+    double r = set->ops->radius(set, PN_L1), at[3] = { r, -r, 0.0 }, value[3];
+
+    if (!isfinite(r) || is_outside(of, r) || is_outside(of, -r) || is_outside(of, 0.0))
+        return INFINITY;
+    pn_compiled_run(&of->formula, 3, (const double *[1]){ at }, value, NULL);
+    return fmax(value[0], value[1]) + (double)(set->dim - 1) * value[2];
+}
+
+/* Where psi'' <= H: Psi(v) - Psi(x) <= <g, v - x> + H |v - x|^2/2 for the slope g at x, a point near the minimum, and
+ * Psi(x) is at most max <g, x - v> above that.  *range: the sum of the three maxima; room[n]. */
+static pn_status range_by_slope(const pn_potential *self, const pn_set *set, const double *x, double *room,
+                                double *range, pn_err *err)
+{
+    const separable *of = as_separable(self);
+    size_t n = set->dim;
+    double up = 0.0, down = 0.0, far, end = set->ops->radius(set, PN_LINF);
+
+    *range = INFINITY;
+    if (!isfinite(of->bend) || is_outside(of, end) || is_outside(of, -end))
+        return PN_OK;
+    PN_TRY(separable_gradient(self, x, n, room, err));
+    PN_TRY(pn_set_support(set, room, n, &up, NULL, err));
+    for (size_t j = 0; j < n; j++)
+        room[j] = -room[j];
+    PN_TRY(pn_set_support(set, room, n, &down, NULL, err));
+    far = fmin(set->ops->diameter(set, PN_L2), set->ops->radius(set, PN_L2) + pn_lp_norm(PN_L2, n, x));
+    *range = pn_potential_up(up + down + 0.5 * of->bend * far * far);
+    return PN_OK;
+}
+
 static pn_status separable_range(const pn_potential *self, const pn_set *set, double *range, pn_err *err)
 {
     const separable *of = as_separable(self);
-    double size, value[2], largest = INFINITY, least = NAN, *start;
+    double size, value[2], largest = INFINITY, least = NAN, other = INFINITY, *start;
+    bool ends = pn_set_is_a_box(set) || set->dim <= MOST_ENDS;
     pn_status status = PN_OK;
 
     if (pn_set_is(set, "simplex", &size)) {
         double at[2] = { size, 0.0 };
 
+        ends = true;
         pn_compiled_run(&of->formula, 2, (const double *[1]){ at }, value, NULL);
         largest = is_outside(of, size) || is_outside(of, 0.0) ? INFINITY : value[0] + (double)(set->dim - 1) * value[1];
     } else {
         if (!pn_set_is_a_box(set) &&
-            (pn_set_is_polytope(set) || !set->ops->support || !pn_set_is_bounded(set) || set->dim > MOST_ENDS))
+            ((pn_set_is_polytope(set) && lists_vertices(set)) || !set->ops->support || !pn_set_is_bounded(set)))
             return PN_EUNSUPPORTED;
-        status = largest_in_box(self, set, &largest, err);
+        if (ends)
+            status = largest_in_box(self, set, &largest, err);
+        largest = fmin(largest, largest_in_ball(of, set));
     }
-    start = status == PN_OK ? pn_alloc(set->dim, sizeof *start) : NULL;
+    start = status == PN_OK ? pn_alloc(set->dim, 2 * sizeof *start) : NULL;
     if (status == PN_OK && !start)
         status = pn_fail(err, PN_ENOMEM, "potential.separable: out of memory");
     if (status == PN_OK)
         status = pn_potential_start(self, set, start, err);
     if (status == PN_OK)
         status = separable_value(self, start, set->dim, &least, err);
+    if (status == PN_OK && !ends)
+        status = range_by_slope(self, set, start, start + set->dim, &other, err);
     if (status == PN_OK) /* both sums round, and numeric steps stop near the minimum */
         *range =
             pn_potential_up(largest - least) + (pn_set_is_a_box(set) ? 1e-13 : 1e-8) * (fabs(largest) + fabs(least));
+    if (status == PN_OK)
+        *range = fmin(*range, other);
     pn_free(start);
     return status;
 }
@@ -368,8 +416,8 @@ static pn_status find_inside(separable *of, pn_err *err)
     return pn_fail(err, PN_EDOMAIN, "potential.separable: the function has no finite slope in its domain");
 }
 
-static pn_status certify(pn_graph *graph, pn_node root, pn_interval domain, double *constant, pn_task *task,
-                         pn_err *err)
+static pn_status certify(pn_graph *graph, pn_node root, pn_interval domain, double *constant, double *bend,
+                         pn_task *task, pn_err *err)
 {
     pn_domain of = { .range = domain };
     pn_shape shape;
@@ -387,6 +435,7 @@ static pn_status certify(pn_graph *graph, pn_node root, pn_interval domain, doub
             "%g; the bound found is %g",
             domain.low, domain.high, shape.curvature.low);
     *constant = shape.curvature.low;
+    *bend = shape.curvature.high;
     return PN_OK;
 }
 
@@ -395,16 +444,17 @@ pn_status pn_potential_separable(pn_potential **out, pn_graph *graph, pn_node ro
 {
     separable *self;
     pn_norm *norm = NULL;
-    double constant = 0.0;
+    double constant = 0.0, bend = INFINITY;
     pn_status status;
 
     *out = NULL;
     if (!(domain.low < domain.high))
         return pn_fail(err, PN_EINVAL, "potential.separable: domain must be {lo, hi} with lo < hi, got {%g, %g}",
                        domain.low, domain.high);
-    PN_TRY(certify(graph, root, domain, &constant, task, err));
+    PN_TRY(certify(graph, root, domain, &constant, &bend, task, err));
     PN_TRY(pn_new_zeroed(&self, 1, err, "potential.separable: out of memory"));
     self->domain = domain;
+    self->bend = bend;
     status = pn_norm_from_args(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
     if (status == PN_OK)
         status = pn_compiled_open(&self->formula, graph, root, err);

@@ -41,11 +41,11 @@ void pn_potential_free(pn_potential *potential); /* NULL allowed */
 void pn_potential_describe(const pn_potential *potential, char *text, size_t size);
 
 /**
- * The potential that fits a set: entropy for the simplex, signed_entropy for the l1 ball, group,
- * interpolation, schatten (nuclear ball, spectrahedra), the lifted entropy for polytopes with a list of vertices, one
- * for each part of a product or a sum with the weights at which noise costs least, for an intersection that of one of
- * the sets where noise costs less in it than in the Euclidean one, else Euclidean about the set's centre; scaled and shifted sets get the scaled and shifted potential.  `why` (may be
- * NULL) gets a static phrase for plans.
+ * The potential that fits a set: entropy for the simplex, signed_entropy for the l1 ball, group, interpolation,
+ * schatten (nuclear ball, spectrahedra), the lifted entropy for polytopes with a list of vertices; one for each part of
+ * a product or a sum, with the weights at which noise costs least; for an intersection that of one of the sets where
+ * noise costs less in it than in the Euclidean one; else Euclidean about the set's centre.  Scaled and shifted sets get
+ * the scaled and shifted potential.  `why` (may be NULL) gets a static phrase for plans.
  */
 pn_status pn_potential_for_set(pn_potential **out, pn_set *set, const char **why, pn_err *err);
 

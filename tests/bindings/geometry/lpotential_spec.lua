@@ -46,6 +46,21 @@ describe("pn.potential", function()
     for j = 1, 3 do close(start[j], j) end
   end)
 
+  it("bounds the range of a formula over sets of many coordinates", function()
+    local function range(psi, C, domain) return pn.potential.separable(psi, domain and {domain = domain}):range(C) end
+    local function square(t) return t ^ 2 / 2 end
+    -- by the slope at the minimum and the largest second derivative
+    assert.is_near(4.5, range(square, pn.set.l2_ball{ dim = 2500, radius = 3 }), 1e-6)
+    -- |a| = 5: ((1 + 5)^2 - (5 - 1)^2)/2
+    assert.is_near(10, range(function(t) return (t - 0.1) ^ 2 / 2 end, pn.set.l2_ball{ dim = 2500 }), 1e-6)
+    -- at a vertex of the l1 ball, whose vertices are too many to be listed, and of the one around another set
+    local function quartic(t) return t ^ 2 / 2 + t ^ 4 / 4 end
+    assert.is_near(6, range(quartic, pn.set.l1_ball{ dim = 8000, radius = 2 }), 1e-6)
+    assert.is_near(6, range(quartic, pn.set.l1_ball{ dim = 3000, radius = 2 }:intersect(pn.set.l2_ball{ dim = 3000, radius = 1 })), 1e-6)
+    -- the domain ends inside of the set
+    refused("has no bound", range, square, pn.set.l2_ball{ dim = 2500, radius = 3 }, { -1, 1 })
+  end)
+
   it("lifts a polytope to weights on its vertices", function()
     local C = pn.set.polytope{ vertices = { { 1, 0 }, { 0, 1 }, { -1, -1 } } }
     local P = pn.potential.polytope{ set = C }

@@ -42,7 +42,8 @@ static int descending(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* max <c - grad Psi(x), v - x> over {||v||_1 <= 1, |v_j| <= box}, or of v >= 0 with sum 1: the largest entries fill up. */
+/* max <c - grad Psi(x), v - x> over {||v||_1 <= 1, |v_j| <= box}, or over v >= 0 of sum 1: the largest entries fill
+ * up. */
 static double optimality(const pn_potential *p, const double *c, const double *x, double box, bool simplex)
 {
     static double slope[P], sorted[P];
@@ -99,8 +100,8 @@ static void check_gap(const pn_potential *p, const pn_set *set, const double *c,
                       height(p, c, y, set->dim) - height(p, c, x, set->dim));
 }
 
-/* The step by the row, by the dual, and how far these may be apart: ||x - y||_1 <= sqrt(2 gap).  At the border of the l1
- * ball no gradient is left to judge by. */
+/* The step by the row, by the dual, and how far these may be apart: ||x - y||_1 <= sqrt(2 gap).  At the border of the
+ * l1 ball no gradient is left to judge by. */
 static void check_boxed(const pn_potential *p, const pn_set *set, double box, bool simplex)
 {
     static double c[P], x[P], y[P];

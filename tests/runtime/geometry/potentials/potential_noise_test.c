@@ -217,7 +217,7 @@ static void test_by_norm(void)
     finish(lp, ten);
 }
 
-/* Costs of parts add up: sqrt(D2 K) = sqrt(D2_C K_C) + sqrt(D2_D K_D), which are both D2 and K.  A point costs nothing. */
+/* Costs of parts add up: sqrt(D2 K) = sqrt(D2_C K_C) + sqrt(D2_D K_D), and D2 = K.  A point costs nothing. */
 static void test_pairs(void)
 {
     pn_set *simplex = new_set("simplex", (pn_arg[2]){ COUNT(12), REAL(2.0) });
