@@ -4,8 +4,8 @@
  *
  * Simplex: x_j = clip(radius e^(c_j/radius - nu)); their sum is the mass, size the aim.
  * l1 ball, in weights a_j, b_j >= 0 of mass sum (a + b) = 1 with y = x/radius = a - b, u = c/radius: the step without a
- * box has y_j = v sinh u_j and mass v cosh u_j, v = 2 e^-nu.  Where y_j is held at an end e, a ln a + b ln b + nu (a + b)
- * is least over a - b = e for a b = v^2/4, so that its mass is sqrt(e^2 + v^2).
+ * box has y_j = v sinh u_j and mass v cosh u_j, v = 2 e^-nu.  Where y_j is held at an end e,
+ * a ln a + b ln b + nu (a + b) is least over a - b = e for a b = v^2/4, so that its mass is sqrt(e^2 + v^2).
  *
  * The root is that of ln(mass/aim), which is a straight line in nu where nothing is clipped: Newton's steps inside a
  * bracket, each O(n).  What rounding leaves of it the simplex spreads over the entries that are free.

@@ -10,7 +10,8 @@
  * As pn_potential_step, whatever the row's own step: accelerated projected gradients (smooth_descent.h), by the
  * projection that pn_set_project has for C, until the gap max_v <grad Psi(y) - c, y - v> is below 1e-9 of the scale of
  * the terms, or as `limit` says (pn_potential_step_within).  Intersections are not asked for support points, which
- * would take longer than the steps: there the step is within 1e-13 of that scale by the residual of its last round.  c and y [set->dim] may be the same array; y is what it was on failure.
+ * would take longer than the steps: there it ends within 1e-13 of that scale by the residual of its last round.
+ * c and y [set->dim] may be the same array; y is what it was on failure.
  * Errors: PN_EUNSUPPORTED when nothing projects on C; PN_EDOMAIN when no point of C with a gradient is found;
  * PN_ENUMERIC when it does not converge, without a limit; PN_ENOMEM; what callbacks return.
  */
