@@ -1,8 +1,8 @@
 /* smooth_descent.c -- accelerated projected gradients whose steps, restarts and end are decided by gradients alone.
  * A step from y to z of length s is taken when <grad f(z) - grad f(y), z - y> <= |z - y|^2 / (2s): by convexity that
  * implies the usual bound on f(z), and it does not cancel near the minimum.
- * z = P(y - s grad f(y)) leaves the residual r = grad f(z) - grad f(y) - (z - y)/s, with <grad f(z), z - v> <= <r, z - v>
- * for all v in C: f being m-strongly convex, f(z) - min f <= |r|^2/(2m).
+ * z = P(y - s grad f(y)) leaves the residual r = grad f(z) - grad f(y) - (z - y)/s, with
+ * <grad f(z), z - v> <= <r, z - v> for all v in C: f being m-strongly convex, f(z) - min f <= |r|^2/(2m).
  * Depends on: smooth_descent.h, numeric/blas.h.  Used by: numeric_step.c.
  * Source: Beck and Teboulle (2009); restarts of O'Donoghue and Candes (2015); growing steps of Scheinberg,
  * Goldfarb and Bai (2014). */

@@ -13,10 +13,10 @@
 #include "geometry/potentials/norm.h"
 #include "penumbra/potential.h"
 
-/* How near a step by iteration has to come, and how near it came.  A step that is off by d in the norm of Psi adds at
- * most d times the gradient's size in the dual norm to the risk of a run, so that runs ask for no more than they need. */
 #define PN_STEP_ROUNDS 500
 
+/* How near a step by iteration has to come, and how near it came.  A step that is off by d in the norm of Psi adds at
+ * most d times the gradient's size in the dual norm to the risk of a run: runs ask for no more than they need. */
 typedef struct pn_step_limit {
     double gap;    /* asked: how far Psi - <c, .> may be above its minimum; d^2/2 for a constant of 1 */
     double *warm;  /* [as a point] in: where the last step's iteration ended, zeros at first; out: where this one's did.

@@ -1,10 +1,10 @@
-/* potential_pair.c -- Psi(x, y) = v Psi_C(x) + w Psi_D(y) over C x D, and over C + D, where theta = x + y and both terms
- * see the same gradient: the step of each part is its own, with c/v and c/w for its linear term.
+/* potential_pair.c -- Psi(x, y) = v Psi_C(x) + w Psi_D(y) over C x D, and over C + D, where theta = x + y and both
+ * terms see the same gradient: the step of each part is its own, with c/v and c/w for its linear term.
  *
  * Constants, in squared norms: the norm of Psi has v ||x||_C^2 + w ||y||_D^2, of a sum its least over x + y = theta.
  * Ranges: D2 = v D2_C + w D2_D.  Noise: phi(c, d) = v phi_C(c/v) + w phi_D(d/w), whose Hessian is that of phi_C over v
- * and that of phi_D over w, so that K = K_C/v + K_D/w; for a sum, where both terms have the same c, the Hessians add up,
- * and their traces too.  D2 K is least for v = sqrt(K_C/D2_C), w = sqrt(K_D/D2_D):
+ * and that of phi_D over w, so that K = K_C/v + K_D/w; for a sum, where both terms have the same c, the Hessians add
+ * up, and their traces too.  D2 K is least for v = sqrt(K_C/D2_C), w = sqrt(K_D/D2_D):
  *     sqrt(D2 K) = sqrt(D2_C K_C) + sqrt(D2_D K_D),
  * costs add up, as widths do.  A part of one point, D2 = 0, moves nowhere: its K is 0, and its weight the other's.
  * Depends on: potential.h, set_algebra.h.  Used by: potential_for_set.c. */

@@ -29,8 +29,8 @@ enum { TAIL, ALL };
 
 const pn_param md_params[] = {
     { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
-      "distance generating function; by default the one that fits the set, one for each part of a product or a sum, of an "
-      "intersection that of one of its sets, or the Euclidean one, whichever noise costs least in.  Steps without a "
+      "distance generating function; by default the one that fits the set, one for each part of a product or a sum, of "
+      "an intersection that of one of its sets, or the Euclidean one, whichever noise costs least in.  Steps without a "
       "formula are iterations of at most 500 rounds" },
     PN_STEP_PARAM("eta of every iteration, in place of t / T, or of sqrt(2 D2 / (T M^2)) of the theory"),
     { "strongly_convex", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,

@@ -100,8 +100,9 @@ typedef struct pn_mirror_point {
 pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish, pn_err *err);
 /**
  * How near steps have to come: a step that is off by d in the norm adds at most `slope` d to the excess of its point,
- * slope the size of gradients in the dual norm, of which `risk`/100 is nothing.  Lazy steps forget it, as their sums are
- * exact, and so does the noise, which is drawn later; `steps` printed ones add it up.  Public, and fixed in advance.
+ * slope the size of gradients in the dual norm, of which `risk`/100 is nothing.  Lazy steps forget it, as their sums
+ * are exact, and so does the noise, which is drawn later; `steps` printed ones add it up.
+ * Public, and fixed in advance.
  */
 void pn_mirror_space_ask(pn_mirror_space *self, const pn_mirror_geometry *of, double risk, double slope, size_t steps);
 void pn_mirror_space_clear(pn_mirror_space *self);
