@@ -71,7 +71,7 @@ local potential, potential_law = list()
 -- What lifted potentials have for points: where random steps over the set lead.
 local function lifted_points(P, probe)
   local out = {}
-  for k = 1, probe.set and probe.count or 0 do
+  for _ = 1, probe.set and probe.count or 0 do
     local x = P:mirror_step(P:start(probe.set), probe.normal(P.dim), 1, probe.set)
     if pcall(P.gradient, P, x) then out[#out + 1] = x end
   end

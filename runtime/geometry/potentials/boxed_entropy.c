@@ -129,7 +129,7 @@ static double log_sum(const boxed *of, bool both)
             sum += pn_sum(count, piece);
         }
     }
-    return top + log(sum);
+    return top + log(fmax(sum, 1.0)); /* the largest is e^0 */
 }
 
 pn_status pn_entropy_boxed_step(double radius, double size, const pn_set *box, const double *c, double *x, pn_err *err)

@@ -92,7 +92,8 @@ describe("the potential of a sum", function()
     -- min ||theta - target||^2/2: at the minimum <target - theta, v - theta> <= 0 for all v.
     local target = pn.vec.linspace(-1, 2, 40)
     local obj = pn.objective {data = uniform_data(10, 40), loss = pn.loss.hinge(), set = C}
-    local theta = pn.solve.mirror_descent(obj, {privacy = false, iterations = 4000, step = 0.5, potential = (pn.potential.for_set(C)),
+    local theta = pn.solve.mirror_descent(obj, {privacy = false, iterations = 4000, step = 0.5,
+      potential = (pn.potential.for_set(C)),
       noise = {covariance = 1, oracle = function(at) return at - target end}}).theta
     local away = target - theta
     assert.is_true(C:support(away) - away:dot(theta) < 2e-3)
