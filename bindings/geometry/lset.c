@@ -8,8 +8,7 @@
 #include "bindings/geometry/lset.h"
 #include "geometry/sets/sets.h"
 
-#define MAX_VERTEX_NUMBERS 1e7
-#define LONG_DIM           1000 /* from here on a frame is cheap beside a projection */
+#define LONG_DIM 1000 /* from here on a frame is cheap beside a projection */
 
 pn_set *pnl_check_set(lua_State *L, int index)
 {
@@ -66,6 +65,8 @@ static int construct(lua_State *L)
     pn_err err;
 
     (void)snprintf(owner, sizeof owner, "set.%s", ops->name);
+    if (strcmp(ops->name, "polytope") == 0)
+        pnl_set_call_vertices(L);
     pnl_options(L, 1, owner, ops->params, args, NULL);
     slot = pnl_newbox(L, &pnl_set_class);
     return hand_over(L, pn_set_from_args((pn_set **)slot, ops->name, args, &err), &err);
@@ -175,9 +176,9 @@ static int vertices(lua_State *L)
         return 1;
     }
     count = set->ops->atom_count(set);
-    if ((double)count * (double)dim > MAX_VERTEX_NUMBERS)
+    if ((double)count * (double)dim > PNL_SET_VERTEX_NUMBERS)
         return pnl_error(L, "C:vertices: %zu vertices of %zu entries are more than %.0f numbers; use C:support(g)",
-                         count, dim, MAX_VERTEX_NUMBERS);
+                         count, dim, PNL_SET_VERTEX_NUMBERS);
     rows = pnl_new_mat(L, count, dim);
     for (size_t i = 0; i < count; i++) {
         double *row = rows + i * dim;

@@ -19,6 +19,11 @@ int pnl_set_number(lua_State *L,
 /** The box on the top holds a set made of the one at `part`. */
 void pnl_set_keep(lua_State *L, int part);
 
+#define PNL_SET_VERTEX_NUMBERS 1e7 /* of a list of vertices that goes between Lua and the library */
+
+/* lset_vertices.c: the options of pn.set.polytope at 1, with a matrix in place of vertices=function(i), count= */
+void pnl_set_call_vertices(lua_State *L);
+
 /* lset_custom.c: pn.set.custom and what it takes */
 int pnl_set_custom(lua_State *L);
 extern const char pnl_set_custom_signature[], pnl_set_custom_doc[];

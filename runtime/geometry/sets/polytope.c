@@ -29,7 +29,8 @@ extern const pn_set_ops pn_set_polytope;
 enum { VERTICES };
 
 static const pn_param polytope_params[] = {
-    { "vertices", PN_MATRIX, PN_REQUIRED, PN_ANY, 0.0, NULL, "one vertex in each row" },
+    { "vertices", PN_MATRIX, PN_REQUIRED, PN_ANY, 0.0, NULL,
+      "one vertex in each row; in Lua also a function(i) that returns vertex i = 1, .., count, with count=" },
     PN_PARAM_END,
 };
 

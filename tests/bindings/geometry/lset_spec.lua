@@ -177,3 +177,51 @@ describe("a set", function()
     assert.truthy(message:find("closed", 1, true), message)
   end)
 end)
+
+describe("a polytope by a function", function()
+  local refused = require("tests.tools.refusal").refused
+
+  it("is that of the matrix of what the function returns, called once for each vertex", function()
+    local called = {}
+    local options = { count = 3, vertices = function(i)
+      called[#called + 1] = i
+      return i == 2 and pn.vec { 2, -1 } or { i, i * i }
+    end }
+    local C, D = pn.set.polytope(options), pn.set.polytope { vertices = { { 1, 1 }, { 2, -1 }, { 3, 9 } } }
+    assert.same({ 1, 2, 3 }, called)
+    assert.is_true(C:vertices() == D:vertices())
+    assert.equal(D.radius, C.radius)
+    assert.equal("function", type(options.vertices)) -- the caller's table stays as it was
+    assert.equal(3, options.count)
+    assert.same({ 1, 2, 3 }, called)
+  end)
+
+  it("is one that private Frank-Wolfe chooses from", function()
+    local data = pn.data.synthetic.lasso { n = 500, p = 2, seed = 1 }
+    local C = pn.set.polytope { count = 8, vertices = function(i) return { math.cos(i), math.sin(i) } end }
+    local objective = pn.objective { data = data, loss = pn.loss.squared(), set = C }
+    assert.is_true(C:contains(pn.solve.frank_wolfe(objective, { rho = 0.5, iterations = 5 }).theta))
+  end)
+
+  it("says what is wrong with the function or what it returns", function()
+    local function make(f, count) return pn.set.polytope { vertices = f, count = count } end
+    local function plane(i) return { i, 1 } end
+    refused("set.polytope: count is missing", make, plane)
+    refused("set.polytope: count must be a whole number from 1, got 0", make, plane, 0)
+    refused("set.polytope: count must be a whole number from 1, got 2.5", make, plane, 2.5)
+    refused("set.polytope: count must be a whole number from 1, got the string", make, plane, "3")
+    refused("set.polytope: vertices(2) must return a vector, got nil", make, function(i) return ({ { 1 } })[i] end, 2)
+    refused("set.polytope: vertices(2) has 1 numbers, vertices(1) has 2", make, function(i) return ({ { 1, 2 }, { 1 } })[i] end, 2)
+    refused("set.polytope: vertices(1) has no numbers", make, function() return {} end, 2)
+    local function infinite(i) return pn.vec { 1, 1 } / (2 - i) end
+    refused("set.polytope: vertices(2) must hold finite numbers, got inf at entry 1", make, infinite, 2)
+    refused("set.polytope: vertices(1): entry 2 must be a finite number, got inf", make, function() return { 1, 1 / 0 } end, 2)
+    refused("set.polytope: 10000000 vertices of 2 numbers are more than the 10000000 numbers", make, plane, 10000000)
+    refused("set.polytope: 20000000 vertices of 1 numbers", make, plane, 20000000)
+    refused("unknown option 'count'", make, { { 1, 2 } }, 1)
+    local boom = { "boom" }
+    local ok, err = pcall(make, function() error(boom) end, 2)
+    assert.is_false(ok)
+    assert.equal(boom, err)
+  end)
+end)
