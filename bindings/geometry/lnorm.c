@@ -1,10 +1,11 @@
 /* lnorm.c -- pn.norm: one constructor for each row of the runtime's table of norms, the norm of a set,
  * and what all norms share.
- * Depends on: pnl.h, geometry/potentials/norm.h.  Used by: module.c. */
+ * Depends on: lnorm.h, geometry/potentials/norm.h.  Used by: module.c. */
 #include <stdio.h>
 
 #include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
+#include "bindings/geometry/lnorm.h"
 #include "geometry/potentials/norm.h"
 
 static pn_norm *check_norm(lua_State *L, int index)
@@ -139,7 +140,10 @@ const pnl_class pnl_norm_class = {
 
 static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.norm.names() -> {string, ...}",
-      "The names of the norms with parameters of their own; pn.norm.minkowski makes one of a set." },
+      "The names of the norms with parameters of their own; pn.norm.minkowski makes one of a set, pn.norm.custom of "
+      "functions." },
+    { "custom", pnl_norm_custom, PNL_FUNCTION, PNL_NOTHING | PNL_CALLS_BACK, pnl_norm_custom_signature,
+      pnl_norm_custom_doc },
     { "minkowski", minkowski, PNL_FUNCTION, PNL_NOTHING, "pn.norm.minkowski(C) -> norm",
       "The norm whose unit ball is conv(C u -C), for a bounded set C; C itself when it is symmetric." },
     PNL_ROW_END,
@@ -150,5 +154,7 @@ void pnl_open_norm(lua_State *L)
     pnl_open_class(L, &pnl_norm_class);
     pnl_library(L, "norm", "Norms, which measure records, gradients and steps.", library_rows);
     pnl_constructors(L, "norm", pn_norm_table(), construct, PN_NORM_PARAMS);
+    pnl_reference(L, "norm", "custom", PNL_NOTHING | PNL_CALLS_BACK, pnl_norm_custom_signature, pnl_norm_custom_doc,
+                  "the functions that are given", pnl_norm_custom_params);
     lua_setfield(L, -2, "norm");
 }

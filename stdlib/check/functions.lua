@@ -4,9 +4,22 @@
 local function worst_of(values)
   local worst = 0
   for _, value in ipairs(values) do
-    if not (value <= worst) then worst = value end -- NaN sticks
+    if value ~= value then return value end
+    worst = math.max(worst, value)
   end
   return worst
+end
+
+-- The worst of rows { violation, what is to be said of it, ... }: its violation, and that said.
+local function worst_row(rows)
+  local worst, at = 0, nil
+  for _, row in ipairs(rows) do
+    if worst == worst and not (row[1] <= worst) then worst, at = row[1], row end -- NaN stays
+  end
+  if not at then return 0 end
+  local said = {}
+  for k = 3, #at do said[k - 2] = type(at[k]) == "number" and ("%.10g"):format(at[k]) or tostring(at[k]) end
+  return worst, at[2]:format(table.unpack(said))
 end
 
 local function list()
@@ -29,15 +42,17 @@ local norm, norm_law = list()
 
 norm_law("norm: positive, homogeneous, N(x + y) <= N(x) + N(y)", function(N, probe)
   local off, dim = {}, dim_of(N, probe)
-  off[1] = math.abs(N(0 * probe.normal(dim)))
+  local zero = N(0 * probe.normal(dim))
+  off[1] = { math.abs(zero), "N(0) = %s", zero }
   for _ = 1, probe.count do
     local x, y = probe.normal(dim), probe.normal(dim)
     local a, b = N(x), N(y)
     if not (a > 0) then return math.huge, "N(x) = " .. tostring(a) .. " for x = " .. tostring(x) end
-    off[#off + 1] = (N(x + y) - a - b) / (a + b)
-    off[#off + 1] = math.abs(N(-2.5 * x) - 2.5 * a) / (2.5 * a)
+    local sum, multiple = N(x + y), N(-2.5 * x)
+    off[#off + 1] = { (sum - a - b) / (a + b), "N(x + y) = %s above N(x) + N(y) = %s at x = %s, y = %s", sum, a + b, x, y }
+    off[#off + 1] = { math.abs(multiple - 2.5 * a) / (2.5 * a), "N(-2.5 x) = %s, 2.5 N(x) = %s at x = %s", multiple, 2.5 * a, x }
   end
-  return worst_of(off)
+  return worst_row(off)
 end)
 
 norm_law("dual norm: |<x, y>| <= N(x) N*(y), attained on the unit ball", function(N, probe)
@@ -45,13 +60,14 @@ norm_law("dual norm: |<x, y>| <= N(x) N*(y), attained on the unit ball", functio
   local dual, ball = N:dual(), N:ball(dim)
   for _ = 1, probe.count do
     local x, y = probe.normal(dim), probe.normal(dim)
-    local bound = N(x) * dual(y)
-    off[#off + 1] = (math.abs(x:dot(y)) - bound) / bound
+    local bound, product = N(x) * dual(y), math.abs(x:dot(y))
+    off[#off + 1] = { (product - bound) / bound, "|<x, y>| = %s above N(x) N*(y) = %s at x = %s, y = %s", product, bound, x, y }
     local value, v = ball:support(y)
-    off[#off + 1] = math.abs(value - dual(y)) / value
-    off[#off + 1] = N(v) - 1
+    local star, reached = dual(y), N(v)
+    off[#off + 1] = { math.abs(value - star) / value, "N*(y) = %s, max <x, y> = %s at y = %s", star, value, y }
+    off[#off + 1] = { reached - 1, "N(v) = %s above 1 for the point v = %s that supports the ball at y = %s", reached, v, y }
   end
-  return worst_of(off)
+  return worst_row(off)
 end)
 
 norm_law("the dual of the dual is the norm", function(N, probe)

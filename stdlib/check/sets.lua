@@ -41,7 +41,8 @@ end
 local function worst_of(values)
   local worst = 0
   for _, value in ipairs(values) do
-    if not (value <= worst) then worst = value end -- NaN sticks
+    if value ~= value then return value end
+    worst = math.max(worst, value)
   end
   return worst
 end

@@ -55,6 +55,11 @@ for name, args in pairs {
     print(N:dual(), N:dual(){1, 2, 3, 4})]]):format(name, args)
 end
 
+usage["norm.custom"] = [[
+    N = pn.norm.custom{dim = 2, radius = 0.5, value = function(v) return 2 * v:norm() end,
+      support = function(g) return 0.5 / math.max(g:norm(), 1e-300) * g end}
+    print(N{3, 4}, N:dual(){3, 4}, pn.check(N).ok)]]
+
 -- Potentials.
 for name, of in pairs {
   euclidean = { "", "l2_ball{dim = 4}" }, entropy = { "", "simplex{dim = 4}" }, lp = { "q = 1.5", "l1_ball{dim = 4}" },

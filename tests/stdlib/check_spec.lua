@@ -144,6 +144,82 @@ describe("pn.check of a potential", function()
   end)
 end)
 
+describe("pn.check of a norm of one's own", function()
+  -- ||(v1, 2 v2, 3 v3)||_2, whose dual is ||(g1, g2/2, g3/3)||_2.
+  local function weighted(v) return math.sqrt(v[1] ^ 2 + (2 * v[2]) ^ 2 + (3 * v[3]) ^ 2) end
+  local function best(g)
+    local u = pn.vec {g[1], g[2] / 2, g[3] / 3}
+    local n = u:norm()
+    return n > 0 and pn.vec {u[1] / n, u[2] / n / 2, u[3] / n / 3} or 0 * g
+  end
+  local function make(change)
+    local parts = {dim = 3, radius = 1, value = weighted, support = best}
+    for name, value in pairs(change or {}) do parts[name] = value end
+    return pn.norm.custom(parts)
+  end
+  local function said(change, ...)
+    local report = pn.check(make(change))
+    assert.is_false(report.ok)
+    for _, text in ipairs {...} do assert.truthy(tostring(report):find(text, 1, true), tostring(report)) end
+  end
+
+  it("passes one that is a norm with its dual", function()
+    local N = make()
+    assert.is_near(math.sqrt(1 + 16 + 81), N {1, 2, 3}, 1e-12)
+    assert.is_near(math.sqrt(1 + 1 + 1), N:dual() {1, 2, 3}, 1e-12)
+    assert.equal(3, N.dim)
+    assert.is_true(pn.check(N).ok, tostring(pn.check(N)))
+    assert.is_true(pn.check(N:ball()).ok)
+    assert.equal(N, N:dual():dual())
+  end)
+
+  it("says where a wrong one fails, with the point and the values", function()
+    said({value = function(v) return weighted(v) ^ 2 end}, "N(-2.5 x) = ", ", 2.5 N(x) = ", "at x = ")
+    said({value = function(v) return v[1] >= 0 and weighted(v) or 1.2 * weighted(v) end}, "N(-2.5 x) = ", "at x = ")
+    said({value = function(v) return math.sqrt(math.abs(v[1])) ^ 2 + 0.3 * weighted(v) end}, "FAIL dual norm", " at ")
+    said({value = function(v) return 0.9 * weighted(v) end}, "|<x, y>| = ", "above N(x) N*(y) = ")
+    said({support = function(g) return 0.8 * best(g) end}, "FAIL dual norm")
+    -- not convex: ||.||_{1/2}, with the support function of the l1 ball, its hull
+    said({
+      value = function(v) return (math.sqrt(math.abs(v[1])) + math.sqrt(math.abs(v[2])) + math.sqrt(math.abs(v[3]))) ^ 2 end,
+      support = function(g) return (select(2, pn.set.l1_ball {dim = 3}:support(g))) end,
+    }, "N(x + y) = ", "above N(x) + N(y) = ", "at x = ", ", y = ")
+  end)
+
+  it("refuses functions that are missing, or return what cannot be", function()
+    local function refused(text, change)
+      local ok, message = pcall(make, change)
+      assert.is_false(ok)
+      assert.truthy(tostring(message):find(text, 1, true), message)
+    end
+    assert.error_matches(function() pn.norm.custom {dim = 3, radius = 1, value = weighted} end, "norm.custom: support is missing")
+    assert.error_matches(function() pn.norm.custom {dim = 3, radius = 1, support = best} end, "norm.custom: value is missing")
+    assert.error_matches(function() pn.norm.custom {dim = 3, value = weighted, support = best} end, "radius")
+    assert.error_matches(function() pn.norm.custom(3) end, "expected a table")
+    refused("norm.custom: value must return a finite number >= 0, got -1", {value = function() return -1 end})
+    refused("norm.custom: value must return a number", {value = function() return "x" end})
+    refused("norm.custom: support must return a vector of 3 numbers", {support = function() return {1} end})
+    refused("norm.custom: the unit ball", {radius = 0.1})
+    local boom = {"boom"}
+    local ok, err = pcall(make, {value = function() error(boom) end})
+    assert.is_false(ok)
+    assert.equal(boom, err)
+  end)
+
+  it("lives as long as what is made of it, and clips no rows", function()
+    local D
+    do
+      local N <close> = make()
+      D = N:dual()
+    end
+    collectgarbage()
+    collectgarbage()
+    assert.is_near(math.sqrt(3), D {1, 2, 3}, 1e-12)
+    local data = pn.data.from({{1, 2, 3}, {4, 5, 6}}, {1, -1})
+    assert.has_error(function() data:clip_rows(make(), 1) end)
+  end)
+end)
+
 describe("pn.check of norms and proximal operators", function()
   it("passes the built-in ones", function()
     for _, N in ipairs {pn.norm.l1(), pn.norm.lp(3), pn.norm.group(2), pn.norm.nuclear(2, 3), pn.norm.l2():dual()} do

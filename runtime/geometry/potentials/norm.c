@@ -24,7 +24,9 @@ struct pn_norm {
     const pn_norm_ops *dual_ops; /* the row of the dual norm; NULL: there is none, and is_dual tells the sides apart */
     pn_arg dual_args[PN_NORM_PARAMS];
     bool is_dual;
-    pn_set *set, *hull; /* owned: the set and Q = conv(C u -C); NULL: of the table */
+    pn_set *set, *hull;     /* owned: the set and Q = conv(C u -C); NULL: of the table */
+    pn_norm_function value; /* a caller's, in place of the gauge of the set; NULL: none */
+    void *self;
 };
 
 /* ---- rows ---- */
@@ -289,6 +291,14 @@ pn_status pn_norm_minkowski(pn_norm **out, pn_set *set, pn_err *err)
     return PN_OK;
 }
 
+pn_status pn_norm_custom(pn_norm **out, pn_set *ball, pn_norm_function value, void *self, pn_err *err)
+{
+    PN_TRY(pn_norm_minkowski(out, ball, err));
+    (*out)->value = value;
+    (*out)->self = self;
+    return PN_OK;
+}
+
 pn_status pn_norm_dual(pn_norm **out, const pn_norm *norm, pn_err *err)
 {
     pn_norm *dual = new_norm();
@@ -408,6 +418,8 @@ pn_status pn_norm_value(const pn_norm *norm, const double *x, size_t n, double *
         *value = norm->ops->value(x, n);
         return PN_OK;
     }
+    if (norm->value && !norm->is_dual)
+        return norm->value(norm->self, x, n, value, err);
     PN_TRY(own_set(&set, norm, n, err));
     status = norm->is_dual ? pn_set_dual_norm(set, x, n, value, err) : pn_set_gauge(set, x, n, value, err);
     pn_set_free(set);
@@ -451,7 +463,7 @@ void pn_norm_describe(const pn_norm *norm, char *text, size_t size)
 
     if (norm->set) {
         pn_set_describe(norm->set, set, sizeof set);
-        (void)snprintf(text, size, "%sminkowski(%s)", side, set);
+        (void)snprintf(text, size, norm->value ? "%s%s" : "%sminkowski(%s)", side, set);
     } else {
         (void)snprintf(text, size, "%s%s", side, norm->ops->name);
         add_arguments(norm, text, size);
@@ -462,7 +474,7 @@ bool pn_norm_same(const pn_norm *a, const pn_norm *b)
 {
     const pn_param *params = a->ops ? a->ops->params : NULL;
 
-    if (a->ops != b->ops || a->set != b->set || a->is_dual != b->is_dual)
+    if (a->ops != b->ops || a->value != b->value || a->set != b->set || a->is_dual != b->is_dual)
         return false;
     for (size_t i = 0; params && params[i].name; i++) {
         if (params[i].kind == PN_COUNT ? a->args[i].count != b->args[i].count : a->args[i].real != b->args[i].real)

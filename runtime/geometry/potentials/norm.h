@@ -37,6 +37,12 @@ const pn_norm_ops *const *pn_norm_table(void);
 pn_status pn_norm_from_args(pn_norm **out, const char *name, pn_arg *args, pn_err *err);
 pn_norm *pn_norm_keep(pn_norm *norm);
 
+/* N(x) by a caller; x[n] is finite. */
+typedef pn_status (*pn_norm_function)(void *self, const double *x, size_t n, double *value, pn_err *err);
+/** The norm with that value, whose unit ball is `ball`: symmetric and bounded, kept; its support function is the dual
+ *  norm.  That they fit is the caller's promise.  self: lives as long as the ball.  Errors: PN_ENOMEM. */
+pn_status pn_norm_custom(pn_norm **out, pn_set *ball, pn_norm_function value, void *self, pn_err *err);
+
 /** max ||x||_lp over N(x) <= 1 in dimension n, an upper bound as set.h says.  Errors as pn_norm_ball. */
 pn_status pn_norm_radius(const pn_norm *norm, pn_lp lp, size_t n, double *radius, pn_err *err);
 /** An upper bound of E ||b||^2 in the dual norm, b ~ N(0, I) in dimension n: at most G^2 + R^2, width and l2 radius of
