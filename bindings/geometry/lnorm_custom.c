@@ -26,9 +26,9 @@ const char pnl_norm_custom_signature[] =
 
 const char pnl_norm_custom_doc[] =
     "A norm by functions of your own, which everything takes as it takes the others, but for clip_rows: there your "
-    "functions would see what is not private.  value(v) is the norm; support(g) returns a vector of norm at most 1 with "
-    "the largest <g, x>, which is the dual norm of g.  Both are tried at once; pn.check(N) probes whether value is a "
-    "norm and support its dual.  An error of theirs reaches the caller as it is.";
+    "functions would see what is not private.  value(v) is the norm; support(g) returns a vector of norm at most 1 "
+    "with the largest <g, x>, which is the dual norm of g.  Both are tried at once; pn.check(N) probes whether value "
+    "is a norm and support its dual.  An error of theirs reaches the caller as it is.";
 
 static pn_status call_value(void *self, const double *x, size_t n, double *value, pn_err *err)
 {

@@ -179,8 +179,6 @@ describe("a set", function()
 end)
 
 describe("a polytope by a function", function()
-  local refused = require("tests.tools.refusal").refused
-
   it("is that of the matrix of what the function returns, called once for each vertex", function()
     local called = {}
     local options = { count = 3, vertices = function(i)
