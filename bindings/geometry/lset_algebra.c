@@ -33,7 +33,8 @@ int pnl_set_mul(lua_State *L)
 
     pnl_check_set(L, at);
     if (lua_type(L, 3 - at) != LUA_TNUMBER)
-        return pnl_error(L, "factor * C: factor must be a number, got %s", pnl_got(L, 3 - at));
+        return pnl_error(L, "factor * C: factor must be a number, got %s%s", pnl_got(L, 3 - at),
+                         pnl_test(L, 3 - at, &pnl_set_class) ? "; the set of pairs is C:product(D)" : "");
     return scaled(L, at, lua_tonumber(L, 3 - at));
 }
 
