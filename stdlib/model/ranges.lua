@@ -102,14 +102,14 @@ end
 local function check_records(n, price, tail, points, ranges_open, relation)
   local least = ceil(2 * (2 / price.epsilon) * log(points / 0.05) / tail)
   if ranges_open > 0 and n < least then
-    fail("%d records are too few: a quantile at epsilon = %.3g needs %d; state the ranges of more columns, or give their "
+    fail("%d records are too few: a quantile at epsilon = %.3g needs %.10g; state the ranges of more columns, or give their "
       .. "estimation a larger price", n, price.epsilon, least)
   end
   if price.columns == 0 then return end
   local threshold = 1 + (relation == "replace_one" and 2 or 1) * log(price.columns / (2 * price.delta)) / price.levels
   if n < 2 * threshold then
-    fail("%d records are too few: a level would have to come %.0f times to be kept, at epsilon = %.3g and delta = %.3g of "
-      .. "a column; state the levels of more columns, or give their estimation a larger price", n, threshold, price.levels,
+    fail("%d records are too few: a level would have to come %.10g times to be kept, at epsilon = %.3g and delta = %.3g of "
+      .. "a column; state the levels of more columns, or give their estimation a larger price", n, ceil(threshold), price.levels,
       price.delta / price.columns)
   end
 end

@@ -169,6 +169,7 @@ describe("pn.recipe.estimate", function()
     local ledger, data, open = pn.ledger { epsilon = 1 }, shop(4000), { features = { age = "number" } }
     for _, case in ipairs {
       { "no column is open", { recipe = { features = { age = { 1, 2 } } } } }, { "are too few", { data = shop(40) } },
+      { "are too few: a quantile at epsilon", { epsilon = 1e-300 } }, { "are too few", { tail = 5e-324 } },
       { "give epsilon or rho", { epsilon = people.none } }, { "give epsilon or rho", { rho = 1 } },
       { "epsilon must be", { epsilon = -1 } }, { "ledger is missing", { ledger = people.none } },
       { "does not cover", { epsilon = 2 } }, { "tail must be", { tail = 0.5 } }, { "unknown option 'tial'", { tial = 0.1 } },
