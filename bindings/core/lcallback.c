@@ -95,6 +95,39 @@ pnl_callback *pnl_new_paid_callback(lua_State *L, int box, int options, const ch
     return back;
 }
 
+typedef struct wanted {
+    const char *owner;
+    const char *const *names;
+    pnl_callback *made;
+} wanted;
+
+/* (box, options, wanted) */
+static int make_callback(lua_State *L)
+{
+    wanted *of = lua_touserdata(L, 3);
+
+    of->made = pnl_new_callback(L, 1, 2, of->owner, of->names);
+    return 0;
+}
+
+pnl_callback *pnl_begin_callback(lua_State *L, int box, int options, const char *owner, const char *const *names)
+{
+    wanted of = { owner, names, NULL };
+
+    box = lua_absindex(L, box);
+    options = lua_absindex(L, options);
+    pnl_run_begin(L, false);
+    lua_pushcfunction(L, make_callback);
+    lua_pushvalue(L, box);
+    lua_pushvalue(L, options);
+    lua_pushlightuserdata(L, &of);
+    if (lua_pcall(L, 3, 0, 0) != LUA_OK) {
+        pnl_run_end(L);
+        (void)lua_error(L);
+    }
+    return of.made;
+}
+
 bool pnl_callback_has(const pnl_callback *back, unsigned which)
 {
     return back->given >> which & 1u;

@@ -27,6 +27,10 @@ pnl_callback *pnl_new_callback(lua_State *L, int box, int options, const char *o
 /** The same for functions that see only what was released: curated states have them, too. */
 pnl_callback *pnl_new_paid_callback(lua_State *L, int box, int options, const char *owner, const char *const *names);
 
+/** pnl_new_callback after pnl_run_begin(L, false), so that the runtime may try the functions while the object is made;
+ *  the caller ends the run.  What raises has ended it. */
+pnl_callback *pnl_begin_callback(lua_State *L, int box, int options, const char *owner, const char *const *names);
+
 bool pnl_callback_has(const pnl_callback *back, unsigned which);
 
 /* The middle of a call: the function is on the stack top; push arguments, lua_call, read results.  May raise. */

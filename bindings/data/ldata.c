@@ -442,14 +442,12 @@ static const pnl_row data_rows[] = {
       "Shuffle and part: the first has round(fraction n) records, the second the rest; fraction in (0, 1), neither "
       "part empty.  Bounds stay.  rng is a pn.rng, or nil for the secure one." },
     { "holdout", pnl_data_holdout, PNL_METHOD, PNL_NOTHING, "d:holdout(every) -> train, test",
-      "Part by position alone: of each `every` consecutive records one goes to the second part, at a place that a "
-      "fixed public hash of the block's number draws, and the others to the first, in their order; so do those "
-      "behind the last whole block, so that floor(n/every) are held out.  every is a whole number from 2 to n.  The "
-      "same n and `every` always give the same positions: a record's values do not decide where it goes, so under "
-      "replace_one and zero_out a change of one record changes one of the parts.  A place that is the same in all "
-      "blocks would give parts with different laws where the order of a file has a period; a hashed one does not.  "
-      "Under add_remove a record that is removed moves those behind it: there this rule is not private.  Bounds and "
-      "the recipe stay." },
+      "Splits the records by position alone.  Of each block of `every` consecutive records, one is held out, at a place "
+      "that a fixed public hash of the block's number draws; the others train, in their order, as do records after the "
+      "last whole block.  So floor(n/every) are held out.  every is a whole number from 2 to n.  The same n and `every` "
+      "always give the same positions, whatever the records hold: under replace_one and zero_out, changing one record "
+      "changes one part.  The hash keeps a file whose order has a period from giving the parts different laws.  Under "
+      "add_remove the rule is not private: removing a record moves those after it.  Bounds and the recipe stay." },
     { "__tostring", data_tostring, PNL_META, PNL_NOTHING, "tostring(d) -> string",
       "Name, size, storage and what is enforced; no value of a record." },
     PNL_ROW_END

@@ -25,10 +25,10 @@ const char pnl_norm_custom_signature[] =
     "pn.norm.custom{dim=, value=function(v) -> number, support=function(g) -> point, radius=} -> norm";
 
 const char pnl_norm_custom_doc[] =
-    "A norm by functions of your own, which everything takes as it takes the others, but for clip_rows: there your "
-    "functions would see what is not private.  value(v) is the norm; support(g) returns a vector of norm at most 1 "
-    "with the largest <g, x>, which is the dual norm of g.  Both are tried at once; pn.check(N) probes whether value "
-    "is a norm and support its dual.  An error of theirs reaches the caller as it is.";
+    "A norm given by your own functions.  Everything that takes a norm takes it, except clip_rows, where your functions "
+    "would see private rows.  value(v) is the norm; support(g) returns a vector of norm at most 1 "
+    "with the largest <g, x>, which is the dual norm of g.  Both are called once when the norm is made; pn.check(N) "
+    "probes whether value is a norm and support its dual.  Their errors reach the caller unchanged.";
 
 static pn_status call_value(void *self, const double *x, size_t n, double *value, pn_err *err)
 {
@@ -73,13 +73,6 @@ static void read_parts(lua_State *L, pn_custom_set *parts)
                               .contains = call_contains };
 }
 
-/* (box, options) -> callback; under lua_pcall, since the frame of the call is open already. */
-static int new_callback(lua_State *L)
-{
-    lua_pushlightuserdata(L, pnl_new_callback(L, 1, 2, "norm.custom", function_names));
-    return 1;
-}
-
 /* The unit ball, in a box on the top; *self: what its functions, and the norm's, are called with. */
 static void push_ball(lua_State *L, void **self)
 {
@@ -90,16 +83,7 @@ static void push_ball(lua_State *L, void **self)
 
     read_parts(L, &parts);
     slot = pnl_newbox(L, &pnl_set_class);
-    pnl_run_begin(L, false);
-    lua_pushcfunction(L, new_callback);
-    lua_pushvalue(L, -2);
-    lua_pushvalue(L, 1);
-    if (lua_pcall(L, 2, 1, 0) != LUA_OK) {
-        pnl_run_end(L);
-        (void)lua_error(L);
-    }
-    *self = parts.self = lua_touserdata(L, -1);
-    lua_pop(L, 1);
+    *self = parts.self = pnl_begin_callback(L, -1, 1, "norm.custom", function_names);
     status = pn_set_custom((pn_set **)slot, &parts, &err);
     pnl_run_end(L);
     if (status != PN_OK) {

@@ -79,13 +79,6 @@ static void read_parts(lua_State *L, pn_custom_set *parts)
         pnl_error(L, "set.custom: center has %zu entries, dim is %zu", args[CENTER].vector.n, parts->dim);
 }
 
-/* (box, options) -> callback; under lua_pcall, since the frame of the call is open already. */
-static int new_callback(lua_State *L)
-{
-    lua_pushlightuserdata(L, pnl_new_callback(L, 1, 2, "set.custom", function_names));
-    return 1;
-}
-
 int pnl_set_custom(lua_State *L)
 {
     pn_custom_set parts;
@@ -99,16 +92,7 @@ int pnl_set_custom(lua_State *L)
         return pnl_error(L, "set.custom: expected a table of options, got %s", pnl_got(L, 1));
     read_parts(L, &parts);
     slot = pnl_newbox(L, &pnl_set_class);
-    pnl_run_begin(L, false);
-    lua_pushcfunction(L, new_callback);
-    lua_pushvalue(L, -2);
-    lua_pushvalue(L, 1);
-    if (lua_pcall(L, 2, 1, 0) != LUA_OK) {
-        pnl_run_end(L);
-        return lua_error(L);
-    }
-    back = lua_touserdata(L, -1);
-    lua_pop(L, 1);
+    back = pnl_begin_callback(L, -1, 1, "set.custom", function_names);
     parts.self = back;
     parts.support = pnl_callback_has(back, SUPPORT) ? call_support : NULL;
     parts.project = pnl_callback_has(back, PROJECT) ? call_project : NULL;

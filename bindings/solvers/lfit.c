@@ -331,8 +331,8 @@ static const pnl_row fit_rows[] = {
       "Per-record gradient evaluations; a full gradient counts n." },
     { "steps", fit_steps, PNL_FIELD, PNL_PAID, "fit.steps -> integer", "Steps made." },
     { "remark", fit_remark, PNL_FIELD, PNL_PAID, "fit.remark -> string or nil",
-      "Of runs whose mirror steps are iterations: how many of them ended, after 500 rounds, farther from their minimum "
-      "than the plan asks for.  nil when none did." },
+      "How many mirror steps without a formula ended after 500 iterations, farther from their minimum than the plan "
+      "asked for; nil when none did." },
     { "stopped", fit_stopped, PNL_FIELD, PNL_PAID, "fit.stopped -> string or nil",
       "nil after a full run, else why it ended early: \"interrupted\", \"limit\" (of time), \"budget\", \"converged\", "
       "\"certified\"." },

@@ -150,31 +150,35 @@ pn_status pn_ask_rows(pn_oracle *ask, pn_batch *batch, const double **factors, p
     return PN_OK;
 }
 
-pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err)
+/* The answer at x, and f(x) where it is asked for. */
+static pn_status answer_at(pn_oracle *ask, const pn_question_ops *ops, const double *x, double *value, pn_given **got,
+                           pn_err *err)
 {
     pn_asked asked = { .x = x };
     pn_slot *at = NULL;
+
+    PN_TRY(pn_oracle_find(ask, ops, &at, err));
+    PN_TRY(pn_oracle_answer(ask, at, &asked, value != NULL, got, err));
+    if (value)
+        *value = (*got)->value;
+    return PN_OK;
+}
+
+pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err)
+{
     pn_given *got = NULL;
 
-    PN_TRY(pn_oracle_find(ask, &pn_question_vertex, &at, err));
-    PN_TRY(pn_oracle_answer(ask, at, &asked, value != NULL, &got, err));
+    PN_TRY(answer_at(ask, &pn_question_vertex, x, value, &got, err));
     *chosen = got->chosen;
-    if (value)
-        *value = got->value;
     return PN_OK;
 }
 
 pn_status pn_ask_choices(pn_oracle *ask, const double *x, double *value, double *vertex, pn_err *err)
 {
-    pn_asked asked = { .x = x };
-    pn_slot *at = NULL;
     pn_given *got = NULL;
 
-    PN_TRY(pn_oracle_find(ask, &pn_question_choices, &at, err));
-    PN_TRY(pn_oracle_answer(ask, at, &asked, value != NULL, &got, err));
-    memcpy(vertex, got->answer, at->draw.question->dim * sizeof(double));
-    if (value)
-        *value = got->value;
+    PN_TRY(answer_at(ask, &pn_question_choices, x, value, &got, err));
+    memcpy(vertex, got->answer, pn_objective_set(ask->objective)->dim * sizeof(double));
     return PN_OK;
 }
 
