@@ -442,12 +442,13 @@ static const pnl_row data_rows[] = {
       "Shuffle and part: the first has round(fraction n) records, the second the rest; fraction in (0, 1), neither "
       "part empty.  Bounds stay.  rng is a pn.rng, or nil for the secure one." },
     { "holdout", pnl_data_holdout, PNL_METHOD, PNL_NOTHING, "d:holdout(every) -> train, test",
-      "Splits the records by position alone.  Of each block of `every` consecutive records, one is held out, at a place "
-      "that a fixed public hash of the block's number draws; the others train, in their order, as do records after the "
-      "last whole block.  So floor(n/every) are held out.  every is a whole number from 2 to n.  The same n and `every` "
-      "always give the same positions, whatever the records hold: under replace_one and zero_out, changing one record "
-      "changes one part.  The hash keeps a file whose order has a period from giving the parts different laws.  Under "
-      "add_remove the rule is not private: removing a record moves those after it.  Bounds and the recipe stay." },
+      "Splits the records by position alone.  Of each block of `every` consecutive records, one is held out, at a "
+      "place that a fixed public hash of the block's number draws; the others train, in their order, as do records "
+      "after the last whole block.  So floor(n/every) are held out.  every is a whole number from 2 to n.  The same "
+      "n and `every` always give the same positions, whatever the records hold: under replace_one and zero_out, "
+      "changing one record changes one part.  The hash keeps a file whose order has a period from giving the parts "
+      "different laws.  Under add_remove the rule is not private: removing a record moves those after it.  Bounds "
+      "and the recipe stay." },
     { "__tostring", data_tostring, PNL_META, PNL_NOTHING, "tostring(d) -> string",
       "Name, size, storage and what is enforced; no value of a record." },
     PNL_ROW_END

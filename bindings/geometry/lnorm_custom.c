@@ -25,8 +25,8 @@ const char pnl_norm_custom_signature[] =
     "pn.norm.custom{dim=, value=function(v) -> number, support=function(g) -> point, radius=} -> norm";
 
 const char pnl_norm_custom_doc[] =
-    "A norm given by your own functions.  Everything that takes a norm takes it, except clip_rows, where your functions "
-    "would see private rows.  value(v) is the norm; support(g) returns a vector of norm at most 1 "
+    "A norm given by your own functions.  Everything that takes a norm takes it, except clip_rows, where your "
+    "functions would see private rows.  value(v) is the norm; support(g) returns a vector of norm at most 1 "
     "with the largest <g, x>, which is the dual norm of g.  Both are called once when the norm is made; pn.check(N) "
     "probes whether value is a norm and support its dual.  Their errors reach the caller unchanged.";
 

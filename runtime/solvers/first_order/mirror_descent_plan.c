@@ -21,15 +21,15 @@ enum { PRACTICAL, THEORY };
 enum { LAZY, PRINTED };
 enum { TAIL, ALL };
 
-/* The part of U = s sqrt(2 D2 K) that is usually lost: 0 to 0.65 on problems of several kinds, mostly less than this. */
+/* The part of U = s sqrt(2 D2 K) that is usually lost: 0 to 0.65 on several kinds of problems, mostly below this. */
 #define USUAL 0.25
 /* Projections are cheaper than other steps: the Euclidean potential may cost that much more. */
 #define TIE 1.05
 
 const pn_param md_params[] = {
     { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
-      "distance generating function; by default the Euclidean one or the one that fits the set, its parts or one of the "
-      "sets that intersect in it: that in which noise costs least.  Steps without a formula iterate up to 500 times" },
+      "distance generating function; by default the Euclidean one or the one that fits the set, its parts or one of "
+      "its intersecting sets: that in which noise costs least.  Steps without a formula iterate up to 500 times" },
     PN_STEP_PARAM("eta of every iteration, in place of t / T, or of sqrt(2 D2 / (T M^2)) of the theory"),
     { "strongly_convex", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "Delta with l(x) >= l(y) + <l'(y), x - y> + Delta D(x, y): steps 2/(Delta (t+1)), weights t" },
