@@ -4,6 +4,7 @@
 -- count, is one failure more.
 -- Depends on: busted, xargs, flock.  Used by: make test.
 local GROUP = 5 -- specs of one busted
+local SLOWEST = 12 -- jobs whose time is said
 local SHOWN = 8 -- lines of a failure that are said again
 -- LeakSanitizer follows the storage of threads that have ended, and may die of that at the end of some specs in one process: then
 -- they run again, each in its own.
@@ -104,6 +105,15 @@ local function counts_of(line)
   end
 end
 
+-- Seconds in what `times` prints: "1m2.50s 0m0.25s".
+local function seconds_of(took)
+  local sum = 0
+  for minutes, seconds in took:gmatch "(%d+)m([%d.]+)s" do
+    sum = sum + 60 * minutes + seconds
+  end
+  return sum
+end
+
 -- Run the commands of `jobs`, `width` at a time; returns the specs that are to run again.
 -- Each writes to a file of its own, which is shown at once: after a line with
 -- the job's number and before one with its exit status, both with a mark that no test prints.
@@ -117,19 +127,20 @@ local function run(jobs, width)
     file:close()
   end
   local show = ("echo %s $0; cat %s/$0.out; echo; echo %s $0 $code $took"):format(mark, folder, mark)
-  local one = ("begin=$(date +%%s); sh %s/$0 >%s/$0.out 2>&1 </dev/null; code=$?; took=$(($(date +%%s) - begin)); "
-    .. 'flock %s sh -c "%s"'):format(folder, folder, folder, show)
+  -- The last line of `times`: what the processor spent on the job, for its program and for the system.
+  local one = ("sh %s/$0 >%s/$0.out 2>&1 </dev/null; code=$?; times >%s/times$0; took=$(tail -n 1 %s/times$0); "
+    .. 'flock %s sh -c "%s"'):format(folder, folder, folder, folder, folder, show)
   local pipe = assert(io.popen(("seq %d | xargs -r -P %d -n 1 sh -c %s 2>&1"):format(#jobs, width, quote(one))))
   local good, bad, lines, died
   local again = {}
   for line in pipe:lines() do
-    local number, code, seconds = line:match("^" .. mark:gsub("%-", "%%-") .. " (%d+) ?(%d*) ?(%d*)$")
+    local number, code, took = line:match("^" .. mark:gsub("%-", "%%-") .. " (%d+) ?(%d*) ?(.*)$")
     if number and code == "" then
       good, bad, lines, died = nil, nil, {}, false
       print(jobs[tonumber(number)].name .. ":")
     elseif number then
       local job = jobs[tonumber(number)]
-      job.seconds = tonumber(seconds)
+      job.seconds = seconds_of(took)
       if died and job.specs and #job.specs > 1 then
         table.move(job.specs, 1, #job.specs, #again + 1, again)
       else
@@ -186,14 +197,17 @@ if passed + failed == 0 then
   failed = 1
 end
 
--- Where the time went, for who wants the suite to be quicker.
+-- Where the time of the processors went, for who wants the suite to be quicker.
 local all = table.move(last, 1, #last, #jobs + 1, jobs)
 table.sort(all, function(a, b) return (a.seconds or 0) > (b.seconds or 0) end)
-for i = 1, math.min(5, #all) do
-  if (all[i].seconds or 0) >= 10 then
-    print(("%4d s  %s"):format(all[i].seconds, all[i].name))
+local spent = 0
+for i, job in ipairs(all) do
+  spent = spent + (job.seconds or 0)
+  if i <= SLOWEST and (job.seconds or 0) >= 10 then
+    print(("%6.1f s  %s"):format(job.seconds, job.name))
   end
 end
+print(("%6.1f s of the processors for all"):format(spent))
 for _, line in ipairs(failures) do
   print(line)
 end

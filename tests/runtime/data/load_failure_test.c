@@ -201,22 +201,23 @@ static void mutations(const void *bytes, size_t count, int trials, loader load)
 static void damaged_files(void)
 {
     unsigned char packed[1024];
+    int trials = (int)check_times(1000, 4000);
     size_t count;
 
     every_prefix(libsvm_text, sizeof libsvm_text - 1, load_libsvm);
     every_prefix(csv_text, sizeof csv_text - 1, load_csv);
-    mutations(libsvm_text, sizeof libsvm_text - 1, 4000, load_libsvm);
-    mutations(csv_text, sizeof csv_text - 1, 4000, load_csv);
+    mutations(libsvm_text, sizeof libsvm_text - 1, trials, load_libsvm);
+    mutations(csv_text, sizeof csv_text - 1, trials, load_csv);
     every_prefix(coded_text, sizeof coded_text - 1, load_coded);
     every_prefix(coded_text, sizeof coded_text - 1, load_guessed);
-    mutations(coded_text, sizeof coded_text - 1, 4000, load_coded);
-    mutations(coded_text, sizeof coded_text - 1, 4000, load_guessed);
+    mutations(coded_text, sizeof coded_text - 1, trials, load_coded);
+    mutations(coded_text, sizeof coded_text - 1, trials, load_guessed);
     every_prefix(npy_text, sizeof npy_text, load_npy);
-    mutations(npy_text, sizeof npy_text, 2000, load_npy);
+    mutations(npy_text, sizeof npy_text, trials / 2, load_npy);
     CHECK(append_member(libsvm_text, sizeof libsvm_text - 1, "wb"));
     count = read_back(packed, sizeof packed);
     every_prefix(packed, count, load_libsvm);
-    mutations(packed, count, 4000, load_libsvm);
+    mutations(packed, count, trials, load_libsvm);
 }
 
 /* ---- gzip ---- */
