@@ -48,6 +48,8 @@ void pnl_open_synthetic(lua_State *L);
 void pnl_open_fingerprint(lua_State *L);
 /** pn.data.csv */
 int pnl_data_csv(lua_State *L);
+/** pn.data.store */
+int pnl_data_store(lua_State *L);
 /** d:summary() */
 int pnl_data_summary(lua_State *L);
 /** d:head(k) */

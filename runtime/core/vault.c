@@ -1,12 +1,18 @@
-/* vault.c -- pages of records and their protection.  Depends on: vault.h, account.h, alloc.h, POSIX.
+/* vault.c -- pages of records and their protection.  Depends on: vault.h, account.h, alloc.h, file.h, POSIX.
  * Used by: data/, objective/, solvers/, bindings/curator/. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, madvise, O_TMPFILE */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/account.h"
 #include "core/alloc.h"
+#include "core/file.h"
 #include "core/size.h"
 #include "core/vault.h"
 
@@ -180,15 +186,109 @@ static void *take_block(size_t bytes, pn_account *account)
     return vault.range + found->at;
 }
 
+/* ---- blocks on disk ---- */
+
+typedef struct paged {
+    struct paged *next;
+    void *at;
+    size_t bytes;
+} paged;
+
+static pthread_mutex_t paged_lock = PTHREAD_MUTEX_INITIALIZER;
+static paged *paged_first;
+static atomic_size_t paged_count; /* for who frees a block while there are none */
+static _Thread_local const char *place;
+static _Thread_local char lack[200];
+
+const char *pn_vault_place(const char *folder)
+{
+    const char *before = place;
+
+    place = folder;
+    return before;
+}
+
+bool pn_vault_placed(void)
+{
+    return place != NULL;
+}
+
+const char *pn_vault_lack(void)
+{
+    return lack[0] ? lack : "out of memory";
+}
+
+/* The disk gives its room now: a page that it could not take later would end the process. */
+static void *map_file(const char *folder, size_t bytes, int *why)
+{
+    int fd = pn_file_open(folder, O_TMPFILE | O_RDWR, 0600);
+    void *at = MAP_FAILED;
+
+    *why = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
+    if (*why == 0) {
+        at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        *why = at == MAP_FAILED ? errno : 0;
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static void *take_paged(size_t bytes)
+{
+    paged *entry = pn_alloc(1, sizeof *entry);
+    int why = ENOMEM;
+    void *at = entry ? map_file(place, bytes, &why) : NULL;
+
+    if (!at) {
+        (void)snprintf(lack, sizeof lack, "no room for %zu bytes in the folder %.80s: %s", bytes, place, strerror(why));
+        pn_free(entry);
+        return NULL;
+    }
+    (void)pthread_mutex_lock(&paged_lock);
+    *entry = (paged){ paged_first, at, bytes };
+    paged_first = entry;
+    atomic_fetch_add(&paged_count, 1);
+    (void)pthread_mutex_unlock(&paged_lock);
+    return at;
+}
+
+static bool drop_paged(void *at)
+{
+    paged **link = &paged_first, *found;
+
+    if (!at || atomic_load(&paged_count) == 0)
+        return false;
+    (void)pthread_mutex_lock(&paged_lock);
+    while (*link && (*link)->at != at)
+        link = &(*link)->next;
+    found = *link;
+    if (found) {
+        *link = found->next;
+        atomic_fetch_sub(&paged_count, 1);
+    }
+    (void)pthread_mutex_unlock(&paged_lock);
+    if (!found)
+        return false;
+    (void)munmap(found->at, found->bytes);
+    pn_free(found);
+    return true;
+}
+
+/* ---- all blocks ---- */
+
 void *pn_vault_alloc(size_t count, size_t size)
 {
     pn_account *account = pn_account_current();
     size_t bytes;
     void *made;
 
-    if (!vault.armed)
+    lack[0] = '\0';
+    if (!vault.armed && !place)
         return pn_alloc_large(count, size);
     bytes = pages_for(count, size);
+    if (!vault.armed)
+        return bytes == 0 ? NULL : take_paged(bytes);
     if (bytes == 0 || (account && !pn_account_charge(account, bytes)))
         return NULL;
     made = take_block(bytes, account);
@@ -211,7 +311,8 @@ void pn_vault_free(void *at)
     block *freed = at ? block_at(at) : NULL;
 
     if (!freed) {
-        pn_free(at);
+        if (!drop_paged(at))
+            pn_free(at);
         return;
     }
     (void)madvise(at, freed->bytes, MADV_DONTNEED);

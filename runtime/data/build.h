@@ -41,6 +41,9 @@ pn_status pn_dataset_find_origin(pn_dataset *data, pn_err *err);
  *  Errors: PN_EDOMAIN (with position) for NaN or infinity; PN_ENOMEM. */
 pn_status pn_dataset_take_dense(pn_dataset *data, const double *X, pn_err *err);
 
+/** Room for the features of the records that are held, as floats if `data` says so; dense, or sparse with `entries` of
+ *  them: all uninitialised but csr.start, zeros with `entries` at the end.  Errors: PN_ENOMEM, PN_EDIM. */
+pn_status pn_dataset_make_room(pn_dataset *data, bool sparse, size_t entries, pn_err *err);
 /** p numbers for each of n records, uninitialised; large ones on large pages where the system has them.  NULL when
  *  memory is short. */
 double *pn_dataset_alloc_rows(size_t n, size_t p);

@@ -9,19 +9,25 @@
 #include "core/size.h"
 #include "core/vault.h"
 #include "data/build.h"
+#include "data/mapped.h"
 #include "data/rows.h"
 
 void pn_dataset_free(pn_dataset *data)
 {
     if (!data)
         return;
-    pn_vault_free(data->csr.start);
-    pn_vault_free(data->csr.column);
-    pn_vault_free(data->csr.value);
-    pn_vault_free(data->dense);
-    pn_vault_free(data->single);
-    pn_vault_free(data->csr_single);
-    pn_vault_free(data->y);
+    if (data->file) {
+        pn_mapped_close(data->file);
+    } else {
+        pn_vault_free(data->csr.start);
+        pn_vault_free(data->csr.column);
+        pn_vault_free(data->csr.value);
+        pn_vault_free(data->dense);
+        pn_vault_free(data->single);
+        pn_vault_free(data->csr_single);
+        pn_vault_free(data->y);
+    }
+    pn_free(data->folder);
     pn_origin_free(data->origin);
     pn_free(data->name);
     pn_free(data->features);
@@ -56,7 +62,7 @@ pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *nam
     }
     if (!data || !data->y || !data->name) {
         pn_dataset_free(data);
-        return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu records", n);
+        return pn_fail(err, PN_ENOMEM, "data: %s for %zu records", pn_vault_lack(), n);
     }
     *out = data;
     return PN_OK;
@@ -91,6 +97,8 @@ pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_recor
 
 pn_status pn_dataset_need_share(const pn_dataset *data, const char *who, pn_err *err)
 {
+    if (data->file)
+        return pn_mapped_same(data->file, who, err);
     if (!data->absent)
         return PN_OK;
     return pn_fail(err, PN_EUNSUPPORTED, "%s: the records of this data set are with the parties", who);
@@ -151,7 +159,9 @@ static pn_status add_dense(pn_dataset *data, pn_err *err)
     else
         data->dense = pn_dataset_alloc_rows(rows, data->p);
     if (!data->dense && !data->single)
-        return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu x %zu numbers", rows, data->p);
+        return pn_fail(err, PN_ENOMEM, "%.100s: %s for a dense matrix of %zu x %zu (%.0f MiB)", data->name,
+                       pn_vault_lack(), rows, data->p,
+                       (double)rows * (double)data->p * (data->float32 ? sizeof(float) : sizeof(double)) / 1048576.0);
     return PN_OK;
 }
 
@@ -171,7 +181,7 @@ static pn_status add_sparse(pn_dataset *data, size_t entries, pn_err *err)
     else
         csr->value = pn_vault_alloc(entries, sizeof *csr->value);
     if (!csr->start || !csr->column || !(data->float32 ? (void *)data->csr_single : (void *)csr->value))
-        return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu entries", entries);
+        return pn_fail(err, PN_ENOMEM, "%.100s: %s for %zu entries", data->name, pn_vault_lack(), entries);
     memset(csr->start, 0, data->n * sizeof *csr->start);
     csr->start[data->n] = entries;
     return PN_OK;
@@ -281,36 +291,52 @@ size_t pn_dataset_stored(const pn_dataset *data)
     return data->sparse ? data->csr.start[data->n] : (pn_dataset_held_end(data) - data->first) * data->p;
 }
 
-static pn_status add_features(pn_dataset *made, bool sparse, size_t entries, pn_err *err)
+pn_status pn_dataset_make_room(pn_dataset *made, bool sparse, size_t entries, pn_err *err)
 {
     return sparse ? add_sparse(made, entries, err) : add_dense(made, err);
+}
+
+/* What is made of records that are on disk is on disk, in the same folder. */
+static pn_status shell_like(pn_dataset **out, const pn_dataset *data, size_t n, size_t p, pn_err *err)
+{
+    pn_status status = pn_dataset_shell(out, n, p, data->name, err);
+
+    if (status == PN_OK && data->folder) {
+        (*out)->folder = pn_strdup(data->folder);
+        status = pn_made((*out)->folder, err, "data: out of memory");
+    }
+    return status;
 }
 
 pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, size_t p, bool sparse, size_t entries,
                           pn_err *err)
 {
+    const char *place = data->folder ? pn_vault_place(data->folder) : NULL;
     pn_dataset *made = NULL;
     pn_status status = pn_dataset_need_records(data, "data", err);
 
     if (status == PN_OK)
-        status = pn_dataset_shell(&made, n, p, data->name, err);
+        status = shell_like(&made, data, n, p, err);
     if (status == PN_OK) {
         made->float32 = data->float32;
         made->bounds = data->bounds;
         made->origin = pn_origin_keep(data->origin);
-        status = add_features(made, sparse, entries, err);
+        status = pn_dataset_make_room(made, sparse, entries, err);
     }
+    if (data->folder)
+        (void)pn_vault_place(place);
     return pn_dataset_deliver(out, made, status);
 }
 
 pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool float32, size_t first, size_t end,
                                   pn_err *err)
 {
+    const char *place = data->folder ? pn_vault_place(data->folder) : NULL;
     pn_dataset *made = NULL;
     pn_status status = pn_dataset_need_share(data, "data", err);
 
     if (status == PN_OK)
-        status = pn_dataset_shell(&made, data->n, data->p, data->name, err);
+        status = shell_like(&made, data, data->n, data->p, err);
     if (status == PN_OK) {
         made->float32 = float32;
         made->bounds = data->bounds;
@@ -319,8 +345,10 @@ pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool
         made->first = first;
         made->held = made->partial ? end - first : 0;
         memcpy(made->y, data->y, data->n * sizeof(double));
-        status = add_features(made, data->sparse, pn_dataset_stored(data), err);
+        status = pn_dataset_make_room(made, data->sparse, pn_dataset_stored(data), err);
     }
+    if (data->folder)
+        (void)pn_vault_place(place);
     if (status == PN_OK)
         status = pn_dataset_name_features(made, data, NULL, err);
     if (status == PN_OK)

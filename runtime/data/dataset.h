@@ -61,10 +61,12 @@ struct pn_dataset {
     float *csr_single;
     double *y; /* [n] */
     pn_record_bounds bounds;
-    char *name;           /* where it came from, for messages and summaries */
-    pn_origin *origin;    /* shared with all that was made of the same records; NULL: nobody is in them */
-    char *features;       /* p names, each ended by a zero byte, one after the other; or NULL */
-    size_t feature_bytes; /* of `features` */
+    struct pn_mapped *file; /* the arrays are a file's, mapped for reading; NULL: they are this data set's own */
+    char *folder;           /* what is made of these records is on disk, too, in this folder; NULL: in memory */
+    char *name;             /* where it came from, for messages and summaries */
+    pn_origin *origin;      /* shared with all that was made of the same records; NULL: nobody is in them */
+    char *features;         /* p names, each ended by a zero byte, one after the other; or NULL */
+    size_t feature_bytes;   /* of `features` */
     char *recipe; /* the JSON of the recipe whose features and labels these are; NULL: of none, or changed since */
 };
 

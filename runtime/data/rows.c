@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/stop.h"
 #include "data/build.h"
+#include "data/mapped.h"
 #include "data/rows.h"
 
 /* The nearest float, or the one before it in magnitude when that is too large: one less in its bits,
@@ -112,4 +113,43 @@ void pn_rows_put(pn_rows *rows, size_t i)
 pn_status pn_rows_stopped(size_t i, pn_err *err)
 {
     return i % PN_ROWS_GRAIN ? PN_OK : pn_stop_asked(err);
+}
+
+/* ---- records on disk ---- */
+
+#define AT_ONCE ((size_t)1 << 20)
+
+size_t pn_rows_at_once(const pn_dataset *data)
+{
+    size_t entry = data->float32 ? sizeof(float) : sizeof(double);
+    size_t bytes = data->sparse ? data->csr.start[data->n] / data->n * (entry + sizeof(uint32_t)) : data->p * entry;
+
+    return bytes < AT_ONCE ? AT_ONCE / (bytes + 1) : 1;
+}
+
+static void fetch(const pn_dataset *data, size_t first, size_t end)
+{
+    size_t entry = data->float32 ? sizeof(float) : sizeof(double);
+    size_t from = data->sparse ? data->csr.start[first] : first * data->p;
+    size_t count = (data->sparse ? data->csr.start[end] : end * data->p) - from;
+    const char *numbers = data->dense     ? (const char *)data->dense
+                          : data->single  ? (const char *)data->single
+                          : data->float32 ? (const char *)data->csr_single
+                                          : (const char *)data->csr.value;
+
+    if (count == 0)
+        return;
+    pn_mapped_ahead(data->file, numbers + from * entry, count * entry);
+    if (data->sparse)
+        pn_mapped_ahead(data->file, data->csr.column + from, count * sizeof *data->csr.column);
+}
+
+void pn_rows_ahead(const pn_dataset *data, const size_t *rows, size_t first, size_t end)
+{
+    if (!data->file || first >= end)
+        return;
+    if (!rows)
+        fetch(data, first, end);
+    for (size_t r = first; rows && r < end; r++)
+        fetch(data, rows[r], rows[r] + 1);
 }

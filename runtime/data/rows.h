@@ -26,6 +26,12 @@ double *pn_rows_edit(pn_rows *rows, size_t i, size_t *count);
 /** float32: each entry is rounded toward zero, so that no norm grows.  |entry| <= FLT_MAX. */
 void pn_rows_put(pn_rows *rows, size_t i);
 
+/** Records first .. end - 1, or those that rows[first .. end - 1] name, will be read soon: where they are on disk, the
+ *  system fetches them meanwhile. */
+void pn_rows_ahead(const pn_dataset *data, const size_t *rows, size_t first, size_t end);
+/** How many records are worth asking for at once: about a megabyte, at least 1. */
+size_t pn_rows_at_once(const pn_dataset *data);
+
 /** PN_OK, or why a pass over the rows is to end at row i: PN_ECANCELLED, PN_ELIMIT.
  *  It looks at every PN_ROWS_GRAIN-th row. */
 pn_status pn_rows_stopped(size_t i, pn_err *err);

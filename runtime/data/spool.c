@@ -1,16 +1,17 @@
-/* store.c -- records of unknown number and width, kept small until both are known.
- * Depends on: store.h, build.h, core, numeric.  Used by: libsvm.c, csv.c. */
+/* spool.c -- records of unknown number and width, kept small until both are known.
+ * Depends on: spool.h, build.h, core, numeric.  Used by: libsvm.c, csv.c. */
 #define _DEFAULT_SOURCE /* madvise */
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/alloc.h"
+#include "core/vault.h"
 #include "data/build.h"
-#include "data/store.h"
+#include "data/spool.h"
 
 #define FIRST_CHUNK   ((size_t)4 << 10)
 #define LARGEST_CHUNK ((size_t)1 << 20)
-#define SPARSE_BELOW  5 /* AUTO: sparse when fewer than 1 entry in 5 is present */
+#define LARGEST_PAGED ((size_t)1 << 26) /* on disk: a process has some ten thousand mappings */
+#define SPARSE_BELOW  5                 /* AUTO: sparse when fewer than 1 entry in 5 is present */
 
 /* Where the stream stood when the chunk began is kept with it, so that chunks can be decoded in any order. */
 struct pn_chunk {
@@ -21,26 +22,27 @@ struct pn_chunk {
     unsigned char bytes[];
 };
 
-bool pn_store_grow(pn_store *store)
+bool pn_spool_grow(pn_spool *spool)
 {
-    size_t capacity = store->last ? store->last->capacity * 2 : FIRST_CHUNK;
+    size_t capacity = spool->last ? spool->last->capacity * 2 : FIRST_CHUNK;
+    size_t largest = pn_vault_placed() ? LARGEST_PAGED : LARGEST_CHUNK;
     pn_chunk *chunk;
 
-    if (capacity > LARGEST_CHUNK)
-        capacity = LARGEST_CHUNK;
-    chunk = pn_alloc(sizeof *chunk + capacity, 1);
+    if (capacity > largest)
+        capacity = largest;
+    chunk = pn_vault_alloc(sizeof *chunk + capacity, 1);
     if (!chunk)
         return false;
-    if (store->last)
-        store->last->used = (size_t)(store->at - store->last->bytes);
-    *chunk = (pn_chunk){ .previous = store->last,
+    if (spool->last)
+        spool->last->used = (size_t)(spool->at - spool->last->bytes);
+    *chunk = (pn_chunk){ .previous = spool->last,
                          .capacity = capacity,
-                         .records = store->records,
-                         .entries = store->entries,
-                         .column = store->column };
-    store->last = chunk;
-    store->at = chunk->bytes;
-    store->end = chunk->bytes + capacity;
+                         .records = spool->records,
+                         .entries = spool->entries,
+                         .column = spool->column };
+    spool->last = chunk;
+    spool->at = chunk->bytes;
+    spool->end = chunk->bytes + capacity;
     return true;
 }
 
@@ -60,20 +62,20 @@ static void give_back_pages(pn_chunk *chunk)
 #endif
 }
 
-static void drop_last(pn_store *store)
+static void drop_last(pn_spool *spool)
 {
-    pn_chunk *chunk = store->last;
+    pn_chunk *chunk = spool->last;
 
-    store->last = chunk->previous;
+    spool->last = chunk->previous;
     give_back_pages(chunk);
-    pn_free(chunk);
+    pn_vault_free(chunk);
 }
 
-void pn_store_clear(pn_store *store)
+void pn_spool_clear(pn_spool *spool)
 {
-    while (store->last)
-        drop_last(store);
-    memset(store, 0, sizeof *store);
+    while (spool->last)
+        drop_last(spool);
+    memset(spool, 0, sizeof *spool);
 }
 
 /* One token: the step and the value; returns the byte after it. */
@@ -113,7 +115,7 @@ static const unsigned char *read_token(const unsigned char *at, uint32_t *step, 
     }
 }
 
-static void put_laid_out(double *row, const pn_store_layout *layout, size_t column, double value)
+static void put_laid_out(double *row, const pn_spool_layout *layout, size_t column, double value)
 {
     if (layout->place[column])
         row[layout->first[column] + layout->place[column][(size_t)value - 1]] = 1.0;
@@ -123,7 +125,7 @@ static void put_laid_out(double *row, const pn_store_layout *layout, size_t colu
 
 /* `covered`: dense cells from here on are filled already.  Zeroing no sooner than here keeps untouched pages out of
  * memory while the chunks are still there. */
-static void move_dense(pn_dataset *data, const pn_chunk *chunk, const pn_store_layout *layout, size_t *covered)
+static void move_dense(pn_dataset *data, const pn_chunk *chunk, const pn_spool_layout *layout, size_t *covered)
 {
     const unsigned char *at = chunk->bytes, *end = at + chunk->used;
     size_t done = layout ? layout->first[chunk->column] : chunk->column; /* features of the record it begins in */
@@ -175,55 +177,38 @@ static void move_sparse(pn_dataset *data, const pn_chunk *chunk)
     }
 }
 
-static bool wants_sparse(const pn_store *store, size_t p, pn_storage storage)
+static bool wants_sparse(const pn_spool *spool, size_t p, pn_storage storage)
 {
     if (storage == PN_STORAGE_AUTO)
-        return (double)store->entries * SPARSE_BELOW < (double)store->records * (double)p;
+        return (double)spool->entries * SPARSE_BELOW < (double)spool->records * (double)p;
     return storage == PN_STORAGE_SPARSE;
 }
 
-static pn_status make_room(pn_dataset *data, size_t entries, pn_err *err)
-{
-    size_t n = data->n, p = data->p;
-
-    if (data->sparse) {
-        pn_status status = pn_csr_init(&data->csr, n, p, entries, err);
-
-        if (status == PN_OK)
-            data->csr.start[n] = entries;
-        return status;
-    }
-    data->dense = pn_dataset_alloc_rows(n, p);
-    PN_TRY(pn_made(data->dense, err, "%.100s: out of memory for a dense matrix of %zu x %zu (%.0f MiB)", data->name, n,
-                   p, (double)n * (double)p * sizeof(double) / 1048576.0));
-    return PN_OK;
-}
-
-pn_status pn_store_finish(pn_dataset **out, pn_store *store, size_t p, pn_storage storage,
-                          const pn_store_layout *layout, const char *name, pn_err *err)
+pn_status pn_spool_finish(pn_dataset **out, pn_spool *spool, size_t p, pn_storage storage,
+                          const pn_spool_layout *layout, const char *name, pn_err *err)
 {
     pn_dataset *data = NULL;
-    pn_status status = pn_dataset_shell(&data, store->records, p, name, err);
-    size_t covered = store->records * p;
+    pn_status status = pn_dataset_shell(&data, spool->records, p, name, err);
+    size_t covered = spool->records * p;
 
     if (status == PN_OK) {
-        data->sparse = wants_sparse(store, p, storage);
-        status = make_room(data, store->entries, err);
+        data->sparse = wants_sparse(spool, p, storage);
+        status = pn_dataset_make_room(data, data->sparse, spool->entries, err);
     }
     if (status != PN_OK) {
         pn_dataset_free(data);
-        pn_store_clear(store);
+        pn_spool_clear(spool);
         return status;
     }
-    store->last->used = (size_t)(store->at - store->last->bytes);
-    while (store->last) {
+    spool->last->used = (size_t)(spool->at - spool->last->bytes);
+    while (spool->last) {
         if (data->sparse)
-            move_sparse(data, store->last);
+            move_sparse(data, spool->last);
         else
-            move_dense(data, store->last, layout, &covered);
-        drop_last(store);
+            move_dense(data, spool->last, layout, &covered);
+        drop_last(spool);
     }
-    pn_store_clear(store);
+    pn_spool_clear(spool);
     *out = data;
     return PN_OK;
 }

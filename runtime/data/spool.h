@@ -1,10 +1,10 @@
-/* store.h -- records of unknown number and width, kept small until both are known.
+/* spool.h -- records of unknown number and width, kept small until both are known.
  * A byte stream in chunks: for each record its label, then its non-zero entries as (column step, value), a value taking
- * 0, 1, 2, 4 or 8 bytes, whichever holds it exactly.  pn_store_finish moves the chunks one by one, from the last, into
+ * 0, 1, 2, 4 or 8 bytes, whichever holds it exactly.  pn_spool_finish moves the chunks one by one, from the last, into
  * the final matrix and frees each at once, so that the peak stays near the size of the matrix.
  * Depends on: core, dataset.h.  Used by: libsvm.c, csv.c. */
-#ifndef PN_DATA_STORE_H
-#define PN_DATA_STORE_H
+#ifndef PN_DATA_SPOOL_H
+#define PN_DATA_SPOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,21 +13,21 @@
 
 #include "data/dataset.h"
 
-#define PN_STORE_TOKEN 13 /* most bytes of one entry: tag, wide step, double */
+#define PN_SPOOL_TOKEN 13 /* most bytes of one entry: tag, wide step, double */
 
 typedef struct pn_chunk pn_chunk;
 
-typedef struct pn_store {
+typedef struct pn_spool {
     pn_chunk *last;
     unsigned char *at, *end; /* free bytes of the last chunk */
     size_t records, entries;
     uint32_t column; /* of the last entry, counted from 1; 0 right after a label */
-} pn_store;
+} pn_spool;
 
 /** A new chunk; false when memory is short. */
-bool pn_store_grow(pn_store *store);
-/** Frees what is held; a zeroed store may be cleared. */
-void pn_store_clear(pn_store *store);
+bool pn_spool_grow(pn_spool *spool);
+/** Frees what is held; a zeroed spool may be cleared. */
+void pn_spool_clear(pn_spool *spool);
 
 /* A tag holds the kind of value in the low 3 bits and the column step in the high 5. */
 enum { PN_KIND_ONE, PN_KIND_8, PN_KIND_16, PN_KIND_32, PN_KIND_64 };
@@ -35,14 +35,14 @@ enum { PN_KIND_ONE, PN_KIND_8, PN_KIND_16, PN_KIND_32, PN_KIND_64 };
 #define PN_STEP_WIDE  31u /* four bytes with the step follow the tag */
 
 /* Append tag, step and value; step 0 is a label. */
-static inline bool pn_store_token(pn_store *store, uint32_t step, double value)
+static inline bool pn_spool_token(pn_spool *spool, uint32_t step, double value)
 {
     unsigned char *at;
     unsigned tag = (step < PN_STEP_WIDE ? step : PN_STEP_WIDE) << 3;
 
-    if ((size_t)(store->end - store->at) < PN_STORE_TOKEN && !pn_store_grow(store))
+    if ((size_t)(spool->end - spool->at) < PN_SPOOL_TOKEN && !pn_spool_grow(spool))
         return false;
-    at = store->at + 1;
+    at = spool->at + 1;
     if (step >= PN_STEP_WIDE) {
         memcpy(at, &step, sizeof step);
         at += sizeof step;
@@ -71,48 +71,48 @@ static inline bool pn_store_token(pn_store *store, uint32_t step, double value)
         at += sizeof value;
         tag |= PN_KIND_64;
     }
-    *store->at = (unsigned char)tag;
-    store->at = at;
+    *spool->at = (unsigned char)tag;
+    spool->at = at;
     return true;
 }
 
 /** Begin a record; false when memory is short. */
-static inline bool pn_store_label(pn_store *store, double label)
+static inline bool pn_spool_label(pn_spool *spool, double label)
 {
-    if (!pn_store_token(store, PN_STEP_LABEL, label))
+    if (!pn_spool_token(spool, PN_STEP_LABEL, label))
         return false;
-    store->records++;
-    store->column = 0;
+    spool->records++;
+    spool->column = 0;
     return true;
 }
 
 /** One more entry of the record; columns are counted from 1 and rise strictly.  Zeros are left out. */
-static inline bool pn_store_entry(pn_store *store, uint32_t column, double value)
+static inline bool pn_spool_entry(pn_spool *spool, uint32_t column, double value)
 {
     if (value == 0.0)
         return true;
-    if (!pn_store_token(store, column - store->column, value))
+    if (!pn_spool_token(spool, column - spool->column, value))
         return false;
-    store->entries++;
-    store->column = column;
+    spool->entries++;
+    spool->column = column;
     return true;
 }
 
 /* For dense data whose stored columns are not yet its features: one may stand for several,
  * of which a record has one. */
-typedef struct pn_store_layout {
+typedef struct pn_spool_layout {
     size_t columns;             /* stored ones */
     size_t *first;              /* [columns + 1] the feature (from 0) where each begins; first[columns] is p */
     const size_t *const *place; /* [columns] NULL: the value is the feature's; else the value v, from 1, sets feature
                                    first + place[v - 1] to 1 */
-} pn_store_layout;
+} pn_spool_layout;
 
 /**
- * Make the data set and empty the store (on failure too).  p >= every column, records >= 1.
+ * Make the data set and empty the spool (on failure too).  p >= every column, records >= 1.
  *   layout  NULL: column j is feature j; else storage is PN_STORAGE_DENSE.
  * Errors: PN_ENOMEM; PN_EDIM when p does not fit a sparse matrix.
  */
-pn_status pn_store_finish(pn_dataset **out, pn_store *store, size_t p, pn_storage storage,
-                          const pn_store_layout *layout, const char *name, pn_err *err);
+pn_status pn_spool_finish(pn_dataset **out, pn_spool *spool, size_t p, pn_storage storage,
+                          const pn_spool_layout *layout, const char *name, pn_err *err);
 
 #endif

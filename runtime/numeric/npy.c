@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "core/alloc.h"
+#include "core/vault.h"
 #include "core/file.h"
 #include "core/size.h"
 #include "numeric/npy.h"
@@ -290,7 +291,8 @@ typedef struct source {
     gzFile file;
     int fd; /* of the file; belongs to it */
     const char *path;
-    const pn_ranks *ranks; /* whose share is wanted; NULL: all */
+    const pn_ranks *ranks;
+    bool records; /* the numbers are records: where the vault puts them */ /* whose share is wanted; NULL: all */
     pn_task *task;
     pn_err *err;
 } source;
@@ -455,11 +457,13 @@ static pn_status load_open_file(pn_npy *out, source *in, char *text)
     *out = (pn_npy){ NULL, head.dims, { head.shape[0], head.shape[1] }, 0, 0 };
     pn_ranks_hold(in->ranks, head.shape[0], &out->first, &out->rows);
     out->rows -= out->first;
-    PN_TRY(pn_new(&out->data, out->rows * head.shape[1], in->err, "%s: not enough memory for %zu numbers", in->path,
-                  out->rows * head.shape[1]));
+    out->data = in->records ? pn_vault_alloc(out->rows * head.shape[1], sizeof *out->data)
+                            : pn_alloc(out->rows * head.shape[1], sizeof *out->data);
+    PN_TRY(pn_made(out->data, in->err, "%s: %s for %zu numbers", in->path,
+                   in->records ? pn_vault_lack() : "not enough memory", out->rows * head.shape[1]));
     status = read_entries(in, &head, type, out);
     if (status != PN_OK) {
-        pn_free(out->data);
+        pn_vault_free(out->data);
         out->data = NULL;
     }
     return status;
@@ -480,22 +484,26 @@ static pn_status open_source(source *in)
     return PN_OK;
 }
 
-pn_status pn_npy_load(pn_npy *out, const char *path, pn_task *task, pn_err *err)
+static pn_status load(pn_npy *out, source *in)
 {
-    return pn_npy_load_share(out, path, NULL, task, err);
-}
-
-pn_status pn_npy_load_share(pn_npy *out, const char *path, const pn_ranks *ranks, pn_task *task, pn_err *err)
-{
-    source in = { NULL, -1, path, ranks, task, err };
     pn_status status;
     char *text;
 
     memset(out, 0, sizeof *out);
-    PN_TRY(open_source(&in));
+    PN_TRY(open_source(in));
     text = pn_alloc(HEADER_MOST, 1);
-    status = text ? load_open_file(out, &in, text) : pn_fail(err, PN_ENOMEM, "%s: not enough memory", path);
+    status = text ? load_open_file(out, in, text) : pn_fail(in->err, PN_ENOMEM, "%s: not enough memory", in->path);
     pn_free(text);
-    (void)gzclose(in.file);
+    (void)gzclose(in->file);
     return status;
+}
+
+pn_status pn_npy_load(pn_npy *out, const char *path, pn_task *task, pn_err *err)
+{
+    return load(out, &(source){ NULL, -1, path, NULL, false, task, err });
+}
+
+pn_status pn_npy_load_records(pn_npy *out, const char *path, const pn_ranks *ranks, pn_task *task, pn_err *err)
+{
+    return load(out, &(source){ NULL, -1, path, ranks, true, task, err });
 }

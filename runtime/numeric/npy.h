@@ -10,7 +10,7 @@
 #include "core/task.h"
 
 typedef struct pn_npy {
-    double *data;       /* [rows * cols] row-major, owned: pn_free it */
+    double *data;       /* [rows * cols] row-major, owned: pn_free it, or pn_vault_free records */
     size_t dims;        /* 1 or 2 */
     size_t shape[2];    /* shape[1] is 1 for a vector */
     size_t first, rows; /* the rows that are here: 0 and shape[0], or those of this rank */
@@ -28,9 +28,10 @@ typedef struct pn_npy {
  *         PN_ENOMEM; PN_ECANCELLED.  Every message starts with the path.
  */
 pn_status pn_npy_load(pn_npy *out, const char *path, pn_task *task, pn_err *err);
-/** The rows of pn_ranks_hold only, all for NULL: from an uncompressed file no others are read.  With others left out,
+/** The same of records, whose numbers are a block of pn_vault_alloc: pn_vault_free it.  The rows of pn_ranks_hold only,
+ *  all for NULL: from an uncompressed file no others are read.  With others left out,
  *  what follows the last of them in a compressed file, and its check sum, is not looked at. */
-pn_status pn_npy_load_share(pn_npy *out, const char *path, const pn_ranks *ranks, pn_task *task, pn_err *err);
+pn_status pn_npy_load_records(pn_npy *out, const char *path, const pn_ranks *ranks, pn_task *task, pn_err *err);
 
 /**
  * Write shape[0] (dims = 1) or shape[0] x shape[1] (dims = 2) doubles as '<f8' in C order, version 1.0.  The file

@@ -1,5 +1,5 @@
 /* recipe.h -- recipes inside: columns, and how a record is kept until it is a row.
- * Depends on: penumbra/recipe.h, data (words.h, store.h).  Used by: recipe, bindings. */
+ * Depends on: penumbra/recipe.h, data (words.h, spool.h).  Used by: recipe, bindings. */
 #ifndef PN_RECIPE_RECIPE_H
 #define PN_RECIPE_RECIPE_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "data/dataset.h"
-#include "data/store.h"
+#include "data/spool.h"
 #include "data/word_counts.h"
 #include "data/words.h"
 #include "penumbra/recipe.h"
@@ -138,9 +138,9 @@ static inline bool pn_recipe_keep_number(const pn_recipe *recipe, const pn_recip
 }
 
 /** Append a record.  False when memory is short. */
-bool pn_recipe_keep(const pn_recipe *recipe, pn_store *store, const double *kept, double label);
-/** The data set of the records in the store, which is emptied.  labelled: the labels are the recipe's. */
-pn_status pn_recipe_finish(pn_dataset **out, const pn_recipe *recipe, pn_store *store, bool labelled, const char *name,
+bool pn_recipe_keep(const pn_recipe *recipe, pn_spool *spool, const double *kept, double label);
+/** The data set of the records in the spool, which is emptied.  labelled: the labels are the recipe's. */
+pn_status pn_recipe_finish(pn_dataset **out, const pn_recipe *recipe, pn_spool *spool, bool labelled, const char *name,
                            pn_err *err);
 
 /* ---- tables ---- */

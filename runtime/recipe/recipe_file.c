@@ -1,5 +1,5 @@
 /* recipe_file.c -- a data set from a CSV file by a recipe, the texts of its columns, and their names.
- * Depends on: recipe.h, recipe_field.h, data (text.h, csv_text.h, csv_plan.h, store.h), core.  Used by: hosts. */
+ * Depends on: recipe.h, recipe_field.h, data (text.h, csv_text.h, csv_plan.h, spool.h), core.  Used by: hosts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 typedef struct reader {
     pn_text text;
-    pn_store store;
+    pn_spool spool;
     const pn_recipe *recipe; /* or NULL: */
     pn_recipe_text *texts;   /* [wanted_count] what is read; NULL too: the names alone */
     const char *const *wanted;
@@ -244,7 +244,7 @@ static pn_status read_record(reader *self, const char *line, pn_err *err)
                            self->text.path, self->text.line, at - line + 1, self->width, count_fields(line, separator));
         at++;
     }
-    return self->texts || pn_recipe_keep(self->recipe, &self->store, self->kept, self->label) ? PN_OK
+    return self->texts || pn_recipe_keep(self->recipe, &self->spool, self->kept, self->label) ? PN_OK
                                                                                               : no_memory(self, err);
 }
 
@@ -310,7 +310,7 @@ static pn_status read_all(reader *self, pn_err *err)
     if (self->recipe->intercept > 0.0)
         self->kept[self->recipe->stored - 1] = 1.0;
     PN_TRY(read_records(self, err));
-    return self->store.records > 0 ? PN_OK : no_records(self, err);
+    return self->spool.records > 0 ? PN_OK : no_records(self, err);
 }
 
 static void close_reader(reader *self)
@@ -320,7 +320,7 @@ static void close_reader(reader *self)
     pn_words_clear(&self->names);
     pn_words_clear(&self->twice);
     pn_field_clear(&self->field);
-    pn_store_clear(&self->store);
+    pn_spool_clear(&self->spool);
     pn_text_close(&self->text);
 }
 
@@ -335,7 +335,7 @@ pn_status pn_recipe_load(pn_dataset **out, const pn_recipe *recipe, const char *
     PN_TRY(open_reader(&self, path, task, err));
     status = read_all(&self, err);
     if (status == PN_OK)
-        status = pn_recipe_finish(&data, recipe, &self.store, self.labelled, self.text.name, err);
+        status = pn_recipe_finish(&data, recipe, &self.spool, self.labelled, self.text.name, err);
     if (status == PN_OK)
         status = pn_dataset_set_origin(data, pn_ahead_content(self.text.ahead), err);
     status = pn_dataset_deliver(out, data, status);

@@ -1,4 +1,4 @@
-/* recipe_rows.c -- kept records become rows with a bound.  Depends on: recipe.h, data (build.h, rows.h, store.h), core.
+/* recipe_rows.c -- kept records become rows with a bound.  Depends on: recipe.h, data (build.h, rows.h, spool.h), core.
  * Used by: recipe_file.c, bindings. */
 #include <math.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "data/rows.h"
 #include "recipe/recipe.h"
 
-bool pn_recipe_keep(const pn_recipe *recipe, pn_store *store, const double *kept, double label)
+bool pn_recipe_keep(const pn_recipe *recipe, pn_spool *spool, const double *kept, double label)
 {
-    bool fine = pn_store_label(store, label);
+    bool fine = pn_spool_label(spool, label);
 
     for (size_t k = 0; fine && k < recipe->stored; k++)
-        fine = pn_store_entry(store, (uint32_t)(k + 1), kept[k]);
+        fine = pn_spool_entry(spool, (uint32_t)(k + 1), kept[k]);
     return fine;
 }
 
@@ -37,18 +37,18 @@ static void lay_out(const pn_recipe *recipe, size_t *first, const size_t **place
     first[recipe->stored] = recipe->p;
 }
 
-static pn_status fill_matrix(pn_dataset **out, const pn_recipe *recipe, pn_store *store, const char *name, pn_err *err)
+static pn_status fill_matrix(pn_dataset **out, const pn_recipe *recipe, pn_spool *spool, const char *name, pn_err *err)
 {
     size_t *first = pn_alloc(recipe->stored + 1, sizeof *first), *in_order = pn_alloc(recipe->p, sizeof *in_order);
     const size_t **place = pn_calloc(recipe->stored, sizeof *place);
-    pn_store_layout layout = { recipe->stored, first, place };
+    pn_spool_layout layout = { recipe->stored, first, place };
     pn_status status = pn_made(first && in_order && place, err, "recipe: out of memory for %zu features", recipe->p);
 
     if (status == PN_OK) {
         for (size_t k = 0; k < recipe->p; k++)
             in_order[k] = k;
         lay_out(recipe, first, place, in_order);
-        status = pn_store_finish(out, store, recipe->p, PN_STORAGE_DENSE, &layout, name, err);
+        status = pn_spool_finish(out, spool, recipe->p, PN_STORAGE_DENSE, &layout, name, err);
     }
     pn_free(first);
     pn_free(in_order);
@@ -115,11 +115,11 @@ static void enforce(const pn_recipe *recipe, bool labelled, pn_record_bounds *bo
     }
 }
 
-pn_status pn_recipe_finish(pn_dataset **out, const pn_recipe *recipe, pn_store *store, bool labelled, const char *name,
+pn_status pn_recipe_finish(pn_dataset **out, const pn_recipe *recipe, pn_spool *spool, bool labelled, const char *name,
                            pn_err *err)
 {
     pn_dataset *data = NULL;
-    pn_status status = fill_matrix(&data, recipe, store, name, err);
+    pn_status status = fill_matrix(&data, recipe, spool, name, err);
 
     if (status == PN_OK)
         status = scale_rows(recipe, data, err);
@@ -137,7 +137,7 @@ pn_status pn_recipe_finish(pn_dataset **out, const pn_recipe *recipe, pn_store *
 typedef struct table {
     const pn_recipe *recipe;
     pn_recipe_reading reading;
-    pn_store store;
+    pn_spool spool;
     double *kept;
 } table;
 
@@ -159,7 +159,7 @@ static pn_status read_row(table *self, size_t row, bool labelled,
 
         PN_TRY(pn_recipe_take_label(recipe, &found, &self->reading, &place, &label, err));
     }
-    return pn_made(pn_recipe_keep(recipe, &self->store, self->kept, label), err, "%s: out of memory", owner);
+    return pn_made(pn_recipe_keep(recipe, &self->spool, self->kept, label), err, "%s: out of memory", owner);
 }
 
 pn_status pn_recipe_from_values(pn_dataset **out, const pn_recipe *recipe, size_t count, bool labelled,
@@ -177,11 +177,11 @@ pn_status pn_recipe_from_values(pn_dataset **out, const pn_recipe *recipe, size_
     for (size_t row = 0; row < count && status == PN_OK; row++)
         status = read_row(&made, row, labelled, value, self, owner, err);
     if (status == PN_OK)
-        status = PN_WITH_RECORDS(pn_recipe_finish(&data, recipe, &made.store, labelled, "table", err));
+        status = PN_WITH_RECORDS(pn_recipe_finish(&data, recipe, &made.spool, labelled, "table", err));
     if (status == PN_OK)
         status = pn_dataset_set_origin(data, content, err);
     status = pn_dataset_deliver(out, data, status);
-    pn_store_clear(&made.store);
+    pn_spool_clear(&made.spool);
     pn_recipe_free_locale(made.reading.c_locale);
     pn_free(made.kept);
     return status;

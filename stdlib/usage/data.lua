@@ -36,6 +36,10 @@ local usage = {
     pn.mat{{1, 2}, {3, 4}, {5, 6}}:save("x.npy")
     pn.vec{1, -1, 1}:save("y.npy")
     print(pn.data.npy("x.npy", "y.npy"))]],
+  ["data.store"] = [[
+    d = pn.data.store("signs.pnd", pn.data.synthetic.logistic, {n = 5000, p = 20})
+    print(d)
+    print(pn.data.store("signs.pnd").n)]],
   ["data.from"] = [[
     d = pn.data.from({{1, 0}, {0, 1}, {1, 1}}, {1, -1, 1})
     print(d, d:clip_rows("l2", 1).bounds.l2)]],

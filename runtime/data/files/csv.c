@@ -1,6 +1,6 @@
 /* csv.c -- reads comma-separated values with RFC 4180 quoting; a quoted field ends on its line.
  * The plan of a file says what each column is; it is made from the options, the first line and, when needed, its names.
- * Depends on: dataset.h, text.h, number.h, store.h, labels.h, csv_plan.h, csv_text.h.  Used by: bindings. */
+ * Depends on: dataset.h, text.h, number.h, spool.h, labels.h, csv_plan.h, csv_text.h.  Used by: bindings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,17 +11,17 @@
 #include "data/files/csv_text.h"
 #include "data/labels.h"
 #include "data/number.h"
-#include "data/store.h"
+#include "data/spool.h"
 #include "data/files/text.h"
 
 typedef struct reader {
     pn_text text;
-    pn_store store;
+    pn_spool spool;
     pn_csv_plan plan;
     const pn_csv_options *options;
     double *row;      /* [plan.features]: features, or codes of categories, in the order asked for */
     pn_csv_word word; /* the text in hand */
-    bool text_labels; /* binary labels that are text: the store holds 0 and 1 */
+    bool text_labels; /* binary labels that are text: the spool holds 0 and 1 */
     pn_words label_words;
 } reader;
 
@@ -88,7 +88,7 @@ static pn_status read_label(reader *self, pn_csv_cursor *cursor, double *label, 
 
     if (labels->to)
         return pn_csv_map_label(labels, &self->word, cursor, label, err);
-    if (labels->binary && self->store.records == 0)
+    if (labels->binary && self->spool.records == 0)
         self->text_labels = !pn_csv_number(cursor, &value);
     if (self->text_labels)
         return pn_csv_binary_label(&self->label_words, &self->word, cursor, label, err);
@@ -122,10 +122,10 @@ static const char *read_field(reader *self, const char *line, const char *at, si
 
 static pn_status keep_record(reader *self, double label, pn_err *err)
 {
-    bool fine = pn_store_label(&self->store, label);
+    bool fine = pn_spool_label(&self->spool, label);
 
     for (size_t j = 0; fine && j < self->plan.features; j++)
-        fine = pn_store_entry(&self->store, (uint32_t)(j + 1), self->row[j]);
+        fine = pn_spool_entry(&self->spool, (uint32_t)(j + 1), self->row[j]);
     return fine ? PN_OK : no_memory(self, err);
 }
 
@@ -194,7 +194,7 @@ static pn_status read_all(reader *self, pn_err *err)
 {
     pn_status status = pn_text_each_line(&self->text, read_line, self, err);
 
-    if (status == PN_OK && self->store.records == 0)
+    if (status == PN_OK && self->spool.records == 0)
         status = pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
     return status;
 }
@@ -231,12 +231,12 @@ static pn_status make_features(pn_dataset **out, reader *self, pn_err *err)
 {
     size_t columns = self->plan.features;
     size_t **place = pn_calloc(columns, sizeof *place), *first = pn_alloc(columns + 1, sizeof *first);
-    pn_store_layout layout = { columns, first, (const size_t *const *)place };
+    pn_spool_layout layout = { columns, first, (const size_t *const *)place };
     pn_status status = place && first ? place_categories(self, place, err) : no_memory(self, err);
 
     if (status == PN_OK) {
         lay_out(self, place, first);
-        status = pn_store_finish(out, &self->store, first[columns], PN_STORAGE_DENSE, &layout, self->text.name, err);
+        status = pn_spool_finish(out, &self->spool, first[columns], PN_STORAGE_DENSE, &layout, self->text.name, err);
     }
     if (status == PN_OK)
         status = pn_csv_name_features(&self->plan, layout.place, *out, err);
@@ -247,7 +247,7 @@ static pn_status make_features(pn_dataset **out, reader *self, pn_err *err)
     return status;
 }
 
-/* Two texts, stored as 0 and 1 in the order in which they came, become -1 and 1 in sorted order. */
+/* Two texts, kept as 0 and 1 in the order in which they came, become -1 and 1 in sorted order. */
 static pn_status sign_texts(pn_dataset *data, const reader *self, pn_err *err)
 {
     size_t place[2];
@@ -305,7 +305,7 @@ pn_status pn_dataset_load_csv(pn_dataset **out, const char *path, const pn_csv_o
     pn_words_clear(&self.label_words);
     pn_csv_word_clear(&self.word);
     pn_csv_plan_clear(&self.plan);
-    pn_store_clear(&self.store);
+    pn_spool_clear(&self.spool);
     pn_text_close(&self.text);
     return status;
 }

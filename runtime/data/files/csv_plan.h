@@ -41,7 +41,7 @@ pn_status pn_csv_plan_line(pn_csv_plan *plan, const pn_text *text, const pn_csv_
 pn_status pn_csv_check_guess(pn_csv_plan *plan, const pn_text *text, const char *line, pn_err *err);
 
 /** The names of the features that the columns become, in data->features; none without a header of plan->columns fields
- *  and without columns of text.  place[features]: as in pn_store_layout.  Errors: PN_ENOMEM. */
+ *  and without columns of text.  place[features]: as in pn_spool_layout.  Errors: PN_ENOMEM. */
 pn_status pn_csv_name_features(const pn_csv_plan *plan, const size_t *const *place, pn_dataset *data, pn_err *err);
 
 /** The separator, or end of line, that ends the field at `at`. */

@@ -1,4 +1,4 @@
-/* libsvm.c -- reads "label index:value ..." text.  Depends on: dataset.h, text.h, number.h, store.h, labels.h.
+/* libsvm.c -- reads "label index:value ..." text.  Depends on: dataset.h, text.h, number.h, spool.h, labels.h.
  * Used by: bindings. */
 #include <math.h>
 #include <string.h>
@@ -6,14 +6,14 @@
 #include "data/build.h"
 #include "data/labels.h"
 #include "data/number.h"
-#include "data/store.h"
+#include "data/spool.h"
 #include "data/files/text.h"
 
 #define LARGEST_INDEX 2147483648u /* 2^31 */
 
 typedef struct reader {
     pn_text text;
-    pn_store store;
+    pn_spool spool;
     const pn_libsvm_options *options;
     size_t largest_index;
     size_t limit; /* indices up to here are allowed */
@@ -100,7 +100,7 @@ static pn_status read_entry(reader *self, const char *line, const char **cursor,
         return wrong_index(self, line, start, index, *previous, err);
     at++;
     PN_TRY(read_value(self, line, &at, &value, "a value", err));
-    if (!pn_store_entry(&self->store, (uint32_t)index, value))
+    if (!pn_spool_entry(&self->spool, (uint32_t)index, value))
         return no_memory(self, err);
     *previous = (size_t)index;
     *cursor = at;
@@ -116,7 +116,7 @@ static pn_status read_record(reader *self, const char *line, const char *at, pn_
 
     if (status == PN_OK && self->options->labels.to)
         status = map_label(self, line, start, &label, err);
-    if (status == PN_OK && !pn_store_label(&self->store, label))
+    if (status == PN_OK && !pn_spool_label(&self->spool, label))
         status = no_memory(self, err);
     while (status == PN_OK && !is_end(at = skip_blanks(at)))
         status = read_entry(self, line, &at, &previous, err);
@@ -136,7 +136,7 @@ static pn_status read_all(reader *self, pn_err *err)
 {
     pn_status status = pn_text_each_line(&self->text, read_line, self, err);
 
-    if (status == PN_OK && self->store.records == 0)
+    if (status == PN_OK && self->spool.records == 0)
         status = pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
     if (status == PN_OK && self->options->cols == 0 && self->largest_index == 0)
         status =
@@ -155,7 +155,7 @@ static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
 {
     const pn_libsvm_options *options = self->options;
     pn_dataset *data = NULL;
-    pn_status status = pn_store_finish(&data, &self->store, options->cols ? options->cols : self->largest_index,
+    pn_status status = pn_spool_finish(&data, &self->spool, options->cols ? options->cols : self->largest_index,
                                        options->storage, NULL, self->text.name, err);
 
     if (status == PN_OK && options->labels.binary)
@@ -186,7 +186,7 @@ pn_status pn_dataset_load_libsvm(pn_dataset **out, const char *path, const pn_li
     status = read_all(&self, err);
     if (status == PN_OK)
         status = finish(out, &self, err);
-    pn_store_clear(&self.store);
+    pn_spool_clear(&self.spool);
     pn_text_close(&self.text);
     return status;
 }

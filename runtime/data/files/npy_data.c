@@ -2,7 +2,7 @@
  * Depends on: dataset.h, build.h, numeric/npy.h.  Used by: bindings. */
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/vault.h"
 #include "data/build.h"
 #include "numeric/npy.h"
 
@@ -37,10 +37,11 @@ pn_status pn_dataset_load_npy_share(pn_dataset **out, const char *xpath, const c
 {
     pn_npy X = { .data = NULL }, y = { .data = NULL };
     pn_dataset *data = NULL;
-    pn_status status = pn_npy_load(&y, ypath, task, err); /* the short one first: what is wrong shows sooner */
+    pn_status status =
+        pn_npy_load_records(&y, ypath, NULL, task, err); /* the short one first: what is wrong shows sooner */
 
     if (status == PN_OK)
-        status = pn_npy_load_share(&X, xpath, ranks, task, err);
+        status = pn_npy_load_records(&X, xpath, ranks, task, err);
     if (status == PN_OK)
         status = check_shapes(&X, xpath, &y, ypath, err);
     if (status == PN_OK)
@@ -55,7 +56,7 @@ pn_status pn_dataset_load_npy_share(pn_dataset **out, const char *xpath, const c
         pn_dataset_see_labels(data);
         status = pn_dataset_find_origin(data, err);
     }
-    pn_free(X.data);
-    pn_free(y.data);
+    pn_vault_free(X.data);
+    pn_vault_free(y.data);
     return pn_dataset_deliver(out, data, status);
 }

@@ -142,6 +142,23 @@ pn_status pn_dataset_load_csv(pn_dataset **out, const char *path, const pn_csv_o
  *  Peak memory is that of the matrix and twice the labels. */
 pn_status pn_dataset_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn_task *task, pn_err *err);
 
+/** Write all that `data` is, its bounds, names and recipe too, as a file that pn_dataset_open maps.  It has the name
+ *  `path` when it is whole, and replaces what had; its mode is 0600 less the mask, for it holds the records.
+ *    task  told of bytes written; may be NULL.
+ *  Errors: PN_EIO; PN_EUNSUPPORTED when not all records are here; PN_ENOMEM; PN_ECANCELLED. */
+pn_status pn_dataset_store(const pn_dataset *data, const char *path, pn_task *task, pn_err *err);
+/**
+ * Map what pn_dataset_store wrote: memory is taken page by page as records are read, and given back by the system when
+ * it needs some.  One reading, which `task` (may be NULL) is told of in bytes, compares all check sums and sees that
+ * every record is within the bounds that the file calls enforced.  What is made of the result later (clipped, as
+ * float32, a subset) is put on disk beside the file, without a name, until it is freed.
+ * The file must stay as it is.  Each pass looks first whether it was changed; one that is cut during a pass ends the
+ * process.  It is for the machine that wrote it.
+ * Errors: PN_EIO, also for a file that was cut, changed or damaged; PN_EPARSE for a file of another kind; PN_EDOMAIN
+ *         for records that break what it calls enforced; PN_ENOMEM; PN_ECANCELLED.
+ */
+pn_status pn_dataset_open(pn_dataset **out, const char *path, pn_task *task, pn_err *err);
+
 /* ---- bounds and transformations ----
  * They stop with PN_ECANCELLED or PN_ELIMIT when the task that the thread is working for is to end. */
 

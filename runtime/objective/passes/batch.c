@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "data/rows.h"
 #include "objective/passes/objective_impl.h"
 
 #define CHUNK_PRODUCTS 100000.0 /* entries of a chunk, two multiply-adds each: a thread is worth no less */
@@ -317,6 +318,7 @@ static void run_chunk(void *context, size_t chunk, unsigned worker)
     self->tallies[chunk] = (tally){ 0.0, false };
     if (g && !writes(self))
         memset(g, 0, dim * sizeof *g);
+    pn_rows_ahead(self->objective->data, batch->rows, at, end);
     ask_records(self, at, end);
     ask_rows(self, at, end);
     ask_records(self, at + self->rows, end);

@@ -208,6 +208,20 @@ size_t pn_batch_room(const pn_objective *objective, const pn_batch *batch)
     return batch && !objective->data->sparse ? objective->block_rows * objective->data->p : 0;
 }
 
+/* What a chunk reads is asked for a window or two before it is needed, if it is on disk. */
+static void ask_ahead(const pn_objective *objective, const size_t *rows, size_t begin, size_t at, size_t end)
+{
+    size_t window = pn_rows_at_once(objective->data) / objective->block_rows * objective->block_rows;
+    size_t from, to;
+
+    window = window ? window : objective->block_rows;
+    if ((at - begin) % window != 0)
+        return;
+    from = at == begin ? at : at + window;
+    to = at + 2 * window;
+    pn_rows_ahead(objective->data, rows, from, to < end ? to : end);
+}
+
 bool pn_block_next(pn_block *block, const pn_objective *objective, const pn_batch *batch, pn_partition part,
                    size_t chunk)
 {
@@ -217,6 +231,8 @@ bool pn_block_next(pn_block *block, const pn_objective *objective, const pn_batc
 
     if (first >= end)
         return false;
+    if (objective->data->file)
+        ask_ahead(objective, batch ? batch->rows : NULL, begin, first, end);
     *block = (pn_block){ .data = objective->data,
                          .simd = pn_simd_best(),
                          .rows = batch ? batch->rows + first : NULL,

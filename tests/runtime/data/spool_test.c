@@ -4,7 +4,7 @@
 
 #include "core/alloc.h"
 #include "data/build.h"
-#include "data/store.h"
+#include "data/spool.h"
 
 #include "check.h"
 
@@ -24,18 +24,18 @@ static size_t below(size_t n)
 }
 
 /* n records of p columns, about 1 entry in `rarity`; `want` is the dense matrix. */
-static bool fill(pn_store *store, double *want, double *labels, size_t n, size_t p, size_t rarity)
+static bool fill(pn_spool *store, double *want, double *labels, size_t n, size_t p, size_t rarity)
 {
     memset(want, 0, n * p * sizeof *want);
     for (size_t i = 0; i < n; i++) {
         labels[i] = values[below(VALUES)];
-        if (!pn_store_label(store, labels[i]))
+        if (!pn_spool_label(store, labels[i]))
             return false;
         for (size_t j = 0; j < p; j++) {
             if (below(rarity) != 0)
                 continue;
             want[i * p + j] = values[below(VALUES)];
-            if (!pn_store_entry(store, (uint32_t)(j + 1), want[i * p + j]))
+            if (!pn_spool_entry(store, (uint32_t)(j + 1), want[i * p + j]))
                 return false;
         }
     }
@@ -64,12 +64,12 @@ static bool same_sparse(const pn_csr *csr, const double *want, size_t p)
 static void round_trip(size_t n, size_t p, size_t rarity, pn_storage storage, bool sparse)
 {
     double *want = malloc(n * p * sizeof *want), *labels = malloc(n * sizeof *labels);
-    pn_store store = { 0 };
+    pn_spool store = { 0 };
     pn_dataset *data = NULL;
     pn_err err;
 
     if (CHECK(want && labels) && CHECK(fill(&store, want, labels, n, p, rarity)) &&
-        CHECK(pn_store_finish(&data, &store, p, storage, NULL, "round trip", &err) == PN_OK)) {
+        CHECK(pn_spool_finish(&data, &store, p, storage, NULL, "round trip", &err) == PN_OK)) {
         CHECK(store.last == NULL);
         CHECK(data->n == n && data->p == p && data->sparse == sparse);
         CHECK(memcmp(data->y, labels, n * sizeof *labels) == 0);
@@ -126,18 +126,18 @@ static void stays_small_before_the_matrix_is_made(void)
 {
     static const pn_allocator counting = { count_allocate, count_resize, count_release, NULL };
     size_t n = 200000, p = 20;
-    pn_store store = { 0 };
+    pn_spool store = { 0 };
     bool kept = true;
 
     pn_allocator_set(&counting);
     for (size_t i = 0; i < n; i++) {
-        kept = kept && pn_store_label(&store, 0.1);
+        kept = kept && pn_spool_label(&store, 0.1);
         for (size_t j = 1; j <= p; j++)
-            kept = kept && pn_store_entry(&store, (uint32_t)j, 0.1 * (double)j);
+            kept = kept && pn_spool_entry(&store, (uint32_t)j, 0.1 * (double)j);
     }
     CHECK(kept);
     CHECK((double)most_held < 1.3 * (double)(n * p * sizeof(double)));
-    pn_store_clear(&store);
+    pn_spool_clear(&store);
     pn_allocator_set(NULL);
     CHECK(held == 0);
 }
