@@ -207,15 +207,15 @@ static const pnl_row data_functions[] = {
       "the memory of one machine can be loaded." },
     { "store", pnl_data_store, PNL_FUNCTION, PNL_NOTHING | PNL_FILES, "pn.data.store(path, data | make, ...) -> data",
       "A data set that stays on disk: records may be more than memory holds.  With a data set: writes it as the file "
-      "`path`, whole or not at all, and opens that.  With a function: calls make(...), which loads or makes the data set "
-      "with its arrays on disk, in the folder of `path`, then does the same; pn.data.store(\"big.pnd\", pn.data.csv, "
-      "\"big.csv\", {label = \"y\"}) takes about three times the file's room on disk meanwhile, and memory for a record.  "
-      "With the path alone: opens.  The file is mapped: every solver, sampler and objective reads the pages it needs, "
-      "and the system gives them back.  Opening reads all once: each block has a check sum, and every row and label must "
-      "be within the bounds that the file calls enforced.  A file that was cut or changed is refused then, and before "
-      "each later pass; one that is cut during a pass ends the process.  What is made of such a data set (clip_rows, "
-      "float32, take) is on disk, too, until nobody has it.  The file holds the records themselves, for this kind of "
-      "machine: its mode is 0600." },
+      "`path`, whole or not at all, and opens that.  With a function: calls make(...), which loads or makes the data "
+      "set with its arrays on disk, in the folder of `path`, then does the same; pn.data.store(\"big.pnd\", "
+      "pn.data.csv, \"big.csv\", {label = \"y\"}) takes about three times the file's room on disk meanwhile, and "
+      "memory for a record.  With the path alone: opens.  The file is mapped: every solver, sampler and objective reads "
+      "the pages it needs, and the system gives them back.  Opening reads all once: each block has a check sum, and "
+      "every row and label must be within the bounds that the file calls enforced.  A file that was cut or changed is "
+      "refused then, and before each later pass; one that is cut during a pass ends the process.  What is made of such "
+      "a data set (clip_rows, float32, take) is on disk, too, until nobody has it.  The file holds the records "
+      "themselves, for this kind of machine: its mode is 0600." },
     { "from", from_values, PNL_FUNCTION, PNL_NOTHING, "pn.data.from(X, y) -> data",
       "A data set of copies: X a pn.mat, a pn.sparse or a table of rows, n x p; y n labels (pn.vec or table).  Finite "
       "numbers only.  Labels that are all -1 or 1 count as enforced." },

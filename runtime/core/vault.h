@@ -4,8 +4,8 @@
  * somebody's who is not trusted arms the vault: from then on the pages of records can be read only between
  * pn_vault_enter and pn_vault_leave, which stand around what the runtime computes from them.  Elsewhere a read through
  * a wild pointer ends the process.
- * Depends on: account.h, alloc.h, file.h, status.h, POSIX (mmap, mprotect).  Used by: data/ (arrays of records), objective/,
- * solvers/ (around work on records), the process of curated scripts (bindings/curator/). */
+ * Depends on: account.h, alloc.h, file.h, status.h, POSIX (mmap, mprotect).  Used by: data/ (arrays of records),
+ * objective/, solvers/ (around work on records), the process of curated scripts (bindings/curator/). */
 #ifndef PN_CORE_VAULT_H
 #define PN_CORE_VAULT_H
 

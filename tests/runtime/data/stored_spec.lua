@@ -61,9 +61,9 @@ local function fits(d)
   local out = {}
   for name, more in pairs(RUNS) do
     local linf = name == "frank_wolfe"
-    local rows = linf and d:clip_rows("linf", 1) or d:clip_rows("l2", 1)
+    local bounded = linf and d:clip_rows("linf", 1) or d:clip_rows("l2", 1)
     local set = linf and pn.set.l1_ball { dim = d.p, radius = 2 } or pn.set.l2_ball { dim = d.p, radius = 2 }
-    local o = pn.objective { loss = pn.loss.logistic(), data = rows, set = set }
+    local o = pn.objective { loss = pn.loss.logistic(), data = bounded, set = set }
     out[name] = pn.solve[name](o, options(more)).theta:table()
   end
   return out
