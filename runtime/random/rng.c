@@ -1,7 +1,7 @@
 /* rng.c -- streams of ChaCha20 with fast key erasure: every refill spends the key and its first 32 bytes are the next
  * one, so what has been drawn cannot be recomputed from what is in memory.  Integers come from the bytes little-endian,
  * so a seed means the same draws on every platform.
- * Depends on: rng.h, core/, libsodium, POSIX threads (once, atfork).  Used by: every draw of the runtime. */
+ * Depends on: rng.h, keystream.h, core/, libsodium, POSIX threads (once, atfork).  Used by: every draw of the runtime. */
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -12,14 +12,8 @@
 #include "core/alloc.h"
 #include "core/process.h"
 #include "random/address.h"
+#include "random/keystream.h"
 #include "random/stream.h"
-
-static void chacha20_fill(unsigned char *bytes, size_t n, const unsigned char key[PN_KEY_BYTES])
-{
-    static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES] = { 0 }; /* a key is used once */
-
-    crypto_stream_chacha20(bytes, n, nonce, key);
-}
 
 /* ---- forks ----
  * A child inherits every buffer, and two processes that draw the same noise reveal the difference of their answers.  So
@@ -42,7 +36,7 @@ void pn_rng_renew(void)
 
 static void prepare_process(void)
 {
-    if (sodium_init() < 0)
+    if (!pn_keystream_start())
         process_status = PN_EIO;
     else if (pthread_atfork(NULL, NULL, advance_generation) != 0)
         process_status = PN_ENOMEM;
@@ -118,7 +112,7 @@ static pn_status new_stream(pn_rng **out, bool secret, pn_err *err)
     rng = memory.bytes;
     PN_TRY(pn_made(rng, err, "rng: not enough memory for a stream of %zu bytes", sizeof *rng));
     rng->memory = memory;
-    rng->fill = chacha20_fill;
+    rng->fill = pn_keystream;
     rng->refill = PN_REFILL_BYTES;
     rng->refill_extra = PN_EXTRA_BYTES;
     rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
