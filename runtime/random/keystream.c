@@ -1,7 +1,7 @@
 /* keystream.c -- ChaCha20 from libsodium, or faster from libcrypto.
  *
- * libcrypto's code for AVX-512 and AVX2 makes three times the bytes a second of libsodium's, and they are the same bytes:
- * with nonce 0 the counter of the first 2^32 blocks is the same 32 bits in both layouts of the state.  What it cannot
+ * libcrypto's code for AVX-512 and AVX2 makes three times the bytes a second of libsodium's, and the same bytes: with
+ * nonce 0 the counter of the first 2^32 blocks is the same 32 bits in both layouts of the state.  What it cannot
  * do, for want of memory say, libsodium does.  Short fills are libsodium's: setting up a context costs more there than
  * the stream.
  * Depends on: keystream.h, libsodium, libcrypto if PN_KEYSTREAM_OPENSSL.  Used by: rng.c. */

@@ -1,7 +1,8 @@
 /* rng.c -- streams of ChaCha20 with fast key erasure: every refill spends the key and its first 32 bytes are the next
  * one, so what has been drawn cannot be recomputed from what is in memory.  Integers come from the bytes little-endian,
  * so a seed means the same draws on every platform.
- * Depends on: rng.h, keystream.h, core/, libsodium, POSIX threads (once, atfork).  Used by: every draw of the runtime. */
+ * Depends on: rng.h, keystream.h, core/, libsodium, POSIX threads (once, atfork).
+ * Used by: every draw of the runtime. */
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
