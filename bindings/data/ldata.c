@@ -128,6 +128,10 @@ static int data_bounds(lua_State *L)
         pnl_list(L);
         lua_setfield(L, -2, "labels");
     }
+    if (bounds->usual > 0.0) {
+        lua_pushnumber(L, bounds->usual);
+        lua_setfield(L, -2, "usual");
+    }
     pnl_list(L);
     return 1;
 }
@@ -370,9 +374,10 @@ static const pnl_row data_rows[] = {
       "doubles, made each time it is asked for." },
     { "y", data_y, PNL_FIELD, PNL_RAW, "d.y -> pn.vec",
       "The n labels: a view, which cannot be changed; copy it to do so." },
-    { "bounds", data_bounds, PNL_FIELD, PNL_NOTHING, "d.bounds -> {l1=, l2=, linf=, labels={lo, hi}}",
+    { "bounds", data_bounds, PNL_FIELD, PNL_NOTHING, "d.bounds -> {l1=, l2=, linf=, labels={lo, hi}, usual=}",
       "What is enforced for every record that could have been loaded: row norms and the range of the labels; nil where "
-      "nothing is.  Labels that are all -1 or 1 count as enforced: the alphabet is taken as public." },
+      "nothing is.  Labels that are all -1 or 1 count as enforced: the alphabet is taken as public.  usual is no bound "
+      "but a guess, by the form of the recipe alone: the root mean square of row l2 norms to be expected." },
     { "summary", pnl_data_summary, PNL_METHOD, PNL_RAW, "d:summary() -> table",
       "Observed, not private: n, p, nonzeros, density, max_l1, max_l2, max_linf (largest row norms), label_min, "
       "label_max, label_mean, label_counts (the two smallest labels: {label=, count=}), other_labels.  Prints "

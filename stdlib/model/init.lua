@@ -37,8 +37,8 @@ local params = {
     doc = "of each `test` records in a row one is held out, by d:holdout's rule of positions; false: none" },
   { name = "csv", expects = "a table", required = false, doc = "how the file is read: {sep=, decimal=, encoding=, header=}" },
   { name = "radius", expects = "a number", required = false, default = "auto", doc = "of the set of models" },
-  { name = "clip", expects = "a number", required = false, default = "auto",
-    doc = "l2 norm to which a record's gradient is scaled down; linear, poisson, lasso" },
+  { name = "clip", expects = "a number or false", required = false, default = "auto",
+    doc = "l2 norm to which a record's gradient is scaled down, false: none; not for multinomial" },
   { name = "classes", expects = "a whole number", required = false, doc = "of multinomial without a recipe" },
   { name = "public", expects = "a path, a table of columns, a pn.dataset, or {data=, use=, ...}", required = false,
     doc = "records that you declare public, read as the private ones; of a table, offset, moment and prior (true or false; prior "
@@ -241,7 +241,7 @@ local function prepare(with, owner, row, options)
     from = public.problem(with, owner, row, options, part, recipe, label, delta)
     problem = from.problem
   else
-    problem = row.objective(with, part, options, label)
+    problem = row.objective(with, part, options, label, delta)
     problem.data = part
   end
   local objective = with.objective(problem)
@@ -327,8 +327,11 @@ local shared = "  The rows of the file become features by the recipe; of each `t
   .. "whether it shares people with them."
 
 local docs = {
-  logistic = "Logistic regression for two classes, in the l2 ball of radius 40/R with R the bound of rows.",
-  linear = "Linear regression for numbers with a public range, with gradients clipped at half of the largest at the start.",
+  logistic = "Logistic regression for two classes, in the l2 ball of radius 40/R with R the bound of rows, with gradients clipped at "
+    .. "a part of R that is about the row norm to be expected by the recipe's form.  Population intervals of a clipped model claim no "
+    .. "coverage; clip = false leaves its gradients whole.",
+  linear = "Linear regression for numbers with a public range, with gradients clipped at a quarter to a half of the largest at the "
+    .. "start, the more the larger the noise.",
   poisson = "Poisson regression for counts from 0 to a public bound, in the l2 ball that lets predictions reach the square of it, "
     .. "with clipped gradients.",
   multinomial = "Multinomial regression for three classes or more, in the l2 ball of radius 40/R.",

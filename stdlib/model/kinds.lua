@@ -1,6 +1,6 @@
 -- kinds.lua -- the kinds of models of pn.model, a row each: its loss, its set and its clip from public numbers, and what its labels
 -- must be.
--- Depends on: nothing.  Used by: penumbra.model.
+-- Depends on: penumbra.model.noise.  Used by: penumbra.model.
 --
 -- Public numbers are R = d.bounds.l2 (row norm) and Y (largest absolute label).
 --
@@ -9,12 +9,21 @@
 -- that is too large costs little, since the noise does not grow with it; one that is too small costs accuracy that no budget
 -- buys back.
 --
--- Clips.  The gradient of the squared loss at the start is y x, of norm at most R Y; it can be larger only where a prediction is
--- worse than 0 is.  Clipped at half of that, records whose error is above Y/2 pull less, and the noise is halved; on three data
--- sets (diabetes, red wine, Californian houses) at epsilon .1, 1 and 4 the mean test error of 8 runs was below that of the clip
--- R Y in all nine cases.  In an l1 ball clips change the solver as well: without one, the bound on gradients grows with the radius
--- times R, and on 5000 x 200 synthetic records at epsilon 4 the model stayed at 0 (loss .028 of .030); with it the loss was .009.
-local max, abs, log, huge = math.max, math.abs, math.log, math.huge
+-- Clips.  A clip c puts c in the noise of every gradient and leaves out what records have beyond it.  It is a part f of S R, the
+-- largest slope S times R: S = 1 for logistic; Y/2 for linear, half of the largest slope at the start, since larger ones come about
+-- only where a prediction is worse than 0 is.  Two public numbers say how much is left out:
+--   u, the root mean square of row norms that a recipe's form lets one expect, beside R (1 where no recipe says): a row of that norm
+--      has slopes of at most f/u before they are clipped, so that f = u touches no usual row of a logistic model at all;
+--   r = c sqrt(p)/(n mu), the norm of one released gradient's noise beside R: with much noise little is seen of what is left out,
+--      with little it is the error that stays.
+-- logistic f = u (K/r)^(1/8), from min(u, 0.8) to 1; linear f = (K/r)^(1/2), from 0.8 u to 1; K = 0.002.  Default times of solvers
+-- stay those of the loss without a clip (pn_margin_slope), so that the way is as long and the noise f times as large.
+-- How the numbers were found, on which tables, and what they are worth: tests/bench/front_door.md.  Without privacy f = 1.
+-- Poisson and lasso: half of R Y.  In an l1 ball clips change the solver as well: without one, the bound on gradients grows with
+-- the radius times R, and on 5000 x 200 synthetic records at epsilon 4 the model stayed at 0 (loss .028 of .030); with it .009.
+local noise = require "penumbra.model.noise"
+
+local max, min, abs, log, huge = math.max, math.min, math.abs, math.log, math.huge
 local format = string.format
 
 local function largest_label(d)
@@ -75,24 +84,51 @@ local function counts(label, d)
   end
 end
 
+-- ---- the clip ----
+
+local LITTLE = 0.002 -- K
+
+-- f, between `least` and 1; `there` where r = K.  Without noise 1, of (K/0)^power.
+local function part(with, d, options, delta, there, power, least)
+  return max(least, min(there * (LITTLE / noise.part(with, options, d, delta)) ^ power, 1))
+end
+
+-- What the caller says (false: none), or `otherwise`().
+local function clip(options, otherwise)
+  if options.clip ~= nil then return options.clip or nil end
+  return otherwise()
+end
+
+-- u.
+local function usual(d)
+  return (d.bounds.usual or d.bounds.l2) / d.bounds.l2
+end
+
 -- ---- the kinds ----
 
 -- labels(label, d, options): what is wrong with the labels, or nil; label is recipe:label() or nil, d nil for a file that has not
--- been read.  objective(with, d, options, label): what pn.objective takes, but for data; with: the functions of pn.  clips: whether
--- the option clip= is for it; squared: its loss is the squared one; vertices: its set is an l1 ball.
+-- been read.  objective(with, d, options, label, delta): what pn.objective takes, but for data; with: the functions of pn.  clips:
+-- whether the option clip= is for it; squared: its loss is the squared one; vertices: its set is an l1 ball.
 local kinds = {
   logistic = {
-    what = "logistic regression", labels = two_classes,
-    objective = function(with, d, options)
-      return { loss = with.logistic(), set = with.l2_ball { dim = d.p, radius = options.radius or 40 / d.bounds.l2 } }
+    what = "logistic regression", labels = two_classes, clips = true,
+    objective = function(with, d, options, _, delta)
+      local radius, u = options.radius or 40 / d.bounds.l2, usual(d)
+      local function chosen()
+        local f = part(with, d, options, delta, u, 1 / 8, min(u, 0.8))
+        return f < 1 and d.bounds.l2 * f or nil
+      end
+      return { loss = with.logistic(), set = with.l2_ball { dim = d.p, radius = radius }, clip = clip(options, chosen) }
     end,
   },
   linear = {
     what = "linear regression", labels = range, clips = true, squared = true,
-    objective = function(with, d, options)
+    objective = function(with, d, options, _, delta)
       local radius = options.radius or 10 * largest_label(d) / d.bounds.l2
-      return { loss = with.squared(), set = with.l2_ball { dim = d.p, radius = radius },
-        clip = options.clip or d.bounds.l2 * largest_label(d) / 2 }
+      local function chosen()
+        return d.bounds.l2 * largest_label(d) / 2 * part(with, d, options, delta, 1, 1 / 2, 0.8 * usual(d))
+      end
+      return { loss = with.squared(), set = with.l2_ball { dim = d.p, radius = radius }, clip = clip(options, chosen) }
     end,
   },
   poisson = {
@@ -100,7 +136,7 @@ local kinds = {
     objective = function(with, d, options)
       return { loss = with.poisson(),
         set = with.l2_ball { dim = d.p, radius = options.radius or 2 * log(1 + largest_label(d)) / d.bounds.l2 },
-        clip = options.clip or d.bounds.l2 * largest_label(d) / 2 }
+        clip = clip(options, function() return d.bounds.l2 * largest_label(d) / 2 end) }
     end,
   },
   multinomial = {
@@ -116,7 +152,7 @@ local kinds = {
     objective = function(with, d, options)
       return { loss = with.squared(),
         set = with.l1_ball { dim = d.p, radius = options.radius or 2 * largest_label(d) / d.bounds.linf },
-        clip = options.clip or d.bounds.l2 * largest_label(d) / 2 }
+        clip = clip(options, function() return d.bounds.l2 * largest_label(d) / 2 end) }
     end,
   },
 }

@@ -1,7 +1,7 @@
 -- public.lua -- public= of pn.model: records that the caller declares public give the private fit a place to begin, an offset, a
 -- scale and a prior.  All here is computed from those records and from public numbers (sizes, bounds, the price); of the private
 -- data set only what is enforced is looked at, and no figure compares the two.
--- Depends on: penumbra.call.  Used by: penumbra.model.
+-- Depends on: penumbra.call, penumbra.model.noise.  Used by: penumbra.model.
 --
 -- The public model is the exact minimum over the kind's set, with the ridge of RIDGES that is best on parts of the public records
 -- which the minimum has not seen: SPLITS times a fifth, by coins of fixed seeds, so that the same records give the same model.  It
@@ -22,6 +22,7 @@
 --            1/n' = 1/n + d (c G/(n mu))^2/v.
 --            lambda = m/n' weighs the public records by what they tell.
 local call = require "penumbra.call"
+local price = require "penumbra.model.noise".price
 
 local error, getmetatable, ipairs, pcall, type = error, getmetatable, ipairs, pcall, type
 local abs, ceil, huge, log, max, sqrt = math.abs, math.ceil, math.huge, math.log, math.max, math.sqrt
@@ -222,9 +223,7 @@ end
 
 -- m/n', as the head has it.
 local function weight(with, options, of, problem, H, delta)
-  local n, mu, c = of.part.n, huge, options.neighbours == "zero_out" and 1 or 2
-  if options.rho then mu = sqrt(2 * options.rho) end
-  if options.epsilon then mu = 1 / with.sigma { epsilon = options.epsilon, delta = delta, sensitivity = 1 } end
+  local n, mu, c = of.part.n, price(with, options, delta)
   local spread = trace(H) * (of.row.squared and 2 * of.learned.risk or 1)
   local noise = H.rows * (c * with.objective(problem).bounds.lipschitz.l2 / (n * mu)) ^ 2
   return of.records.n * (1 / n + noise / max(spread, 1e-300))
@@ -244,7 +243,7 @@ function public.problem(with, owner, row, options, part, recipe, label, delta)
   if not pcall(with.seeded, 1) then
     error(owner .. ": public= is not available to analysts: it computes models of records without noise, which nothing pays for", 0)
   end
-  local plain = row.objective(with, part, options, label)
+  local plain = row.objective(with, part, options, label, delta)
   local asked = read(owner, row, options.public, plain.set.dim)
   local d = records(with, owner, asked.data, options, part, recipe)
   local learned = learn(with, d, plain, row.squared)
@@ -252,7 +251,7 @@ function public.problem(with, owner, row, options, part, recipe, label, delta)
     start = learned.theta, say = {} }
   if asked.offset then take_offset(of, options) end
   if asked.moment then take_moment(with, of) end
-  local problem = row.objective(with, of.data, options, label)
+  local problem = row.objective(with, of.data, options, label, delta)
   problem.data, of.problem = of.data, problem
   if asked.moment and of.start then
     problem.set = with.l2_ball { dim = #of.start, radius = problem.set.radius, center = of.start }

@@ -47,10 +47,10 @@ describe("pn.model", function()
   it("is the fit that its solver makes of the same rows, bit for bit", function()
     local m = pn.model.linear(options("squared", { rng = pn.rng.seeded(4), delta = 1e-6 }))
     local train = people.recipe(people.labels.squared):data(csv):holdout(5)
-    local again = pn.solve.auto(pn.objective { data = train, loss = pn.loss.squared(), clip = 0.5,
+    local again = pn.solve.auto(pn.objective { data = train, loss = pn.loss.squared(), clip = m.clip,
       set = pn.set.l2_ball { dim = train.p, radius = 10 } }, { epsilon = 1, delta = 1e-6, rng = pn.rng.seeded(4) })
     assert.same(again.theta:table(), m.fit.theta:table())
-    assert.equal(0.5, m.clip)
+    assert.equal(0.4 * train.bounds.usual, m.clip) -- of a small file, whose noise is large
     assert.truthy(tostring(m):find("seeded noise: no privacy", 1, true))
   end)
 
@@ -74,6 +74,43 @@ describe("pn.model", function()
     assert.truthy(tostring(m):find("all 500 train the model; none is held out", 1, true))
     loss, set = of("lasso", { data = rows(), epsilon = 1, radius = 3, clip = 0.25 })
     assert.same({ "squared loss", "l1_ball(dim=4, radius=3)" }, { loss, set })
+  end)
+
+  -- R = Y = 1; r = c sqrt(p) sigma/n, sigma = 1/mu.
+  it("clips gradients by the row norm to be expected and the noise, both public, and not at all without privacy", function()
+    local function clip(kind, changes) return pn.model[kind](options(kind == "linear" and "squared" or kind, changes)) end
+    local m = clip("logistic", { rng = pn.rng.seeded(1) })
+    local u, n, p = m.train.bounds.usual, m.train.n, m.train.p
+    assert.is_true(u > 0.6 and u < 1)
+    local sigma = pn.calibrate.gaussian { epsilon = 1, delta = m.delta, sensitivity = 1 }
+    local function part(least, there, power, of, c)
+      return math.max(least, math.min(there * (2e-3 * n / (of * c * p ^ 0.5)) ^ power, 1))
+    end
+    local expected = {
+      { "logistic", {}, part(math.min(u, 0.8), u, 1 / 8, sigma, 2) },
+      { "logistic", { neighbours = "zero_out" }, part(math.min(u, 0.8), u, 1 / 8, sigma, 1) },
+      { "logistic", { epsilon = people.none, rho = 100 }, part(math.min(u, 0.8), u, 1 / 8, 200 ^ -0.5, 2) },
+      { "linear", {}, part(0.8 * u, 1, 1 / 2, sigma, 2) / 2 },
+      { "linear", { epsilon = people.none, rho = 30 }, part(0.8 * u, 1, 1 / 2, 60 ^ -0.5, 2) / 2 },
+    }
+    for k, row in ipairs(expected) do
+      assert.near(row[3], clip(row[1], row[2]).clip, 1e-12, k)
+      assert.is_true(row[3] < 1)
+    end
+    assert.near(0.5, clip("linear", { epsilon = people.none, rho = 1000 }).clip, 1e-12)
+    assert.is_nil(clip("logistic", { epsilon = people.none, rho = 1000 }).clip)
+    local other = m.train.bounds.l2 * 0.25
+    for _, kind in ipairs { "logistic", "linear" } do
+      assert.is_nil(clip(kind, { clip = false }).clip)
+      assert.equal(other, clip(kind, { clip = other }).clip)
+      local free = { epsilon = people.none, privacy = false }
+      assert.equal(kind == "linear" and 0.5 or nil, clip(kind, free).clip)
+    end
+    assert.equal(0.8, pn.model.logistic { data = rows(), epsilon = 1 }.clip) -- no recipe says what rows are like
+    for _, line in ipairs(clip("logistic", { clip = 0.25 }).plan.lines) do -- what a record moves follows the clip
+      if line.name == "sensitivity Delta" then other = line.value end
+    end
+    assert.near(2 * 0.25 / n, other, 1e-6 / n)
   end)
 
   it("takes counts of a file by a recipe, and predicts counts, also from its files", function()
@@ -179,7 +216,8 @@ describe("pn.model", function()
       { "logistic", "test must be a whole number from 2", options("logistic", { test = 1 }) },
       { "logistic", "test must be a whole number from 2", options("logistic", { test = true }) },
       { "logistic", "fewer than test = 5", { data = rows(4), epsilon = 1 } },
-      { "logistic", "clip= is not needed", options("logistic", { clip = 1 }) },
+      { "multinomial", "clip= is not needed", options("softmax", { clip = 1 }) },
+      { "linear", "clip", options("squared", { clip = true }) },
       { "logistic", "unknown option 'epsilom'", options("logistic", { epsilom = 1 }) },
       { "logistic", "No such file", options("logistic", { data = "/nowhere" }) },
       { "logistic", "epsilon", options("logistic", { epsilon = -1 }) },

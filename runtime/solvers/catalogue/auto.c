@@ -1,5 +1,5 @@
 /* auto.c -- solve.auto: picks the solver for a problem and its budget from public numbers alone, and plans with it.
- * Depends on: solver.h, gradient_noise.h.  Used by: solvers.c's table.
+ * Depends on: solver.h, first_order.h, gradient_noise.h.  Used by: solvers.c's table.
  *
  * Candidates are asked in a fixed order; the first one that suits the problem and can be planned is taken.  What a row
  * looks at: the certified bounds, n, the dimension, the set, the budget.  No record,
@@ -17,12 +17,15 @@
  *     those without curvature; damping acts in each by its curvature, which shows where there is enough to average
  *     over.  Not so where a recipe makes most of a row of categories and flags (mean square above 2/3 of the bound's by
  *     its form): the many columns are then few questions, and each category a direction of its own.
+ *     Nor where a clip is below the slopes of the loss: the time of gradient_descent is longer there, while the
+ *     damping follows the noise of Hessians, which has not changed.
  * With several margins newton's curvature is a bound, the same for all margins and records: gradient_descent is ahead
  * on usps and Covertype's seven classes at every epsilon.
  * The reasons are the theory's, the numbers were looked for on abalone, cal_housing, a9a, ijcnn1 and Covertype
  * (logistic loss, epsilon 0.1 to 30, both relations), that of 30 columns on a9a, usps and Covertype with 22 to 40 of
  * their columns, and looked for because of breast_cancer's 31; on either side of a line the two differ little.  That of
- * categories was seen on three tables of 51 to 141 columns and then held on three others (tests/bench/front_door.md).
+ * categories was seen on three tables of 51 to 141 columns and then held on three others, that of clips on eleven of 30
+ * to 114 columns (tests/bench/front_door.md).
  * A rule for few columns and little noise went after a look at cpusmall, whose eigenvalues lie too far apart for it. */
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +34,7 @@
 #include "core/options.h"
 #include "solvers/catalogue/solvers.h"
 #include "oracle/gradient_noise.h"
+#include "solvers/engine/first_order.h"
 #include "solvers/engine/solver.h"
 
 static const char owner[] = "solve.auto";
@@ -44,6 +48,7 @@ typedef struct facts {
     bool pure; /* no delta: Gaussian noise is out */
     bool smooth, convex;
     bool filled;  /* by its form a recipe's rows fill most of their bound */
+    bool clipped; /* below the slopes from which default times are made */
     bool hurried; /* gradient_descent would be held back by its limit of work, or only momentum would save it */
 } facts;
 
@@ -75,6 +80,7 @@ static facts read_facts(pn_objective *objective, const pn_request *request)
                     .pure = request->kind == PN_EPSILON_DELTA && request->delta == 0.0,
                     .mu = is_private ? sqrt(2.0 * pn_gradient_noise_rho(request)) : INFINITY,
                     .filled = is_filled(&pn_objective_data(objective)->bounds),
+                    .clipped = pn_margin_slope(objective) > bounds->lipschitz[PN_L2] * (1.0 + 1e-9),
                     .smooth = bounds->loss.smooth && (!reg || isfinite(bounds->reg.smoothness)),
                     .convex = bounds->convex && bounds->loss.convex };
 }
@@ -133,7 +139,7 @@ static bool curvature_shows(const facts *of)
     if (of->pure || !of->smooth || !of->convex || of->dim > ORDER_MOST || r >= HIDDEN ||
         pn_loss_inputs(pn_objective_loss(of->objective)) > 1)
         return false;
-    return of->hurried || (of->dim >= MANY_COLUMNS && !of->filled && r > NOISE_OF_MANY);
+    return of->hurried || (of->dim >= MANY_COLUMNS && !of->filled && !of->clipped && r > NOISE_OF_MANY);
 }
 
 static bool smooth_slopes(const facts *of)

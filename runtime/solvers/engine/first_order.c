@@ -67,10 +67,34 @@ double pn_distance_of_gap(double strong_convexity, double gap)
     return strong_convexity > 0.0 ? sqrt(2.0 * gap / strong_convexity) : INFINITY;
 }
 
+/* max |dl/dz| over those margins; +inf. */
+static double largest_slope(const pn_objective *objective, double low, double high)
+{
+    pn_loss_bounds bounds;
+
+    if (pn_loss_certify(pn_objective_loss(objective), (pn_interval){ low, high }, pn_objective_labels(objective),
+                        &bounds, NULL) != PN_OK)
+        return INFINITY;
+    return bounds.slope_norm[PN_LINF];
+}
+
+double pn_margin_slope(const pn_objective *objective)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    double G = bounds->lipschitz[PN_L2], rows = pn_objective_data(objective)->bounds.norm[PN_L2], slope;
+
+    if (bounds->source != PN_BOUND_CLIPPED || pn_loss_inputs(pn_objective_loss(objective)) > 1 || !isfinite(rows))
+        return G;
+    slope = largest_slope(objective, -INFINITY, INFINITY);
+    if (!isfinite(slope))
+        slope = largest_slope(objective, 0.0, 0.0) / 2.0;
+    return isfinite(slope) ? fmax(G, rows * slope) : G;
+}
+
 double pn_margin_scale(const pn_first_order *of)
 {
     const pn_bounds *bounds = pn_objective_bounds(of->objective);
-    double scale = of->lipschitz / bounds->loss_smoothness;
+    double scale = pn_margin_slope(of->objective) / bounds->loss_smoothness;
 
     return isfinite(scale) && scale > 0.0 ? scale : MARGIN * bounds->slope / of->lipschitz;
 }

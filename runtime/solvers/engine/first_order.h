@@ -58,7 +58,7 @@ void pn_first_order_clear(pn_first_order *self);
  *         by the part of their scale that does no harm;
  *     ln(1 + 8 mu gap/(p s^2)) / (4 mu)          what is left of the gap has come down to the noise,
  *         with strong convexity.
- * scale is G/L, the margin over which the slope of a loss changes by its bound.
+ * scale is G/L, the margin over which the slope of a loss changes by its bound (pn_margin_slope).
  * u is the root mean square of row norms as a part of their bound.  Noise moves the margin of a row by its norm times
  * t s: by the part 0.3 of its scale, of a row of the usual norm, in the time 0.3 scale/(u s).  Were rows divided by u,
  * so that the usual one has the norm of the bound, the slopes and theta's scale would change so that the time is this.
@@ -93,6 +93,11 @@ double pn_usual_excess(double distance, double time, double noise);
  *  start. */
 double pn_first_order_time_of_noise(const pn_first_order *of, double far, double gap, double unit);
 
+/* G of the loss without the clip of its objective, for the scale G/L: a clip makes gradients and their noise smaller,
+ * but the minimiser is as far away as it was, and the time to it that noise allows is longer in proportion.  Of losses
+ * whose slopes nothing bounds half of the largest slope at margin 0, or the clip where that is more: predictions worse
+ * than 0 are not the rule.  Measured in tests/bench/front_door.md. */
+double pn_margin_slope(const pn_objective *objective);
 /* The margin over which the slope of a loss changes by its bound, G/L; a guess for losses without an L. */
 double pn_margin_scale(const pn_first_order *of);
 /**

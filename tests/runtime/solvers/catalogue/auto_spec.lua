@@ -36,6 +36,10 @@ describe("solve.auto", function()
       local about = pn.objective { data = logistic(1, 500, p), loss = pn.loss.logistic() }
       assert.equal(solver, pn.solve.auto.plan(about, BUDGET).solver, p .. " columns")
     end
+    for clip, solver in pairs { [0.8] = "gradient_descent", [2] = "newton" } do -- below the slopes of the loss, and above
+      local clipped = pn.objective { data = many.data, loss = pn.loss.logistic(), clip = clip }
+      assert.equal(solver, pn.solve.auto.plan(clipped, BUDGET).solver, clip)
+    end
     local classes = many.data:with_labels((many.data.y + 3) / 2):clip_labels(1, 2)
     local softmax = pn.objective { data = classes, loss = pn.loss.softmax { classes = 2 } } -- 200 coordinates
     assert.equal("gradient_descent", pn.solve.auto.plan(softmax, BUDGET).solver)

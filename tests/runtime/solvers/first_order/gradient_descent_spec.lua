@@ -91,6 +91,29 @@ describe("the plan of gradient_descent", function()
     end
   end)
 
+  -- The scale of times is G/L of the loss without the clip, whose noise is less by the part that is clipped.
+  it("takes longer by as much as a clip makes the noise less, and half of the largest slope for unbounded ones", function()
+    local data, options = by_recipe(60, "flag"), {epsilon = 1, delta = 1e-6}
+    for _, name in ipairs {"gradient_descent", "sgd"} do
+      local function plan(loss, clip) return pn.solve[name].plan(pn.objective {data = data, loss = loss, clip = clip}, options) end
+      local function deviation(of) return of.sigma / math.sqrt(of.iterations) * of.lines["time eta T"] end
+      local whole, clipped = plan(pn.loss.logistic()), plan(pn.loss.logistic(), 0.25)
+      assert.equal(0.25, clipped.lines["gradient bound G"])
+      assert.is_true(clipped.epsilon <= 1 and clipped.epsilon > 0.99)
+      if name == "gradient_descent" then
+        assert.is_near(4 * whole.lines["time eta T"], clipped.lines["time eta T"], 1e-6 * clipped.lines["time eta T"])
+        assert.is_near(deviation(whole), deviation(clipped), 1e-6 * deviation(whole))
+        -- of the squared loss on labels -1 and 1: half of 1, or a clip above it
+        for clip, scale in pairs {[0.1] = 0.5, [0.5] = 0.5, [0.75] = 0.75} do
+          assert.is_near(0.3 * scale, deviation(plan(pn.loss.squared(), clip)), 1e-6)
+        end
+        assert.is_near(0.3 * 4 * 0.5, deviation(plan(pn.loss.huber {delta = 0.5}, 0.1)) * 4, 1e-6)
+      else
+        assert.is_true(clipped.sigma > 0 and clipped.lines["step eta"] > whole.lines["step eta"])
+      end
+    end
+  end)
+
   it("takes the same time where the recipe's columns are flags, or few and the noise small", function()
     for _, row in ipairs {{60, "flag", 1}, {8, {0, 9}, 30}} do
       local own, plain = by_recipe(row[1], row[2])
