@@ -327,9 +327,9 @@ local shared = "  The rows of the file become features by the recipe; of each `t
   .. "whether it shares people with them."
 
 local docs = {
-  logistic = "Logistic regression for two classes, in the l2 ball of radius 40/R with R the bound of rows, with gradients clipped at "
-    .. "a part of R that is about the row norm to be expected by the recipe's form.  Population intervals of a clipped model claim no "
-    .. "coverage; clip = false leaves its gradients whole.",
+  logistic = "Logistic regression for two classes, in the l2 ball of radius 40/R with R the bound of rows, with gradients clipped "
+    .. "at a part of R that is about the row norm to be expected by the recipe's form.  Population intervals of a clipped model "
+    .. "claim no coverage; clip = false leaves its gradients whole.",
   linear = "Linear regression for numbers with a public range, with gradients clipped at a quarter to a half of the largest at the "
     .. "start, the more the larger the noise.",
   poisson = "Poisson regression for counts from 0 to a public bound, in the l2 ball that lets predictions reach the square of it, "

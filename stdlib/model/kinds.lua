@@ -9,16 +9,16 @@
 -- that is too large costs little, since the noise does not grow with it; one that is too small costs accuracy that no budget
 -- buys back.
 --
--- Clips.  A clip c puts c in the noise of every gradient and leaves out what records have beyond it.  It is a part f of S R, the
--- largest slope S times R: S = 1 for logistic; Y/2 for linear, half of the largest slope at the start, since larger ones come about
--- only where a prediction is worse than 0 is.  Two public numbers say how much is left out:
---   u, the root mean square of row norms that a recipe's form lets one expect, beside R (1 where no recipe says): a row of that norm
---      has slopes of at most f/u before they are clipped, so that f = u touches no usual row of a logistic model at all;
---   r = c sqrt(p)/(n mu), the norm of one released gradient's noise beside R: with much noise little is seen of what is left out,
---      with little it is the error that stays.
--- logistic f = u (K/r)^(1/8), from min(u, 0.8) to 1; linear f = (K/r)^(1/2), from 0.8 u to 1; K = 0.002.  Default times of solvers
--- stay those of the loss without a clip (pn_margin_slope), so that the way is as long and the noise f times as large.
--- How the numbers were found, on which tables, and what they are worth: tests/bench/front_door.md.  Without privacy f = 1.
+-- Clips.  A clip c puts c in the noise of every gradient and leaves out what records have beyond it.  It is a part f of S R, S the
+-- largest slope: 1 for logistic; Y/2 for linear, half of the largest at the start, since larger ones come about only where a
+-- prediction is worse than 0 is.  Two public numbers say how much is left out:
+--   u, the root mean square of row norms that a recipe's form lets one expect, as a part of R (1 where no recipe says): with f = u
+--      the gradient of a logistic loss is never clipped at a row of that norm;
+--   r = c sqrt(p)/(n mu), the norm of one released gradient's noise beside S R: much noise hides what is left out, with little it
+--      is the error that stays.
+-- logistic f = u (K/r)^(1/8), from min(u, 0.8) to 1; linear f = (K/r)^(1/2), from 0.8 u to 1; K = 0.002.  Without privacy f = 1.
+-- Default times of solvers are those of the loss without the clip (pn_margin_slope): gradients are followed 1/f times as long
+-- before noise has done as much.  How the numbers were found and tested: tests/bench/front_door.md.
 -- Poisson and lasso: half of R Y.  In an l1 ball clips change the solver as well: without one, the bound on gradients grows with
 -- the radius times R, and on 5000 x 200 synthetic records at epsilon 4 the model stayed at 0 (loss .028 of .030); with it .009.
 local noise = require "penumbra.model.noise"

@@ -88,7 +88,7 @@ describe("pn.model", function()
     end
     local expected = {
       { "logistic", {}, part(math.min(u, 0.8), u, 1 / 8, sigma, 2) },
-      { "logistic", { neighbours = "zero_out" }, part(math.min(u, 0.8), u, 1 / 8, sigma, 1) },
+      { "linear", { epsilon = people.none, rho = 10, neighbours = "zero_out" }, part(0.8 * u, 1, 1 / 2, 20 ^ -0.5, 1) / 2 },
       { "logistic", { epsilon = people.none, rho = 100 }, part(math.min(u, 0.8), u, 1 / 8, 200 ^ -0.5, 2) },
       { "linear", {}, part(0.8 * u, 1, 1 / 2, sigma, 2) / 2 },
       { "linear", { epsilon = people.none, rho = 30 }, part(0.8 * u, 1, 1 / 2, 60 ^ -0.5, 2) / 2 },
