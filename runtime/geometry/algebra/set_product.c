@@ -8,6 +8,7 @@
 #include "geometry/algebra/composite.h"
 #include "geometry/algebra/set_algebra.h"
 #include "geometry/kernels/upper.h"
+#include "geometry/sets/sets.h"
 
 static pn_status product_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
@@ -174,4 +175,79 @@ bool pn_set_product_parts(const pn_set *set, const pn_set **a, const pn_set **b)
     *a = pn_as_composite(set)->a;
     *b = pn_as_composite(set)->b;
     return true;
+}
+
+/* ---- parts ---- */
+
+static pn_status slice_box(pn_set **out, const pn_set *set, size_t first, size_t count, pn_err *err)
+{
+    pn_arg ends[2] = { { .given = true }, { .given = true } };
+    double *low = pn_alloc(set->dim, 2 * sizeof *low);
+    pn_status status;
+
+    PN_TRY(pn_made(low, err, "C:slice: out of memory for %zu intervals", set->dim));
+    status = pn_set_ends(low, low + set->dim, set, err);
+    ends[0].vector = (pn_vec){ .data = low + first, .n = count };
+    ends[1].vector = (pn_vec){ .data = low + set->dim + first, .n = count };
+    if (status == PN_OK)
+        status = pn_set_from_args(out, "box", ends, err);
+    pn_free(low);
+    return status;
+}
+
+static pn_status slice(pn_set **out, const pn_set *set, size_t first, size_t count, size_t before, pn_err *err);
+
+static pn_status slice_factors(pn_set **out, const pn_set *a, const pn_set *b, size_t first, size_t count,
+                               size_t before, pn_err *err)
+{
+    size_t cut = a->dim, left = first >= cut ? 0 : first + count > cut ? cut - first : count;
+    pn_set *one = NULL, *two = NULL;
+    pn_status status;
+
+    if (left == count)
+        return slice(out, a, first, count, before, err);
+    if (left == 0)
+        return slice(out, b, first - cut, count, before + cut, err);
+    status = slice(&one, a, first, left, before, err);
+    if (status == PN_OK)
+        status = slice(&two, b, 0, count - left, before + cut, err);
+    if (status == PN_OK)
+        status = pn_set_product(out, one, two, err);
+    pn_set_free(one);
+    pn_set_free(two);
+    return status;
+}
+
+/* `before`: coordinates of the whole before those of set. */
+static pn_status slice(pn_set **out, const pn_set *set, size_t first, size_t count, size_t before, pn_err *err)
+{
+    double factor;
+    const double *shift;
+    const pn_set *a, *b, *whole;
+    pn_set *inner = NULL;
+    pn_status status;
+
+    if (count == set->dim) {
+        *out = pn_set_keep((pn_set *)(size_t)set);
+        return PN_OK;
+    }
+    if (pn_set_is_intervals(set))
+        return slice_box(out, set, first, count, err);
+    whole = pn_set_unwrap(set, &factor, &shift);
+    if (!pn_set_product_parts(whole, &a, &b))
+        return pn_fail(err, PN_EUNSUPPORTED, "coordinates %zu to %zu cut through the %s of coordinates %zu to %zu",
+                       before + first + 1, before + first + count, whole->ops->name, before + 1, before + set->dim);
+    status = slice_factors(&inner, a, b, first, count, before, err);
+    if (status == PN_OK)
+        status = pn_set_moved(out, inner, factor, shift ? shift + first : NULL, err);
+    pn_set_free(inner);
+    return status;
+}
+
+pn_status pn_set_slice(pn_set **out, const pn_set *set, size_t first, size_t count, pn_err *err)
+{
+    *out = NULL;
+    if (count < 1 || first >= set->dim || count > set->dim - first)
+        return pn_fail(err, PN_EDIM, "C:slice: coordinates %zu to %zu of %zu", first + 1, first + count, set->dim);
+    return slice(out, set, first, count, 0, err);
 }

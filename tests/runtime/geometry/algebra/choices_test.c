@@ -1,83 +1,15 @@
 /* choices_test.c -- vertices made of choices: exact choices find what the support function finds, a change of the
  * direction moves scores by no more than the bounds, and noise loses no more than is said.
- * Depends on: check.h, fail_alloc.h, geometry/, random/. */
+ * Depends on: check.h, fail_alloc.h, choices_kit.h, geometry/, random/. */
 #include <string.h>
 
 #include "geometry/algebra/choices.h"
-#include "geometry/algebra/set_algebra.h"
-#include "geometry/sets/sets.h"
 #include "numeric/blas.h"
 #include "random/rng.h"
 
 #include "check.h"
 #include "fail_alloc.h"
-
-enum { DIM = 4, MOST = 64 };
-
-static pn_set *ball(const char *name, size_t k, double radius)
-{
-    pn_arg args[3] = { { .given = true, .count = DIM }, { .given = true, .real = radius }, { 0 } };
-    pn_set *set = NULL;
-
-    if (k > 0) {
-        args[1] = (pn_arg){ .given = true, .count = k };
-        args[2] = (pn_arg){ .given = true, .real = radius };
-    }
-    CHECK(pn_set_from_args(&set, name, args, NULL) == PN_OK);
-    return set;
-}
-
-static pn_set *joined(pn_set *a, pn_set *b, bool product)
-{
-    pn_set *out = NULL;
-
-    CHECK((product ? pn_set_product : pn_set_sum)(&out, a, b, NULL) == PN_OK);
-    pn_set_free(a);
-    pn_set_free(b);
-    return out;
-}
-
-static pn_set *moved(pn_set *set, double factor)
-{
-    double shift[MOST];
-    pn_set *scaled = NULL, *out = NULL;
-
-    for (size_t j = 0; j < set->dim; j++)
-        shift[j] = 0.25 * (double)j - 1.0;
-    CHECK(pn_set_scale(&scaled, set, factor, NULL) == PN_OK);
-    CHECK(pn_set_shift(&out, scaled, shift, set->dim, NULL) == PN_OK);
-    pn_set_free(set);
-    pn_set_free(scaled);
-    return out;
-}
-
-static pn_set *number(int which)
-{
-    switch (which) {
-    case 0:
-        return ball("linf_ball", 0, 0.5);
-    case 1:
-        return ball("hypersimplex", 2, 0.5);
-    case 2:
-        return ball("unit_hypersimplex", 3, 2.0);
-    case 3:
-        return ball("ksparse_polytope", 2, 1.5);
-    case 4:
-        return ball("l1_ball", 0, 2.0);
-    case 5:
-        return joined(ball("simplex", 0, 1.0), ball("linf_ball", 0, 3.0), true);
-    case 6:
-        return joined(ball("l1_ball", 0, 1.0), ball("hypersimplex", 1, 2.0), false);
-    case 7:
-        return moved(ball("hypersimplex", 2, 0.5), -2.0);
-    case 8:
-        return moved(joined(number(6), moved(number(0), -1.0), false), 0.5);
-    case 9:
-        return moved(joined(number(3), moved(joined(number(1), number(2), false), -2.0), true), -0.5);
-    default:
-        return NULL;
-    }
-}
+#include "runtime/geometry/algebra/choices_kit.h"
 
 /* ---- choosers ---- */
 
@@ -187,8 +119,8 @@ static void every_set_is_what_it_says(void)
     pn_err err;
 
     CHECK(pn_rng_seeded(&rng, 5, NULL) == PN_OK);
-    for (int which = 0; which < 10; which++) {
-        pn_set *set = number(which);
+    for (int which = 0; which < SETS; which++) {
+        pn_set *set = set_number(which);
         pn_choices *choices = NULL;
         double tightest[PN_LP_COUNT] = { 0.0 };
 
@@ -258,7 +190,7 @@ static pn_status scenario(void *set, pn_err *err)
 
 int main(void)
 {
-    pn_set *set = number(9);
+    pn_set *set = set_number(9);
 
     every_set_is_what_it_says();
     losses_are_the_worst_ones();
