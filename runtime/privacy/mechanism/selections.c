@@ -127,6 +127,26 @@ double pn_selections_cost(const pn_selections *self)
     return self->cost;
 }
 
+double pn_selections_scale(const pn_selections_options *asked, double budget)
+{
+    pn_selections_options options = *asked;
+
+    options.scale = options.pure ? 2.0 * options.sum / budget : options.root / sqrt(2.0 * budget);
+    for (int i = 0; i < 64 && isfinite(options.scale); i++) {
+        pn_selections *made;
+        double cost;
+
+        if (pn_selections_new(&made, &options, NULL) != PN_OK)
+            return NAN;
+        cost = pn_selections_cost(made);
+        pn_selections_free(made);
+        if (cost <= budget)
+            return options.scale;
+        options.scale *= (options.pure ? cost / budget : sqrt(cost / budget)) * (1.0 + 0x1p-40);
+    }
+    return NAN;
+}
+
 /* ---- the door ---- */
 
 pn_status pn_selections_pay(pn_selections *self, pn_ledger *ledger, const char *label, const pn_rng *rng, pn_err *err)
@@ -135,6 +155,11 @@ pn_status pn_selections_pay(pn_selections *self, pn_ledger *ledger, const char *
         PN_TRY(pn_mechanism_pay(&self->base, ledger, label, rng, err));
     self->left = self->options.count;
     return PN_OK;
+}
+
+void pn_selections_paid(pn_selections *self)
+{
+    self->left = self->options.count;
 }
 
 /* |score| <= score_bound <= 2^52 u: the quotient is exact and its floor fits. */

@@ -10,7 +10,7 @@
  *     epsilon = 2 (sum d_r)/b.
  * Scores are rounded down to multiples of a unit u; with an error e of each score, rounded ones move by at most
  * d_r + 2e + u, for which sum d_r becomes sum d_r + m (2e + u), and sqrt(sum d_r^2) sqrt(sum d_r^2) + sqrt(m) (2e + u).
- * Depends on: mechanism.h, ledger.h, random/selection.h.  Used by: oracle. */
+ * Depends on: mechanism.h, ledger.h, random/selection.h.  Used by: oracle, solvers/frank_wolfe, federated. */
 #ifndef PN_PRIVACY_SELECTIONS_H
 #define PN_PRIVACY_SELECTIONS_H
 
@@ -40,6 +40,10 @@ typedef struct pn_selections pn_selections;
 pn_status pn_selections_new(pn_selections **out, const pn_selections_options *options, pn_err *err);
 void pn_selections_free(pn_selections *self); /* NULL allowed; what was paid for and not selected stays paid for */
 
+/** The least scale at which `count` selections cost at most `budget`, to what rounding adds: rho, or epsilon of a pure
+ *  price.  options->scale is not looked at.  NaN: none. */
+double pn_selections_scale(const pn_selections_options *options, double budget);
+
 /** What `count` selections cost, rounding included; borrowed. */
 pn_event *pn_selections_event(const pn_selections *self);
 /** The epsilon of that event, or its rho. */
@@ -48,6 +52,9 @@ double pn_selections_cost(const pn_selections *self);
 /** Charge `count` selections.  What is left of an earlier charge is lost.  Errors: as pn_mechanism_release, before its
  *  draw. */
 pn_status pn_selections_pay(pn_selections *self, pn_ledger *ledger, const char *label, const pn_rng *rng, pn_err *err);
+/** The caller has charged for `count` selections, at least the event's price, in an account of its own: as after
+ *  pn_selections_pay. */
+void pn_selections_paid(pn_selections *self);
 /** One of scores[n], from 0, n >= 1 and at most `most`; by the law above, exactly, over the rounded scores.  Errors:
  *  PN_EPRIVACY when nothing is left of what was paid for; nothing is drawn then. */
 pn_status pn_selections_pick(pn_selections *self, pn_rng *rng, const double *scores, size_t n, size_t *chosen,

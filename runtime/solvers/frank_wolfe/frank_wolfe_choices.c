@@ -36,25 +36,6 @@ static double budget_of_step(const pn_request *request, bool pure, size_t steps)
     return total / (double)steps * (1.0 - 0x1p-40);
 }
 
-/* The least scale at which all choices of a step cost at most `budget`, to what rounding adds; NaN: none. */
-static double scale_for(pn_selections_options options, double budget, pn_err *err)
-{
-    options.scale = options.pure ? 2.0 * options.sum / budget : options.root / sqrt(2.0 * budget);
-    for (int i = 0; i < 64 && isfinite(options.scale); i++) {
-        pn_selections *made;
-        double cost;
-
-        if (pn_selections_new(&made, &options, err) != PN_OK)
-            return NAN;
-        cost = pn_selections_cost(made);
-        pn_selections_free(made);
-        if (cost <= budget)
-            return options.scale;
-        options.scale *= (options.pure ? cost / budget : sqrt(cost / budget)) * (1.0 + 0x1p-40);
-    }
-    return NAN;
-}
-
 /* ---- steps ---- */
 
 typedef struct design {
@@ -77,14 +58,14 @@ static size_t best_steps(const fw_problem *at, const design *with)
     return fw_best_steps(at->gamma, a, FW_DEFAULT_STEPS);
 }
 
-static void evaluate(design *out, const fw_problem *at, const pn_arg *given, pn_err *err)
+static void evaluate(design *out, const fw_problem *at, const pn_arg *given)
 {
     size_t most = pn_steps_within(at->seconds);
 
     out->wanted = best_steps(at, out);
     out->steps = given->given ? given->count : out->wanted < most ? out->wanted : most;
     out->cost = budget_of_step(at->request, out->options.pure, out->steps);
-    out->options.scale = scale_for(out->options, out->cost, err);
+    out->options.scale = pn_selections_scale(&out->options, out->cost);
     out->bound = 2.0 * at->gamma / ((double)out->steps + 2.0) + out->options.scale * out->loss;
 }
 
@@ -99,9 +80,9 @@ static pn_status choose(design *out, const fw_problem *at, const pn_question *qu
     other = *out;
     other.options.pure = true;
     if (!only_pure)
-        evaluate(out, at, given, err);
+        evaluate(out, at, given);
     if (at->request->kind != PN_RHO) {
-        evaluate(&other, at, given, err);
+        evaluate(&other, at, given);
         if (only_pure || !(out->bound <= other.bound))
             *out = other;
     }
