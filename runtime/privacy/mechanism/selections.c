@@ -130,6 +130,7 @@ double pn_selections_cost(const pn_selections *self)
 double pn_selections_scale(const pn_selections_options *asked, double budget)
 {
     pn_selections_options options = *asked;
+    double more = 0x1p-40;
 
     options.scale = options.pure ? 2.0 * options.sum / budget : options.root / sqrt(2.0 * budget);
     for (int i = 0; i < 64 && isfinite(options.scale); i++) {
@@ -142,7 +143,8 @@ double pn_selections_scale(const pn_selections_options *asked, double budget)
         pn_selections_free(made);
         if (cost <= budget)
             return options.scale;
-        options.scale *= (options.pure ? cost / budget : sqrt(cost / budget)) * (1.0 + 0x1p-40);
+        options.scale *= (options.pure ? cost / budget : sqrt(cost / budget)) * (1.0 + more);
+        more *= 2.0; /* scales are multiples of 2u: what is missing may be less than that */
     }
     return NAN;
 }

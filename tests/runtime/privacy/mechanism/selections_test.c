@@ -91,6 +91,31 @@ static void the_price_is_that_of_the_rounded_numbers(void)
 }
 
 /* Neighbouring scores, each computed with an error of its own: the integers move by at most (d + 2e + u)/u. */
+/* Also where the price of the first scale is above the budget by less than one unit of the lattice takes away. */
+static void a_scale_is_found_that_costs_no_more_than_the_budget(void)
+{
+    static const double roots[] = { 0.5, 0.50000000000000377, 0.3, 1.0 / 3.0, 2.0, 0x1p-30, 1e9 };
+    static const double errors[] = { 0.0, 3.6772776663994622e-15, 1e-12, 1e-4 };
+
+    for (size_t way = 0; way < sizeof roots / sizeof *roots * 4 * 3 * 2; way++) {
+        pn_selections_options options = some(way % 2);
+        double budget = (const double[]){ 0.125, 0.1, 1e-3 }[way / 2 % 3], least, error = errors[way / 6 % 4];
+        double u = 2.0 * fmax(0x1p-20, fmin(2.0 * error, 0x1p-13)); /* in units of the sensitivity, at most */
+        pn_selections *self;
+
+        options.root = options.sum = roots[way / 24];
+        options.score_error = error * options.root;
+        options.score_bound = 2.0 * options.root;
+        options.scale = pn_selections_scale(&options, budget);
+        least = options.pure ? 2.0 * options.sum / budget : options.root / sqrt(2.0 * budget);
+        if (!CHECK(options.scale >= least && options.scale <= least * (1.0 + COUNT * (2.0 * error + u) + 0x1p-16)))
+            continue;
+        self = made(options);
+        CHECK(pn_selections_cost(self) <= budget);
+        pn_selections_free(self);
+    }
+}
+
 static void a_record_moves_an_integer_by_no_more_than_is_charged(void)
 {
     pn_rng *rng = seeded(3);
@@ -306,6 +331,7 @@ int main(void)
 {
     faults_are_noticed();
     the_price_is_that_of_the_rounded_numbers();
+    a_scale_is_found_that_costs_no_more_than_the_budget();
     a_record_moves_an_integer_by_no_more_than_is_charged();
     simulated_noise_is_for_teaching_alone();
     options_that_make_no_sense_are_refused();
