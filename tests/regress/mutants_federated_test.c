@@ -1,13 +1,14 @@
 /* mutants_federated_test.c -- audits of what leaves the parties of a federated run: none refutes what ledgers are
  * charged for, and each fault that is planted in a party (core/mutant.h) is caught.  A claim is read from the ledger,
  * never from the plan.  Every audit states a bound with confidence 1 - 1e-8 on the two data sets that its release tells
- * apart best, or nearly; honest parties meet 11 of them, so that a false alarm has a chance of at most 1.1e-7.  Seeds
+ * apart best, or nearly; honest parties meet 12 of them, so that a false alarm has a chance of at most 1.2e-7.  Seeds
  * are fixed.  The audit's data have 4 records; the first one is private,
  * and on the other side its features have the other sign.
  * Depends on: check.h, tests/runtime/federated/party/party_kit.h, and the objects with faults,
  * which the Makefile links. */
 #define _GNU_SOURCE
 #include "federated/server/server.h"
+#include "geometry/sets/sets.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/audit/audit.h"
 #include "runtime/federated/party/party_kit.h"
@@ -162,6 +163,48 @@ static bool clipped(void)
     return selections(4000, 20.0, 0.5, 0.0);
 }
 
+/* A party whose set is the interval from -1 to 1. */
+static pn_terms terms_of_interval(size_t rounds)
+{
+    pn_terms terms = terms_of(N, 1, rounds);
+    pn_arg ball[3] = { { .given = true, .count = 1 }, { .given = true, .real = 1.0 }, { 0 } };
+    pn_set *set = NULL;
+
+    terms.epsilon0 = 1.0;
+    terms.stay = false;
+    terms.features = 1;
+    CHECK(pn_set_from_args(&set, "linf_ball", ball, NULL) == PN_OK);
+    CHECK(pn_block_write(&terms.block, &terms.block_size, set, NULL) == PN_OK);
+    pn_set_free(set);
+    return terms;
+}
+
+/* Which end of it is chosen: what costs rho is one choice, of bounded range sqrt(8 rho).  Of that these two are worth
+ * half, and twice as much when noise is half of what it should be. */
+static bool vertices(void)
+{
+    const size_t trials = 20000;
+    const double q[N] = { 0.0 };
+    outputs o = outputs_new(trials);
+    double rho = 0.0;
+
+    for (int which = 0; which < 2; which++) {
+        pn_terms terms = terms_of_interval(trials);
+        side s = side_of(data_of(which, 1, 1.0, true), terms, 31 + (uint64_t)which);
+
+        for (size_t t = 0; t < trials; t++) {
+            pn_message reply = choice(&s, t + 1, NULL, q);
+
+            o.score[which][t] = reply.picks == 1 && reply.pick[0] == 0;
+            pn_message_clear(&reply);
+        }
+        rho = 0.5 * pow(charged_mu(&s, ": selection", trials), 2);
+        side_clear(&s);
+        pn_terms_drop(&terms);
+    }
+    return refuted(&o, sqrt(8.0 * rho), NAN);
+}
+
 /* Two questions.  What the private record says does not enter the first; what the third has puts both on one scale, and
  * the second moves the answer to the second question, so that on one side the two are the same question. */
 static bool reused(void)
@@ -289,6 +332,21 @@ static bool refusals(void)
     return left;
 }
 
+static bool refused_vertices(void)
+{
+    pn_terms terms = terms_of_interval(4);
+    side s = side_of(data_of(0, 1, 1.0, true), terms, 1);
+    pn_message reply = choice(&s, 1, NULL, NULL);
+    bool left;
+
+    pn_ledger_close(s.ledger);
+    left = ask(s.party, round_of(&s.terms, 2, NULL, NULL), &reply) != PN_MESSAGE_REFUSED;
+    pn_message_clear(&reply);
+    side_clear(&s);
+    pn_terms_drop(&terms);
+    return left;
+}
+
 static bool counts(void)
 {
     side s = side_of(data_of(0, 1, 1.0, true), terms_of(N, 1, 4), 1);
@@ -399,6 +457,9 @@ static const struct {
 } faults[] = {
     { "party_forgets_two", law },
     { "party_half_scale", law },
+    { "party_half_scale", vertices },
+    { "party_forgets_two", vertices },
+    { "sensitivity_half", vertices },
     { "party_forgets_labels", labels },
     { "party_forgets_q", margins },
     { "party_clips_nothing", clipped },
@@ -408,6 +469,7 @@ static const struct {
     { "party_alike_features", beside_features },
     { "party_stay_unpaid", scores },
     { "party_charges_after", refusals },
+    { "party_charges_after", refused_vertices },
     { "party_forgets_charge", counts },
     { "parties_alike", parties },
     { "runs_alike", later_runs },

@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "core/process.h"
+#include "core/size.h"
 #include "core/view.h"
 #include "federated/party/party_impl.h"
 #include "geometry/kernels/upper.h"
@@ -104,24 +105,37 @@ static void begin_reply(pn_message *reply, const pn_message *request, pn_message
     reply->score = reply->stay_score = NAN;
 }
 
-static void give_choice(pn_message *reply, const pn_message *request, const party_reply *stored)
+static pn_status give_choice(pn_message *reply, const pn_message *request, const pn_party *party, pn_err *err)
 {
+    size_t number = (size_t)request->round - 1, each = party->each;
+    const party_reply *stored = &party->replies[number];
+
+    PN_TRY(pn_message_reserve_picks(reply, each, err));
     begin_reply(reply, request, PN_MESSAGE_CHOICE);
     reply->code = stored->code;
     reply->score = stored->score;
     reply->stay_score = stored->stay_score;
+    if (each > 0)
+        memcpy(reply->pick, party->picks + number * each, each * sizeof *reply->pick);
+    return PN_OK;
 }
 
 static pn_status room_for_reply(pn_party *party, pn_err *err)
 {
     size_t room = party->room ? 2 * party->room : 16;
     party_reply *more;
+    uint32_t *picks;
 
     if (party->rounds < party->room)
         return PN_OK;
     more = pn_resize(party->replies, room, sizeof *more);
     PN_TRY(pn_made(more, err, "party: out of memory for %zu replies", room));
     party->replies = more;
+    if (party->each > 0) {
+        picks = room <= PN_SIZE_MAX / party->each ? pn_resize(party->picks, room * party->each, sizeof *picks) : NULL;
+        PN_TRY(pn_made(picks, err, "party: out of memory for %zu replies of %zu choices", room, party->each));
+        party->picks = picks;
+    }
     party->room = room;
     return PN_OK;
 }
@@ -157,11 +171,20 @@ static size_t column_of(int64_t code)
     return (size_t)(code > 0 ? code : -code) - 1;
 }
 
-static pn_status record_choice(pn_party *party, const party_reply *stored, pn_err *err)
+/* Columns that the choice moves are ones that may be asked for. */
+static void mark_chosen(pn_party *party, const party_reply *stored, const double *vertex)
+{
+    if (stored->code)
+        party->state[column_of(stored->code)] |= PARTY_CHOSEN;
+    for (size_t i = 0; vertex && i < party->data.columns; i++)
+        party->state[i] |= vertex[i] != 0.0 ? PARTY_CHOSEN : 0;
+}
+
+/* vertex  of a block [columns], else NULL.  was[columns]: room. */
+static pn_status record_choice(pn_party *party, const party_reply *stored, const double *vertex, unsigned char *was,
+                               pn_err *err)
 {
     before old = remember(party);
-    unsigned char *column = stored->code ? &party->state[column_of(stored->code)] : NULL;
-    unsigned char was = column ? *column : 0;
     pn_status status;
 
     party->replies[party->rounds++] = *stored;
@@ -172,51 +195,55 @@ static pn_status record_choice(pn_party *party, const party_reply *stored, pn_er
         party->count[PARTY_SCORE]++;
         party_accounts_settle(party, PARTY_SCORE);
     }
-    if (column)
-        *column |= PARTY_CHOSEN;
+    memcpy(was, party->state, party->data.columns);
+    mark_chosen(party, stored, vertex);
     PN_CRASH("party_crash_drawn");
     status = party_checkpoint_write(party, err);
     PN_CRASH("party_crash_recorded");
     if (status == PN_OK)
         return PN_OK;
     take_back(party, &old);
-    if (column)
-        *column = was;
+    memcpy(party->state, was, party->data.columns);
     return status;
 }
 
-static pn_status answer_round(pn_party *party, const pn_message *request, pn_message *reply, pn_task *task, pn_err *err)
+/* A round that has not been answered. */
+static pn_status answer_anew(pn_party *party, const pn_message *request, party_reply *fresh, pn_task *task, pn_err *err)
 {
     party_scores scores = { 0 };
-    party_reply fresh;
-    pn_status status;
+    unsigned char *was = NULL;
+    pn_status status = check_round(party, request, err);
 
-    PN_TRY(check_run(party, request, err));
-    digest_of(fresh.digest, request);
-    if (request->round >= 1 && request->round <= party->rounds) {
-        const party_reply *stored = &party->replies[request->round - 1];
-
-        if (memcmp(stored->digest, fresh.digest, PN_DIGEST_BYTES) != 0)
-            return pn_fail(err, PN_EPRIVACY, "party: round %llu was answered for another x or q",
-                           (unsigned long long)request->round);
-        give_choice(reply, request, stored);
-        return PN_OK;
-    }
-    status = check_round(party, request, err);
     if (status == PN_OK)
         status = party_prepare(party, task, err);
     if (status == PN_OK)
         status = room_for_reply(party, err);
     if (status == PN_OK)
+        status = pn_new(&was, party->data.columns, err, "party: out of memory for %zu columns", party->data.columns);
+    if (status == PN_OK)
         status = party_scores_of(party, request, &scores, task, err);
     if (status == PN_OK)
-        status = party_choose(party, request->round, &scores, &fresh, err);
+        status = party_choose(party, request->round, &scores, fresh,
+                              party->each ? party->picks + party->rounds * party->each : NULL, err);
+    if (status == PN_OK)
+        status = record_choice(party, fresh, scores.vertex, was, err);
     party_scores_clear(&scores);
-    if (status == PN_OK)
-        status = record_choice(party, &fresh, err);
-    if (status == PN_OK)
-        give_choice(reply, request, &party->replies[request->round - 1]);
+    pn_free(was);
     return status;
+}
+
+static pn_status answer_round(pn_party *party, const pn_message *request, pn_message *reply, pn_task *task, pn_err *err)
+{
+    party_reply fresh;
+
+    PN_TRY(check_run(party, request, err));
+    digest_of(fresh.digest, request);
+    if (request->round < 1 || request->round > party->rounds)
+        PN_TRY(answer_anew(party, request, &fresh, task, err));
+    else if (memcmp(party->replies[request->round - 1].digest, fresh.digest, PN_DIGEST_BYTES) != 0)
+        return pn_fail(err, PN_EPRIVACY, "party: round %llu was answered for another x or q",
+                       (unsigned long long)request->round);
+    return give_choice(reply, request, party, err);
 }
 
 static pn_status record_feature(pn_party *party, uint32_t column, pn_err *err)
@@ -282,6 +309,9 @@ static pn_status copy_last(pn_party *party, const pn_message *from, pn_err *err)
     PN_TRY(pn_message_reserve(&copy, from->count, 0, err));
     pn_message_clear(&party->last);
     party->last = *from;
+    party->last.terms = (pn_terms){ .block = NULL };
+    party->last.pick = NULL;
+    party->last.picks = 0;
     party->last.index = copy.index;
     party->last.value = copy.value;
     party->last.vector = NULL;

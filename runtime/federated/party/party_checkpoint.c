@@ -11,33 +11,40 @@
 #include "core/alloc.h"
 #include "federated/party/party_impl.h"
 
-#define MAGIC "penumbra party 1"
+#define MAGIC "penumbra party 2"
 
 static const pn_checkpoint_owner owner = { .name = "party", .what = "party" };
 
-/* The fixed part; replies, columns' states and the model follow. */
+/* The fixed part; replies, the model, columns' states, what makes the vertices of a block and the block follow. */
 typedef struct image {
     char magic[16];
-    uint64_t bytes, n, columns, rounds, phase, epoch, simulated;
+    uint64_t bytes, n, columns, rounds, each, phase, epoch, simulated;
     unsigned char key[PN_ADDRESS_KEY_BYTES], session[PN_SESSION_BYTES];
     unsigned char terms_digest[PN_DIGEST_BYTES], run_digest[PN_DIGEST_BYTES];
     uint64_t count[PARTY_KINDS], known[2][PARTY_KINDS];
-    pn_terms terms;
+    pn_terms terms; /* its block is no address here */
 } image;
 
-static size_t image_bytes(size_t rounds, size_t columns)
+static size_t image_bytes(size_t rounds, size_t each, size_t columns, size_t block)
 {
-    return sizeof(image) + rounds * sizeof(party_reply) + columns * (1 + sizeof(double));
+    return sizeof(image) + rounds * (sizeof(party_reply) + each * sizeof(uint32_t)) + columns * (1 + sizeof(double)) +
+           block * sizeof(double);
+}
+
+static size_t bytes_of(const pn_party *party)
+{
+    return image_bytes(party->rounds, party->each, party->data.columns, party->terms.block_size);
 }
 
 static void fill(image *to, const pn_party *party)
 {
     memset(to, 0, sizeof *to);
     memcpy(to->magic, MAGIC, sizeof to->magic);
-    to->bytes = image_bytes(party->rounds, party->data.columns);
+    to->bytes = bytes_of(party);
     to->n = party->data.n;
     to->columns = party->data.columns;
     to->rounds = party->rounds;
+    to->each = party->each;
     to->phase = (uint64_t)party->phase;
     to->epoch = party->epoch;
     to->simulated = party->key.simulated;
@@ -49,6 +56,7 @@ static void fill(image *to, const pn_party *party)
     for (int a = 0; a < 2; a++)
         memcpy(to->known[a], party->accounts[a].known, sizeof to->known[a]);
     to->terms = party->terms;
+    to->terms.block = NULL;
 }
 
 static unsigned char *put(unsigned char *at, const void *from, size_t bytes)
@@ -64,7 +72,7 @@ static unsigned char *make_image(const pn_party *party, size_t *size)
     unsigned char *at, *all;
     image fixed;
 
-    *size = image_bytes(party->rounds, party->data.columns);
+    *size = bytes_of(party);
     all = pn_alloc(*size, 1);
     if (!all)
         return NULL;
@@ -72,7 +80,9 @@ static unsigned char *make_image(const pn_party *party, size_t *size)
     at = put(all, &fixed, sizeof fixed);
     at = put(at, party->replies, party->rounds * sizeof *party->replies);
     at = put(at, party->model, party->data.columns * sizeof *party->model);
-    (void)put(at, party->state, party->data.columns);
+    at = put(at, party->state, party->data.columns);
+    at = put(at, party->picks, party->rounds * party->each * sizeof *party->picks);
+    (void)put(at, party->terms.block, party->terms.block_size * sizeof *party->terms.block);
     sodium_memzero(&fixed, sizeof fixed);
     return all;
 }
@@ -104,7 +114,9 @@ pn_status party_checkpoint_write(pn_party *party, pn_err *err)
 static pn_status check_image(const pn_party *party, const image *from, size_t size, const char *path, pn_err *err)
 {
     if (memcmp(from->magic, MAGIC, sizeof from->magic) != 0 || from->bytes != size || from->rounds > size ||
-        from->columns > size || image_bytes((size_t)from->rounds, (size_t)from->columns) != size ||
+        from->columns > size || from->each > size || from->terms.block_size > size || from->terms.block ||
+        (from->each > 0 && from->rounds > size / from->each) ||
+        image_bytes((size_t)from->rounds, (size_t)from->each, (size_t)from->columns, from->terms.block_size) != size ||
         from->phase > PN_PARTY_REFUSED)
         return pn_fail(err, PN_EPARSE,
                        "party: %.300s: its contents do not fit together; this is no checkpoint of a party", path);
@@ -124,6 +136,21 @@ static const unsigned char *take(const unsigned char *at, void *to, size_t bytes
     return at + bytes;
 }
 
+static pn_status room_for(pn_party *party, const image *fixed, size_t size, pn_err *err)
+{
+    size_t rounds = (size_t)fixed->rounds, picks = rounds * (size_t)fixed->each;
+
+    if (rounds > 0)
+        party->replies = pn_alloc(rounds, sizeof *party->replies);
+    if (picks > 0)
+        party->picks = pn_alloc(picks, sizeof *party->picks);
+    if (fixed->terms.block_size > 0)
+        party->terms.block = pn_alloc(fixed->terms.block_size, sizeof *party->terms.block);
+    return pn_made((party->replies || rounds == 0) && (party->picks || picks == 0) &&
+                       (party->terms.block || fixed->terms.block_size == 0),
+                   err, "party: out of memory for a checkpoint of %zu bytes", size);
+}
+
 static pn_status read_image(pn_party *party, const unsigned char *data, size_t size, const char *path, pn_err *err)
 {
     image fixed;
@@ -133,13 +160,11 @@ static pn_status read_image(pn_party *party, const unsigned char *data, size_t s
     if (size >= sizeof fixed)
         memcpy(&fixed, data, sizeof fixed);
     status = check_image(party, &fixed, size, path, err);
-    if (status == PN_OK && fixed.rounds > 0) {
-        party->replies = pn_alloc((size_t)fixed.rounds, sizeof *party->replies);
-        if (!party->replies)
-            status = pn_fail(err, PN_ENOMEM, "party: out of memory for a checkpoint of %zu bytes", size);
-    }
+    if (status == PN_OK)
+        status = room_for(party, &fixed, size, err);
     if (status == PN_OK) {
         party->rounds = party->room = (size_t)fixed.rounds;
+        party->each = (size_t)fixed.each;
         party->phase = (pn_party_phase)fixed.phase;
         party->epoch = fixed.epoch;
         party->key.simulated = fixed.simulated != 0;
@@ -150,10 +175,13 @@ static pn_status read_image(pn_party *party, const unsigned char *data, size_t s
         memcpy(party->count, fixed.count, sizeof fixed.count);
         for (int a = 0; a < 2; a++)
             memcpy(party->accounts[a].known, fixed.known[a], sizeof fixed.known[a]);
+        fixed.terms.block = party->terms.block;
         party->terms = fixed.terms;
         data = take(data + sizeof fixed, party->replies, party->rounds * sizeof *party->replies);
         data = take(data, party->model, party->data.columns * sizeof *party->model);
-        (void)take(data, party->state, party->data.columns);
+        data = take(data, party->state, party->data.columns);
+        data = take(data, party->picks, party->rounds * party->each * sizeof *party->picks);
+        (void)take(data, party->terms.block, party->terms.block_size * sizeof *party->terms.block);
     }
     sodium_memzero(&fixed, sizeof fixed);
     return status;

@@ -8,6 +8,7 @@
 
 #include "continual/checkpoint_file.h"
 #include "federated/party/party.h"
+#include "federated/wire/block.h"
 #include "federated/wire/release.h"
 #include "objective/losses/loss.h"
 #include "privacy/mechanism/mechanism.h"
@@ -45,10 +46,12 @@ typedef struct party_data {
 
 /* What is made of the terms and the data: S = J A and A^T y, and the price of one release of each kind. */
 typedef struct party_run {
-    pn_sketch *sketch; /* NULL: not made, or no longer needed */
-    double *sketched;  /* [columns][m]; NULL for the identity, whose columns are the data's */
-    double *products;  /* [columns] A^T y; NULL: nothing of all this is made */
-    pn_loss *loss;     /* logistic */
+    pn_sketch *sketch;   /* NULL: not made, or no longer needed */
+    double *sketched;    /* [columns][m]; NULL for the identity, whose columns are the data's */
+    double *products;    /* [columns] A^T y; NULL: nothing of all this is made */
+    pn_choices *choices; /* of a block; NULL: the l1 ball */
+    size_t width;        /* most entries of its vertices that are not 0 */
+    pn_loss *loss;       /* logistic */
     double feature_sensitivity;
     pn_event *price[PARTY_KINDS];          /* at most; NULL: there is none */
     unsigned char digest[PN_DIGEST_BYTES]; /* keyed, of `sketched` and `products` */
@@ -76,6 +79,8 @@ struct pn_party {
     unsigned char terms_digest[PN_DIGEST_BYTES], run_digest[PN_DIGEST_BYTES];
     party_reply *replies; /* [rounds] */
     size_t rounds, room;  /* replies there is room for */
+    uint32_t *picks;      /* [rounds][each] of a block, what makes its vertices */
+    size_t each;
     unsigned char *state; /* [columns] */
     uint64_t count[PARTY_KINDS];
     double *model; /* [columns] */
@@ -99,16 +104,19 @@ double party_sum_error(const pn_terms *terms, double pull);
  *  entries x_k has. */
 double party_score_bound(const pn_terms *terms, double pull);
 double party_score_error(const pn_terms *terms, double pull, double gradient_error, size_t count);
+/** Likewise of a candidate of a block, of l1 norm at most `longest`. */
+double party_block_error(const pn_terms *terms, double longest, double pull, double gradient_error);
 
 /** Events of one release of each kind into run->price.  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status party_price(party_run *run, const pn_terms *terms, pn_err *err);
 /** counts[kind] releases of each kind as one event; NULL when there is nothing to pay.  Errors: PN_ENOMEM. */
 pn_status party_price_all(pn_event **out, const party_run *run, const uint64_t counts[PARTY_KINDS], pn_err *err);
 
-/** The most that the terms let this party release: of each kind. */
-void party_most(const pn_terms *terms, uint64_t counts[PARTY_KINDS]);
-/** Likewise all parties together, where others have columns that nobody counts: a new one in each round. */
-void party_most_of_all(const pn_terms *terms, uint64_t counts[PARTY_KINDS]);
+/** The most that the terms let this party release: of each kind.  The run is made. */
+void party_most(const pn_party *party, uint64_t counts[PARTY_KINDS]);
+/** Likewise all parties together, where others have columns that nobody counts: a new one in each round, or with
+ *  blocks as many as the terms let any party upload. */
+void party_most_of_all(const pn_party *party, uint64_t counts[PARTY_KINDS]);
 /** The delta of epsilons that a ledger does not fix: its own, or its odometer's. */
 double party_delta(const pn_party *party);
 /** What all parties together may spend on a person, as the terms have it; infinite where they prove nothing.
@@ -134,7 +142,10 @@ typedef struct party_scores {
     double stay;                      /* <ghat, x_k> */
     double weight;                    /* ||x_k||_1 / r, at most 1 */
     double sensitivity, error, bound; /* of scores */
-    double unit;                      /* of those that are released: what a record moves them by as they are computed */
+    /* Of a block: its direction -ghat is in `score` [columns], `sensitivity` is of its entries, and the vertex [columns]
+     * that is chosen, with room for choosing it, is here. */
+    double *vertex;
+    double unit; /* of those that are released: what a record moves them by as they are computed */
 } party_scores;
 
 /** <a_i, w> over the records, within party_dot_error of its terms. */
@@ -148,8 +159,10 @@ void party_scores_clear(party_scores *scores);
 /** Count what both ledgers hold of this run.  `resumed`: it went on before, so what they hold must fit what is known.
  *  Errors: PN_EPRIVACY when it does not. */
 pn_status party_accounts_open(pn_party *party, bool resumed, pn_err *err);
-/** The answer to a round, from its scores; not recorded yet.  reply->digest is there already. */
-pn_status party_choose(pn_party *party, uint64_t round, const party_scores *scores, party_reply *reply, pn_err *err);
+/** The answer to a round, from its scores; not recorded yet.  reply->digest is there already.  Of a block: picks[each]
+ *  and scores->vertex. */
+pn_status party_choose(pn_party *party, uint64_t round, party_scores *scores, party_reply *reply, uint32_t *picks,
+                       pn_err *err);
 /** out[m]: the feature of column i with its noise; `paid`: released before. */
 pn_status party_feature(pn_party *party, uint32_t i, bool paid, double *out, pn_err *err);
 /** The last release is recorded: its charge belongs to it. */

@@ -222,6 +222,8 @@ void pn_party_free(pn_party *party)
     pn_rng_free(party->rng);
     pn_address_key_erase(&party->key);
     pn_free(party->replies);
+    pn_free(party->picks);
+    pn_terms_drop(&party->terms);
     pn_free(party->state);
     pn_free(party->model);
     pn_free(party);
@@ -280,7 +282,7 @@ static void report_cost(const pn_party *party, pn_party_report *out)
     if (!party->terms.is_private || !party->accounts[0].ledger || party->phase == PN_PARTY_NEW ||
         party->terms.mode == PN_FEDERATED_PAPER || !party->run.products)
         return;
-    party_most(&party->terms, most);
+    party_most(party, most);
     delta = party_delta(party);
     if (cost_of(&charged, party, made, delta) != PN_OK || cost_of(&whole, party, most, delta) != PN_OK ||
         party_person_epsilon(&out->person_epsilon, party, NULL) != PN_OK)

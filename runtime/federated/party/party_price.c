@@ -68,6 +68,13 @@ double party_score_error(const pn_terms *terms, double pull, double gradient_err
     return (from_gradient + ((double)count + 16.0) * UNIT * party_score_bound(terms, pull)) * UPWARD;
 }
 
+double party_block_error(const pn_terms *terms, double longest, double pull, double gradient_error)
+{
+    double product = ((double)terms->columns + 16.0) * UNIT * pull;
+
+    return longest * (gradient_error / (double)terms->records + product) * UPWARD;
+}
+
 double party_sum_error(const pn_terms *terms, double pull)
 {
     double n = (double)terms->records;
@@ -111,19 +118,20 @@ pn_status party_price_all(pn_event **out, const party_run *run, const uint64_t c
 
 /* ---- what terms allow ---- */
 
-void party_most(const pn_terms *terms, uint64_t counts[PARTY_KINDS])
+void party_most(const pn_party *party, uint64_t counts[PARTY_KINDS])
 {
-    counts[PARTY_SELECTION] = counts[PARTY_SCORE] = terms->iterations;
-    counts[PARTY_FEATURE] = terms->columns < terms->iterations ? terms->columns : terms->iterations;
+    counts[PARTY_SELECTION] = counts[PARTY_SCORE] = party->terms.iterations;
+    counts[PARTY_FEATURE] = pn_release_features(&party->terms, party->run.width);
 }
 
-void party_most_of_all(const pn_terms *terms, uint64_t counts[PARTY_KINDS])
+void party_most_of_all(const pn_party *party, uint64_t counts[PARTY_KINDS])
 {
-    uint64_t others = ((uint64_t)terms->parties - 1) * terms->iterations;
+    const pn_terms *terms = &party->terms;
+    uint64_t others = (uint64_t)terms->parties - 1;
 
-    party_most(terms, counts);
+    party_most(party, counts);
     for (int kind = 0; kind < PARTY_KINDS; kind++)
-        counts[kind] += others;
+        counts[kind] += others * (terms->block && kind == PARTY_FEATURE ? terms->features : terms->iterations);
 }
 
 double party_delta(const pn_party *party)
@@ -143,7 +151,7 @@ pn_status party_person_epsilon(double *out, const pn_party *party, pn_err *err)
     *out = INFINITY;
     if (!party->terms.is_private || party->terms.mode == PN_FEDERATED_PAPER || !party->accounts[0].ledger)
         return PN_OK;
-    party_most_of_all(&party->terms, counts);
+    party_most_of_all(party, counts);
     status = party_price_all(&event, &party->run, counts, err);
     if (status == PN_OK)
         *out = event ? pn_event_epsilon(event, 1, party_delta(party), NULL) : 0.0;

@@ -15,6 +15,7 @@
 #include "core/mutant.h"
 #include "federated/party/party_impl.h"
 #include "federated/wire/release.h"
+#include "privacy/mechanism/selections.h"
 #include "random/noise.h"
 
 /* ---- accounts ---- */
@@ -271,10 +272,81 @@ static pn_status choose_privately(pn_party *party, uint64_t round, const party_s
     return status;
 }
 
-pn_status party_choose(pn_party *party, uint64_t round, const party_scores *scores, party_reply *reply, pn_err *err)
+/* ---- vertices of blocks ---- */
+
+typedef struct picking {
+    pn_selections *selections; /* NULL: the largest score, the first of several */
+    pn_rng *rng;
+    uint32_t *picks;
+} picking;
+
+static pn_status pick(void *self, const double *scores, size_t count, size_t *chosen, pn_err *err)
+{
+    picking *by = self;
+
+    if (by->selections)
+        PN_TRY(pn_selections_pick(by->selections, by->rng, scores, count, chosen, err));
+    else
+        *chosen = best_of(scores, count);
+    *by->picks++ = (uint32_t)*chosen;
+    return PN_OK;
+}
+
+/* At the scale at which all choices of the round cost what is charged for them, whatever q makes of their sensitivity.
+ * A block of one point says nothing of records. */
+static pn_status open_selections(pn_selections **out, const pn_party *party, const party_scores *scores, pn_err *err)
+{
+    const pn_choices *choices = party->run.choices;
+    double unit = scores->sensitivity * (PN_MUTANT("party_half_scale") ? 0.5 : 1.0) * (1.0 + 0x1p-48);
+    pn_selections_options options = { .count = choices->picks,
+                                      .most = choices->most,
+                                      .sum = unit * choices->sums[PN_L1],
+                                      .root = unit * sqrt(choices->squares[PN_L1]),
+                                      .score_error = scores->error,
+                                      .score_bound = scores->bound,
+                                      .neighbours = party->terms.neighbours };
+
+    *out = NULL;
+    if (!party->terms.is_private || !(options.root > 0.0))
+        return PN_OK;
+    options.scale = pn_selections_scale(&options, pn_release_round_rho(&party->terms));
+    if (!(options.scale > 0.0))
+        return pn_fail(err, PN_EINVAL, "party: no noise makes %zu choices cost rho %g in a round", options.count,
+                       pn_release_round_rho(&party->terms));
+    return pn_selections_new(out, &options, err);
+}
+
+/* All choices of the round are charged before the first is drawn. */
+static pn_status choose_vertex(pn_party *party, uint64_t round, party_scores *scores, const party_reply *reply,
+                               uint32_t *picks, pn_err *err)
+{
+    const pn_choices *choices = party->run.choices;
+    picking by = { .rng = party->rng, .picks = picks };
+    pn_status status = open_selections(&by.selections, party, scores, err);
+
+    if (status == PN_OK && party->terms.is_private)
+        status = charge(party, PARTY_SELECTION, party->run.price[PARTY_SELECTION], err);
+    status = PN_MUTANT("party_charges_after") && by.selections ? PN_OK : status;
+    PN_CRASH("party_crash_paid");
+    if (status == PN_OK && by.selections) {
+        pn_selections_paid(by.selections);
+        go_to(party, AT_SELECTION, PN_MUTANT("party_reuses_noise") ? (round + 1) / 2 : round, reply->digest,
+              choices->picks);
+    }
+    if (status == PN_OK)
+        status =
+            pn_choices_make(choices, scores->score, pick, &by, scores->vertex + scores->sampled, scores->vertex, err);
+    pn_selections_free(by.selections);
+    return status;
+}
+
+pn_status party_choose(pn_party *party, uint64_t round, party_scores *scores, party_reply *reply, uint32_t *picks,
+                       pn_err *err)
 {
     reply->code = 0;
     reply->score = reply->stay_score = NAN;
+    if (party->terms.block)
+        return choose_vertex(party, round, scores, reply, picks, err);
     if (party->terms.mode == PN_FEDERATED_PAPER)
         return choose_paper(party, round, scores, reply, err);
     if (party->terms.is_private)

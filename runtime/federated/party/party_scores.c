@@ -29,6 +29,7 @@ void party_scores_clear(party_scores *scores)
     pn_free(scores->columns);
     pn_free(scores->gradient);
     pn_free(scores->score);
+    pn_free(scores->vertex);
     memset(scores, 0, sizeof *scores);
 }
 
@@ -179,6 +180,13 @@ static void fill_scores(const pn_terms *terms, const pn_message *request, party_
         out->score[out->candidates - 1] = -out->stay;
 }
 
+/* The direction in which a block's choices are made. */
+static void fill_direction(const pn_terms *terms, party_scores *out)
+{
+    for (size_t i = 0; i < out->sampled; i++)
+        out->score[i] = -(out->gradient[i] / (double)terms->records);
+}
+
 static pn_status room_for(const pn_party *party, const pn_message *request, party_scores *out, work *job, pn_err *err)
 {
     out->sampled = (size_t)party->terms.sampled;
@@ -188,6 +196,10 @@ static pn_status room_for(const pn_party *party, const pn_message *request, part
     job->margin = pn_alloc(party->data.n, sizeof *job->margin);
     job->asked = pn_alloc(out->sampled + request->count, sizeof *job->asked);
     job->gradient = out->gradient;
+    if (party->run.choices) {
+        out->vertex = pn_alloc(out->sampled + pn_choices_room(party->run.choices), sizeof *out->vertex);
+        PN_TRY(pn_made(out->vertex, err, "party: out of memory for a vertex of %zu coordinates", out->sampled));
+    }
     PN_TRY(pn_made(out->columns && out->gradient && out->score && job->margin && job->asked, err,
                    "party: out of memory for a round over %zu records", party->data.n));
     return PN_OK;
@@ -200,28 +212,46 @@ static pn_status check_bounds(const party_scores *out, pn_err *err)
     return pn_fail(err, PN_EINVAL, "party: q is too large: a score may move by %g", out->sensitivity);
 }
 
+/* What one record, and rounding, do to scores: of a block in units of its choices (choices.h), which are of l1 norm at
+ * most `longest`. */
+static void bound_scores(const work *job, size_t entries, party_scores *out)
+{
+    const pn_terms *terms = &job->party->terms;
+    const pn_choices *choices = job->party->run.choices;
+    double margin, pull, error;
+
+    bound_round(job, &margin, &error);
+    pull = party_pull(terms, margin);
+    if (choices) {
+        out->sensitivity = pn_release_entry_sensitivity(terms, margin);
+        out->bound = choices->longest[PN_L1] * pull * (1.0 + 0x1p-30);
+        out->error = party_block_error(terms, choices->longest[PN_L1], pull, error);
+    } else {
+        out->sensitivity = pn_release_score_sensitivity(terms, margin);
+        out->bound = party_score_bound(terms, pull);
+        out->error = party_score_error(terms, pull, error, entries);
+    }
+    out->unit = (out->sensitivity + 2.0 * out->error) * (1.0 + 0x1p-50);
+}
+
 static pn_status compute(work *job, const pn_message *request, party_scores *out, pn_task *task, pn_err *err)
 {
     const pn_terms *terms = &job->party->terms;
-    double margin, pull, error;
     pn_status status = pn_terms_sample(terms, request->round, out->columns, err);
 
     if (status == PN_OK)
         status = pn_sketch_transpose(job->party->run.sketch, job->q, job->margin, task, err);
     if (status != PN_OK)
         return status;
-    bound_round(job, &margin, &error);
-    pull = party_pull(terms, margin);
-    out->sensitivity = pn_release_score_sensitivity(terms, margin);
-    out->bound = party_score_bound(terms, pull);
-    out->error = party_score_error(terms, pull, error, request->count);
-    out->unit = (out->sensitivity + 2.0 * out->error) * (1.0 + 0x1p-50);
+    bound_scores(job, request->count, out);
     PN_TRY(check_bounds(out, err));
     if (party_by_records(terms))
         to_weights(job->party, job->margin);
     ask(job, out, request);
     status = pn_parallel(task, (job->count + COLUMNS - 1) / COLUMNS, entries, job, err);
-    if (status == PN_OK)
+    if (status == PN_OK && terms->block)
+        fill_direction(terms, out);
+    else if (status == PN_OK)
         fill_scores(terms, request, out);
     return status;
 }

@@ -45,6 +45,10 @@ static void digest_terms(unsigned char out[PN_DIGEST_BYTES], const pn_terms *t)
     feed(&hash, t->run, sizeof t->run);
     feed(&hash, whole, sizeof whole);
     feed(&hash, real, sizeof real);
+    if (t->block) {
+        feed(&hash, &t->features, sizeof t->features);
+        feed(&hash, t->block, t->block_size * sizeof *t->block);
+    }
     (void)crypto_generichash_final(&hash, out, PN_DIGEST_BYTES);
 }
 
@@ -166,6 +170,24 @@ static void digest_run(pn_party *party)
     (void)crypto_generichash_final(&hash, party->run.digest, PN_DIGEST_BYTES);
 }
 
+/* The set is the server's; what its choices cost is found from it here.  Others count on that no party uploads more
+ * than the terms say. */
+static pn_status open_block(pn_party *party, pn_err *err)
+{
+    const pn_terms *t = &party->terms;
+    party_run *run = &party->run;
+
+    run->width = 1;
+    if (!t->block)
+        return PN_OK;
+    PN_TRY(pn_block_open(&run->choices, &run->width, t->block, t->block_size, (size_t)t->columns, err));
+    if (pn_release_features(t, run->width) > t->features)
+        return pn_fail(err, PN_EPRIVACY,
+                       "party: the terms let no party upload more than %llu columns, and its own set may take %llu",
+                       (unsigned long long)t->features, (unsigned long long)pn_release_features(t, run->width));
+    return PN_OK;
+}
+
 void party_run_rest(party_run *run)
 {
     pn_sketch_free(run->sketch);
@@ -179,6 +201,7 @@ void party_run_clear(party_run *run)
     party_run_rest(run);
     pn_free(run->products);
     pn_loss_free(run->loss);
+    pn_choices_free(run->choices);
     for (int kind = 0; kind < PARTY_KINDS; kind++)
         pn_event_free(run->price[kind]);
     memset(run, 0, sizeof *run);
@@ -186,8 +209,10 @@ void party_run_clear(party_run *run)
 
 static pn_status make_run(pn_party *party, pn_task *task, pn_err *err)
 {
-    pn_status status = pn_sketch_new(&party->run.sketch, &party->terms.sketch, task, err);
+    pn_status status = open_block(party, err);
 
+    if (status == PN_OK)
+        status = pn_sketch_new(&party->run.sketch, &party->terms.sketch, task, err);
     if (status == PN_OK && party->terms.loss == PN_FEDERATED_LOGISTIC)
         status = pn_loss_from_args(&party->run.loss, pn_federated_loss_names[PN_FEDERATED_LOGISTIC], NULL, err);
     if (status == PN_OK)
@@ -202,14 +227,13 @@ static pn_status make_run(pn_party *party, pn_task *task, pn_err *err)
 /* The ledger covers what is still to be paid of the whole run. */
 static pn_status cover(const pn_party *party, const party_account *account, bool reserve, pn_err *err)
 {
-    const pn_terms *terms = &party->terms;
     uint64_t counts[PARTY_KINDS];
     pn_event *event = NULL;
     pn_status status;
 
     if (!account->ledger)
         return PN_OK;
-    party_most(terms, counts);
+    party_most(party, counts);
     for (int kind = 0; kind < PARTY_KINDS; kind++) {
         uint64_t paid = party->count[kind] + (account->there[kind] > account->known[kind]);
 
@@ -278,13 +302,13 @@ pn_status party_prepare(pn_party *party, pn_task *task, pn_err *err)
 static void forget(pn_party *party)
 {
     party_run_clear(&party->run);
-    memset(&party->terms, 0, sizeof party->terms);
+    pn_terms_drop(&party->terms);
     memset(party->terms_digest, 0, sizeof party->terms_digest);
     memset(party->run_digest, 0, sizeof party->run_digest);
     memset(party->state, 0, party->data.columns);
     memset(party->model, 0, party->data.columns * sizeof *party->model);
     memset(party->count, 0, sizeof party->count);
-    party->rounds = 0;
+    party->rounds = party->room = party->each = 0; /* replies of another length may follow */
     party->phase = PN_PARTY_NEW;
     pn_message_clear(&party->last);
 }
@@ -295,13 +319,15 @@ static pn_status begin_new(pn_party *party, const pn_message *request, pn_task *
 
     forget(party);
     party->epoch++;
-    party->terms = request->terms;
+    status = pn_terms_copy(&party->terms, &request->terms, err);
     digest_terms(party->terms_digest, &party->terms);
-    status = party_accounts_open(party, false, err);
+    if (status == PN_OK)
+        status = party_accounts_open(party, false, err);
     if (status == PN_OK)
         status = party_prepare(party, task, err);
     if (status == PN_OK) {
         memcpy(party->run_digest, party->run.digest, sizeof party->run_digest);
+        party->each = party->run.choices ? party->run.choices->picks : 0;
         party->phase = PN_PARTY_READY;
         status = party_checkpoint_write(party, err);
     }

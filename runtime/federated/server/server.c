@@ -26,6 +26,12 @@ static void free_round(pn_server *self)
     pn_free(self->requests);
     pn_free(self->replies);
     pn_free(self->moves);
+    for (size_t k = 0; self->choices && k < self->parties; k++)
+        pn_choices_free(self->choices[k]);
+    pn_free(self->choices);
+    pn_free(self->vertex);
+    pn_free(self->room);
+    pn_free(self->next);
     pn_free(self->index);
     pn_free(self->value);
 }
@@ -34,6 +40,8 @@ static void release(pn_server *self)
 {
     free_features(self);
     free_round(self);
+    for (size_t k = 0; self->terms && k < self->parties; k++)
+        pn_terms_drop(&self->terms[k]);
     pn_free(self->terms);
     pn_free(self->first);
     pn_free(self->x);
@@ -63,12 +71,35 @@ static pn_status allocate(pn_server *self, pn_err *err)
     self->requests = pn_calloc(parties, sizeof *self->requests);
     self->replies = pn_calloc(parties, sizeof *self->replies);
     self->moves = pn_alloc(parties, sizeof *self->moves);
+    self->choices = pn_calloc(parties, sizeof(pn_choices *));
+    self->vertex = pn_alloc(dim, sizeof *self->vertex);
+    self->next = pn_alloc(parties, sizeof *self->next);
     self->index = pn_alloc(dim, sizeof *self->index);
     self->value = pn_alloc(dim, sizeof *self->value);
     if (self->x && self->q && self->cached && self->counts && self->requested && self->next_x && self->next_q &&
-        self->requests && self->replies && self->moves && self->index && self->value)
+        self->requests && self->replies && self->moves && self->choices && self->vertex && self->next && self->index &&
+        self->value)
         return PN_OK;
     return pn_fail(err, PN_ENOMEM, "federated: out of memory for %zu parties with %zu columns", parties, dim);
+}
+
+static pn_status open_blocks(pn_server *self, pn_err *err)
+{
+    size_t most = 0;
+
+    for (size_t k = 0; k < self->parties; k++) {
+        const pn_terms *terms = &self->terms[k];
+        size_t width, room;
+
+        if (!terms->block)
+            continue;
+        PN_TRY(pn_block_open(&self->choices[k], &width, terms->block, terms->block_size, (size_t)terms->columns, err));
+        room = pn_choices_room(self->choices[k]) + (size_t)terms->columns;
+        most = room > most ? room : most;
+    }
+    if (most == 0)
+        return PN_OK;
+    return pn_new(&self->room, most, err, "federated: out of memory for a vertex of %zu numbers", most);
 }
 
 pn_status pn_server_room(pn_server *self, pn_err *err)
@@ -98,7 +129,7 @@ void pn_server_add_feature(pn_server *self, uint32_t party, uint32_t column, dou
 
 static pn_status copy_terms(pn_server *self, const pn_terms *terms, pn_err *err)
 {
-    self->terms = pn_alloc(self->parties, sizeof *self->terms);
+    self->terms = pn_calloc(self->parties, sizeof *self->terms);
     self->first = pn_alloc(self->parties + 1, sizeof *self->first);
     PN_TRY(pn_made(self->terms && self->first, err, "federated: out of memory for the terms of %zu parties",
                    self->parties));
@@ -109,7 +140,12 @@ static pn_status copy_terms(pn_server *self, const pn_terms *terms, pn_err *err)
         if (terms[k].parties != self->parties || terms[k].party != k)
             return pn_fail(err, PN_EINVAL, "federated: the terms are for %u parties, the transport has %zu",
                            terms[k].parties, self->parties);
-        self->terms[k] = terms[k];
+        if ((terms[k].block != NULL) != (terms[0].block != NULL))
+            return pn_fail(err, PN_EINVAL,
+                           "federated: some parties have sets of their own, and party %zu is not like "
+                           "the first",
+                           k + 1);
+        PN_TRY(pn_terms_copy(&self->terms[k], &terms[k], err));
         self->first[k + 1] = self->first[k] + (size_t)terms[k].columns;
         self->p = fmin(self->p, (double)terms[k].sampled / (double)terms[k].columns);
     }
@@ -190,6 +226,8 @@ static pn_status open_run(pn_server *self, const pn_server_options *options, pn_
         status = copy_terms(self, options->terms, err);
     if (status == PN_OK)
         status = allocate(self, err);
+    if (status == PN_OK)
+        status = open_blocks(self, err);
     if (status == PN_OK)
         status = pn_transport_gather(self->transport, task, err);
     if (status == PN_OK)

@@ -4,6 +4,7 @@
 
 #include "continual/checkpoint_file.h"
 #include "federated/server/server.h"
+#include "federated/wire/block.h"
 #include "federated/wire/release.h"
 
 #define PN_SERVER_DIGEST 32
@@ -32,6 +33,10 @@ struct pn_server {
     double *next_x, *next_q;
     pn_message *requests, *replies; /* [parties]; requests borrow all that they hold */
     int64_t *moves;                 /* [parties] the codes that count */
+    pn_choices **choices;           /* [parties] of blocks; entries are NULL where terms have none */
+    double *vertex;                 /* [dim] of blocks: what the parties chose */
+    double *room;                   /* for making one of them */
+    size_t *next;                   /* [parties] columns before it need no feature any more */
     uint32_t *index;                /* [dim] and the values: the x_k of all parties without their zeros */
     double *value;
 

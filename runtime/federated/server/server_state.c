@@ -73,6 +73,10 @@ static void feed_terms(crypto_generichash_state *state, const pn_terms *terms)
 
     FEED(state, counts);
     FEED(state, numbers);
+    if (!terms->block)
+        return;
+    FEED(state, terms->features);
+    crypto_generichash_update(state, (const unsigned char *)terms->block, terms->block_size * sizeof *terms->block);
 }
 
 static void digest_terms(const pn_server *self, unsigned char digest[PN_SERVER_DIGEST])

@@ -65,26 +65,57 @@ pn_status pn_server_fetch_again(pn_server *self, pn_task *task, pn_err *err)
     return status;
 }
 
-/* Those of the columns that move and have not been uploaded. */
-static pn_status fetch(pn_server *self, size_t *fetched, pn_task *task, pn_err *err)
+/* The party's next column, from next[party] on, that moves and has not been uploaded; the number of its columns: none
+ * is left. */
+static size_t next_missing(const pn_server *self, size_t party)
+{
+    size_t first = self->first[party], columns = (size_t)self->terms[party].columns, i = self->next[party];
+
+    if (!self->choices[party]) {
+        size_t only = (size_t)(llabs(self->moves[party]) - 1);
+
+        return i == 0 && self->moves[party] != 0 && !self->cached[first + only] ? only : columns;
+    }
+    while (i < columns && (self->vertex[first + i] == 0.0 || self->cached[first + i]))
+        i++;
+    return i;
+}
+
+/* One of each party at a time; *asked: how many. */
+static pn_status fetch_next(pn_server *self, size_t *asked, pn_task *task, pn_err *err)
 {
     pn_status status = PN_OK;
 
-    *fetched = 0;
+    *asked = 0;
     for (size_t k = 0; k < self->parties && status == PN_OK; k++) {
-        size_t column = (size_t)(llabs(self->moves[k]) - 1);
+        size_t column = next_missing(self, k);
 
+        self->next[k] = column + 1;
         (void)pn_server_request(self, k, PN_MESSAGE_NONE, 0);
-        if (self->moves[k] == 0 || self->cached[self->first[k] + column])
+        if (column >= self->terms[k].columns)
             continue;
         status = pn_server_charge_feature(self, k, column, err);
         pn_server_request(self, k, PN_MESSAGE_FETCH, self->rounds + 1)->column = (uint32_t)column;
-        ++*fetched;
+        ++*asked;
     }
-    if (status == PN_OK && *fetched > 0)
+    if (status == PN_OK && *asked > 0)
         status = exchange_features(self, task, err);
     PN_CRASH("server_crash_fetched");
     return status;
+}
+
+/* Those of the columns that move and have not been uploaded. */
+static pn_status fetch(pn_server *self, size_t *fetched, pn_task *task, pn_err *err)
+{
+    size_t asked = 0;
+
+    *fetched = 0;
+    memset(self->next, 0, self->parties * sizeof *self->next);
+    do {
+        PN_TRY(fetch_next(self, &asked, task, err));
+        *fetched += asked;
+    } while (asked > 0);
+    return PN_OK;
 }
 
 /* q = sum_i x_i v_i by plain sums in the order of the list: the same bits on every machine, so that a server which
@@ -103,6 +134,17 @@ void pn_server_combine(const pn_server *self, const double *x, double *q)
 
 /* ---- a round ---- */
 
+/* What the party chose, from the candidates that it names. */
+static pn_status check_vertex(pn_server *self, size_t party, pn_err *err)
+{
+    const pn_message *reply = &self->replies[party];
+
+    if (reply->code != 0 || pn_block_vertex(self->choices[party], reply->pick, reply->picks, self->room,
+                                            self->vertex + self->first[party], NULL) != PN_OK)
+        return pn_server_lied(self, party, "with choices that make no vertex of its set", err);
+    return PN_OK;
+}
+
 static pn_status check_choice(pn_server *self, size_t party, pn_err *err)
 {
     const pn_terms *terms = &self->terms[party];
@@ -110,6 +152,10 @@ static pn_status check_choice(pn_server *self, size_t party, pn_err *err)
     int64_t most = (int64_t)terms->columns;
     bool scores = terms->mode == PN_FEDERATED_BALL, may_stay = terms->mode == PN_FEDERATED_PRODUCT && terms->stay;
 
+    if (terms->block)
+        return check_vertex(self, party, err);
+    if (reply->picks > 0)
+        return pn_server_lied(self, party, "with several choices where there is one", err);
     if (reply->code < -most || reply->code > most)
         return pn_server_lied(self, party, "with a column that it does not have", err);
     if (reply->code == 0 && !may_stay)
@@ -164,8 +210,15 @@ static void choose_moves(pn_server *self, pn_server_round *out)
     }
     for (size_t k = 0; k < self->parties; k++) {
         self->moves[k] = !ball || k + 1 == out->best ? self->replies[k].code : 0;
-        out->moved += self->moves[k] != 0;
+        out->moved += self->moves[k] != 0 || self->choices[k];
     }
+}
+
+/* A block all of whose coordinates move; exactly to the vertex at the first step. */
+static void move_block(pn_server *self, size_t party, double gamma)
+{
+    for (size_t i = self->first[party]; i < self->first[party + 1]; i++)
+        self->next_x[i] = (1.0 - gamma) * self->next_x[i] + gamma * self->vertex[i];
 }
 
 /* next_x = x after the moves: a block that moves shrinks; of the ball all do when one moves. */
@@ -178,6 +231,8 @@ static void move(pn_server *self, double gamma, const pn_server_round *made)
         double *block = self->next_x + self->first[k];
         size_t column = (size_t)(llabs(self->moves[k]) - 1);
 
+        if (self->choices[k])
+            move_block(self, k, gamma);
         for (size_t i = 0; (ball ? made->moved > 0 : self->moves[k] != 0) && i < self->terms[k].columns; i++)
             block[i] *= 1.0 - gamma;
         if (self->moves[k] != 0)

@@ -147,7 +147,22 @@ static pn_status fed_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
 /* ---- step ---- */
 
-/* max over v of <gradient, x - v>, v in the product of the parties' balls or in the one ball. */
+/* max over v of <gradient, x - v>, v in the objective's set, which is the product of the parties' blocks. */
+static pn_status gap_of_blocks(double *gap, fed_state *self, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(self->base.plan->objective);
+    double along = 0.0, most = 0.0;
+
+    for (size_t i = 0; i < set->dim; i++) {
+        along += self->gradient[i] * self->x[i];
+        self->gradient[i] = -self->gradient[i];
+    }
+    PN_TRY(pn_set_support(set, self->gradient, set->dim, &most, NULL, err));
+    *gap = along + most;
+    return PN_OK;
+}
+
+/* Likewise, v in the product of the parties' balls or in the one ball. */
 static double gap_of(const fed_state *self)
 {
     const fed_plan *plan = plan_of(self);
@@ -175,6 +190,8 @@ static pn_status show_raw(fed_state *self, pn_oracle *ask, pn_trace_row *row, pn
     pn_server_model(self->server, self->x);
     PN_TRY(
         pn_objective_evaluate(self->base.plan->objective, self->x, &row->value, self->gradient, pn_ask_task(ask), err));
+    if (plan_of(self)->choices)
+        return gap_of_blocks(&row->gap, self, err);
     row->gap = gap_of(self);
     return PN_OK;
 }
@@ -246,7 +263,8 @@ static pn_status fed_left(const pn_plan *plan, const pn_step_context *context, b
 const pn_solver_ops fed_solver = {
     .name = "federated_frank_wolfe",
     .doc = "Frank-Wolfe over parties that hold different columns of the same records: in each round a party chooses "
-           "one of its columns privately, and sends that column, shortened and with noise, once.",
+           "a vertex of its set privately, one of its columns where that is an l1 ball, and sends each column that it "
+           "moves, shortened and with noise, once.",
     .source = "Lou, Cheung (2018), Algorithm 2, corrected",
     .params = federated_params,
     .reveals = PN_REVEALS_PROCESSES,

@@ -33,6 +33,8 @@ typedef struct fed_plan {
     pn_plan base;            /* first */
     pn_transport *transport; /* kept */
     pn_terms *terms;         /* [K]; run id zeros until a run draws one */
+    pn_choices **choices;    /* [K] of blocks; NULL: l1 balls */
+    size_t *width;           /* [K] of blocks, most entries of a vertex that are not 0 */
     size_t parties;
     double p;                              /* min tau_k / c_k */
     size_t features;                       /* F, at most so many uploads in a run */

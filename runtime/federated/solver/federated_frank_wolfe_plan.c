@@ -14,12 +14,13 @@ static const char *const paper_scales[] = { "text", "table", NULL };
 const pn_param federated_params[] = {
     { "transport", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, transport_class, "how the server reaches the parties" },
     { "mode", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_federated_mode_names,
-      "product: each party moves within an l1 ball of its own; ball: the best party moves, within the l1 ball; paper: "
-      "the article to the letter, unproven, for simulated runs" },
+      "product: each party moves within a set of its own, an l1 ball or its factor of the objective's set; ball: the best "
+      "party moves, within the l1 ball; paper: the article to the letter, unproven, for simulated runs" },
     { "sampled", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
-      "how many of its columns a party looks at in a round; by default all" },
+      "how many of its columns a party looks at in a round, of an l1 ball; by default all" },
     { "radii", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL,
-      "of mode \"product\": the l1 radius of each party [K], of sum at most the set's radius r; by default r/K" },
+      "of mode \"product\" over one l1 ball: the l1 radius of each party [K], of sum at most its radius r; by default "
+      "r/K" },
     { "clip", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, NAN, NULL,
       "clips the margins of records there, so that the sensitivity is fixed; 0: no clip, sensitivities are bounded "
       "anew in every round; by default 0 where the risk bound promises something, else at twice the largest that "
@@ -66,13 +67,15 @@ static pn_status read_set(fed_work *at, pn_err *err)
     if (!set)
         return pn_fail(err, PN_EINVAL, "%s: the objective has no constraint set; give set=pn.set.l1_ball{...}",
                        FED_OWNER);
-    if (!pn_set_is(set, "l1_ball", &at->radius))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: parties move along single columns, so the set must be an l1_ball about 0, got %s",
-                       FED_OWNER, set->ops->name);
+    at->blocks = !pn_set_is(set, "l1_ball", &at->radius);
+    if (at->blocks && at->mode != PN_FEDERATED_PRODUCT)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: in mode=\"%s\" parties move along single columns, so the set must be an l1_ball about 0, got "
+            "%s; mode=\"product\" takes products of boxes, simplices, hypersimplices, polytopes and l1 balls",
+            FED_OWNER, pn_federated_mode_names[at->mode], set->ops->name);
     if (pn_objective_regulariser(at->objective))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: takes no regulariser; the l1 ball is what keeps the model sparse",
-                       FED_OWNER);
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: takes no regulariser; the set is what limits the model", FED_OWNER);
     if (pn_objective_clip(at->objective) > 0.0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: no party sees a whole record whose gradient could be clipped; leave clip out of the "
@@ -204,6 +207,10 @@ static pn_status read_sampled(fed_work *at, pn_err *err)
     const pn_arg *arg = &at->own[FED_SAMPLED];
     fed_plan *plan = at->plan;
 
+    if (arg->given && plan->choices)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: sampled is for l1 balls, whose vertices are single columns; over %s leave it out",
+                       FED_OWNER, pn_objective_set(at->objective)->ops->name);
     if (arg->given && arg->count > plan->terms[at->largest].columns)
         return pn_fail(err, PN_EINVAL, "%s: sampled is %zu, but no party has more than %llu columns", FED_OWNER,
                        arg->count, (unsigned long long)plan->terms[at->largest].columns);
@@ -222,6 +229,11 @@ static pn_status read_radii(fed_work *at, pn_err *err)
     const pn_arg *arg = &at->own[FED_RADII];
     fed_plan *plan = at->plan;
 
+    if (at->blocks && arg->given)
+        return pn_fail(err, PN_EINVAL, "%s: radii are for an l1_ball that is split; the factors of %s have their own",
+                       FED_OWNER, pn_objective_set(at->objective)->ops->name);
+    if (at->blocks)
+        return PN_OK;
     at->reach = at->radius;
     if (arg->given && at->mode != PN_FEDERATED_PRODUCT)
         return pn_fail(err, PN_EINVAL, "%s: radii are for mode=\"product\"; leave them out of mode \"%s\"", FED_OWNER,
@@ -255,7 +267,12 @@ static pn_status read_stay(fed_work *at, pn_err *err)
 {
     const pn_arg *arg = &at->own[FED_STAY];
     fed_plan *plan = at->plan;
-    bool stay = arg->given ? arg->flag : at->mode == PN_FEDERATED_PRODUCT;
+    bool stay = arg->given ? arg->flag : at->mode == PN_FEDERATED_PRODUCT && !plan->choices;
+
+    if (stay && plan->choices)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: stay is for l1 balls, which parties may sample columns of; over %s leave it out", FED_OWNER,
+                       pn_objective_set(at->objective)->ops->name);
 
     if (arg->given && at->mode == PN_FEDERATED_PAPER)
         return pn_fail(err, PN_EINVAL, "%s: mode=\"paper\" has no \"stay\"; leave it out", FED_OWNER);
@@ -289,39 +306,6 @@ static pn_status read_clip(fed_work *at, pn_err *err)
     for (size_t k = 0; k < at->plan->parties; k++)
         at->plan->terms[k].clip = arg->real;
     return PN_OK;
-}
-
-/* ln of the number of candidates. */
-static double choices_of(const pn_terms *terms)
-{
-    bool stays = terms->stay && terms->mode == PN_FEDERATED_PRODUCT;
-
-    return log(2.0 * (double)terms->sampled + (stays ? 1.0 : 0.0));
-}
-
-static void count_choices(fed_work *at)
-{
-    const fed_plan *plan = at->plan;
-
-    at->choices = 0.0;
-    for (size_t k = 0; k < plan->parties; k++) {
-        double one = plan->terms[k].radius * choices_of(&plan->terms[k]);
-
-        at->choices = at->mode == PN_FEDERATED_BALL ? fmax(at->choices, one) : at->choices + one;
-    }
-}
-
-/* What features leave is shared by choices and scores: their errors a/sqrt(s) and b/sqrt(1 - s) are least together
- * where s : 1 - s is a^(2/3) : b^(2/3).  With all else equal a = ln(candidates)/sqrt(2) and b is that of the best of K,
- * or K + 1, scores. */
-static void share_budget(fed_work *at)
-{
-    double K = at->parties, a = at->choices / at->reach / sqrt(2.0);
-    double b = sqrt(at->plan->terms[0].stay ? (K + 1.0) * log(2.0 * K) : log(K));
-    double part = cbrt(b * b) / (cbrt(a * a) + cbrt(b * b));
-
-    at->share = at->own[FED_SHARE].real;
-    at->score_share = at->mode == PN_FEDERATED_BALL ? (1.0 - at->share) * fmin(fmax(part, 0.01), 0.99) : 0.0;
 }
 
 /* ---- the sketch ---- */
@@ -400,7 +384,8 @@ static pn_status open_sketch(fed_work *at, pn_err *err)
  * the worst case has (2 sum r_k)^2. */
 static void measure_objective(fed_work *at)
 {
-    double part = at->reach / at->radius, squares = 0.0;
+    const pn_set *set = pn_objective_set(at->objective);
+    double part = at->reach / at->radius, squares = 0.0, size;
 
     at->curvature = pn_objective_bounds(at->objective)->curvature * part * part;
     for (size_t k = 0; k < at->plan->parties; k++)
@@ -408,6 +393,10 @@ static void measure_objective(fed_work *at)
     if (at->mode == PN_FEDERATED_BALL)
         squares = at->reach * at->reach;
     at->unlike = at->curvature * squares / (2.0 * at->reach * at->reach);
+    if (at->plan->choices) { /* a polytope of one point: no curvature */
+        size = set->ops->diameter(set, PN_L1);
+        at->unlike = size > 0.0 ? at->curvature * pow(fmin(set->ops->diameter(set, PN_L2) / size, 1.0), 2) : 0.0;
+    }
     at->start_gap = at->loss == PN_FEDERATED_LOGISTIC ? log(2.0) - log1p(exp(-at->X * at->Y * at->reach))
                                                       : fmin(at->Y * at->Y / 2.0, at->X * at->Y * at->reach);
 }
@@ -427,6 +416,8 @@ static pn_status read_problem(fed_work *at, pn_err *err)
         status = check_start(&at->common[PN_OPT_START], err);
     if (status == PN_OK)
         status = open_terms(at, err);
+    if (status == PN_OK && at->blocks)
+        status = fed_read_blocks(at, err);
     if (status == PN_OK)
         status = read_sampled(at, err);
     if (status == PN_OK)
@@ -451,8 +442,7 @@ pn_status fed_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
     plan->party_epsilon = plan->party_rho = NAN;
     PN_TRY(read_problem(at, err));
     PN_TRY(open_sketch(at, err));
-    count_choices(at);
-    share_budget(at);
+    fed_share_budget(at);
     measure_objective(at);
     fed_choose_rounds(at);
     for (size_t k = 0; k < plan->parties; k++)
@@ -475,6 +465,14 @@ void fed_plan_destroy(pn_plan *plan)
     pn_event_free(self->feature);
     pn_event_free(self->score);
     pn_event_free(self->party_event);
+    for (size_t k = 0; k < self->parties; k++) {
+        if (self->choices)
+            pn_choices_free(self->choices[k]);
+        if (self->terms)
+            pn_terms_drop(&self->terms[k]);
+    }
+    pn_free(self->choices);
+    pn_free(self->width);
     pn_free(self->terms);
     pn_free(self);
 }

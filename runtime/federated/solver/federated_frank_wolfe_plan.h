@@ -21,8 +21,9 @@ typedef struct fed_work {
     pn_federated_mode mode;
     pn_federated_loss loss;
     bool is_private, identity;
+    bool blocks; /* the set is no single l1 ball: a product of the parties' */
     double n, d, parties;
-    double radius;  /* r of the set */
+    double radius;  /* r of the set; of blocks the reach */
     double reach;   /* ||x||_1 <= reach: sum of r_k, or r */
     double X, Y;    /* |a_ij| <= X, |y_j| <= Y */
     size_t largest; /* party with the most columns */
@@ -33,7 +34,9 @@ typedef struct fed_work {
     double share, score_share;               /* of the budget: features, scores */
     double curvature, start_gap;             /* C, h0 */
     double unlike;                           /* C of columns that are not alike, for the estimate: no bound */
-    double choices;   /* sum of r_k ln(candidates), or r ln(candidates) where the best party moves */
+    /* sum of r_k ln(candidates), or r ln(candidates) where the best party moves; of blocks the sum of sqrt(S_k) c_k,
+     * S_k the squares of their choices in l1 and c_k what these lose (choices.h) */
+    double choices;
     bool clips;       /* by itself, since the bound promises nothing */
     const char *rule; /* why so many rounds */
 } fed_work;
@@ -53,7 +56,10 @@ typedef struct fed_risk {
 
 /* ---- federated_frank_wolfe_plan_noise.c ---- */
 
-/** F, the most uploads in T rounds: sum of min(c_k, T), or min(d, T) where one party moves. */
+/** at->share and at->score_share, and at->choices but of blocks. */
+void fed_share_budget(fed_work *at);
+
+/** F, the most uploads in T rounds: sum of min(c_k, T width_k), or min(d, T) where one party moves. */
 double fed_most_features(const fed_work *at, double rounds);
 /** The noise with which T rounds cost rho by zCDP, but for rounding. */
 void fed_noise_at(const fed_work *at, double rho, double rounds, fed_noise *out);
@@ -63,6 +69,16 @@ double fed_request_rho(const fed_work *at);
 pn_status fed_set_noise(fed_work *at, pn_err *err);
 /** The largest singular value of J, by power iterations: to about 1e-4, from below. */
 pn_status fed_top_singular(double *out, const pn_sketch *sketch, pn_task *task, pn_err *err);
+
+/** Of the party that uploads most, likewise. */
+double fed_most_features_of_one(const fed_work *at, double rounds);
+
+/* ---- federated_frank_wolfe_plan_blocks.c ---- */
+
+/** The set of each party from the objective's, which is their product: `radius` and `reach`, and into the terms blocks,
+ *  or radii where every party's is an l1 ball about 0.  Errors: PN_EUNSUPPORTED where parties' columns cut through a
+ *  factor, or a vertex of one is not made of choices; PN_ENOMEM. */
+pn_status fed_read_blocks(fed_work *at, pn_err *err);
 
 /* ---- federated_frank_wolfe_plan_risk.c ---- */
 

@@ -16,6 +16,26 @@ static double entries_sent(double rounds, double columns)
     return rising * (rising - 1.0) / 2.0 + (rounds - rising) * columns;
 }
 
+/* Of the code, or the choices, that party k sends in a round. */
+static double bits_of(const fed_plan *plan, size_t k)
+{
+    const pn_choices *choices = plan->choices ? plan->choices[k] : NULL;
+
+    if (!choices)
+        return ceil(log2(2.0 * (double)plan->terms[k].columns + 1.0));
+    return (double)choices->picks * ceil(log2((double)choices->most));
+}
+
+/* Codes, or choices, of all parties in a round. */
+static double codes_of(const fed_plan *plan)
+{
+    double sum = plan->choices ? 0.0 : (double)plan->parties;
+
+    for (size_t k = 0; plan->choices && k < plan->parties; k++)
+        sum += (double)plan->choices[k]->picks;
+    return sum;
+}
+
 void fed_predict_traffic(fed_work *at)
 {
     fed_plan *plan = at->plan;
@@ -29,8 +49,10 @@ void fed_predict_traffic(fed_work *at)
     for (size_t k = 0; k < plan->parties; k++) {
         double columns = (double)plan->terms[k].columns;
 
-        plan->uplink_bits += T * ceil(log2(2.0 * columns + 1.0));
-        if (!one)
+        plan->uplink_bits += T * bits_of(plan, k);
+        if (plan->choices)
+            plan->downlink_floats += T * columns; /* at most */
+        else if (!one)
             plan->downlink_floats += entries_sent(T + 1.0, columns); /* x_k after the last round, too */
     }
 }
@@ -38,16 +60,19 @@ void fed_predict_traffic(fed_work *at)
 static void explain_traffic(fed_work *at)
 {
     fed_plan *plan = at->plan;
-    double codes = at->parties * (double)plan->base.iterations, m = (double)at->shape.m;
+    double rounds = at->parties * (double)plan->base.iterations, m = (double)at->shape.m;
+    double codes = codes_of(plan) * (double)plan->base.iterations;
 
-    pn_plan_add(&plan->base, "uplink codes", codes, "K T, %.6g bits: ceil(log2(2 c + 1)) each", plan->uplink_bits);
+    pn_plan_add(&plan->base, "uplink codes", codes, "%s, %.6g bits: ceil(log2(%s)) each",
+                plan->choices ? "choices of T vertices" : "K T", plan->uplink_bits,
+                plan->choices ? "candidates" : "2 c + 1");
     pn_plan_add(&plan->base, "uplink floats", plan->uplink_floats, "at most m F%s; %.9g numbers in all",
                 at->mode == PN_FEDERATED_BALL ? (plan->terms[0].stay ? " + 2 K T scores" : " + K T scores") : "",
                 plan->uplink_floats + codes);
     pn_plan_add(
         &plan->base, "downlink floats", plan->downlink_floats,
         "at most: q to every party in every round, m K T, and entries of x; %.9g numbers in all, with their indices",
-        plan->downlink_floats + (plan->downlink_floats - m * codes) + (double)plan->features);
+        plan->downlink_floats + (plan->downlink_floats - m * rounds) + (double)plan->features);
     pn_plan_add(&plan->base, "sketch upload", m * at->d,
                 "floats m d of sketching every column at once, for comparison");
     pn_plan_add(&plan->base, "raw upload", at->n * at->d, "floats n d of sending the columns themselves");
@@ -90,9 +115,10 @@ static void explain_parties(fed_work *at)
     pn_plan_add(&plan->base, "progress p", plan->p, "least tau/c; steps are 2/(p t + 2)");
     range(text, radii[0], radii[1]);
     pn_plan_add_text(&plan->base, "radius", text,
-                     at->mode == PN_FEDERATED_PRODUCT ? "of a party's own l1 ball; ||x||_1 <= %.6g"
-                     : at->mode == PN_FEDERATED_BALL  ? "of the l1 ball, in which one party moves: ||x||_1 <= %.6g"
-                                                      : "of each party's vertex: ||x||_1 may be K times %.6g",
+                     plan->choices                      ? "largest l1 norm in a party's own set; ||x||_1 <= %.6g"
+                     : at->mode == PN_FEDERATED_PRODUCT ? "of a party's own l1 ball; ||x||_1 <= %.6g"
+                     : at->mode == PN_FEDERATED_BALL    ? "of the l1 ball, in which one party moves: ||x||_1 <= %.6g"
+                                                        : "of each party's vertex: ||x||_1 may be K times %.6g",
                      at->reach);
 }
 
@@ -122,13 +148,17 @@ static void explain_problem(fed_work *at)
     pn_plan *plan = &at->plan->base;
 
     pn_plan_add_text(plan, "mode", pn_federated_mode_names[at->mode], "%s",
-                     at->mode == PN_FEDERATED_PRODUCT ? "every party moves within an l1 ball of its own"
-                     : at->mode == PN_FEDERATED_BALL  ? "the best party moves, within the l1 ball"
-                                                      : "the article to the letter");
+                     at->plan->choices                  ? "every party moves within a set of its own"
+                     : at->mode == PN_FEDERATED_PRODUCT ? "every party moves within an l1 ball of its own"
+                     : at->mode == PN_FEDERATED_BALL    ? "the best party moves, within the l1 ball"
+                                                        : "the article to the letter");
     pn_plan_add(plan, "records n", at->n, "public");
     explain_parties(at);
     pn_plan_add(plan, "entry bound X", at->X, "|a_ij| <= X, and |y_j| <= %.6g: enforced", at->Y);
-    pn_plan_add(plan, "curvature C", at->curvature, "max l'' (2 x %.4g X)^2, worst case", at->reach);
+    if (at->blocks)
+        pn_plan_add(plan, "curvature C", at->curvature, "of the product of the sets, worst case");
+    else
+        pn_plan_add(plan, "curvature C", at->curvature, "max l'' (2 x %.4g X)^2, worst case", at->reach);
     pn_plan_add(plan, "start gap h0", at->start_gap, "bounds f(0) - f*: %s",
                 at->loss == PN_FEDERATED_LOGISTIC ? "ln 2 - l(X r)" : "min(Y^2/2, X Y r)");
     explain_sketch(at);
@@ -145,22 +175,53 @@ static double quiet_margin(const fed_work *at)
     return clip > 0.0 ? clip : at->X * at->reach;
 }
 
+/* Every entry of the gradient moves by at most Delta, and choice r of a party by Delta rho_r: sqrt(S_k) is the l2 norm of
+ * its rho_r. */
+static void explain_choices(fed_work *at, double delta, bool fixed)
+{
+    fed_plan *plan = at->plan;
+    const pn_terms *terms = &plan->terms[at->largest];
+    double root = 0.0;
+    size_t worst = 0;
+
+    for (size_t k = 0; k < plan->parties; k++) {
+        double one = sqrt(plan->choices[k]->squares[PN_L1]);
+
+        worst = one > root ? k : worst;
+        root = fmax(root, one);
+    }
+    pn_plan_add(&plan->base, "choices a round", codes_of(plan), "that make the vertices of all parties");
+    pn_plan_add(&plan->base, "rho a vertex", pn_release_round_rho(terms),
+                "of %.6g, K T: all parties see the same records; a party's choices share one scale",
+                at->parties * (double)plan->base.iterations);
+    pn_plan_add(&plan->base, "Gumbel scale", delta * root / sqrt(2.0 * pn_release_round_rho(terms)),
+                "Delta sqrt(S/(2 rho))%s, S = %.6g the squares of its choices: party %zu, the largest",
+                fixed ? "" : " at B = X r", root * root, worst + 1);
+}
+
 static void explain_selection(fed_work *at, const fed_risk *dense)
 {
     pn_plan *plan = &at->plan->base;
     const pn_terms *terms = &at->plan->terms[at->largest];
-    double delta = pn_release_score_sensitivity(terms, quiet_margin(at));
-    bool fixed = terms->clip > 0.0 || at->loss == PN_FEDERATED_LOGISTIC;
+    bool fixed = terms->clip > 0.0 || at->loss == PN_FEDERATED_LOGISTIC, blocks = at->plan->choices != NULL;
+    double delta = blocks ? pn_release_entry_sensitivity(terms, quiet_margin(at))
+                          : pn_release_score_sensitivity(terms, quiet_margin(at));
+    const char *radius = blocks ? "" : "r_k ", *what = blocks ? "entry of the gradient" : "score";
 
-    pn_plan_add(plan, "epsilon a choice", terms->epsilon0,
-                "of %.6g, K T: all parties see the same records; bounded range",
-                at->parties * (double)plan->iterations);
+    if (!blocks)
+        pn_plan_add(plan, "epsilon a choice", terms->epsilon0,
+                    "of %.6g, K T: all parties see the same records; bounded range",
+                    at->parties * (double)plan->iterations);
     pn_plan_add(plan, "sensitivity Delta", delta,
-                at->loss == PN_FEDERATED_LOGISTIC ? "%.0f r_k X/n of every score: slopes are at most 1"
-                : terms->clip > 0.0               ? "%.0f r_k X (clip + Y)/n of every score"
-                                    : "%.0f r_k X (B + Y)/n of every score at B = X r; anew in every round",
-                pn_release_contributions(plan->request.neighbours));
-    pn_plan_add(plan, "Gumbel scale", 2.0 * delta / terms->epsilon0, "2 Delta/epsilon%s", fixed ? "" : " at B = X r");
+                at->loss == PN_FEDERATED_LOGISTIC ? "%.0f %sX/n of every %s: slopes are at most 1"
+                : terms->clip > 0.0               ? "%.0f %sX (clip + Y)/n of every %s"
+                                                  : "%.0f %sX (B + Y)/n of every %s at B = X r; anew in every round",
+                pn_release_contributions(plan->request.neighbours), radius, what);
+    if (blocks)
+        explain_choices(at, delta, fixed);
+    else
+        pn_plan_add(plan, "Gumbel scale", 2.0 * delta / terms->epsilon0, "2 Delta/epsilon%s",
+                    fixed ? "" : " at B = X r");
     if (terms->clip > 0.0)
         pn_plan_add(plan, "clip", terms->clip, "of the margins (J^T q)_j%s",
                     at->clips ? ", at 2 X r: unclipped the risk bound promises nothing; clip=0 leaves it out" : "");
@@ -175,7 +236,9 @@ static void explain_noise(fed_work *at, const fed_risk *dense)
     const pn_terms *terms = &plan->terms[at->largest];
 
     pn_plan_add(&plan->base, "features F", (double)plan->features, "uploads at most: %s, each column once",
-                at->mode == PN_FEDERATED_BALL ? "min(d, T)" : "sum of min(c_k, T)");
+                at->mode == PN_FEDERATED_BALL ? "min(d, T)"
+                : plan->choices               ? "sum of min(c_k, T entries of a vertex)"
+                                              : "sum of min(c_k, T)");
     if (at->mode == PN_FEDERATED_PAPER) {
         pn_plan_add(&plan->base, "Laplace scale", terms->laplace_scale,
                     "2 G r/(K n) sqrt(%s T ln(2/delta))/%s: the article's",
@@ -199,14 +262,15 @@ static void explain_party(fed_work *at)
 {
     fed_plan *plan = at->plan;
     const pn_request *request = &plan->base.request;
-    double T = (double)plan->base.iterations, columns = (double)plan->terms[at->largest].columns;
+    double T = (double)plan->base.iterations;
 
-    pn_plan_add(&plan->base, "a party's rho", plan->party_rho, "zCDP of %.6g choices and %.6g features at most%s", T,
-                fmin(T, columns), plan->score ? ", and scores" : "");
+    pn_plan_add(&plan->base, "a party's rho", plan->party_rho, "zCDP of %.6g %s and %.6g features at most%s", T,
+                plan->choices ? "vertices" : "choices", fed_most_features_of_one(at, T),
+                plan->score ? ", and scores" : "");
     if (request->kind == PN_EPSILON_DELTA)
         pn_plan_add(&plan->base, "a party's epsilon", plan->party_epsilon,
-                    "at delta %.3g: of the party with most columns by itself; the plan's is of all together",
-                    request->delta);
+                    "at delta %.3g: of the party with most %s by itself; the plan's is of all together", request->delta,
+                    plan->choices ? "features" : "columns");
 }
 
 /* ---- the risk ---- */
@@ -216,7 +280,8 @@ static void explain_parts(fed_work *at, const fed_risk *dense, const fed_risk *s
     pn_plan *plan = &at->plan->base;
 
     if (at->is_private)
-        pn_plan_add(plan, "e of choices", dense->selection + dense->score, "Gumbel scale ln(candidates)%s, summed%s",
+        pn_plan_add(plan, "e of choices", dense->selection + dense->score, "Gumbel scale %s%s, summed%s",
+                    at->plan->choices ? "x sum of W((K - 1)/e), K candidates of a choice" : "ln(candidates)",
                     at->mode == PN_FEDERATED_BALL ? " + score noise" : "",
                     at->mode == PN_FEDERATED_PRODUCT ? " over parties" : "");
     if (at->is_private && at->loss == PN_FEDERATED_SQUARED)
@@ -247,7 +312,7 @@ static void explain_risk(fed_work *at, const fed_risk *dense, const fed_risk *sp
     else
         pn_plan_add(plan, "excess risk bound", dense->bound, "2 (h0 + C/p)/(p T + 2) + e/p, expected%s%s",
                     at->identity ? "" : " where iota holds",
-                    at->mode == PN_FEDERATED_PRODUCT && at->parties > 1.0
+                    at->mode == PN_FEDERATED_PRODUCT && at->parties > 1.0 && !at->blocks
                         ? "; over the product of the balls, whose minimum may be above that of the l1 ball"
                         : "");
     if (!isfinite(at->curvature))

@@ -15,6 +15,52 @@
 #define LEAST_EPSILON 0x1p-39 /* of one selection */
 #define MOST_EPSILON  0x1p10
 
+/* ---- shares of the budget ---- */
+
+/* ln of the number of candidates. */
+static double choices_of(const pn_terms *terms)
+{
+    bool stays = terms->stay && terms->mode == PN_FEDERATED_PRODUCT;
+
+    return log(2.0 * (double)terms->sampled + (stays ? 1.0 : 0.0));
+}
+
+static void count_choices(fed_work *at)
+{
+    const fed_plan *plan = at->plan;
+
+    if (plan->choices)
+        return; /* fed_read_blocks has */
+    at->choices = 0.0;
+    for (size_t k = 0; k < plan->parties; k++) {
+        double one = plan->terms[k].radius * choices_of(&plan->terms[k]);
+
+        at->choices = at->mode == PN_FEDERATED_BALL ? fmax(at->choices, one) : at->choices + one;
+    }
+}
+
+/* What features leave is shared by choices and scores: their errors a/sqrt(s) and b/sqrt(1 - s) are least together
+ * where s : 1 - s is a^(2/3) : b^(2/3).  With all else equal a = ln(candidates)/sqrt(2) and b is that of the best of K,
+ * or K + 1, scores. */
+void fed_share_budget(fed_work *at)
+{
+    double K = at->parties, a, b, part;
+
+    count_choices(at);
+    a = at->choices / at->reach / sqrt(2.0);
+    b = sqrt(at->plan->terms[0].stay ? (K + 1.0) * log(2.0 * K) : log(K));
+    part = cbrt(b * b) / (cbrt(a * a) + cbrt(b * b));
+    at->share = at->own[FED_SHARE].real;
+    at->score_share = at->mode == PN_FEDERATED_BALL ? (1.0 - at->share) * fmin(fmax(part, 0.01), 0.99) : 0.0;
+}
+
+/* ---- releases ---- */
+
+static double features_of(const fed_work *at, size_t k, double rounds)
+{
+    return fmin((double)at->plan->terms[k].columns, rounds * (at->plan->width ? (double)at->plan->width[k] : 1.0));
+}
+
 double fed_most_features(const fed_work *at, double rounds)
 {
     double sum = 0.0;
@@ -22,8 +68,17 @@ double fed_most_features(const fed_work *at, double rounds)
     if (at->mode == PN_FEDERATED_BALL)
         return fmin(at->d, rounds);
     for (size_t k = 0; k < at->plan->parties; k++)
-        sum += fmin((double)at->plan->terms[k].columns, rounds);
+        sum += features_of(at, k, rounds);
     return sum;
+}
+
+double fed_most_features_of_one(const fed_work *at, double rounds)
+{
+    double most = 0.0;
+
+    for (size_t k = 0; k < at->plan->parties; k++)
+        most = fmax(most, features_of(at, k, rounds));
+    return most;
 }
 
 double fed_request_rho(const fed_work *at)
@@ -119,12 +174,12 @@ static pn_status party_event(fed_work *at, const fed_noise *noise, pn_err *err)
 {
     fed_plan *plan = at->plan;
     const pn_request *request = &plan->base.request;
-    size_t rounds = plan->base.iterations, columns = (size_t)plan->terms[at->largest].columns;
+    size_t rounds = plan->base.iterations;
     one_each one;
     pn_status status = one_each_init(&one, at, noise, 1.0, err);
 
     if (status == PN_OK)
-        status = compose(&plan->party_event, &one, rounds, columns < rounds ? columns : rounds, err);
+        status = compose(&plan->party_event, &one, rounds, (size_t)fed_most_features_of_one(at, (double)rounds), err);
     if (status != PN_OK) {
         one_each_clear(&one);
         return status;
@@ -206,6 +261,13 @@ static void write_noise(fed_work *at, const fed_noise *noise)
     }
 }
 
+/* No party uploads more. */
+static void write_features(fed_work *at)
+{
+    for (size_t k = 0; at->plan->choices && k < at->plan->parties; k++)
+        at->plan->terms[k].features = (uint64_t)fed_most_features_of_one(at, (double)at->plan->base.iterations);
+}
+
 pn_status fed_set_noise(fed_work *at, pn_err *err)
 {
     fed_plan *plan = at->plan;
@@ -214,6 +276,7 @@ pn_status fed_set_noise(fed_work *at, pn_err *err)
     pn_status status = PN_OK;
 
     plan->features = (size_t)fed_most_features(at, (double)plan->base.iterations);
+    write_features(at);
     plan->base.proven = !paper || !at->is_private;
     plan->base.worthless = paper && at->is_private;
     if (!at->is_private)

@@ -94,9 +94,7 @@ static double sketch_error(const fed_work *at, double column_size)
 /* Delta of a party with radius 1. */
 static double unit_sensitivity(const fed_work *at, double margin)
 {
-    const pn_terms *terms = &at->plan->terms[0];
-
-    return pn_release_score_sensitivity(terms, margin) / terms->radius;
+    return pn_release_entry_sensitivity(&at->plan->terms[0], margin);
 }
 
 static double score_error(const fed_work *at, double sigma)

@@ -15,6 +15,8 @@ void pn_message_clear(pn_message *message)
     pn_free(message->index);
     pn_free(message->value);
     pn_free(message->vector);
+    pn_free(message->pick);
+    pn_terms_drop(&message->terms);
     memset(message, 0, sizeof *message);
 }
 
@@ -38,6 +40,17 @@ pn_status pn_message_reserve(pn_message *message, size_t count, size_t size, pn_
     message->value = value;
     message->size = size;
     message->vector = vector;
+    return PN_OK;
+}
+
+pn_status pn_message_reserve_picks(pn_message *message, size_t picks, pn_err *err)
+{
+    uint32_t *pick = picks ? pn_alloc(picks, sizeof *pick) : NULL;
+
+    PN_TRY(pn_made(pick || picks == 0, err, "federated: out of memory for a vertex of %zu choices", picks));
+    pn_free(message->pick);
+    message->picks = picks;
+    message->pick = pick;
     return PN_OK;
 }
 
@@ -91,7 +104,8 @@ size_t pn_message_scalars(const pn_message *message)
     case PN_MESSAGE_DONE:
         return 2 * message->count + message->size;
     case PN_MESSAGE_CHOICE:
-        return 1 + (size_t)!isnan(message->score) + (size_t)!isnan(message->stay_score);
+        return (message->picks > 0 ? message->picks : 1) + (size_t)!isnan(message->score) +
+               (size_t)!isnan(message->stay_score);
     case PN_MESSAGE_FETCH:
         return 1;
     case PN_MESSAGE_FEATURE:

@@ -7,7 +7,7 @@
  *     READY, or REFUSED         ->                 the party has checked terms and budget
  *                               <- ROUND t, x_k, q
  *     CHOICE code (scores)      ->                 paid for; the same bytes again if asked again
- *                               <- FETCH i         only for a column that this server has not got
+ *                               <- FETCH i         only for a column that this server has not got, one after the other
  *     FEATURE J a_i + noise     ->                 paid for at the first time
  *                               <- DONE x_k        or REFUSED: the run is over
  *
@@ -63,7 +63,10 @@ typedef struct pn_message {
     size_t size;
     double *vector; /* [size] */
 
-    /* CHOICE: 0 stays, +-(i + 1) moves toward +-r_k e_i.  FETCH, FEATURE: column i. */
+    /* CHOICE: 0 stays, +-(i + 1) moves toward +-r_k e_i; of a block the candidates that make its vertex (block.h), and
+     * code 0.  Owned by the message.  FETCH, FEATURE: column i. */
+    size_t picks;
+    uint32_t *pick; /* [picks] */
     int64_t code;
     double score,
         /* released in PN_FEDERATED_BALL, NaN elsewhere: <vertex, ghat> of the choice and <x_k, ghat_k>, the smaller the
@@ -80,6 +83,8 @@ typedef struct pn_message {
 void pn_message_clear(pn_message *message);
 /** Room for x_k and a vector, uninitialised; what was there is freed.  Errors: PN_ENOMEM. */
 pn_status pn_message_reserve(pn_message *message, size_t count, size_t size, pn_err *err);
+/** Room for the choices that make a vertex, likewise. */
+pn_status pn_message_reserve_picks(pn_message *message, size_t picks, pn_err *err);
 /** Make `message` a REFUSED answer to `request` (NULL: to nobody) with the status and message of err. */
 void pn_message_refuse(pn_message *message, const pn_message *request, const pn_err *err);
 
@@ -87,7 +92,7 @@ void pn_message_refuse(pn_message *message, const pn_message *request, const pn_
  *  and nothing answers NONE. */
 bool pn_message_answers(const pn_message *request, const pn_message *reply);
 
-/** Numbers in it that speak of the run: 1 for a code, a score, the column of FETCH; 2 for each entry of x_k; `size` for
+/** Numbers in it that speak of the run: 1 for a code or choice, a score, the column of FETCH; 2 for each entry of x_k; `size` for
  *  a vector.  For the accounts of traffic. */
 size_t pn_message_scalars(const pn_message *message);
 

@@ -47,13 +47,18 @@ double pn_release_contributions(pn_neighbours neighbours)
     return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
 }
 
-double pn_release_score_sensitivity(const pn_terms *terms, double margin)
+double pn_release_entry_sensitivity(const pn_terms *terms, double margin)
 {
     double label = PN_MUTANT("party_forgets_labels") ? 0.0 : terms->label_bound;
     double slope = terms->loss == PN_FEDERATED_LOGISTIC ? 1.0 : margin + label;
     double moved = PN_MUTANT("party_forgets_two") ? 1.0 : pn_release_contributions(terms->neighbours);
 
-    return terms->radius * moved * terms->feature_bound * slope / (double)terms->records * UPWARD;
+    return moved * terms->feature_bound * slope / (double)terms->records * UPWARD;
+}
+
+double pn_release_score_sensitivity(const pn_terms *terms, double margin)
+{
+    return terms->radius * pn_release_entry_sensitivity(terms, margin);
 }
 
 /* The article bounds what one record adds to an entry of the gradient by X (X r + Y), as if q were A x. */
@@ -65,11 +70,29 @@ static pn_status article_selection(pn_event **out, const pn_terms *terms, pn_err
     return pn_event_report_noisy_max(out, terms->laplace_scale, sensitivity, terms->neighbours, err);
 }
 
+uint64_t pn_release_features(const pn_terms *terms, size_t width)
+{
+    return terms->iterations < terms->columns && terms->iterations * width < terms->columns ? terms->iterations * width
+                                                                                            : terms->columns;
+}
+
+double pn_release_round_rho(const pn_terms *terms)
+{
+    double epsilon = pn_dyadic_value(pn_dyadic_floor(terms->epsilon0));
+
+    return epsilon * epsilon / 8.0;
+}
+
 pn_status pn_release_selection(pn_event **out, const pn_terms *terms, pn_err *err)
 {
     *out = NULL;
     if (terms->mode == PN_FEDERATED_PAPER)
         return article_selection(out, terms, err);
+    if (terms->block) {
+        pn_arg rho = { .given = true, .real = pn_release_round_rho(terms) };
+
+        return pn_event_from_args(out, "zcdp", &rho, terms->neighbours, err);
+    }
     return pn_event_exponential(out, pn_dyadic_value(pn_dyadic_floor(terms->epsilon0)), terms->neighbours, err);
 }
 

@@ -1,7 +1,7 @@
 /* release.h -- what a party releases and what that costs, from public numbers alone.  The plan prices a run and parties
  * draw and charge by the same functions, so that a run costs what its plan says to the last bit.
  *   selection  one of at most 2 tau + 1 candidates, by the exponential mechanism with epsilon0
- *              (PN_FEDERATED_PAPER: Laplace noise)
+ *              (PN_FEDERATED_PAPER: Laplace noise); of a block the choices that make a vertex
  *   feature    m numbers J a_i with Gaussian noise, once for each column
  *   score      (PN_FEDERATED_BALL) the best score in units of Delta_t, the round's sensitivity, with Gaussian noise;
  *              with `stay` also <ghat_k, x_k>
@@ -43,7 +43,17 @@ double pn_release_contributions(pn_neighbours neighbours);
  */
 double pn_release_score_sensitivity(const pn_terms *terms, double margin);
 
-/** What one selection is charged.  epsilon0 is charged and drawn with as it is rounded down to 20 significant bits.
+/** Likewise any entry of the gradient. */
+double pn_release_entry_sensitivity(const pn_terms *terms, double margin);
+
+/** rho of a round of a party with a block: epsilon0^2/8, with epsilon0 rounded down as below.  Its choices have the one
+ *  scale of noise at which they cost no more (privacy/mechanism/selections.h). */
+double pn_release_round_rho(const pn_terms *terms);
+
+/** Columns that a party uploads at most, of vertices with `width` entries that are not 0: min(c_k, T width). */
+uint64_t pn_release_features(const pn_terms *terms, size_t width);
+
+/** What one selection is charged, of a block all choices of a round.  epsilon0 is charged and drawn with as it is rounded down to 20 significant bits.
  *  Of PN_FEDERATED_PAPER: the Laplace noise of a selection at the article's sensitivity, which is not proven.
  *  Errors: PN_EINVAL for epsilon0 below 2^-40; PN_ENOMEM. */
 pn_status pn_release_selection(pn_event **out, const pn_terms *terms, pn_err *err);

@@ -2,6 +2,7 @@
  * Depends on: terms.h, random/address.h, random/sample.h.  Used by: party, server, plan. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "federated/wire/terms.h"
@@ -113,6 +114,20 @@ static pn_status check_stay(const pn_terms *terms, pn_err *err)
     return PN_OK;
 }
 
+static pn_status check_block(const pn_terms *terms, pn_err *err)
+{
+    if (!terms->block)
+        return terms->features == 0
+                   ? PN_OK
+                   : pn_fail(err, PN_EINVAL, "terms: features are limited for blocks only, got %" PRIu64,
+                             terms->features);
+    if (terms->mode != PN_FEDERATED_PRODUCT || terms->stay || terms->sampled != terms->columns)
+        return pn_fail(
+            err, PN_EINVAL,
+            "terms: parties with sets of their own move in mode product, look at all columns, and never stay");
+    return check_count("features", terms->features, UINT32_MAX - 1, err);
+}
+
 static pn_status check_scales(const pn_terms *terms, pn_err *err)
 {
     bool noisy = terms->is_private, paper = terms->mode == PN_FEDERATED_PAPER;
@@ -130,12 +145,34 @@ static pn_status check_scales(const pn_terms *terms, pn_err *err)
 pn_status pn_terms_check(const pn_terms *terms, pn_err *err)
 {
     static pn_status (*const checks[])(const pn_terms *, pn_err *) = { check_kinds,  check_sizes, check_sketch,
-                                                                       check_bounds, check_stay,  check_scales };
+                                                                       check_bounds, check_stay,  check_block,
+                                                                       check_scales };
     pn_status status = PN_OK;
 
     for (size_t i = 0; status == PN_OK && i < sizeof checks / sizeof *checks; i++)
         status = checks[i](terms, err);
     return status;
+}
+
+pn_status pn_terms_copy(pn_terms *to, const pn_terms *from, pn_err *err)
+{
+    pn_terms copy = *from;
+
+    memset(to, 0, sizeof *to);
+    copy.block = NULL;
+    if (from->block) {
+        PN_TRY(pn_new(&copy.block, from->block_size, err, "terms: out of memory for a set of %zu numbers",
+                      from->block_size));
+        memcpy(copy.block, from->block, from->block_size * sizeof *copy.block);
+    }
+    *to = copy;
+    return PN_OK;
+}
+
+void pn_terms_drop(pn_terms *terms)
+{
+    pn_free(terms->block);
+    memset(terms, 0, sizeof *terms);
 }
 
 size_t pn_terms_columns(size_t d, size_t parties, size_t party)

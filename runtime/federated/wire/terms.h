@@ -19,8 +19,10 @@
 #define PN_RUN_ID      16
 
 typedef enum pn_federated_mode {
-    PN_FEDERATED_PRODUCT = 0, /* over the product of K l1 balls of radius r_k: every party moves in every round */
-    PN_FEDERATED_BALL,        /* over the l1 ball of radius r: the best party moves */
+    PN_FEDERATED_PRODUCT =
+        0,             /* over the product of K l1 balls of radius r_k, or of K blocks: every party moves in every
+                                 round */
+    PN_FEDERATED_BALL, /* over the l1 ball of radius r: the best party moves */
     PN_FEDERATED_PAPER /* the article to the letter, for comparison: x may leave the ball, and nothing is proven */
 } pn_federated_mode;
 extern const char *const pn_federated_mode_names[]; /* "product", "ball", "paper", NULL */
@@ -47,10 +49,15 @@ typedef struct pn_terms {
     uint32_t party;   /* from 0 */
     uint64_t columns; /* c_k */
     uint64_t sampled; /* tau_k columns are looked at in a round, 1 .. c_k */
-    double radius;    /* r_k of the product, r of the ball */
+    double radius;    /* r_k of the product, r of the ball; of a block: max ||x_k||_1 */
+    /* PN_FEDERATED_PRODUCT: the set that x_k is in, as block.h has it, owned; NULL: the l1 ball of that radius.  All
+     * parties of a run have one, or none has. */
+    double *block;
+    size_t block_size;
+    uint64_t features; /* of blocks, else 0: no party uploads more; each sees to that its own block does not */
 
     /* The noise.  A selection is exponential with epsilon0 whatever its sensitivity,
-     * which each party computes in every round. */
+     * which each party computes in every round.  With blocks all choices of a round together cost rho = epsilon0^2/8. */
     double epsilon0;      /* of one selection; 0 without privacy, and in PN_FEDERATED_PAPER, which has: */
     double laplace_scale; /* on each gradient entry, PN_FEDERATED_PAPER; else 0 */
     double sigma_feature; /* std of the noise on each entry of an uploaded feature */
@@ -62,6 +69,11 @@ typedef struct pn_terms {
 /** What is wrong with them, before anybody's data is looked at.  Errors: PN_EINVAL, naming the term,
  *  its value and the range. */
 pn_status pn_terms_check(const pn_terms *terms, pn_err *err);
+
+/** *to = from with a block of its own.  Errors: PN_ENOMEM, with *to that owns nothing. */
+pn_status pn_terms_copy(pn_terms *to, const pn_terms *from, pn_err *err);
+/** Frees what they own, and zeroes them. */
+void pn_terms_drop(pn_terms *terms);
 
 /** c_k columns of d over K parties: d/K each, the first d mod K one more. */
 size_t pn_terms_columns(size_t d, size_t parties, size_t party);

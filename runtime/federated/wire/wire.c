@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "core/purse.h"
+#include "federated/wire/block.h"
 #include "federated/wire/penumbra.pb-c.h"
 #include "federated/wire/wire.h"
 #include "federated/wire/wire_check.h"
@@ -81,6 +82,10 @@ static void pack_terms(parcel *p, const pn_message *m)
     p->terms.sigma_score = t->sigma_score;
     p->terms.clip = t->clip;
     p->terms.stay = t->stay;
+    p->terms.n_block = t->block_size;
+    p->terms.block = t->block;
+    p->terms.has_features = t->block != NULL;
+    p->terms.features = t->features;
     p->envelope.terms = &p->terms;
     p->envelope.body_case = PENUMBRA__ENVELOPE__BODY_TERMS;
 }
@@ -113,6 +118,8 @@ static void pack_choice(parcel *p, const pn_message *m)
     p->choice.score = m->score;
     p->choice.has_stay_score = !isnan(m->stay_score);
     p->choice.stay_score = m->stay_score;
+    p->choice.n_pick = m->picks;
+    p->choice.pick = m->pick;
     p->envelope.choice = &p->choice;
     p->envelope.body_case = PENUMBRA__ENVELOPE__BODY_CHOICE;
 }
@@ -267,6 +274,24 @@ static pn_status read_hello(const reading *r, const Penumbra__Hello *hello)
     return status;
 }
 
+static pn_status read_block(const reading *r, const Penumbra__Terms *terms)
+{
+    pn_terms *t = &r->out->terms;
+
+    if (terms->n_block > PN_BLOCK_NUMBERS_MAX)
+        return pn_fail(r->err, PN_EPARSE, "wire: terms: a set of %zu numbers, at most %zu are accepted", terms->n_block,
+                       PN_BLOCK_NUMBERS_MAX);
+    if (terms->has_features != (terms->n_block > 0))
+        return pn_fail(r->err, PN_EPARSE, "wire: terms: features and block come together");
+    if (terms->n_block == 0)
+        return PN_OK;
+    PN_TRY(pn_new(&t->block, terms->n_block, r->err, "wire: out of memory for a set of %zu numbers", terms->n_block));
+    memcpy(t->block, terms->block, terms->n_block * sizeof *t->block);
+    t->block_size = terms->n_block;
+    t->features = terms->features;
+    return PN_OK;
+}
+
 static pn_status read_terms(const reading *r, const Penumbra__Terms *terms)
 {
     pn_message *m = r->out;
@@ -300,7 +325,7 @@ static pn_status read_terms(const reading *r, const Penumbra__Terms *terms)
     t->stay = terms->stay;
     if (t->sketch.m != terms->sketch_rows || t->sketch.n != terms->sketch_columns)
         return pn_fail(r->err, PN_EPARSE, "wire: terms: a sketch of more rows or columns than this machine counts");
-    return PN_OK;
+    return read_block(r, terms);
 }
 
 static pn_status read_choice(const reading *r, const Penumbra__Choice *choice)
@@ -314,6 +339,12 @@ static pn_status read_choice(const reading *r, const Penumbra__Choice *choice)
     /* Absent is how "none" is said; a NaN that is sent is a number gone wrong. */
     if ((choice->has_score && isnan(m->score)) || (choice->has_stay_score && isnan(m->stay_score)))
         return pn_fail(r->err, PN_EPARSE, "wire: choice: a score is NaN");
+    if (choice->n_pick > r->limits->block)
+        return pn_fail(r->err, PN_EPARSE, "wire: choice: a vertex of %zu choices, at most %zu are accepted",
+                       choice->n_pick, r->limits->block);
+    PN_TRY(pn_message_reserve_picks(m, choice->n_pick, r->err));
+    if (choice->n_pick > 0)
+        memcpy(m->pick, choice->pick, choice->n_pick * sizeof *m->pick);
     return PN_OK;
 }
 

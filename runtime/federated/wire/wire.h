@@ -8,7 +8,7 @@
 #include "federated/wire/message.h"
 #include "penumbra/federated.h"
 
-#define PN_WIRE_VERSION 1
+#define PN_WIRE_VERSION 2 /* 1 had no sets but l1 balls */
 
 /** *bytes: allocated, *size long; to be freed by pn_free.  What is not printable in the reason of REFUSED is written as
  *  '?'.

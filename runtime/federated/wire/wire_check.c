@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "federated/wire/block.h"
 #include "federated/wire/wire_check.h"
 
 #define DEFAULT_BYTES   ((size_t)256 << 20)
@@ -172,6 +173,10 @@ static pn_status check_terms(const inspection *i)
         return REFUSE(i, "wire: terms: sketch_rows must be 1 to %zu, got %zu", i->limits->vector, t->sketch.m);
     if (check_enums(i, t) != PN_OK)
         return i->failure;
+    if ((t->block != NULL) != (t->block_size > 0) || t->block_size > PN_BLOCK_NUMBERS_MAX)
+        return REFUSE(i, "wire: terms: a set of %zu numbers, must have 1 to %zu", t->block_size, PN_BLOCK_NUMBERS_MAX);
+    if (check_numbers(i, "block", t->block, t->block_size) != PN_OK)
+        return i->failure;
     return check_numbers(i, "terms", numbers, sizeof numbers / sizeof *numbers);
 }
 
@@ -183,6 +188,10 @@ static pn_status check_choice(const inspection *i)
     if (m->code < -most || m->code > most)
         return REFUSE(i, "wire: choice: code must be -%lld to %lld, got %lld", (long long)most, (long long)most,
                       (long long)m->code);
+    if (m->picks > i->limits->block || (m->picks > 0 && !m->pick))
+        return REFUSE(i, "wire: choice: a vertex of %zu choices, at most %zu are accepted", m->picks, i->limits->block);
+    if (m->picks > 0 && (m->code != 0 || !isnan(m->score)))
+        return REFUSE(i, "wire: choice: a vertex of %zu choices has no code and no score", m->picks);
     if (isinf(m->score) || isinf(m->stay_score))
         return REFUSE(i, "wire: choice: a score is infinite");
     if (isnan(m->score) && !isnan(m->stay_score))

@@ -84,7 +84,7 @@ static void a_score_that_is_not_paid_for_does_not_leave(void)
         leave(s.ledgers[which], price(&s, PARTY_SELECTION) + 0.5 * price(&s, PARTY_SCORE));
         CHECK(party_scores_of(s.party, &request, &scores, NULL, NULL) == PN_OK);
         memcpy(drawn, s.party->rng->key, sizeof drawn);
-        CHECK(party_choose(s.party, 1, &scores, &fresh, NULL) == PN_EBUDGET);
+        CHECK(party_choose(s.party, 1, &scores, &fresh, NULL, NULL) == PN_EBUDGET);
         CHECK(fresh.code == 0 && isnan(fresh.score) && isnan(fresh.stay_score));
         CHECK(memcmp(drawn, s.party->rng->key, sizeof drawn) == 0); /* nor drawn */
         CHECK(charged(s.ledgers[0], ": score") == 0 && charged(s.ledgers[1], ": score") == 0);
@@ -164,7 +164,7 @@ static shown noise_of(records r, pn_terms terms)
     CHECK(ask_terms(party, &terms, &reply) == PN_MESSAGE_READY);
     request = round_of(&terms, 1, NULL, (double[N]){ 1.0, -1.0, 0.5, 0.25 });
     CHECK(party_scores_of(party, &request, &scores, NULL, NULL) == PN_OK);
-    CHECK(party_choose(party, 1, &scores, &made, NULL) == PN_OK);
+    CHECK(party_choose(party, 1, &scores, &made, NULL, NULL) == PN_OK);
     out.choice =
         made.score + scores.score[made.code > 0 ? 2 * (made.code - 1) + 1 : 2 * (-made.code - 1)] / scores.unit;
     CHECK(party_feature(party, 0, false, out.feature, NULL) == PN_OK);

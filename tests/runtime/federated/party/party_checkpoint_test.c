@@ -233,7 +233,7 @@ static void another_question_has_other_noise(const records *r)
     request = round_of(&terms, 1, NULL, NULL);
     CHECK(party_scores_of(party, &request, &scores, NULL, NULL) == PN_OK);
     for (int i = 0; i < 3; i++)
-        CHECK(party_choose(party, 1, &scores, &made[i], NULL) == PN_OK);
+        CHECK(party_choose(party, 1, &scores, &made[i], NULL, NULL) == PN_OK);
     CHECK(made[0].score == made[1].score && made[0].score != made[2].score);
     party_scores_clear(&scores);
     pn_message_clear(&request);

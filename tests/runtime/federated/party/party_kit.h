@@ -132,7 +132,7 @@ static inline pn_message request_of(pn_message_kind kind, const pn_terms *terms,
 
     memcpy(request.run, terms->run, PN_RUN_ID);
     if (kind == PN_MESSAGE_TERMS)
-        request.terms = *terms;
+        CHECK(pn_terms_copy(&request.terms, terms, NULL) == PN_OK);
     return request;
 }
 

@@ -432,7 +432,7 @@ static void no_request_makes_it_crash_or_overspend(void)
         request = round_of(&s.terms, s.party->rounds + pn_rng_below(rng, 2), x, q);
         request.kind = what < 2 ? PN_MESSAGE_TERMS : what < 4 ? PN_MESSAGE_FETCH : PN_MESSAGE_ROUND;
         request.column = (uint32_t)pn_rng_below(rng, C);
-        request.terms = s.terms;
+        CHECK(pn_terms_copy(&request.terms, &s.terms, NULL) == PN_OK);
         for (uint64_t faults = pn_rng_below(rng, 3); faults > 0; faults--)
             spoil(&request, rng);
         if (memcmp(request.run, s.terms.run, PN_RUN_ID) == 0 && pn_rng_below(rng, 2))

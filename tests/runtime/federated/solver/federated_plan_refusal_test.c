@@ -38,7 +38,10 @@ static void sets_that_are_no_l1_ball_about_zero(void)
     refuses(&f, PN_EINVAL, "no constraint set; give set=pn.set.l1_ball");
     CHECK(pn_set_shift(&shifted, f.set, shift, 6, NULL) == PN_OK);
     use_parts(&f, f.data, f.loss, shifted, 0.0);
-    refuses(&f, PN_EUNSUPPORTED, "the set must be an l1_ball about 0");
+    refuses(
+        &f, PN_EUNSUPPORTED,
+        "a product of one set for each party; of party 1, coordinates 1 to 3 cut through the l1_ball of coordinates "
+        "1 to 6");
     CHECK(pn_set_scale(&scaled, f.set, -2.0, NULL) == PN_OK);
     use_parts(&f, f.data, f.loss, scaled, 0.0);
     use_rounds(&f, 3);

@@ -164,7 +164,7 @@ static void other_protocols_at_the_port_disturb_nobody(void)
 
 static void send_rubbish(kit_raw *raw, int count)
 {
-    static const unsigned char cut[] = { 0x08, 0x01, 0x12, 0x10, 0x00, 0x11 };
+    static const unsigned char cut[] = { 0x08, 0x02, 0x12, 0x10, 0x00, 0x11 };
 
     for (int i = 0; i < count; i++) {
         switch (i % 3) {
@@ -286,9 +286,9 @@ static void a_party_of_another_version_stops_the_run(void)
     pn_err err;
 
     couple_open(&c);
-    kit_raw_bytes(&c.raw, "\x08\x02\xff", 3);
+    kit_raw_bytes(&c.raw, "\x08\x01\xff", 3);
     CHECK(kit_exchange(&c.s, PN_MESSAGE_ROUND, 1, M, NULL, &err) == PN_EUNSUPPORTED);
-    CHECK(strstr(err.message, "clinic-1: wire: a message of version 2, this program speaks version 1") != NULL);
+    CHECK(strstr(err.message, "clinic-1: wire: a message of version 1, this program speaks version 2") != NULL);
     couple_close(&c);
 }
 

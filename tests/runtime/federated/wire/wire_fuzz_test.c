@@ -129,7 +129,7 @@ static size_t make_input(unsigned char out[2 * LONGEST])
         for (size_t i = 0; i < size; i++)
             out[i] = (unsigned char)draw(256);
         out[0] = 0x08;
-        out[1] = (unsigned char)(draw(8) ? 1 : draw(256));
+        out[1] = (unsigned char)(draw(8) ? PN_WIRE_VERSION : draw(256));
         return size;
     case 1:
         return crowd(out);
@@ -203,7 +203,7 @@ static void fields_without_end_are_refused_within_the_memory_of_a_message(void)
         return;
     for (size_t i = 0; i < size; i += 2) {
         input[i] = 0x08; /* the version, two million times */
-        input[i + 1] = 0x01;
+        input[i + 1] = PN_WIRE_VERSION;
     }
     pn_allocator_set(&counting);
     taken = 0;

@@ -38,8 +38,9 @@ static inline void kit_hello(pn_message *m)
     m->label_bound = 1.0;
 }
 
-static inline void kit_terms(pn_message *m)
+static inline pn_status kit_terms(pn_message *m)
 {
+    static const double block[3] = { 5.0, 77.0, 0.1 };
     pn_terms *t = &m->terms;
 
     memcpy(t->run, m->run, sizeof t->run);
@@ -64,6 +65,13 @@ static inline void kit_terms(pn_message *m)
     t->sigma_score = 2.0;
     t->clip = 1e300;
     t->stay = true;
+    t->features = 12;
+    t->block = pn_alloc(3, sizeof *t->block);
+    if (!t->block)
+        return PN_ENOMEM;
+    t->block_size = 3;
+    memcpy(t->block, block, sizeof block);
+    return PN_OK;
 }
 
 /* *m must be zeroed or cleared before. */
@@ -88,7 +96,7 @@ static inline pn_status kit_message(pn_message *m, pn_message_kind kind)
     if (kind == PN_MESSAGE_HELLO)
         kit_hello(m);
     if (kind == PN_MESSAGE_TERMS)
-        kit_terms(m);
+        PN_TRY(kit_terms(m));
     if (block)
         kit_block(m);
     if (vector)
@@ -130,7 +138,8 @@ static inline bool kit_same_terms(const pn_terms *a, const pn_terms *b)
            a->sampled == b->sampled && kit_same_number(a->radius, b->radius) &&
            kit_same_number(a->epsilon0, b->epsilon0) && kit_same_number(a->laplace_scale, b->laplace_scale) &&
            kit_same_number(a->sigma_feature, b->sigma_feature) && kit_same_number(a->sigma_score, b->sigma_score) &&
-           kit_same_number(a->clip, b->clip) && a->stay == b->stay;
+           kit_same_number(a->clip, b->clip) && a->stay == b->stay && a->features == b->features &&
+           a->block_size == b->block_size && kit_bits(a->block, b->block, a->block_size, sizeof *a->block);
 }
 
 static inline bool kit_same(const pn_message *a, const pn_message *b)
@@ -143,9 +152,10 @@ static inline bool kit_same(const pn_message *a, const pn_message *b)
            kit_same_terms(&a->terms, &b->terms) && a->count == b->count &&
            kit_bits(a->index, b->index, a->count, sizeof *a->index) &&
            kit_bits(a->value, b->value, a->count, sizeof *a->value) && a->size == b->size &&
-           kit_bits(a->vector, b->vector, a->size, sizeof *a->vector) && a->code == b->code &&
-           kit_same_number(a->score, b->score) && kit_same_number(a->stay_score, b->stay_score) &&
-           a->column == b->column && a->status == b->status && strcmp(a->reason, b->reason) == 0;
+           kit_bits(a->vector, b->vector, a->size, sizeof *a->vector) && a->code == b->code && a->picks == b->picks &&
+           kit_bits(a->pick, b->pick, a->picks, sizeof *a->pick) && kit_same_number(a->score, b->score) &&
+           kit_same_number(a->stay_score, b->stay_score) && a->column == b->column && a->status == b->status &&
+           strcmp(a->reason, b->reason) == 0;
 }
 
 #endif

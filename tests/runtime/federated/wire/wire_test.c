@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "federated/wire/block.h"
 #include "runtime/federated/wire/wire_kit.h"
 
 #define PROTO "runtime/federated/wire/penumbra.proto"
@@ -110,12 +111,15 @@ static void a_reason_with_line_breaks_is_written_without(void)
 
 static void bytes_are_those_of_the_format(void)
 {
-    /* version 1; run, 16 bytes; party 3; round 7; fetch { column 5 }.  Tag: field << 3 | type. */
-    static const unsigned char fetch[] = { 0x08, 0x01, 0x12, 0x10, 0x00, 0x11, 0x22, 0x33, 0x44, 0x55,
+    /* version 2; run, 16 bytes; party 3; round 7; fetch { column 5 }.  Tag: field << 3 | type. */
+    static const unsigned char fetch[] = { 0x08, 0x02, 0x12, 0x10, 0x00, 0x11, 0x22, 0x33, 0x44, 0x55,
                                            0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
                                            0x18, 0x03, 0x20, 0x07, 0x6a, 0x02, 0x08, 0x05 };
     /* ... choice { code -6, zigzag 11; score -0.0 } */
     static const unsigned char choice[] = { 0x62, 0x0b, 0x08, 0x0b, 0x11, 0, 0, 0, 0, 0, 0, 0, 0x80 };
+    /* ... choice { code 0; pick 1, 0, 300 } */
+    static const unsigned char vertex[] = { 0x62, 0x08, 0x08, 0x00, 0x22, 0x04, 0x01, 0x00, 0xac, 0x02 };
+    static const uint32_t picks[] = { 1, 0, 300 };
     pn_message m = { 0 };
     unsigned char *bytes;
     size_t size;
@@ -130,11 +134,18 @@ static void bytes_are_those_of_the_format(void)
     CHECK(size == 24 + sizeof choice && memcmp(bytes, fetch, 24) == 0 &&
           memcmp(bytes + 24, choice, sizeof choice) == 0);
     pn_free(bytes);
+    m.code = 0;
+    m.score = NAN;
+    CHECK(pn_message_reserve_picks(&m, 3, NULL) == PN_OK);
+    memcpy(m.pick, picks, sizeof picks);
+    CHECK(pn_wire_write(&m, &bytes, &size, NULL) == PN_OK);
+    CHECK(size == 24 + sizeof vertex && memcmp(bytes + 24, vertex, sizeof vertex) == 0);
+    pn_free(bytes);
     pn_message_clear(&m);
 }
 
 /* The kit's messages as text for the other program. */
-#define HEAD "version: 1\nrun: \"\\000\\021\\\"3DUfw\\210\\231\\252\\273\\314\\335\\356\\377\"\nparty: 3\n"
+#define HEAD "version: 2\nrun: \"\\000\\021\\\"3DUfw\\210\\231\\252\\273\\314\\335\\356\\377\"\nparty: 3\n"
 static const char *const as_text[] = {
     [PN_MESSAGE_READY] = HEAD "ready {\n}\n",
     [PN_MESSAGE_ROUND] = HEAD
@@ -150,7 +161,7 @@ static const char *const as_text[] = {
                              "  value: 1.48219693752374e-323\n  value: 3\n}\n",
     [PN_MESSAGE_REFUSED] = HEAD "refused {\n  status: BUDGET\n  reason: \"party: the ledger does not cover it\"\n}\n",
     [PN_MESSAGE_HELLO] =
-        "version: 1\nhello {\n  name: \"Z\\303\\274rich\"\n  records: 18446744073709551615\n  columns: 4294967295\n"
+        "version: 2\nhello {\n  name: \"Z\\303\\274rich\"\n  records: 18446744073709551615\n  columns: 4294967295\n"
         "  alignment: "
         "\"\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245"
         "\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\\245\"\n"
@@ -162,7 +173,7 @@ static const char *const as_text[] = {
     "  label_bound: 0.1\n  sketch_kind: SPARSE\n  sketch_rows: 64\n  sketch_columns: 18446744073709551615\n"
     "  sketch_seed: 18446744073709551615\n  columns: 77\n  sampled: 1\n  radius: 1.7976931348623157e+308\n"
     "  epsilon0: 4.94065645841247e-324\n  laplace_scale: -0\n  sigma_feature: 0.33333333333333331\n"
-    "  sigma_score: 2\n  clip: 1e+300\n  stay: true\n}\n",
+    "  sigma_score: 2\n  clip: 1e+300\n  stay: true\n  block: 5\n  block: 77\n  block: 0.1\n  features: 12\n}\n",
 };
 
 /* What `protoc-c --how` makes of data[size]. */
@@ -218,7 +229,8 @@ static pn_status read_bytes(const void *bytes, size_t size, const pn_wire_limits
     pn_message m = { 0 };
     pn_status status = pn_wire_read(&m, bytes, size, limits, err);
 
-    CHECK(status == PN_OK || (m.kind == PN_MESSAGE_NONE && !m.vector && !m.index && !m.value));
+    CHECK(status == PN_OK ||
+          (m.kind == PN_MESSAGE_NONE && !m.vector && !m.index && !m.value && !m.pick && !m.terms.block));
     pn_message_clear(&m);
     return status;
 }
@@ -241,18 +253,18 @@ static void refuses(const char *hex, pn_status want, const char *what)
 }
 
 #define RUN  "12100011223344556677 8899aabbccddeeff "
-#define RUN1 "08 01 " RUN "1803 "
+#define RUN1 "08 02 " RUN "1803 "
 
 static void what_is_not_a_message_is_refused(void)
 {
     refuses("", PN_EPARSE, "0 bytes that do not begin with a version");
     refuses("08", PN_EPARSE, "do not begin with a version");
     refuses("08 ff ff ff ff ff ff", PN_EPARSE, "do not begin with a version");
-    refuses("08 02", PN_EUNSUPPORTED, "version 2, this program speaks version 1");
-    refuses("08 ac 02 ff ff", PN_EUNSUPPORTED, "version 300, this program speaks version 1");
-    refuses("08 01", PN_EPARSE, "run or party is missing");
-    refuses("08 81 00", PN_EPARSE, "twice, unknown or loosely encoded");
-    refuses("08 01 07", PN_EPARSE, "cut, damaged");
+    refuses("08 01", PN_EUNSUPPORTED, "version 1, this program speaks version 2");
+    refuses("08 ac 02 ff ff", PN_EUNSUPPORTED, "version 300, this program speaks version 2");
+    refuses("08 02", PN_EPARSE, "run or party is missing");
+    refuses("08 82 00", PN_EPARSE, "twice, unknown or loosely encoded");
+    refuses("08 02 07", PN_EPARSE, "cut, damaged");
     refuses(RUN1, PN_EPARSE, "without a body");
     refuses(RUN1 "2007 6a03 0805", PN_EPARSE, "cut, damaged");
     refuses(RUN1 "2007 6a00", PN_EPARSE, "without a field that their kind has");
@@ -264,10 +276,10 @@ static void what_is_not_a_message_is_refused(void)
     refuses(RUN1 "6a02 0805", PN_EPARSE, "fetch: rounds begin at 1");
     refuses(RUN1 "2000 6a02 0805", PN_EPARSE, "rounds begin at 1");
     refuses(RUN1 "2007 5200", PN_EPARSE, "ready: belongs to no round");
-    refuses("08 01 " RUN "2007 6a02 0805", PN_EPARSE, "run or party is missing");
-    refuses("08 01 1803 2007 6a02 0805", PN_EPARSE, "run or party is missing");
-    refuses("08 01 " RUN "188020 2007 6a02 0805", PN_EPARSE, "party must be below 4096, got 4096");
-    refuses("08 01 120201021803 2007 6a02 0805", PN_EPARSE, "run must have 16 bytes, got 2");
+    refuses("08 02 " RUN "2007 6a02 0805", PN_EPARSE, "run or party is missing");
+    refuses("08 02 1803 2007 6a02 0805", PN_EPARSE, "run or party is missing");
+    refuses("08 02 " RUN "188020 2007 6a02 0805", PN_EPARSE, "party must be below 4096, got 4096");
+    refuses("08 02 120201021803 2007 6a02 0805", PN_EPARSE, "run must have 16 bytes, got 2");
     refuses(RUN1 "2007 7209 0805 12 05 00000000 00", PN_EPARSE, "cut, damaged"); /* 5 bytes are no number */
     refuses(RUN1 "2007 7202 0805", PN_EPARSE, "feature has 0 numbers");
     refuses(RUN1 "2007 5a0a 1a08 000000000000f07f", PN_EPARSE, "q[0] is inf");
@@ -279,6 +291,9 @@ static void what_is_not_a_message_is_refused(void)
     refuses(RUN1 "2007 620b 080b 11 000000000000f87f", PN_EPARSE, "a score is NaN");
     refuses(RUN1 "2007 620b 080b 19 000000000000f03f", PN_EPARSE, "stay_score without a score");
     refuses(RUN1 "2007 6207 0882 80808080 01", PN_EPARSE, "code must be -4294967296 to 4294967296, got");
+    refuses(RUN1 "2007 6206 080b 2202 0102", PN_EPARSE, "a vertex of 2 choices has no code and no score");
+    refuses(RUN1 "2007 620f 0800 11 000000000000f03f 2202 0102", PN_EPARSE, "has no code and no score");
+    refuses(RUN1 "2007 620a 0800 2206 8080808010 01", PN_EPARSE, "twice, unknown or loosely"); /* no 32 bits */
     refuses(RUN1 "820104 0800 1200", PN_EPARSE, "status must be 1 to 12, got 0");
     refuses(RUN1 "820104 080d 1200", PN_EPARSE, "status must be 1 to 12, got 13");
     refuses(RUN1 "820105 0801 12010a", PN_EPARSE, "printable");
@@ -333,6 +348,9 @@ SPOIL(bad_sketch, m->terms.sketch.kind = (pn_sketch_kind)-1)
 SPOIL(many_rows, m->terms.sketch.m = ((size_t)1 << 24) + 1)
 SPOIL(infinite_radius, m->terms.radius = INFINITY)
 SPOIL(nan_clip, m->terms.clip = NAN)
+SPOIL(no_block, m->terms.block_size = 0)
+SPOIL(many_numbers, m->terms.block_size = PN_BLOCK_NUMBERS_MAX + 1)
+SPOIL(nan_block, m->terms.block[1] = NAN)
 SPOIL(falling, m->index[1] = m->index[0])
 SPOIL(nan_value, m->value[2] = NAN)
 SPOIL(no_vector, m->size = 0)
@@ -364,6 +382,9 @@ static void a_writer_refuses_what_a_reader_would(void)
     writer_refuses(PN_MESSAGE_TERMS, many_rows, "sketch_rows must be 1 to 16777216, got 16777217");
     writer_refuses(PN_MESSAGE_TERMS, infinite_radius, "terms[2] is inf");
     writer_refuses(PN_MESSAGE_TERMS, nan_clip, "terms[7] is nan");
+    writer_refuses(PN_MESSAGE_TERMS, no_block, "a set of 0 numbers, must have 1 to 4194304");
+    writer_refuses(PN_MESSAGE_TERMS, many_numbers, "a set of 4194305 numbers");
+    writer_refuses(PN_MESSAGE_TERMS, nan_block, "block[1] is nan");
     writer_refuses(PN_MESSAGE_ROUND, falling, "indices of x must rise, got 0 after 0");
     writer_refuses(PN_MESSAGE_DONE, nan_value, "x[2] is nan");
     writer_refuses(PN_MESSAGE_ROUND, no_vector, "q has 0 numbers, must have 1 to 16777216");
@@ -387,6 +408,17 @@ static void limits_of_the_reader_hold_to_the_entry(void)
     CHECK(strstr(err.message, "6 numbers, at most 5") != NULL);
     CHECK(read_bytes(bytes, size, &(pn_wire_limits){ .block = KIT_ENTRIES - 1 }, &err) == PN_EPARSE);
     CHECK(strstr(err.message, "3 entries, at most 2") != NULL);
+    pn_free(bytes);
+    pn_message_clear(&m);
+    CHECK(kit_message(&m, PN_MESSAGE_CHOICE) == PN_OK && pn_message_reserve_picks(&m, 4, NULL) == PN_OK);
+    m.code = 0;
+    m.score = NAN;
+    memset(m.pick, 0xff, 4 * sizeof *m.pick);
+    CHECK(round_trip(&m));
+    CHECK(pn_wire_write(&m, &bytes, &size, NULL) == PN_OK);
+    CHECK(read_bytes(bytes, size, &(pn_wire_limits){ .block = 4 }, NULL) == PN_OK);
+    CHECK(read_bytes(bytes, size, &(pn_wire_limits){ .block = 3 }, &err) == PN_EPARSE);
+    CHECK(strstr(err.message, "a vertex of 4 choices, at most 3") != NULL);
     pn_free(bytes);
     pn_message_clear(&m);
 }

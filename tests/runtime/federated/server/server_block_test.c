@@ -1,0 +1,238 @@
+/* server_block_test.c -- a server whose parties have sets of their own: a run is Frank-Wolfe over their product, choices
+ * that make no vertex end it, and it costs what its plan says.
+ * Depends on: in_process_kit.h, geometry. */
+#include <math.h>
+
+#include "federated/wire/release.h"
+#include "geometry/algebra/set_algebra.h"
+#include "runtime/federated/transport/in_process_kit.h"
+
+enum { FIRST = 3, ROUNDS = 40 };
+
+static pn_set *body(const char *name, size_t dim, double radius, size_t k)
+{
+    const pn_param *params = pn_set_find(name)->params;
+    pn_arg args[8] = { { 0 } };
+    pn_set *set = NULL;
+
+    args[pn_param_find(params, "dim")] = (pn_arg){ .given = true, .count = dim };
+    args[pn_param_find(params, "radius")] = (pn_arg){ .given = true, .real = radius };
+    if (k > 0)
+        args[pn_param_find(params, "k")] = (pn_arg){ .given = true, .count = k };
+    CHECK(pn_set_from_args(&set, name, args, NULL) == PN_OK);
+    return set;
+}
+
+/* A simplex of 3 coordinates at one party; 2 of a cube and a hypersimplex of 2 at the other. */
+static void open_product(problem *self)
+{
+    pn_set *simplex = body("simplex", FIRST, 0.5, 0), *cube = body("linf_ball", 2, 0.4, 0);
+    pn_set *hyper = body("hypersimplex", 2, 0.3, 1), *two = NULL, *all = NULL;
+    pn_loss *loss = NULL;
+    pn_err err;
+
+    self->d = D;
+    CHECK(make_data(&self->data, N, D, false, &err) == PN_OK);
+    CHECK(pn_set_product(&two, cube, hyper, &err) == PN_OK && pn_set_product(&all, simplex, two, &err) == PN_OK);
+    CHECK(pn_loss_from_args(&loss, "squared", NULL, &err) == PN_OK);
+    CHECK(pn_objective_new(&self->objective, &(pn_objective_parts){ .data = self->data, .loss = loss, .set = all },
+                           &err) == PN_OK);
+    pn_set_free(simplex);
+    pn_set_free(cube);
+    pn_set_free(hyper);
+    pn_set_free(two);
+    pn_set_free(all);
+    pn_loss_free(loss);
+}
+
+static pn_transport *two_parties(void)
+{
+    static const size_t columns[] = { FIRST, D - FIRST };
+
+    return transport_of(2, columns, NULL);
+}
+
+/* ---- by the book ---- */
+
+static void gradient_at(const problem *at, const double *x, double *gradient)
+{
+    double value;
+    pn_err err;
+
+    CHECK(pn_objective_evaluate(at->objective, x, &value, gradient, NULL, &err) == PN_OK);
+}
+
+static void best_vertex(const double *g, double *v)
+{
+    size_t best = 0;
+
+    memset(v, 0, D * sizeof *v);
+    for (size_t i = 1; i < FIRST; i++)
+        best = g[i] < g[best] ? i : best;
+    v[best] = 0.5;
+    for (size_t i = FIRST; i < FIRST + 2; i++)
+        v[i] = g[i] < 0.0 ? 0.4 : -0.4;
+    v[g[D - 1] < g[D - 2] ? D - 1 : D - 2] = 0.3;
+}
+
+static size_t moved_columns(const bool *moved, size_t first, size_t end)
+{
+    size_t count = 0;
+
+    for (size_t i = first; i < end; i++)
+        count += moved[i];
+    return count;
+}
+
+static void a_run_is_frank_wolfe_over_the_product(void)
+{
+    const manner how = { .iterations = ROUNDS };
+    double x[D] = { 0.0 }, g[D], v[D];
+    bool moved[D] = { false };
+    pn_transport *transport = two_parties();
+    problem at;
+    pn_fit *fit;
+
+    open_product(&at);
+    for (size_t t = 0; t < ROUNDS; t++) {
+        double gamma = 2.0 / ((double)t + 2.0);
+
+        gradient_at(&at, x, g);
+        best_vertex(g, v);
+        for (size_t i = 0; i < D; i++) {
+            x[i] = (1.0 - gamma) * x[i] + gamma * v[i];
+            moved[i] = moved[i] || v[i] != 0.0;
+        }
+    }
+    fit = solve(&at, transport, &how);
+    for (size_t i = 0; fit && i < D; i++)
+        CHECK_CLOSE(fit->theta[i], x[i], 1e-12);
+    /* One choice of the first party a round, three of the second; a column that moves is sent once. */
+    CHECK(transport->peers[0].scalars_up == ROUNDS + N * moved_columns(moved, 0, FIRST));
+    CHECK(transport->peers[1].scalars_up == 3 * ROUNDS + N * moved_columns(moved, FIRST, D));
+    pn_fit_free(fit);
+    pn_transport_free(transport);
+    close_problem(&at);
+}
+
+/* ---- parties that lie ---- */
+
+static const pn_transport_ops *honest;
+static pn_transport_ops lying;
+static int lie;
+static uint64_t lie_at;
+
+/* Of the second party, whose vertex takes three choices of two candidates. */
+static pn_status exchange_lies(pn_transport *self, const pn_message *requests, pn_message *replies, pn_task *task,
+                               pn_err *err)
+{
+    pn_status status = honest->exchange(self, requests, replies, task, err);
+    pn_message *reply = &replies[1];
+
+    if (status != PN_OK || reply->kind != PN_MESSAGE_CHOICE || reply->round != lie_at)
+        return status;
+    CHECK(reply->picks == 3);
+    switch (lie) {
+    case 0:
+        reply->pick[0] = 2;
+        break;
+    case 1:
+        reply->pick[2] = UINT32_MAX;
+        break;
+    case 2:
+        reply->picks = 2;
+        break;
+    case 3:
+        reply->picks = 0;
+        break;
+    case 4:
+        CHECK(pn_message_reserve_picks(reply, 4, NULL) == PN_OK);
+        memset(reply->pick, 0, 4 * sizeof *reply->pick);
+        break;
+    case 5:
+        reply->code = 1;
+        break;
+    default:
+        break;
+    }
+    return PN_OK;
+}
+
+static void choices_that_make_no_vertex_end_the_run(void)
+{
+    for (lie = 0; lie < 7; lie++) {
+        const manner how = { .iterations = 5, .rho = 1e4, .seed = 3 };
+        pn_budget budget = { .epsilon = NAN, .rho = 1e5, .teaching = true };
+        manner paid = how;
+        pn_transport *transport = two_parties();
+        problem at;
+        pn_plan *plan = NULL;
+        pn_fit *fit = NULL;
+        pn_err err = { .message = "" };
+
+        open_product(&at);
+        CHECK(pn_ledger_new(&paid.ledger, &budget, NULL) == PN_OK);
+        honest = transport->ops;
+        lying = *honest;
+        lying.exchange = exchange_lies;
+        transport->ops = &lying;
+        lie_at = 3;
+        if (went_well(make_plan(&plan, &at, transport, &paid, &err), &err)) {
+            pn_status status = run(&fit, plan, &paid, &err);
+
+            CHECK(status == (lie < 6 ? PN_EIO : PN_OK));
+            if (lie < 6 && !CHECK(strstr(err.message, "party 2 answered with choices that make no vertex of its set in "
+                                                      "round 3") != NULL))
+                (void)fprintf(stderr, "    %d: %s\n", lie, err.message);
+        }
+        pn_fit_free(fit);
+        pn_plan_free(plan);
+        transport->ops = honest;
+        pn_transport_free(transport);
+        pn_ledger_free(paid.ledger);
+        close_problem(&at);
+    }
+}
+
+/* ---- accounts ---- */
+
+/* One event for a vertex of any party, K T of them, and features: what the plan says to the last bit. */
+static void a_run_costs_what_its_plan_says(void)
+{
+    pn_budget budget = { .epsilon = NAN, .rho = 1e3, .teaching = true };
+    manner how = { .iterations = 6, .rho = 0.5, .seed = 9 };
+    pn_transport *transport = two_parties();
+    problem at;
+    pn_plan *plan = NULL;
+    pn_fit *fit = NULL;
+    pn_err err;
+
+    open_product(&at);
+    CHECK(pn_ledger_new(&how.ledger, &budget, NULL) == PN_OK);
+    if (went_well(make_plan(&plan, &at, transport, &how, &err), &err) && went_well(run(&fit, plan, &how, &err), &err)) {
+        const fed_plan *of = (const fed_plan *)plan;
+
+        CHECK(of->features <= D && of->terms[0].features == D - FIRST && of->terms[1].features == D - FIRST);
+        CHECK(of->width[0] == 1 && of->width[1] == 3);
+        CHECK(plan->event->ops->zcdp(plan->event) <= 0.5 && plan->event->ops->zcdp(plan->event) > 0.4999);
+        CHECK(pn_ledger_spent(how.ledger) <= plan->event->ops->zcdp(plan->event) * (1.0 + 1e-12));
+        CHECK_CLOSE(pn_ledger_spent(how.ledger),
+                    12.0 * pn_release_round_rho(&of->terms[0]) +
+                        (double)(transport->peers[0].scalars_up + transport->peers[1].scalars_up - 6 - 18) / N *
+                            of->feature->ops->zcdp(of->feature),
+                    1e-9);
+    }
+    pn_fit_free(fit);
+    pn_plan_free(plan);
+    pn_transport_free(transport);
+    pn_ledger_free(how.ledger);
+    close_problem(&at);
+}
+
+int main(void)
+{
+    a_run_is_frank_wolfe_over_the_product();
+    choices_that_make_no_vertex_end_the_run();
+    a_run_costs_what_its_plan_says();
+    return check_summary();
+}
