@@ -1,6 +1,6 @@
 /* expected_curvature_blocks.c -- what each block and each pair of blocks can add to |A z|^2: of intervals by their
- * lengths, of polytopes and boxes by their vertices where these are few,
- * of other sets by the top eigenvalue of their part and their diameter.
+ * lengths, of sets with vertices, listed or made of choices, by these where they are few, of others by the top eigenvalue
+ * of their part and their diameter.
  * Depends on: expected_curvature_impl.h, geometry, numeric/lapack.h, BLAS.  Used by: expected_curvature.c. */
 #include <cblas.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 
 #define MOST_VERTICES 45   /* of one block: their differences are as many as are kept of one */
 #define MOST_SIGNS    10   /* of one block */
+#define MOST_LISTED   1024 /* of one block: all pairs of them are compared */
 #define MOST_EIGEN    1024 /* larger blocks: by row sums */
 
 void pn_bent_blocks_clear(pn_bent_blocks *bent)
@@ -36,34 +37,23 @@ static pn_status no_room(size_t count, pn_err *err)
     return pn_fail(err, PN_ENOMEM, "curvature: out of memory for %zu points", count);
 }
 
-static pn_status list_polytope(pn_differences *out, const pn_set *set, pn_err *err)
+/* Differences of few vertices. */
+static pn_status list_differences(pn_differences *out, const pn_vertices *vertices, size_t dim, pn_err *err)
 {
-    size_t k = set->ops->atom_count(set), dim = set->dim, next = 0;
-    double *vertex = pn_calloc(k, dim * sizeof *vertex), *scratch = pn_alloc(dim, sizeof *scratch);
+    size_t k = vertices->count, next = 0;
 
     out->count = k > 1 ? k * (k - 1) : 1;
     out->point = pn_calloc(out->count, dim * sizeof(double));
-    if (!vertex || !scratch || !out->point) {
-        pn_free(vertex);
-        pn_free(scratch);
+    if (!out->point)
         return no_room(out->count, err);
-    }
-    for (size_t a = 0; a < k; a++) {
-        pn_atom atom;
-
-        set->ops->atom(set, a, &atom, scratch);
-        pn_atom_add(&atom, 1.0, vertex + a * dim);
-    }
     for (size_t a = 0; a < k; a++) {
         for (size_t b = a + 1; b < k; b++, next += 2) {
             for (size_t j = 0; j < dim; j++) {
-                out->point[next * dim + j] = vertex[a * dim + j] - vertex[b * dim + j];
+                out->point[next * dim + j] = vertices->point[a * dim + j] - vertices->point[b * dim + j];
                 out->point[(next + 1) * dim + j] = -out->point[next * dim + j];
             }
         }
     }
-    pn_free(vertex);
-    pn_free(scratch);
     return PN_OK;
 }
 
@@ -88,14 +78,10 @@ static pn_status list_box(pn_differences *out, const pn_set *set, pn_err *err)
     return PN_OK;
 }
 
-static pn_status list_points(pn_differences *out, const pn_set *set, pn_err *err)
+static bool is_small_box(const pn_set *set)
 {
-    if (pn_set_is_polytope(set) && set->ops->atom_count(set) <= MOST_VERTICES)
-        return list_polytope(out, set, err);
-    if ((pn_set_is_intervals(set) || (set->dim == 1 && set->ops->support && pn_set_is_bounded(set))) &&
-        set->dim <= MOST_SIGNS)
-        return list_box(out, set, err);
-    return PN_OK;
+    return (pn_set_is_intervals(set) || (set->dim == 1 && set->ops->support && pn_set_is_bounded(set))) &&
+           set->dim <= MOST_SIGNS;
 }
 
 /* ---- one block ---- */
@@ -146,18 +132,35 @@ static double largest_of_points(const pn_bent_blocks *bent, size_t i, double *ha
     return largest;
 }
 
-static pn_status measure_block(pn_bent_blocks *bent, size_t i, double *half, double *reach, pn_err *err)
+/* What is not made of vertices, or of too many: lambda_max |z|^2. */
+static pn_status measure_by_size(pn_bent_blocks *bent, size_t i, double *reach, pn_err *err)
 {
     double diameter = bent->blocks->diameter[i];
-    pn_status status;
+    pn_status status = top_eigenvalue(reach, bent, i, err);
 
-    if (bent->all[i].point) {
-        *reach = largest_of_points(bent, i, half);
-        return PN_OK;
-    }
     bent->sharp = false;
-    status = top_eigenvalue(reach, bent, i, err);
     *reach = *reach == 0.0 ? 0.0 : *reach * diameter * diameter;
+    return status;
+}
+
+/* Extreme points of few vertices stay, for combinations with those of other blocks. */
+static pn_status measure_block(pn_bent_blocks *bent, size_t i, double *half, double *reach, pn_err *err)
+{
+    const pn_set *set = bent->blocks->set[i];
+    const double *part = bent->hessian + bent->blocks->first[i] * (bent->dim + 1);
+    pn_vertices vertices = { NULL, 0 };
+    pn_status status =
+        is_small_box(set) ? list_box(&bent->all[i], set, err) : pn_vertices_list(&vertices, set, MOST_LISTED, err);
+
+    if (status == PN_OK && vertices.count > 0 && vertices.count <= MOST_VERTICES)
+        status = list_differences(&bent->all[i], &vertices, set->dim, err);
+    if (status == PN_OK && bent->all[i].point)
+        *reach = largest_of_points(bent, i, half);
+    else if (status == PN_OK && vertices.count > 0)
+        status = pn_vertices_spread(reach, &vertices, part, set->dim, bent->dim, err);
+    else if (status == PN_OK)
+        status = measure_by_size(bent, i, reach, err);
+    pn_vertices_clear(&vertices);
     return status;
 }
 
@@ -219,9 +222,7 @@ static pn_status measure(pn_bent_blocks *bent, pn_task *task, pn_err *err)
     if (!half || !bent->reach || !bent->all)
         status = no_room(count, err);
     for (size_t i = 0; status == PN_OK && i < count; i++) {
-        status = list_points(&bent->all[i], bent->blocks->set[i], err);
-        if (status == PN_OK)
-            status = measure_block(bent, i, half, &bent->reach[i * count + i], err);
+        status = measure_block(bent, i, half, &bent->reach[i * count + i], err);
         points += bent->all[i].count;
         if (points > PN_CURVATURE_VERTICES) { /* too many to go through in pairs */
             pn_free(bent->all[i].point);

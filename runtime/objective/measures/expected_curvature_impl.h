@@ -24,6 +24,24 @@ typedef struct pn_bent_blocks {
     bool sharp;          /* the diagonal of reach is reached */
 } pn_bent_blocks;
 
+/* ---- expected_curvature_vertices.c ---- */
+
+/* Vertices, each once. */
+typedef struct pn_vertices {
+    double *point; /* [count][dim of the block] */
+    size_t count;  /* 0: not listed, being more than was asked for or none that choices make */
+} pn_vertices;
+
+/** Errors: PN_ENOMEM. */
+pn_status pn_vertices_list(pn_vertices *out, const pn_set *set, size_t most, pn_err *err);
+void pn_vertices_clear(pn_vertices *list);
+/** *most = max <u - v, H (u - v)> over two of them; H is the symmetric part of a matrix of rows `stride` long.
+ *  Errors: PN_ENOMEM. */
+pn_status pn_vertices_spread(double *most, const pn_vertices *list, const double *hessian, size_t dim, size_t stride,
+                             pn_err *err);
+
+/* ---- expected_curvature_blocks.c ---- */
+
 /** Takes over hessian[dim * dim], also on failure.  Errors: PN_ENOMEM, PN_ENUMERIC, PN_ECANCELLED,
  *  what support functions return. */
 pn_status pn_bent_blocks_init(pn_bent_blocks *out, const pn_blocks *blocks, double *hessian, pn_task *task,

@@ -264,6 +264,126 @@ describe("the expected curvature", function()
       pn.curvature(objective(rows, y, -2 * flat), pn.sampling.full { blocks = 3 }).value)
   end)
 
+  -- A hypersimplex, a sum of a simplex and a square, and k-sparse signs: no list of vertices, but choices make them.
+  local function made_of_choices()
+    local pairs_of_three, shifted, sparse = { { 2, 2, 0 }, { 2, 0, 2 }, { 0, 2, 2 } }, {}, {}
+    for _, corner in ipairs { { 1, 0 }, { 0, 1 } } do
+      for a = -1, 1, 2 do for b = -1, 1, 2 do
+        shifted[#shifted + 1] = { corner[1] + 0.25 * a, corner[2] + 0.25 * b }
+      end end
+    end
+    for a = -1, 1, 2 do for b = -1, 1, 2 do sparse[#sparse + 1] = { a / 2, b / 2 } end end
+    return pn.set.hypersimplex { dim = 3, k = 2, radius = 2 },
+      pn.set.simplex { dim = 2 } + pn.set.linf_ball { dim = 2, radius = 0.25 },
+      pn.set.ksparse_polytope { dim = 2, k = 2, radius = 0.5 }, { pairs_of_three, shifted, sparse }
+  end
+
+  it("of products of sets whose vertices are made of choices is that of every combination", function()
+    local rows, y = random_rows(25, 12, 7)
+    local hyper, sum, sparse, vertices = made_of_choices()
+    local lists, H = {}, gram(rows)
+    for i, list in ipairs(vertices) do lists[i] = differences(list) end
+    local obj = objective(rows, y, hyper:product(sum):product(sparse))
+    for name, s in pairs(samplings(3)) do
+      local C, truth = pn.curvature(obj, s), by_vertices(H, lists, s)
+      assert.is_true(C.exact, name)
+      close(truth, C.value)
+      assert.is_true(C.eso >= truth * (1 - 1e-12) and (C.mu or math.huge) >= truth * (1 - 1e-12), name)
+    end
+  end)
+
+  -- sup over x, s, gamma of E (2/gamma^2) [f(x + gamma (s - x)_T) - f(x) - gamma <(s - x)_T, grad f(x)>] for a quadratic f
+  -- is reached at vertices, by every gamma: all pairs of them, all draws of two blocks of three.
+  it("is the supremum that steps between vertices reach", function()
+    local rows, y = random_rows(26, 9, 6)
+    local hyper = pn.set.hypersimplex { dim = 3, k = 2, radius = 1 }
+    local set = hyper:product(pn.set.simplex { dim = 2, radius = 0.5 }):product(pn.set.box { lower = { -1 }, upper = { 2 } })
+    local obj, first, points, worst = objective(rows, y, set), { 1, 4, 6, 7 }, {}, { 0, 0 }
+    for _, a in ipairs { { 1, 1, 0 }, { 1, 0, 1 }, { 0, 1, 1 } } do
+      for _, b in ipairs { { 0.5, 0 }, { 0, 0.5 } } do
+        for _, c in ipairs { -1, 2 } do points[#points + 1] = { a[1], a[2], a[3], b[1], b[2], c } end
+      end
+    end
+    for _, x in ipairs(points) do
+      local f, g = obj:value(x), obj:gradient(x)
+      for _, v in ipairs(points) do
+        for k, gamma in ipairs { 0.25, 1 } do
+          local sum = 0
+          for _, drawn in ipairs { { 1, 2 }, { 1, 3 }, { 2, 3 } } do
+            local z, along = { table.unpack(x) }, 0
+            for _, block in ipairs(drawn) do
+              for j = first[block], first[block + 1] - 1 do
+                z[j] = x[j] + gamma * (v[j] - x[j])
+                along = along + g[j] * (v[j] - x[j])
+              end
+            end
+            sum = sum + (obj:value(z) - f - gamma * along) / 3
+          end
+          worst[k] = math.max(worst[k], 2 / gamma ^ 2 * sum)
+        end
+      end
+    end
+    local C = pn.curvature(obj, pn.sampling.nice { blocks = 3, tau = 2 })
+    assert.is_true(C.exact)
+    close(C.value, worst[1])
+    close(C.value, worst[2])
+  end)
+
+  -- Proposition 2: with serial sampling the sum of the blocks' curvatures over d, the product curvature; with tau of d no
+  -- more than the mean over draws of the curvature of what is drawn.
+  it("keeps to the product curvature and to the expected set curvature", function()
+    local rows, y = random_rows(27, 14, 7)
+    local hyper, sum, sparse, vertices = made_of_choices()
+    local H, first, lists = gram(rows), { 0, 3, 5, 7 }, {}
+    for i, list in ipairs(vertices) do
+      lists[i] = differences(list)
+      lists[i][#lists[i] + 1] = {}
+      for j = 1, #list[1] do lists[i][#lists[i]][j] = 0 end    -- a block that is not drawn
+    end
+    local function bend(drawn)    -- the curvature of a product of some blocks
+      local best, chosen = 0, {}
+      local function go(i)
+        if i > 3 then
+          local value, z = 0, {}
+          for b = 1, 3 do for j = 1, #chosen[b] do z[first[b] + j] = chosen[b][j] end end
+          for a = 1, 7 do for b = 1, 7 do value = value + z[a] * H[a][b] * z[b] end end
+          best = math.max(best, value)
+        elseif not drawn[i] then
+          chosen[i] = lists[i][#lists[i]]
+          go(i + 1)
+        else
+          for _, u in ipairs(lists[i]) do
+            chosen[i] = u
+            go(i + 1)
+          end
+        end
+      end
+      go(1)
+      return best
+    end
+    local obj = objective(rows, y, hyper:product(sum):product(sparse))
+    local product = bend { true } + bend { false, true } + bend { false, false, true }
+    local serial = pn.curvature(obj, pn.sampling.serial { blocks = 3 })
+    close(product / 3, serial.value)
+    assert.is_true(serial.exact)
+    local mean = (bend { true, true } + bend { true, false, true } + bend { false, true, true }) / 3
+    local nice = pn.curvature(obj, pn.sampling.nice { blocks = 3, tau = 2 })
+    assert.is_true(nice.value <= mean * (1 + 1e-12) and nice.value > 0.8 * mean)
+  end)
+
+  it("of long lists is that of their farthest two vertices", function()
+    local d, r = 40, 1.5
+    local rows, y = random_rows(28, 50, d + 1)
+    local H, farthest = gram(rows), 0
+    for i = 1, d do for j = 1, d do
+      farthest = math.max(farthest, i == j and 4 * H[i][i] or H[i][i] + H[j][j] + 2 * math.abs(H[i][j]))
+    end end
+    local set = pn.set.l1_ball { dim = d, radius = r }:product(pn.set.box { lower = { 0 }, upper = { 3 } })
+    local C = pn.curvature(objective(rows, y, set), pn.sampling.serial { blocks = 2, p = { 0.25, 0.75 } })
+    assert.is_true(C.exact)
+    close(0.25 * r ^ 2 * farthest + 0.75 * 9 * H[d + 1][d + 1], C.value)
+  end)
+
   it("of intervals that are factors is that of their box", function()
     local rows, y = random_rows(22, 10, 3)
     local function interval(a, b) return pn.set.box { lower = { a }, upper = { b } } end
@@ -344,8 +464,14 @@ describe("the expected curvature", function()
     local rows, y = random_rows(41, 12, 6)
     local balls = pn.set.l1_ball { dim = 3, radius = 1 }:product(pn.set.l2_ball { dim = 2, radius = 2 })
     balls = balls:product(pn.set.box { lower = { 0 }, upper = { 1 } })
+    local made = pn.set.hypersimplex { dim = 3, k = 2 }:product(pn.set.simplex { dim = 2 }
+      + pn.set.linf_ball { dim = 2, radius = 0.25 }):product(pn.set.l1_ball { dim = 1, radius = 2 })
     for _, clip in ipairs { { "linf", 1 }, { "l2", 1 }, { "l1", 2 } } do
       local data = pn.data.from(rows, y):clip_rows(clip[1], clip[2]):clip_labels(-1, 1)
+      for name, s in pairs(samplings(3)) do
+        local obj = pn.objective { data = data, loss = pn.loss.squared(), set = made }
+        assert.is_true(public(obj, s) * 1.00001 >= pn.curvature(obj, s).value, clip[1] .. " choices " .. name)
+      end
       for d, set in pairs { [6] = linf(6), [3] = balls } do
         local obj = pn.objective { data = data, loss = pn.loss.squared(), set = set }
         for name, s in pairs(samplings(d)) do
@@ -353,6 +479,20 @@ describe("the expected curvature", function()
         end
       end
     end
+  end)
+
+  -- Entries of at most 1: a block adds the square of its l1 diameter, 2 of a simplex and 4 of two of three coordinates.
+  it("of a plan is the product curvature over d where blocks move one by one", function()
+    local rows, y = random_rows(42, 12, 6)
+    local set = pn.set.simplex { dim = 3 }:product(pn.set.hypersimplex { dim = 3, k = 2, radius = 2 })
+    local obj = pn.objective { data = pn.data.from(rows, y):clip_rows("linf", 1):clip_labels(-1, 1),
+      loss = pn.loss.squared(), set = set }
+    local function planned(s)
+      return pn.solve.block_frank_wolfe.plan(obj, { privacy = false, sampling = s }).lines["curvature C"]
+    end
+    close((4 + 16) / 2, planned(pn.sampling.serial { blocks = 2 }))
+    close((2 + 4) ^ 2, planned(pn.sampling.full { blocks = 2 }))
+    close((4 + 3 * 16) / 4, planned(pn.sampling.serial { blocks = 2, p = { 0.25, 0.75 } }))
   end)
 
   it("refuses what it has no answer for, in words", function()
