@@ -9,7 +9,11 @@ local OPTIONS = "{transport = transport, epsilon = 3, delta = 1e-6, iterations =
 
 local usage = {
   ["federated.in_process"] = SETUP .. "    print(pn.solve.federated_frank_wolfe(obj, " .. OPTIONS .. "))\n    print(transport)",
-  ["solve.federated_frank_wolfe"] = SETUP .. "    print(pn.solve.federated_frank_wolfe(obj, " .. OPTIONS .. "))",
+  ["solve.federated_frank_wolfe"] = SETUP .. "    print(pn.solve.federated_frank_wolfe(obj, " .. OPTIONS .. "))\n" .. [[
+    -- each party in a set of its own: the objective's is their product
+    own = pn.set.simplex{dim = 4}:product(pn.set.box{lower = {-1, -1}, upper = {1, 1}})
+    obj = pn.objective{data = d, loss = pn.loss.squared(), set = own}
+    print(pn.solve.federated_frank_wolfe(obj, ]] .. OPTIONS .. "))",
   ["solve.federated_frank_wolfe.plan"] = SETUP .. "    print(pn.solve.federated_frank_wolfe.plan(obj, " .. OPTIONS .. "))",
   ["pn.transport:report"] = SETUP .. "    pn.solve.federated_frank_wolfe(obj, " .. OPTIONS .. ")\n"
     .. "    for _, party in ipairs(transport:report()) do print(party.name, party.columns, party.bytes_up) end",
