@@ -1,7 +1,9 @@
 /* server_block_test.c -- a server whose parties have sets of their own: a run is Frank-Wolfe over their product, choices
- * that make no vertex end it, and it costs what its plan says.
+ * that make no vertex end it, it costs what its plan says, and one that was closed goes on with the same answers.
  * Depends on: in_process_kit.h, geometry. */
+#define _GNU_SOURCE
 #include <math.h>
+#include <unistd.h>
 
 #include "federated/wire/release.h"
 #include "geometry/algebra/set_algebra.h"
@@ -229,10 +231,134 @@ static void a_run_costs_what_its_plan_says(void)
     close_problem(&at);
 }
 
+/* ---- after a restart ---- */
+
+/* Parties that outlive a server, asked without a wire. */
+typedef struct direct {
+    pn_transport base; /* first */
+    pn_party *party[2];
+    size_t fetches;
+} direct;
+
+static void direct_destroy(pn_transport *transport)
+{
+    pn_transport_clear(transport);
+}
+
+static pn_status direct_exchange(pn_transport *transport, const pn_message *requests, pn_message *replies,
+                                 pn_task *task, pn_err *err)
+{
+    direct *self = (direct *)transport;
+
+    for (size_t k = 0; k < 2; k++) {
+        self->fetches += requests[k].kind == PN_MESSAGE_FETCH;
+        if (requests[k].kind != PN_MESSAGE_NONE)
+            PN_TRY(pn_party_answer(self->party[k], &requests[k], &replies[k], task, err));
+    }
+    return PN_OK;
+}
+
+static pn_status direct_gather(pn_transport *transport, pn_task *task, pn_err *err)
+{
+    (void)transport, (void)task, (void)err;
+    return PN_OK;
+}
+
+static void direct_end(pn_transport *transport, const pn_message *farewells)
+{
+    (void)transport, (void)farewells;
+}
+
+static const pn_transport_ops direct_ops = { .name = "direct",
+                                             .doc = "parties of a test",
+                                             .destroy = direct_destroy,
+                                             .gather = direct_gather,
+                                             .exchange = direct_exchange,
+                                             .end = direct_end };
+
+static void direct_open(direct *self, const problem *at)
+{
+    memset(self, 0, sizeof *self);
+    CHECK(pn_transport_init(&self->base, &direct_ops, 2, NULL) == PN_OK);
+    for (size_t k = 0; k < 2; k++) {
+        pn_party_options options = { .name = k ? "B" : "A",
+                                     .data = at->data,
+                                     .first = k ? FIRST : 0,
+                                     .columns = k ? D - FIRST : FIRST,
+                                     .nonprivate = true };
+        pn_message hello = { 0 };
+
+        CHECK(pn_party_new(&self->party[k], &options, NULL) == PN_OK);
+        pn_party_hello(self->party[k], &hello);
+        pn_transport_meet(&self->base, k, &hello);
+        pn_message_clear(&hello);
+    }
+}
+
+static void direct_close(direct *self)
+{
+    pn_party_free(self->party[0]);
+    pn_party_free(self->party[1]);
+    pn_transport_free(&self->base);
+}
+
+/* Rounds of one server from where the checkpoint is; *x after them. */
+static void serve_rounds(direct *self, const pn_terms *terms, const char *checkpoint, size_t rounds, double *x)
+{
+    const pn_transport_run begins = { 0 };
+    const pn_server_options options = { .transport = &self->base, .terms = terms, .checkpoint = checkpoint };
+    pn_server *server = NULL;
+    pn_server_round made;
+    pn_err err;
+
+    CHECK(pn_transport_begin(&self->base, &begins, &err) == PN_OK);
+    if (!went_well(pn_server_new(&server, &options, NULL, &err), &err))
+        return;
+    for (size_t t = 0; t < rounds; t++)
+        (void)went_well(pn_server_step(server, &made, NULL, &err), &err);
+    pn_server_model(server, x);
+    pn_server_free(server);
+}
+
+static void a_closed_run_goes_on_with_the_same_answers(void)
+{
+    const manner how = { .iterations = 9 };
+    double whole[D] = { 0.0 }, parts[D] = { 0.0 };
+    char path[64];
+    direct one, two;
+    pn_plan *plan = NULL;
+    problem at;
+    pn_err err;
+
+    open_product(&at);
+    (void)snprintf(path, sizeof path, "/tmp/penumbra-blocks-%ld", (long)getpid());
+    direct_open(&one, &at);
+    direct_open(&two, &at);
+    if (went_well(make_plan(&plan, &at, &one.base, &how, &err), &err)) {
+        const pn_terms *terms = ((const fed_plan *)plan)->terms;
+        size_t fetched;
+
+        serve_rounds(&one, terms, NULL, 9, whole);
+        serve_rounds(&two, terms, path, 4, parts);
+        fetched = two.fetches;
+        CHECK(memcmp(whole, parts, sizeof whole) != 0 && fetched >= 4);
+        serve_rounds(&two, terms, path, 3, parts); /* the features are asked for again */
+        CHECK(two.fetches >= 2 * fetched);
+        serve_rounds(&two, terms, path, 2, parts);
+        CHECK(memcmp(whole, parts, sizeof whole) == 0);
+    }
+    (void)unlink(path);
+    pn_plan_free(plan);
+    direct_close(&one);
+    direct_close(&two);
+    close_problem(&at);
+}
+
 int main(void)
 {
     a_run_is_frank_wolfe_over_the_product();
     choices_that_make_no_vertex_end_the_run();
     a_run_costs_what_its_plan_says();
+    a_closed_run_goes_on_with_the_same_answers();
     return check_summary();
 }
