@@ -309,7 +309,7 @@ static pn_status open_selections(pn_selections **out, const pn_party *party, con
     *out = NULL;
     if (!party->terms.is_private || !(options.root > 0.0))
         return PN_OK;
-    options.scale = pn_selections_scale(&options, pn_release_round_rho(&party->terms));
+    PN_TRY(pn_selections_scale(&options.scale, &options, pn_release_round_rho(&party->terms), err));
     if (!(options.scale > 0.0))
         return pn_fail(err, PN_EINVAL, "party: no noise makes %zu choices cost rho %g in a round", options.count,
                        pn_release_round_rho(&party->terms));

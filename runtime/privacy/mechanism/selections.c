@@ -127,26 +127,30 @@ double pn_selections_cost(const pn_selections *self)
     return self->cost;
 }
 
-double pn_selections_scale(const pn_selections_options *asked, double budget)
+pn_status pn_selections_scale(double *scale, const pn_selections_options *asked, double budget, pn_err *err)
 {
     pn_selections_options options = *asked;
     double more = 0x1p-40;
 
+    *scale = NAN;
     options.scale = options.pure ? 2.0 * options.sum / budget : options.root / sqrt(2.0 * budget);
     for (int i = 0; i < 64 && isfinite(options.scale); i++) {
         pn_selections *made;
+        pn_status status = pn_selections_new(&made, &options, err);
         double cost;
 
-        if (pn_selections_new(&made, &options, NULL) != PN_OK)
-            return NAN;
+        if (status != PN_OK) /* PN_EINVAL: a scale that cannot be drawn */
+            return status == PN_ENOMEM ? status : PN_OK;
         cost = pn_selections_cost(made);
         pn_selections_free(made);
-        if (cost <= budget)
-            return options.scale;
+        if (cost <= budget) {
+            *scale = options.scale;
+            return PN_OK;
+        }
         options.scale *= (options.pure ? cost / budget : sqrt(cost / budget)) * (1.0 + more);
         more *= 2.0; /* scales are multiples of 2u: what is missing may be less than that */
     }
-    return NAN;
+    return PN_OK;
 }
 
 /* ---- the door ---- */

@@ -58,15 +58,16 @@ static size_t best_steps(const fw_problem *at, const design *with)
     return fw_best_steps(at->gamma, a, FW_DEFAULT_STEPS);
 }
 
-static void evaluate(design *out, const fw_problem *at, const pn_arg *given)
+static pn_status evaluate(design *out, const fw_problem *at, const pn_arg *given, pn_err *err)
 {
     size_t most = pn_steps_within(at->seconds);
 
     out->wanted = best_steps(at, out);
     out->steps = given->given ? given->count : out->wanted < most ? out->wanted : most;
     out->cost = budget_of_step(at->request, out->options.pure, out->steps);
-    out->options.scale = pn_selections_scale(&out->options, out->cost);
+    PN_TRY(pn_selections_scale(&out->options.scale, &out->options, out->cost, err));
     out->bound = 2.0 * at->gamma / ((double)out->steps + 2.0) + out->options.scale * out->loss;
+    return PN_OK;
 }
 
 /* By zCDP, or by the sum of pure epsilons: the smaller bound. */
@@ -80,9 +81,9 @@ static pn_status choose(design *out, const fw_problem *at, const pn_question *qu
     other = *out;
     other.options.pure = true;
     if (!only_pure)
-        evaluate(out, at, given);
+        PN_TRY(evaluate(out, at, given, err));
     if (at->request->kind != PN_RHO) {
-        evaluate(&other, at, given);
+        PN_TRY(evaluate(&other, at, given, err));
         if (only_pure || !(out->bound <= other.bound))
             *out = other;
     }

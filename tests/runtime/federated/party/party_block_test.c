@@ -12,7 +12,7 @@
 #include "privacy/accounting/accountant.h"
 #include "runtime/federated/party/party_kit.h"
 
-enum { N = 30, C = 4, T = 6, DRAWS = 40000 };
+enum { N = 30, C = 4, T = 6, DRAWS = 20000 };
 
 /* An interval, a square, an l1 ball, a simplex, ...: of C coordinates together. */
 static pn_set *body(const char *name, size_t dim, double radius, size_t k)

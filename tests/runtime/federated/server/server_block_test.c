@@ -1,50 +1,75 @@
 /* server_block_test.c -- a server whose parties have sets of their own: a run is Frank-Wolfe over their product, choices
  * that make no vertex end it, it costs what its plan says, and one that was closed goes on with the same answers.
- * Depends on: in_process_kit.h, geometry. */
+ * Depends on: in_process_kit.h, fail_alloc.h, geometry. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <unistd.h>
 
+#include "fail_alloc.h"
 #include "federated/wire/release.h"
 #include "geometry/algebra/set_algebra.h"
 #include "runtime/federated/transport/in_process_kit.h"
 
 enum { FIRST = 3, ROUNDS = 40 };
 
-static pn_set *body(const char *name, size_t dim, double radius, size_t k)
+static pn_status body(pn_set **out, const char *name, size_t dim, double radius, size_t k, pn_err *err)
 {
     const pn_param *params = pn_set_find(name)->params;
     pn_arg args[8] = { { 0 } };
-    pn_set *set = NULL;
 
     args[pn_param_find(params, "dim")] = (pn_arg){ .given = true, .count = dim };
     args[pn_param_find(params, "radius")] = (pn_arg){ .given = true, .real = radius };
     if (k > 0)
         args[pn_param_find(params, "k")] = (pn_arg){ .given = true, .count = k };
-    CHECK(pn_set_from_args(&set, name, args, NULL) == PN_OK);
-    return set;
+    return pn_set_from_args(out, name, args, err);
 }
 
 /* A simplex of 3 coordinates at one party; 2 of a cube and a hypersimplex of 2 at the other. */
-static void open_product(problem *self)
+static pn_status make_set(pn_set **out, pn_err *err)
 {
-    pn_set *simplex = body("simplex", FIRST, 0.5, 0), *cube = body("linf_ball", 2, 0.4, 0);
-    pn_set *hyper = body("hypersimplex", 2, 0.3, 1), *two = NULL, *all = NULL;
-    pn_loss *loss = NULL;
-    pn_err err;
+    pn_set *simplex = NULL, *cube = NULL, *hyper = NULL, *two = NULL;
+    pn_status status = body(&simplex, "simplex", FIRST, 0.5, 0, err);
 
-    self->d = D;
-    CHECK(make_data(&self->data, N, D, false, &err) == PN_OK);
-    CHECK(pn_set_product(&two, cube, hyper, &err) == PN_OK && pn_set_product(&all, simplex, two, &err) == PN_OK);
-    CHECK(pn_loss_from_args(&loss, "squared", NULL, &err) == PN_OK);
-    CHECK(pn_objective_new(&self->objective, &(pn_objective_parts){ .data = self->data, .loss = loss, .set = all },
-                           &err) == PN_OK);
+    if (status == PN_OK)
+        status = body(&cube, "linf_ball", 2, 0.4, 0, err);
+    if (status == PN_OK)
+        status = body(&hyper, "hypersimplex", 2, 0.3, 1, err);
+    if (status == PN_OK)
+        status = pn_set_product(&two, cube, hyper, err);
+    if (status == PN_OK)
+        status = pn_set_product(out, simplex, two, err);
     pn_set_free(simplex);
     pn_set_free(cube);
     pn_set_free(hyper);
     pn_set_free(two);
-    pn_set_free(all);
+    return status;
+}
+
+static pn_status make_product(problem *self, size_t n, pn_err *err)
+{
+    pn_set *set = NULL;
+    pn_loss *loss = NULL;
+    pn_status status = make_data(&self->data, n, D, false, err);
+
+    self->d = D;
+    if (status == PN_OK)
+        status = make_set(&set, err);
+    if (status == PN_OK)
+        status = pn_loss_from_args(&loss, "squared", NULL, err);
+    if (status == PN_OK)
+        status = pn_objective_new(&self->objective,
+                                  &(pn_objective_parts){ .data = self->data, .loss = loss, .set = set }, err);
+    pn_set_free(set);
     pn_loss_free(loss);
+    return status;
+}
+
+static void open_product(problem *self)
+{
+    pn_err err;
+
+    *self = (problem){ NULL, NULL, 0 };
+    (void)went_well(make_product(self, N, &err), &err);
 }
 
 static pn_transport *two_parties(void)
@@ -354,11 +379,45 @@ static void a_closed_run_goes_on_with_the_same_answers(void)
     close_problem(&at);
 }
 
+/* ---- memory ---- */
+
+static pn_status whole_run(void *self, pn_err *err)
+{
+    static const size_t columns[] = { FIRST, D - FIRST };
+    problem at = { NULL, NULL, 0 };
+    pn_transport *transport = NULL;
+    pn_plan *plan = NULL;
+    pn_fit *fit = NULL;
+    pn_status status = make_product(&at, 6, err);
+
+    if (status == PN_OK)
+        status = pn_transport_in_process(&transport, &(pn_in_process_options){ .parties = 2, .columns = columns }, err);
+    if (status == PN_OK)
+        status = make_plan(&plan, &at, transport, self, err);
+    if (status == PN_OK)
+        status = run(&fit, plan, self, err);
+    for (size_t k = 0; status == PN_OK && k < 2; k++) { /* a farewell that is lost fails nobody's run */
+        pn_party_report report;
+
+        pn_party_report_of(pn_in_process_party(transport, k), &report);
+        if (report.phase != PN_PARTY_DONE || isnan(report.rho))
+            status = pn_fail(err, PN_ENOMEM, "party %zu was not told", k + 1);
+    }
+    pn_fit_free(fit);
+    pn_plan_free(plan);
+    pn_transport_free(transport);
+    close_problem(&at);
+    return status;
+}
+
 int main(void)
 {
+    manner memory = { .rho = 1.0, .iterations = 2, .seed = 3 };
+
     a_run_is_frank_wolfe_over_the_product();
     choices_that_make_no_vertex_end_the_run();
     a_run_costs_what_its_plan_says();
     a_closed_run_goes_on_with_the_same_answers();
+    fail_alloc_sweep("run over blocks", whole_run, &memory);
     return check_summary();
 }

@@ -106,7 +106,7 @@ static void a_scale_is_found_that_costs_no_more_than_the_budget(void)
         options.root = options.sum = roots[way / 24];
         options.score_error = error * options.root;
         options.score_bound = 2.0 * options.root;
-        options.scale = pn_selections_scale(&options, budget);
+        CHECK(pn_selections_scale(&options.scale, &options, budget, NULL) == PN_OK);
         least = options.pure ? 2.0 * options.sum / budget : options.root / sqrt(2.0 * budget);
         if (!CHECK(options.scale >= least && options.scale <= least * (1.0 + COUNT * (2.0 * error + u) + 0x1p-16)))
             continue;
