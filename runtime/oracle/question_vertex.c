@@ -39,11 +39,10 @@ static double largest_regular_score(const pn_objective *objective)
 }
 
 /* Public bound on the rounding of a score: that of the gradient (regulariser included), through a vertex of that l1
- * norm, and of the inner product. */
-static double rounding(const pn_objective *objective, double l1)
+ * norm, and of the inner product of so many terms (of an image those of A^T g as well). */
+static double rounding(const pn_objective *objective, double l1, size_t terms)
 {
-    const pn_set *set = pn_objective_set(objective);
-    double product = ((double)set->dim + 5.0) * 0x1p-53 * 1.01;
+    double product = ((double)terms + 5.0) * 0x1p-53 * 1.01;
     double entry = pn_objective_bounds(objective)->lipschitz[PN_L1] + pn_objective_bounds(objective)->reg.gradient;
 
     return l1 * (pn_objective_gradient_error(objective) + product * entry);
@@ -92,7 +91,7 @@ static pn_status certify(pn_question *self, pn_err *err)
     self->selection =
         (pn_selection_options){ .law = PN_SELECT_EXPONENTIAL,
                                 .sensitivity = moved * self->reached / n * (1.0 + 1e-14),
-                                .score_error = rounding(self->objective, set->ops->atom_radius(set, PN_L1)),
+                                .score_error = rounding(self->objective, set->ops->atom_radius(set, PN_L1), set->dim),
                                 .score_bound =
                                     (self->reached + largest_regular_score(self->objective)) * (1.0 + 0x1p-30),
                                 .neighbours = self->neighbours };
@@ -144,7 +143,7 @@ static void bound_choices(pn_question *self)
                                  .most = made->most,
                                  .sum = fmax(sum, root) * per_record * (1.0 + 1e-13),
                                  .root = fmin(sum, root) * per_record * (1.0 + 1e-13),
-                                 .score_error = rounding(self->objective, made->longest[PN_L1]),
+                                 .score_error = rounding(self->objective, made->longest[PN_L1], made->terms),
                                  .score_bound = (one + made->longest[PN_L1] * bounds->reg.gradient) * (1.0 + 0x1p-30),
                                  .neighbours = self->neighbours };
 }

@@ -142,8 +142,8 @@ typedef struct party_scores {
     double stay;                      /* <ghat, x_k> */
     double weight;                    /* ||x_k||_1 / r, at most 1 */
     double sensitivity, error, bound; /* of scores */
-    /* Of a block: its direction -ghat is in `score` [columns], `sensitivity` is of its entries, and the vertex [columns]
-     * that is chosen, with room for choosing it, is here. */
+    /* Of a block: its direction -ghat is in `score` [columns], `sensitivity` is of its entries, and the vertex
+     * [columns] that is chosen, with room for choosing it, is here. */
     double *vertex;
     double unit; /* of those that are released: what a record moves them by as they are computed */
 } party_scores;

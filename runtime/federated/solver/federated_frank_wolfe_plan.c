@@ -14,8 +14,8 @@ static const char *const paper_scales[] = { "text", "table", NULL };
 const pn_param federated_params[] = {
     { "transport", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, transport_class, "how the server reaches the parties" },
     { "mode", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_federated_mode_names,
-      "product: each party moves within a set of its own, an l1 ball or its factor of the objective's set; ball: the best "
-      "party moves, within the l1 ball; paper: the article to the letter, unproven, for simulated runs" },
+      "product: each party moves within a set of its own, an l1 ball or its factor of the objective's set; ball: the "
+      "best party moves, within the l1 ball; paper: the article to the letter, unproven, for simulated runs" },
     { "sampled", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "how many of its columns a party looks at in a round, of an l1 ball; by default all" },
     { "radii", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL,

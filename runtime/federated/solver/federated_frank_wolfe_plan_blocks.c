@@ -1,5 +1,5 @@
-/* federated_frank_wolfe_plan_blocks.c -- parties with sets of their own: the objective's set is their product in the order
- * of the parties, and each factor goes into a party's terms as numbers (wire/block.h).
+/* federated_frank_wolfe_plan_blocks.c -- parties with sets of their own: the objective's set is their product in the
+ * order of the parties, and each factor goes into a party's terms as numbers (wire/block.h).
  * Depends on: federated_frank_wolfe_plan.h, geometry/algebra.  Used by: federated_frank_wolfe_plan.c. */
 #include <math.h>
 

@@ -175,8 +175,8 @@ static double quiet_margin(const fed_work *at)
     return clip > 0.0 ? clip : at->X * at->reach;
 }
 
-/* Every entry of the gradient moves by at most Delta, and choice r of a party by Delta rho_r: sqrt(S_k) is the l2 norm of
- * its rho_r. */
+/* Every entry of the gradient moves by at most Delta, and choice r of a party by Delta rho_r: sqrt(S_k) is the l2 norm
+ * of its rho_r. */
 static void explain_choices(fed_work *at, double delta, bool fixed)
 {
     fed_plan *plan = at->plan;

@@ -92,8 +92,8 @@ void pn_message_refuse(pn_message *message, const pn_message *request, const pn_
  *  and nothing answers NONE. */
 bool pn_message_answers(const pn_message *request, const pn_message *reply);
 
-/** Numbers in it that speak of the run: 1 for a code or choice, a score, the column of FETCH; 2 for each entry of x_k; `size` for
- *  a vector.  For the accounts of traffic. */
+/** Numbers in it that speak of the run: 1 for a code or choice, a score, the column of FETCH; 2 for each entry of x_k;
+ *  `size` for a vector.  For the accounts of traffic. */
 size_t pn_message_scalars(const pn_message *message);
 
 #endif

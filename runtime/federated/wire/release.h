@@ -53,8 +53,9 @@ double pn_release_round_rho(const pn_terms *terms);
 /** Columns that a party uploads at most, of vertices with `width` entries that are not 0: min(c_k, T width). */
 uint64_t pn_release_features(const pn_terms *terms, size_t width);
 
-/** What one selection is charged, of a block all choices of a round.  epsilon0 is charged and drawn with as it is rounded down to 20 significant bits.
- *  Of PN_FEDERATED_PAPER: the Laplace noise of a selection at the article's sensitivity, which is not proven.
+/** What one selection is charged, of a block all choices of a round.  epsilon0 is charged and drawn with as it is
+ *  rounded down to 20 significant bits.  Of PN_FEDERATED_PAPER: the Laplace noise of a selection at the article's
+ *  sensitivity, which is not proven.
  *  Errors: PN_EINVAL for epsilon0 below 2^-40; PN_ENOMEM. */
 pn_status pn_release_selection(pn_event **out, const pn_terms *terms, pn_err *err);
 

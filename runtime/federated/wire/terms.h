@@ -57,7 +57,8 @@ typedef struct pn_terms {
     uint64_t features; /* of blocks, else 0: no party uploads more; each sees to that its own block does not */
 
     /* The noise.  A selection is exponential with epsilon0 whatever its sensitivity,
-     * which each party computes in every round.  With blocks all choices of a round together cost rho = epsilon0^2/8. */
+     * which each party computes in every round.  With blocks all choices of a round together cost rho =
+     * epsilon0^2/8. */
     double epsilon0;      /* of one selection; 0 without privacy, and in PN_FEDERATED_PAPER, which has: */
     double laplace_scale; /* on each gradient entry, PN_FEDERATED_PAPER; else 0 */
     double sigma_feature; /* std of the noise on each entry of an uploaded feature */

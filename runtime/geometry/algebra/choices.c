@@ -7,8 +7,9 @@
 #include "geometry/algebra/choices.h"
 #include "geometry/algebra/set_algebra.h"
 #include "geometry/kernels/upper.h"
+#include "numeric/blas.h"
 
-typedef enum part_kind { ONE_OF_A_LIST, AN_END_EACH, SOME_COORDINATES } part_kind;
+typedef enum part_kind { ONE_OF_A_LIST, AN_END_EACH, SOME_COORDINATES, AN_IMAGE } part_kind;
 
 typedef struct pn_choice_part {
     part_kind kind;
@@ -18,6 +19,8 @@ typedef struct pn_choice_part {
     size_t k;    /* of some coordinates ... */
     double size; /* ... their value, negative where the set is turned over */
     bool fewer, signs;
+    pn_choices *inner; /* of an image: what is mapped, owned */
+    pn_mat map;
 } pn_choice_part;
 
 /* The bounds of choices.h for one part, or several. */
@@ -164,6 +167,84 @@ static bounds take_coordinates(pn_choices *self, const pn_choice_part *part)
     return of_list(rho, part->k);
 }
 
+/* ---- images ---- */
+
+/* Of a box mapped: choice j moves by what column j of the map makes of Delta. */
+static bounds of_columns(const pn_choice_part *box, pn_mat map)
+{
+    bounds out = { .squares = { 0.0 } };
+    double *column = pn_alloc(map.rows, sizeof *column);
+
+    for (int q = 0; q < PN_LP_COUNT; q++) {
+        for (size_t j = 0; column && j < map.cols; j++) {
+            double moved;
+
+            for (size_t i = 0; i < map.rows; i++)
+                column[i] = map.data[i * map.cols + j];
+            moved = pn_times_up(half_of(box, j), pn_norm_upper((pn_lp)q, column, map.rows));
+            out.squares[q] = pn_plus_up(out.squares[q], pn_times_up(moved, moved));
+            out.sums[q] = pn_plus_up(out.sums[q], moved);
+        }
+        if (!column)
+            out.squares[q] = out.sums[q] = INFINITY; /* the other bound holds */
+    }
+    pn_free(column);
+    return out;
+}
+
+static bounds of_image(double longest[PN_LP_COUNT], const pn_set *image, const pn_choices *inner, pn_mat map)
+{
+    double norms[PN_LP_COUNT][PN_LP_COUNT];
+    bounds out = { .squares = { INFINITY, INFINITY, INFINITY }, .sums = { INFINITY, INFINITY, INFINITY } };
+
+    if (inner->count == 1 && inner->parts[0].kind == AN_END_EACH)
+        out = of_columns(&inner->parts[0], map);
+    pn_set_image_norms(image, norms);
+    for (int q = 0; q < PN_LP_COUNT; q++) {
+        longest[q] = INFINITY;
+        for (int t = 0; t < PN_LP_COUNT; t++) {
+            double norm = norms[t][q];
+
+            out.squares[q] = fmin(out.squares[q], pn_times_up(inner->squares[t], pn_times_up(norm, norm)));
+            out.sums[q] = fmin(out.sums[q], pn_times_up(inner->sums[t], norm));
+            longest[q] = fmin(longest[q], pn_times_up(inner->longest[t], norm));
+        }
+    }
+    return out;
+}
+
+/* factor A C = A (factor C). */
+static pn_status take_image(descent *at, const pn_set *image, double factor, size_t offset, bounds *out)
+{
+    pn_choices *self = at->self;
+    pn_choice_part *part = &self->parts[self->count];
+    const pn_set *inner;
+    pn_set *scaled = NULL;
+    double longest[PN_LP_COUNT];
+    pn_status status;
+    size_t room;
+
+    *part = (pn_choice_part){ .kind = AN_IMAGE, .first = offset, .set = pn_set_keep((pn_set *)(size_t)image) };
+    self->count++;
+    (void)pn_set_image_parts(image, &inner, &part->map);
+    PN_TRY(pn_set_moved(&scaled, inner, factor, NULL, at->err));
+    status = pn_choices_new(&part->inner, scaled, at->owner, at->err);
+    pn_set_free(scaled);
+    if (status != PN_OK)
+        return status;
+    *out = of_image(longest, image, part->inner, part->map);
+    for (int q = 0; q < PN_LP_COUNT; q++)
+        self->longest[q] = fmax(self->longest[q], longest[q]);
+    self->picks += part->inner->picks;
+    self->candidates += part->inner->candidates;
+    self->most = part->inner->most > self->most ? part->inner->most : self->most;
+    self->loss += part->inner->loss;
+    self->terms = self->dim + part->inner->terms > self->terms ? self->dim + part->inner->terms : self->terms;
+    room = pn_choices_room(part->inner) + 2 * part->inner->dim;
+    self->nested = room > self->nested ? room : self->nested;
+    return PN_OK;
+}
+
 static pn_status take_leaf(descent *at, const pn_set *set, double factor, size_t offset, bounds *out)
 {
     pn_choices *self = at->self;
@@ -190,11 +271,12 @@ static pn_status take_leaf(descent *at, const pn_set *set, double factor, size_t
     part->kind = AN_END_EACH;
     if (pn_set_is_intervals(part->set))
         return take_ends(self, part, out, at->err);
-    return pn_fail(at->err, PN_EUNSUPPORTED,
-                   "%s: private selection needs vertices that can be chosen: those of l1_ball, simplex, polytope, box, "
-                   "linf_ball, hypersimplex, ksparse_polytope, their products and sums, and %s is none of these; use "
-                   "solve.frank_wolfe_convex, or privacy=false",
-                   at->owner, set->ops->name);
+    return pn_fail(
+        at->err, PN_EUNSUPPORTED,
+        "%s: private selection needs vertices that can be chosen: those of l1_ball, simplex, polytope, box, "
+        "linf_ball, hypersimplex, ksparse_polytope, their products, sums and images, and %s is none of these; use "
+        "solve.frank_wolfe_convex, or privacy=false",
+        at->owner, set->ops->name);
 }
 
 static bool parts_of(const pn_set *set, const pn_set **a, const pn_set **b, bool *product)
@@ -208,9 +290,15 @@ static pn_status take(descent *at, const pn_set *set, double factor, size_t offs
     double own;
     const double *shift;
     const pn_set *a, *b, *inner = pn_set_unwrap(set, &own, &shift);
+    pn_mat map;
     bool product;
     bounds first, second;
 
+    if (!pn_set_is_polytope(set) && pn_set_image_parts(inner, &a, &map)) {
+        for (size_t j = 0; shift && j < set->dim; j++)
+            at->self->shift[offset + j] += factor * shift[j];
+        return take_image(at, inner, factor * own, offset, out);
+    }
     if (pn_set_is_polytope(set) || !parts_of(inner, &a, &b, &product))
         return take_leaf(at, set, factor, offset, out);
     for (size_t j = 0; shift && j < set->dim; j++)
@@ -244,7 +332,7 @@ pn_status pn_choices_new(pn_choices **out, const pn_set *set, const char *owner,
 
     *out = NULL;
     PN_TRY(pn_new_zeroed(&self, 1, err, "%s: out of memory", owner));
-    self->dim = set->dim;
+    self->dim = self->terms = set->dim;
     self->parts = pn_calloc(count_leaves(set), sizeof *self->parts);
     self->shift = pn_calloc(set->dim, sizeof *self->shift);
     at.self = self;
@@ -268,6 +356,7 @@ void pn_choices_free(pn_choices *self)
     for (size_t i = 0; i < self->count; i++) {
         pn_set_free(self->parts[i].set);
         pn_free(self->parts[i].low);
+        pn_choices_free(self->parts[i].inner);
     }
     pn_free(self->parts);
     pn_free(self->shift);
@@ -282,13 +371,14 @@ typedef struct making {
     void *with;
     double *scores, *atom; /* [most], [dim] */
     size_t *left;          /* [dim] */
+    double *nested;        /* of images */
     double *vertex;
     pn_err *err;
 } making;
 
 size_t pn_choices_room(const pn_choices *self)
 {
-    return self->most + 2 * self->dim;
+    return self->most + 2 * self->dim + self->nested;
 }
 
 static pn_status one_of_a_list(const making *at, const pn_choice_part *part)
@@ -357,6 +447,22 @@ static pn_status some_coordinates(const making *at, const pn_choice_part *part)
     return PN_OK;
 }
 
+/* The choices of what is mapped, by A^T g. */
+static pn_status an_image(const making *at, const pn_choice_part *part)
+{
+    const pn_choices *inner = part->inner;
+    pn_mat map = part->map;
+    double *pulled = at->nested, *vertex = pulled + inner->dim, *room = vertex + inner->dim;
+
+    memset(pulled, 0, inner->dim * sizeof *pulled);
+    for (size_t i = 0; i < map.rows; i++)
+        pn_axpy(map.cols, at->g[part->first + i], map.data + i * map.cols, pulled);
+    PN_TRY(pn_choices_make(inner, pulled, at->choose, at->with, room, vertex, at->err));
+    for (size_t i = 0; i < map.rows; i++)
+        at->vertex[part->first + i] += pn_dot(map.cols, map.data + i * map.cols, vertex);
+    return PN_OK;
+}
+
 pn_status pn_choices_make(const pn_choices *self, const double *g, pn_chooser choose, void *with, double *room,
                           double *vertex, pn_err *err)
 {
@@ -366,17 +472,19 @@ pn_status pn_choices_make(const pn_choices *self, const double *g, pn_chooser ch
                   .scores = room,
                   .atom = room + self->most,
                   .left = (size_t *)(void *)(room + self->most + self->dim),
+                  .nested = room + self->most + 2 * self->dim,
                   .vertex = vertex,
                   .err = err };
 
-    memcpy(vertex, self->shift, self->dim * sizeof *vertex);
-    for (size_t i = 0; i < self->count; i++) {
-        const pn_choice_part *part = &self->parts[i];
+    static pn_status (*const makers[])(const making *at, const pn_choice_part *part) = {
+        [ONE_OF_A_LIST] = one_of_a_list,
+        [AN_END_EACH] = an_end_each,
+        [SOME_COORDINATES] = some_coordinates,
+        [AN_IMAGE] = an_image,
+    };
 
-        if (part->kind == ONE_OF_A_LIST)
-            PN_TRY(one_of_a_list(&at, part));
-        else
-            PN_TRY((part->kind == AN_END_EACH ? an_end_each : some_coordinates)(&at, part));
-    }
+    memcpy(vertex, self->shift, self->dim * sizeof *vertex);
+    for (size_t i = 0; i < self->count; i++)
+        PN_TRY(makers[self->parts[i].kind](&at, &self->parts[i]));
     return PN_OK;
 }

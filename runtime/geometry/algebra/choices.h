@@ -1,6 +1,6 @@
 /* choices.h -- a vertex as the result of several choices: sets whose vertices are too many for a list, but where the
  * best one is found part by part.  An end of each interval of a box; the coordinates of a hypersimplex, one after the
- * other; a vertex of each part of a product or a sum.
+ * other; a vertex of each part of a product or a sum; the image of a vertex.
  *
  * What a change Delta of the direction g does to the scores.  Choice r has candidates v with scores <v - c_r, g> (a
  * point common to all of them changes no comparison) and ||v - c_r||_q <= rho_r, so that each score moves by at most
@@ -12,7 +12,11 @@
  *   A x B, q = 2               max(A, B)                             sqrt(A^2 + B^2)
  *   A x B, q = infinity        max(A, B)                             max(A, B)
  *   A + B (both see Delta)     A + B                                 A + B
- * as the blocks of Delta have norms x, y with max(x, y), sqrt(x^2 + y^2), x + y <= 1 for q = 1, 2, infinity.
+ *   M C, least over t          C_t ||M||_t,q^2                       C_t ||M||_t,q
+ *   M box of half sides h_j    sum of h_j^2 ||M e_j||_q^2, too       sum of h_j ||M e_j||_q, too
+ * as choices of a vertex v of C by <v, M^T g> are those of M v by <M v, g>, and M^T Delta is of size ||M||_t,q in the
+ * dual of t, ||M||_t,q = max ||M x||_q over ||x||_t <= 1; as the blocks of Delta have norms x, y with max(x, y),
+ * sqrt(x^2 + y^2), x + y <= 1 for q = 1, 2, infinity.
  *
  * What noise loses.  Of K scores that lie x_i below the largest, a choice with chances proportional to exp(score/b)
  * loses L = sum x_i w_i/(1 + sum w_i), w_i = exp(-x_i/b), on average.  Where L is largest dL/dx_i = 0, so x_i = b + L
@@ -32,17 +36,19 @@ typedef struct pn_choices {
     size_t picks;                                   /* choices that make a vertex */
     double candidates;                              /* of all choices together */
     size_t most;                                    /* of the choice that has most */
+    size_t terms;                                   /* products that add up in a score, roundings to count */
     double squares[PN_LP_COUNT], sums[PN_LP_COUNT]; /* the bounds above, by q: PN_L1 is q = 1 */
     double loss;                                    /* the sum of W((K - 1)/e) */
     double longest[PN_LP_COUNT];                    /* the largest rho_r */
     struct pn_choice_part *parts;
     size_t count;
     double *shift; /* [dim] added to what is chosen */
+    size_t nested; /* room for images */
 } pn_choices;
 
 /** What a vertex of `set` is made of.  Errors: PN_EUNSUPPORTED for a set with a part that is none of these: listed
  *  vertices (pn_set_is_polytope), box, linf_ball, hypersimplex, unit_hypersimplex, ksparse_polytope, their products and
- *  sums, scaled and shifted ones as well; the message names it.  PN_ENOMEM. */
+ *  sums and images, scaled and shifted ones as well; the message names it.  PN_ENOMEM. */
 pn_status pn_choices_new(pn_choices **out, const pn_set *set, const char *owner, pn_err *err);
 void pn_choices_free(pn_choices *self); /* NULL allowed */
 

@@ -10,11 +10,16 @@
 bool pn_set_product_parts(const pn_set *set, const pn_set **a, const pn_set **b);
 /** The summands of C + D, likewise. */
 bool pn_set_sum_parts(const pn_set *set, const pn_set **a, const pn_set **b);
+/** C and A of {A x : x in C}, likewise. */
+bool pn_set_image_parts(const pn_set *set, const pn_set **inner, pn_mat *A);
+/** Upper bounds of max ||A x||_q over ||x||_t <= 1, by [t][q], that hold for the sizes of A's entries as well but for t
+ *  = q = 2. */
+void pn_set_image_norms(const pn_set *image, double norms[PN_LP_COUNT][PN_LP_COUNT]);
 /** The sets of C:intersect(D), likewise. */
 bool pn_set_intersection_parts(const pn_set *set, const pn_set **a, const pn_set **b);
-/** What coordinates first .. first + count - 1 of a product are in: factors, or a part of a box, scaled and shifted as the
- *  product is; `set` itself, kept, for all of them.  Errors: PN_EUNSUPPORTED where they cut through a factor (names it,
- *  and its coordinates from 1); PN_EDIM where there are not so many; PN_ENOMEM. */
+/** What coordinates first .. first + count - 1 of a product are in: factors, or a part of a box, scaled and shifted as
+ *  the product is; `set` itself, kept, for all of them.  Errors: PN_EUNSUPPORTED where they cut through a factor (names
+ *  it, and its coordinates from 1); PN_EDIM where there are not so many; PN_ENOMEM. */
 pn_status pn_set_slice(pn_set **out, const pn_set *set, size_t first, size_t count, pn_err *err);
 /** factor * set + shift[dim], shift NULL for none: `set` itself, kept, where that is no change. */
 pn_status pn_set_moved(pn_set **out, const pn_set *set, double factor, const double *shift, pn_err *err);

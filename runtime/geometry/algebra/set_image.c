@@ -318,6 +318,38 @@ static pn_status check_matrix(const pn_set *inner, pn_mat A, size_t *numbers, pn
     return pn_size_sum(numbers, "C:image", "the entries of A and of two vectors", entries, A.rows + A.cols, err);
 }
 
+bool pn_set_image_parts(const pn_set *set, const pn_set **inner, pn_mat *A)
+{
+    if (!pn_is_composite(set, "image"))
+        return false;
+    *inner = pn_as_composite(set)->a;
+    *A = as_image(set)->A;
+    return true;
+}
+
+/* |(A x)_i| <= ||row i||_t* ||x||_t, and of t = 1 the columns are the images of the extreme points. */
+void pn_set_image_norms(const pn_set *self, double norms[PN_LP_COUNT][PN_LP_COUNT])
+{
+    const image *set = as_image(self);
+
+    for (int t = 0; t < PN_LP_COUNT; t++) {
+        for (int q = 0; q < PN_LP_COUNT; q++) {
+            long double joined = 0.0L;
+
+            for (size_t i = 0; i < set->A.rows; i++) {
+                double row = pn_norm_upper(pn_lp_dual((pn_lp)t), set->A.data + i * set->A.cols, set->A.cols);
+
+                joined = pn_norm_join((pn_lp)q, joined, pn_norm_term((pn_lp)q, row));
+            }
+            norms[t][q] = pn_norm_finish((pn_lp)q, joined, set->A.rows);
+            if (t == PN_L1)
+                norms[t][q] = fmin(norms[t][q], largest_column(set, (pn_lp)q));
+        }
+    }
+    if (!body_of(self)) /* else it has not been looked for */
+        norms[PN_L2][PN_L2] = fmin(norms[PN_L2][PN_L2], set->spectral);
+}
+
 pn_status pn_set_image(pn_set **out, pn_set *inner, pn_mat A, pn_err *err)
 {
     pn_composite *head;

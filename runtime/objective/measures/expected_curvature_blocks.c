@@ -1,6 +1,6 @@
 /* expected_curvature_blocks.c -- what each block and each pair of blocks can add to |A z|^2: of intervals by their
- * lengths, of sets with vertices, listed or made of choices, by these where they are few, of others by the top eigenvalue
- * of their part and their diameter.
+ * lengths, of sets with vertices, listed or made of choices, by these where they are few, of others by the top
+ * eigenvalue of their part and their diameter.
  * Depends on: expected_curvature_impl.h, geometry, numeric/lapack.h, BLAS.  Used by: expected_curvature.c. */
 #include <cblas.h>
 #include <math.h>

@@ -40,8 +40,8 @@ typedef struct pn_selections pn_selections;
 pn_status pn_selections_new(pn_selections **out, const pn_selections_options *options, pn_err *err);
 void pn_selections_free(pn_selections *self); /* NULL allowed; what was paid for and not selected stays paid for */
 
-/** *scale = the least at which `count` selections cost at most `budget`, to what rounding adds: rho, or epsilon of a pure
- *  price; NaN where there is none.  options->scale is not looked at.  Errors: PN_ENOMEM. */
+/** *scale = the least at which `count` selections cost at most `budget`, to what rounding adds: rho, or epsilon of a
+ *  pure price; NaN where there is none.  options->scale is not looked at.  Errors: PN_ENOMEM. */
 pn_status pn_selections_scale(double *scale, const pn_selections_options *options, double budget, pn_err *err);
 
 /** What `count` selections cost, rounding included; borrowed. */

@@ -1,5 +1,5 @@
-/* party_block_test.c -- parties with sets of their own: their choices have the law that is charged for, what they do not
- * charge for does not move them, and terms that they cannot keep are refused.
+/* party_block_test.c -- parties with sets of their own: their choices have the law that is charged for, what they do
+ * not charge for does not move them, and terms that they cannot keep are refused.
  * The law: chi^2 with 5 degrees of freedom is beyond 38 with probability 3.8e-7, and with 3 beyond 32.1 with 5.0e-7 (by
  * the series of the incomplete gamma function).  There is one check of each.
  * Depends on: check.h, party_kit.h, geometry. */

@@ -1,5 +1,6 @@
-/* server_block_test.c -- a server whose parties have sets of their own: a run is Frank-Wolfe over their product, choices
- * that make no vertex end it, it costs what its plan says, and one that was closed goes on with the same answers.
+/* server_block_test.c -- a server whose parties have sets of their own: a run is Frank-Wolfe over their product,
+ * choices that make no vertex end it, it costs what its plan says, and one that was closed goes on with the same
+ * answers.
  * Depends on: in_process_kit.h, fail_alloc.h, geometry. */
 #define _GNU_SOURCE
 #include <math.h>

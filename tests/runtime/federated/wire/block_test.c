@@ -1,5 +1,5 @@
-/* block_test.c -- a set comes back from its numbers with the same choices to the last bit, a vertex comes back from what
- * was chosen, and numbers and choices of somebody else make a set, a vertex or an error.
+/* block_test.c -- a set comes back from its numbers with the same choices to the last bit, a vertex comes back from
+ * what was chosen, and numbers and choices of somebody else make a set, a vertex or an error.
  * Depends on: check.h, choices_kit.h, fail_alloc.h, federated/wire. */
 #include <math.h>
 #include <stdlib.h>
@@ -56,17 +56,19 @@ static void vertices_are_made_again(const pn_choices *a, const pn_choices *b, pn
     free(room);
 }
 
-/* The kit's sets, and vertices of a user's. */
+/* The kit's sets but for images of no list, and vertices of a user's. */
+enum { WRITTEN = 10 };
+
 static pn_set *set_of(int which)
 {
     static double rows[] = { 0.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0, -3.0, 0.25, 0.0, 0.0, 0.125 };
     pn_arg args[1] = { { .given = true, .matrix = { .data = rows, .rows = 3, .cols = DIM } } };
     pn_set *set = NULL;
 
-    if (which < SETS)
+    if (which < WRITTEN)
         return set_number(which);
     CHECK(pn_set_from_args(&set, "polytope", args, NULL) == PN_OK);
-    return which == SETS ? set : moved(set, -2.0);
+    return which == WRITTEN ? set : moved(set, -2.0);
 }
 
 static void sets_come_back(void)
@@ -74,7 +76,7 @@ static void sets_come_back(void)
     pn_rng *rng = NULL;
 
     CHECK(pn_rng_seeded(&rng, 8, NULL) == PN_OK);
-    for (int which = 0; which < SETS + 2; which++) {
+    for (int which = 0; which < WRITTEN + 2; which++) {
         pn_set *set = set_of(which), *back = NULL;
         pn_choices *a = NULL, *b = NULL;
         double *numbers = NULL, *again = NULL;
@@ -104,9 +106,9 @@ static void sets_come_back(void)
 
 static void widths_are_those_of_vertices(void)
 {
-    static const size_t wanted[SETS + 2] = { 4, 2, 3, 2, 1, 5, 2, 4, 4, 8, 2, 4 };
+    static const size_t wanted[WRITTEN + 2] = { 4, 2, 3, 2, 1, 5, 2, 4, 4, 8, 2, 4 };
 
-    for (int which = 0; which < SETS + 2; which++) {
+    for (int which = 0; which < WRITTEN + 2; which++) {
         pn_set *set = set_of(which);
 
         size_t width = 0;
@@ -172,7 +174,7 @@ static void noise_makes_a_set_or_an_error(void)
 
     CHECK(pn_rng_seeded(&rng, 4, NULL) == PN_OK);
     for (int i = 0; i < 4000; i++) {
-        pn_set *set = set_of(i % (SETS + 2));
+        pn_set *set = set_of(i % (WRITTEN + 2));
         pn_choices *choices = NULL;
         double *numbers = NULL;
         size_t count, width, dim = set->dim;
@@ -222,7 +224,7 @@ static pn_status scenario(void *self, pn_err *err)
 
 int main(void)
 {
-    pn_set *set = set_number(9), *list = set_of(SETS + 1);
+    pn_set *set = set_number(9), *list = set_of(WRITTEN + 1);
 
     sets_come_back();
     widths_are_those_of_vertices();

@@ -7,7 +7,7 @@
 #include "geometry/algebra/set_algebra.h"
 #include "geometry/sets/sets.h"
 
-enum { DIM = 4, MOST = 64, SETS = 10 };
+enum { DIM = 4, MOST = 64, SETS = 14 };
 
 static inline pn_set *ball(const char *name, size_t k, double radius)
 {
@@ -46,6 +46,19 @@ static inline pn_set *moved(pn_set *set, double factor)
     return out;
 }
 
+/* A C with A of `rows` rows, of both signs and sizes. */
+static inline pn_set *mapped(pn_set *set, size_t rows)
+{
+    double A[MOST];
+    pn_set *out = NULL;
+
+    for (size_t k = 0; k < rows * set->dim; k++)
+        A[k] = (double)((k * 7 + 3) % 11) / 4.0 - 1.0;
+    CHECK(pn_set_image(&out, set, (pn_mat){ A, rows, set->dim }, NULL) == PN_OK);
+    pn_set_free(set);
+    return out;
+}
+
 static inline pn_set *set_number(int which)
 {
     switch (which) {
@@ -69,6 +82,14 @@ static inline pn_set *set_number(int which)
         return moved(joined(set_number(6), moved(set_number(0), -1.0), false), 0.5);
     case 9:
         return moved(joined(set_number(3), moved(joined(set_number(1), set_number(2), false), -2.0), true), -0.5);
+    case 10: /* of a cube and more: no list of vertices */
+        return mapped(set_number(0), 3);
+    case 11:
+        return mapped(moved(set_number(3), -0.5), 5);
+    case 12:
+        return moved(joined(mapped(joined(set_number(1), set_number(4), true), 2), set_number(0), true), -2.0);
+    case 13:
+        return joined(mapped(mapped(set_number(2), 6), 4), set_number(0), false);
     default:
         return NULL;
     }

@@ -58,7 +58,7 @@ static void exact_choices_find_the_support(const pn_set *set, const pn_choices *
         CHECK(set->ops->support(set, g, point, &value, NULL) == PN_OK);
         reached = 0.0;
         for (size_t j = 0; j < set->dim; j++) {
-            CHECK_CLOSE(vertex[j], point[j], 1e-14);
+            CHECK_CLOSE(vertex[j], point[j], 1e-13);
             reached += vertex[j] * g[j];
         }
         CHECK_CLOSE(reached, value, 1e-12);
