@@ -120,7 +120,7 @@ const pn_solver_ops pn_solver_frank_wolfe = {
     .name = "frank_wolfe",
     .doc =
         "Frank-Wolfe over a constraint set; private over a polytope, by a private choice of the vertex at every step, "
-        "and over boxes, hypersimplices, products and sums by several choices that make one.",
+        "and over boxes, hypersimplices, products, sums and images by several choices that make one.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 4 with step 2/(t+2); Jaggi (2013)",
     .params = fw_params,
     .fill = fw_fill,

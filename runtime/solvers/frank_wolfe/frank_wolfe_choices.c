@@ -1,5 +1,5 @@
 /* frank_wolfe_choices.c -- noise, number of steps and predicted risk of private Frank-Wolfe over a set whose vertices
- * are made of several private choices: boxes, hypersimplices, products and sums.
+ * are made of several private choices: boxes, hypersimplices, products, sums and images.
  * Depends on: frank_wolfe.h, privacy, geometry.  Used by: frank_wolfe_plan.c.
  * Source: Talwar, Thakurta, Zhang (2014), Algorithm 4; Cesar, Rogers (2021) for the composition of choices.
  *

@@ -13,6 +13,7 @@ local sets = {
   product = set.simplex { dim = 3 }:product(set.linf_ball { dim = 2, radius = 0.5 }),
   sum = set.l1_ball { dim = 4, radius = 0.5 } + set.linf_ball { dim = 4, radius = 0.1 },
   moved = -0.5 * (set.simplex { dim = 4 } + set.hypersimplex { dim = 4, k = 2, radius = 0.5 }) + { 0.25, 0.25, 0.25, 0.25 },
+  image = set.linf_ball { dim = 3, radius = 0.25 }:image { { 1, 0, 0.5 }, { 1, 1, 0 }, { 0, -1, 1 }, { 0, 0.5, 0.5 } },
 }
 local names = {}
 for name in pairs(sets) do names[#names + 1] = name end
@@ -42,6 +43,16 @@ describe("the plan of private Frank-Wolfe over a cube", function()
     assert.equal(6, plan.lines["choices of a step"])
     local half = pn.solve.frank_wolfe.plan(objective, { rho = 0.5, iterations = 50, neighbours = "zero_out" })
     close(l2 / 2, half.lines["sensitivity l2"], 1e-9)
+  end)
+
+  -- theta = A v with |v_j| <= 1/2: |<x, theta>| <= 2, an entry of a record's gradient is at most 3, and both columns of A have
+  -- l1 norm 2: replacing a record moves each score, +-(A^T g)_j/2, by at most 6/n.
+  it("bounds what a record does to choices over an image", function()
+    local image = set.linf_ball { dim = 2, radius = 0.5 }:image { { 1, 0 }, { 1, 1 }, { 0, -1 } }
+    local plan = pn.solve.frank_wolfe.plan(lasso(image, 4000), { rho = 0.5, iterations = 50 })
+    close(math.sqrt(2) * 6 / 4000, plan.lines["sensitivity l2"], 1e-9)
+    close(2 * 6 / 4000, plan.lines["sensitivity l1"], 1e-9)
+    assert.equal(2, plan.lines["choices of a step"])
   end)
 
   it("has scale, steps and bound as worked out by hand, under rho and under a pure epsilon", function()
