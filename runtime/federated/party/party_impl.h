@@ -104,8 +104,8 @@ double party_sum_error(const pn_terms *terms, double pull);
  *  entries x_k has. */
 double party_score_bound(const pn_terms *terms, double pull);
 double party_score_error(const pn_terms *terms, double pull, double gradient_error, size_t count);
-/** Likewise of a candidate of a block, of l1 norm at most `longest`. */
-double party_block_error(const pn_terms *terms, double longest, double pull, double gradient_error);
+/** Likewise of a candidate of a block. */
+double party_block_error(const pn_terms *terms, const pn_choices *choices, double pull, double gradient_error);
 
 /** Events of one release of each kind into run->price.  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status party_price(party_run *run, const pn_terms *terms, pn_err *err);

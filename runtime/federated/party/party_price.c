@@ -68,11 +68,11 @@ double party_score_error(const pn_terms *terms, double pull, double gradient_err
     return (from_gradient + ((double)count + 16.0) * UNIT * party_score_bound(terms, pull)) * UPWARD;
 }
 
-double party_block_error(const pn_terms *terms, double longest, double pull, double gradient_error)
+double party_block_error(const pn_terms *terms, const pn_choices *choices, double pull, double gradient_error)
 {
-    double product = ((double)terms->columns + 16.0) * UNIT * pull;
+    double product = ((double)choices->terms + 16.0) * UNIT * pull;
 
-    return longest * (gradient_error / (double)terms->records + product) * UPWARD;
+    return choices->longest[PN_L1] * (gradient_error / (double)terms->records + product) * UPWARD;
 }
 
 double party_sum_error(const pn_terms *terms, double pull)

@@ -225,7 +225,7 @@ static void bound_scores(const work *job, size_t entries, party_scores *out)
     if (choices) {
         out->sensitivity = pn_release_entry_sensitivity(terms, margin);
         out->bound = choices->longest[PN_L1] * pull * (1.0 + 0x1p-30);
-        out->error = party_block_error(terms, choices->longest[PN_L1], pull, error);
+        out->error = party_block_error(terms, choices, pull, error);
     } else {
         out->sensitivity = pn_release_score_sensitivity(terms, margin);
         out->bound = party_score_bound(terms, pull);

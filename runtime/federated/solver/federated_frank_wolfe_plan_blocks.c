@@ -26,21 +26,35 @@ static pn_status slice_of(pn_set **out, const fed_work *at, size_t k, pn_err *er
                    FED_OWNER, k + 1, why.message);
 }
 
+/* What a vertex of it is made of, and its numbers; choices are made of these, as parties see them. */
+static pn_status write_block(fed_work *at, size_t k, const pn_set *set, pn_err *err)
+{
+    fed_plan *plan = at->plan;
+    pn_terms *terms = &plan->terms[k];
+    pn_choices *choices = NULL;
+    pn_err why;
+    pn_status status = pn_choices_new(&choices, set, FED_OWNER, &why);
+
+    pn_choices_free(choices);
+    if (status == PN_EUNSUPPORTED)
+        return pn_fail(
+            err, status,
+            "%s: party %zu would move over %s; parties know l1 balls, simplices, boxes, hypersimplices, lists "
+            "of vertices, and sums, products and images of these",
+            FED_OWNER, k + 1, set->ops->name);
+    if (status != PN_OK)
+        return pn_fail(err, status, "%s", why.message);
+    PN_TRY(pn_block_write(&terms->block, &terms->block_size, set, err));
+    return pn_block_open(&plan->choices[k], &plan->width[k], terms->block, terms->block_size, (size_t)terms->columns,
+                         err);
+}
+
 static pn_status take_block(fed_work *at, size_t k, const pn_set *set, pn_err *err)
 {
     fed_plan *plan = at->plan;
     pn_terms *terms = &plan->terms[k];
-    pn_status status = pn_choices_new(&plan->choices[k], set, FED_OWNER, err);
 
-    if (status == PN_OK)
-        status = pn_block_write(&terms->block, &terms->block_size, set, err);
-    if (status == PN_OK) { /* of the numbers, as parties see it */
-        pn_choices_free(plan->choices[k]);
-        status = pn_block_open(&plan->choices[k], &plan->width[k], terms->block, terms->block_size,
-                               (size_t)terms->columns, err);
-    }
-    if (status != PN_OK)
-        return status;
+    PN_TRY(write_block(at, k, set, err));
     terms->radius = set->ops->radius(set, PN_L1);
     at->choices += sqrt(plan->choices[k]->squares[PN_L1]) * plan->choices[k]->loss;
     return PN_OK;

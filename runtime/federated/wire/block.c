@@ -16,7 +16,7 @@
 
 enum { PRODUCT, SUM, MOVED, BOX, POLYTOPE, NAMED };
 static const char *const named[] = { "l1_ball", "simplex", "hypersimplex", "unit_hypersimplex", "ksparse_polytope" };
-enum { WITH_K = 2, NAMES = sizeof named / sizeof *named };
+enum { WITH_K = 2, NAMES = sizeof named / sizeof *named, IMAGE = NAMED + NAMES };
 
 /* ---- writing ---- */
 
@@ -99,10 +99,22 @@ static pn_status write_vertices(writing *at, const pn_set *set)
     return PN_OK;
 }
 
+static pn_status write_set(writing *at, const pn_set *set);
+
+static pn_status write_image(writing *at, const pn_set *inner, pn_mat map)
+{
+    put(at, IMAGE);
+    put(at, (double)map.rows);
+    PN_TRY(write_set(at, inner));
+    put_all(at, map.data, map.rows * map.cols);
+    return PN_OK;
+}
+
 static pn_status write_set(writing *at, const pn_set *set)
 {
     double factor;
     const double *shift;
+    pn_mat map;
     const pn_set *a, *b, *inner = pn_set_unwrap(set, &factor, &shift);
     bool product;
 
@@ -129,6 +141,8 @@ static pn_status write_set(writing *at, const pn_set *set)
     }
     if (pn_set_is_polytope(set))
         return write_vertices(at, set);
+    if (pn_set_image_parts(set, &a, &map))
+        return write_image(at, a, map);
     return pn_fail(at->err, PN_EUNSUPPORTED, "block: %s has no list of vertices", set->ops->name);
 }
 
@@ -290,6 +304,33 @@ static pn_status read_two(reading *at, pn_set **out, bool product)
     return status;
 }
 
+/* What is mapped may have more coordinates. */
+static pn_status read_image(reading *at, pn_set **out)
+{
+    pn_set *inner = NULL;
+    pn_mat map = { NULL, 0, 0 };
+    size_t dim = at->dim;
+    pn_status status;
+    pn_err why;
+
+    PN_TRY(take_count(at, "the rows of an image", dim, &map.rows));
+    at->dim = PN_BLOCK_NUMBERS_MAX;
+    status = read_set(at, &inner);
+    at->dim = dim;
+    if (status == PN_OK && pn_set_is_polytope(inner)) /* whose vertices would all be mapped, however many */
+        status = pn_fail(at->err, PN_EPARSE, "block: the image of a list of vertices is such a list itself");
+    if (status == PN_OK) {
+        map.cols = inner->dim;
+        status = map.cols > PN_BLOCK_NUMBERS_MAX / map.rows
+                     ? pn_fail(at->err, PN_EPARSE, "block: a matrix of %zu x %zu numbers", map.rows, map.cols)
+                     : take_all(at, &map.data, map.rows * map.cols);
+    }
+    if (status == PN_OK)
+        status = as_numbers(at, pn_set_image(out, inner, map, &why), &why);
+    pn_set_free(inner);
+    return status;
+}
+
 static pn_status read_set(reading *at, pn_set **out)
 {
     double kind = -1.0;
@@ -297,7 +338,7 @@ static pn_status read_set(reading *at, pn_set **out)
 
     *out = NULL;
     PN_TRY(take(at, &kind));
-    if (!(kind >= 0.0 && kind < NAMED + NAMES && kind == floor(kind)))
+    if (!(kind >= 0.0 && kind <= IMAGE && kind == floor(kind)))
         return pn_fail(at->err, PN_EPARSE, "block: there is no set of kind %.10g", kind);
     if (++at->depth > MOST_DEPTH)
         return pn_fail(at->err, PN_EPARSE, "block: a set of more than %d parts in each other", MOST_DEPTH);
@@ -305,6 +346,8 @@ static pn_status read_set(reading *at, pn_set **out)
         status = read_two(at, out, kind == PRODUCT);
     else if (kind == MOVED)
         status = read_moved(at, out);
+    else if (kind == IMAGE)
+        status = read_image(at, out);
     else if (kind == BOX || kind == POLYTOPE)
         status = kind == BOX ? read_box(at, out) : read_vertices(at, out);
     else

@@ -9,6 +9,7 @@
  *     5 l1_ball        dim, radius
  *     6 simplex        dim, radius
  *     7 hypersimplex, 8 unit_hypersimplex, 9 ksparse_polytope     dim, radius, k
+ *     10 image         rows; the set; the matrix [rows][coordinates of the set]
  * Server and party make choices.h's choices of the same numbers.  A vertex is then one number for each of them: which
  * candidate was taken, from 0.
  * Depends on: core, geometry.  Used by: terms.h, party*.c, server*.c, federated_frank_wolfe_plan*.c. */

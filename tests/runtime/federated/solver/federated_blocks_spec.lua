@@ -27,6 +27,9 @@ local factors = {
   ["sparse signs"] = function() return S.ksparse_polytope { dim = 3, k = 2, radius = 0.3 } end,
   ["vertices of a user's"] = function() return S.polytope { vertices = corners } end,
   ["a sum"] = function() return S.simplex { dim = 3, radius = 0.2 } + S.linf_ball { dim = 3, radius = 0.1 } end,
+  ["an image of a square"] = function()
+    return S.linf_ball { dim = 2, radius = 0.2 }:image { { 1, 0.5 }, { 0, -1 }, { 1, 1 } }
+  end,
   ["a product"] = function()
     return S.l1_ball { dim = 1, radius = 0.5 }:product(S.simplex { dim = 2, radius = 0.4 })
   end,
@@ -111,7 +114,7 @@ describe("federated_frank_wolfe over a product", function()
     local round = problem(S.l2_ball { dim = 3 }:product(S.simplex { dim = 3 }))
     local ok, message = pcall(federated, round, { 3, 3 }, { privacy = false })
     assert.is_false(ok)
-    assert.truthy(tostring(message):find("vertices that can be chosen", 1, true), tostring(message))
+    assert.truthy(tostring(message):find("party 1 would move over l2_ball; parties know l1 balls", 1, true), tostring(message))
   end)
 
   -- Of cubes of half side h all d choices lose W(1/e) each: with rho of a vertex, party k of c columns has the scale

@@ -56,8 +56,7 @@ static void vertices_are_made_again(const pn_choices *a, const pn_choices *b, pn
     free(room);
 }
 
-/* The kit's sets but for images of no list, and vertices of a user's. */
-enum { WRITTEN = 10 };
+/* The kit's sets, and vertices of a user's. */
 
 static pn_set *set_of(int which)
 {
@@ -65,10 +64,10 @@ static pn_set *set_of(int which)
     pn_arg args[1] = { { .given = true, .matrix = { .data = rows, .rows = 3, .cols = DIM } } };
     pn_set *set = NULL;
 
-    if (which < WRITTEN)
+    if (which < SETS)
         return set_number(which);
     CHECK(pn_set_from_args(&set, "polytope", args, NULL) == PN_OK);
-    return which == WRITTEN ? set : moved(set, -2.0);
+    return which == SETS ? set : moved(set, -2.0);
 }
 
 static void sets_come_back(void)
@@ -76,7 +75,7 @@ static void sets_come_back(void)
     pn_rng *rng = NULL;
 
     CHECK(pn_rng_seeded(&rng, 8, NULL) == PN_OK);
-    for (int which = 0; which < WRITTEN + 2; which++) {
+    for (int which = 0; which < SETS + 2; which++) {
         pn_set *set = set_of(which), *back = NULL;
         pn_choices *a = NULL, *b = NULL;
         double *numbers = NULL, *again = NULL;
@@ -106,9 +105,9 @@ static void sets_come_back(void)
 
 static void widths_are_those_of_vertices(void)
 {
-    static const size_t wanted[WRITTEN + 2] = { 4, 2, 3, 2, 1, 5, 2, 4, 4, 8, 2, 4 };
+    static const size_t wanted[SETS + 2] = { 4, 2, 3, 2, 1, 5, 2, 4, 4, 8, 3, 5, 6, 4, 2, 4 };
 
-    for (int which = 0; which < WRITTEN + 2; which++) {
+    for (int which = 0; which < SETS + 2; which++) {
         pn_set *set = set_of(which);
 
         size_t width = 0;
@@ -136,7 +135,7 @@ static void what_is_no_set_is_refused(void)
     double deep[3000];
 
     refuses(NULL, 0, "end too early");
-    REFUSES("no set of kind 10", 10.0, 4.0, 1.0);
+    REFUSES("no set of kind 11", 11.0, 4.0, 1.0);
     REFUSES("no set of kind -1", -1.0);
     REFUSES("no set of kind 0.5", 0.5);
     REFUSES("not finite", NAN);
@@ -157,6 +156,11 @@ static void what_is_no_set_is_refused(void)
     REFUSES("end too early", 4.0, 4.0, 1000000.0, 1.0);
     REFUSES("block:", 2.0, 0.0, 0.0, 5.0, 4.0, 1.0);
     REFUSES("end too early", 2.0, 1.0, 1.0, 5.0, 4.0, 1.0, 0.0, 0.0, 0.0);
+    REFUSES("the rows of an image must be a whole number from 1 to 4", 10.0, 5.0);
+    REFUSES("the image of a list of vertices", 10.0, 4.0, 5.0, 2.0, 1.0);
+    REFUSES("end too early", 10.0, 4.0, 3.0, 1.0, 0.0, 1.0, 1.0, 2.0, 3.0);
+    REFUSES("a matrix of 4 x 4194304 numbers", 10.0, 4.0, 7.0, 4194304.0, 1.0, 2.0);
+    REFUSES("a set of 2 coordinates for a party with 4", 10.0, 2.0, 3.0, 1.0, 0.0, 1.0, 1.0, 2.0);
     REFUSES("block:", 1.0, 5.0, 4.0, 1.0, 5.0, 3.0, 1.0); /* summands of two sizes */
     memset(deep, 0, sizeof deep);                         /* products in products without end */
     refuses(deep, 3000, "more than 1000 parts in each other");
@@ -174,7 +178,7 @@ static void noise_makes_a_set_or_an_error(void)
 
     CHECK(pn_rng_seeded(&rng, 4, NULL) == PN_OK);
     for (int i = 0; i < 4000; i++) {
-        pn_set *set = set_of(i % (WRITTEN + 2));
+        pn_set *set = set_of(i % (SETS + 2));
         pn_choices *choices = NULL;
         double *numbers = NULL;
         size_t count, width, dim = set->dim;
@@ -224,7 +228,7 @@ static pn_status scenario(void *self, pn_err *err)
 
 int main(void)
 {
-    pn_set *set = set_number(9), *list = set_of(WRITTEN + 1);
+    pn_set *set = set_number(9), *list = set_of(SETS + 1);
 
     sets_come_back();
     widths_are_those_of_vertices();
