@@ -134,10 +134,11 @@ void party_run_rest(party_run *run);
 
 /* Everything about one round before noise. */
 typedef struct party_scores {
-    size_t sampled, candidates;
-    uint32_t *columns; /* [sampled] rising */
-    double *gradient;  /* [columns of the party]: n times the entries that were asked for */
-    /* [candidates] larger is better: -+r_k ghat_i for each sampled i, and -<ghat, x_k> last when it stays */
+    size_t sampled, candidates, sides; /* sides: 2, or 1 of a simplex */
+    uint32_t *columns;                 /* [sampled] rising */
+    double *gradient;                  /* [columns of the party]: n times the entries that were asked for */
+    /* [candidates] larger is better: -+r_k ghat_i (of a simplex -r ghat_i) for each sampled i, and -<ghat, x_k>
+     * last when it stays */
     double *score;
     double stay;                      /* <ghat, x_k> */
     double weight;                    /* ||x_k||_1 / r, at most 1 */

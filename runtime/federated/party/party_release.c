@@ -172,9 +172,10 @@ static size_t best_of(const double *score, size_t count)
 /* What candidate `index` is to the server: its code. */
 static int64_t code_of(const party_scores *scores, size_t index)
 {
-    int64_t column = index < 2 * scores->sampled ? (int64_t)scores->columns[index / 2] + 1 : 0;
+    size_t sides = scores->sides;
+    int64_t column = index < sides * scores->sampled ? (int64_t)scores->columns[index / sides] + 1 : 0;
 
-    return index % 2 == 0 ? column : -column;
+    return index % sides == 0 ? column : -column;
 }
 
 /* The article to the letter: Laplace noise on each entry, the largest magnitude, away from its sign. */

@@ -167,13 +167,16 @@ static void fill_stay(const pn_terms *terms, const pn_message *request, party_sc
 static void fill_scores(const pn_terms *terms, const pn_message *request, party_scores *out)
 {
     bool stays = terms->mode == PN_FEDERATED_PRODUCT && terms->stay;
+    size_t sides = terms->positive ? 1 : 2;
 
-    out->candidates = 2 * out->sampled + stays;
+    out->sides = sides;
+    out->candidates = sides * out->sampled + stays;
     for (size_t k = 0; k < out->sampled; k++) {
         double score = terms->radius * (out->gradient[out->columns[k]] / (double)terms->records);
 
-        out->score[2 * k] = -score;
-        out->score[2 * k + 1] = score;
+        out->score[sides * k] = -score;
+        if (sides == 2)
+            out->score[2 * k + 1] = score;
     }
     fill_stay(terms, request, out);
     if (stays)

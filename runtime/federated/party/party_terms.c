@@ -45,6 +45,8 @@ static void digest_terms(unsigned char out[PN_DIGEST_BYTES], const pn_terms *t)
     feed(&hash, t->run, sizeof t->run);
     feed(&hash, whole, sizeof whole);
     feed(&hash, real, sizeof real);
+    if (t->positive)
+        feed(&hash, &t->positive, sizeof t->positive);
     if (t->block) {
         feed(&hash, &t->features, sizeof t->features);
         feed(&hash, t->block, t->block_size * sizeof *t->block);

@@ -73,6 +73,8 @@ static void feed_terms(crypto_generichash_state *state, const pn_terms *terms)
 
     FEED(state, counts);
     FEED(state, numbers);
+    if (terms->positive)
+        FEED(state, terms->positive);
     if (!terms->block)
         return;
     FEED(state, terms->features);

@@ -156,7 +156,7 @@ static pn_status check_choice(pn_server *self, size_t party, pn_err *err)
         return check_vertex(self, party, err);
     if (reply->picks > 0)
         return pn_server_lied(self, party, "with several choices where there is one", err);
-    if (reply->code < -most || reply->code > most)
+    if (reply->code < (terms->positive ? 0 : -most) || reply->code > most)
         return pn_server_lied(self, party, "with a column that it does not have", err);
     if (reply->code == 0 && !may_stay)
         return pn_server_lied(self, party, "that it stays, which the terms do not allow,", err);

@@ -147,8 +147,8 @@ static pn_status fed_begin(pn_state *state, pn_oracle *ask, pn_err *err)
 
 /* ---- step ---- */
 
-/* max over v of <gradient, x - v>, v in the objective's set, which is the product of the parties' blocks. */
-static pn_status gap_of_blocks(double *gap, fed_state *self, pn_err *err)
+/* max over v of <gradient, x - v>, v in the objective's set: the product of the parties' blocks, or the simplex. */
+static pn_status gap_of_set(double *gap, fed_state *self, pn_err *err)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
     double along = 0.0, most = 0.0;
@@ -190,8 +190,8 @@ static pn_status show_raw(fed_state *self, pn_oracle *ask, pn_trace_row *row, pn
     pn_server_model(self->server, self->x);
     PN_TRY(
         pn_objective_evaluate(self->base.plan->objective, self->x, &row->value, self->gradient, pn_ask_task(ask), err));
-    if (plan_of(self)->choices)
-        return gap_of_blocks(&row->gap, self, err);
+    if (plan_of(self)->choices || plan_of(self)->terms[0].positive)
+        return gap_of_set(&row->gap, self, err);
     row->gap = gap_of(self);
     return PN_OK;
 }
@@ -217,8 +217,9 @@ static pn_status fed_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, p
         return status;
     row->step_size = made.step_size;
     row->kind = kind_of(&made, plan->parties, plan->terms[0].mode == PN_FEDERATED_BALL);
-    if (made.code) /* atom 2j of the l1 ball is +r e_j, 2j + 1 is -r e_j */
-        row->atom = 2 * (size_t)(llabs(made.code) - 1) + (made.code < 0) + 1;
+    if (made.code) /* atom 2j of the l1 ball is +r e_j, 2j + 1 is -r e_j; j of the simplex r e_j */
+        row->atom =
+            plan->terms[0].positive ? (size_t)made.code : 2 * (size_t)(llabs(made.code) - 1) + (made.code < 0) + 1;
     pn_ask_count(ask, pn_objective_data(plan->base.objective)->n);
     return PN_OK;
 }

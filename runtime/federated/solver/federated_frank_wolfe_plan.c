@@ -15,7 +15,8 @@ const pn_param federated_params[] = {
     { "transport", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, transport_class, "how the server reaches the parties" },
     { "mode", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_federated_mode_names,
       "product: each party moves within a set of its own, an l1 ball or its factor of the objective's set; ball: the "
-      "best party moves, within the l1 ball; paper: the article to the letter, unproven, for simulated runs" },
+      "best party moves, within the l1 ball or the simplex; paper: the article to the letter, unproven, for simulated "
+      "runs" },
     { "sampled", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "how many of its columns a party looks at in a round, of an l1 ball; by default all" },
     { "radii", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL,
@@ -67,13 +68,15 @@ static pn_status read_set(fed_work *at, pn_err *err)
     if (!set)
         return pn_fail(err, PN_EINVAL, "%s: the objective has no constraint set; give set=pn.set.l1_ball{...}",
                        FED_OWNER);
-    at->blocks = !pn_set_is(set, "l1_ball", &at->radius);
+    at->positive = at->mode == PN_FEDERATED_BALL && pn_set_is(set, "simplex", &at->radius);
+    at->blocks = !at->positive && !pn_set_is(set, "l1_ball", &at->radius);
     if (at->blocks && at->mode != PN_FEDERATED_PRODUCT)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: in mode=\"%s\" parties move along single columns, so the set must be an l1_ball about 0, got "
-            "%s; mode=\"product\" takes products of boxes, simplices, hypersimplices, polytopes and l1 balls",
-            FED_OWNER, pn_federated_mode_names[at->mode], set->ops->name);
+            "%s: in mode=\"%s\" parties move along single columns, so the set must be an l1_ball about 0%s, "
+            "got %s; mode=\"product\" takes products of boxes, simplices, hypersimplices, polytopes and l1 balls",
+            FED_OWNER, pn_federated_mode_names[at->mode], at->mode == PN_FEDERATED_BALL ? " or a simplex" : "",
+            set->ops->name);
     if (pn_objective_regulariser(at->objective))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: takes no regulariser; the set is what limits the model", FED_OWNER);
     if (pn_objective_clip(at->objective) > 0.0)
@@ -195,6 +198,7 @@ static pn_status open_terms(fed_work *at, pn_err *err)
                                      .label_bound = at->Y,
                                      .party = (uint32_t)k,
                                      .columns = columns_of(at, k),
+                                     .positive = at->positive,
                                      .radius = at->radius };
         if (plan->terms[k].columns > plan->terms[at->largest].columns)
             at->largest = k;
@@ -207,7 +211,7 @@ static pn_status read_sampled(fed_work *at, pn_err *err)
     const pn_arg *arg = &at->own[FED_SAMPLED];
     fed_plan *plan = at->plan;
 
-    if (arg->given && plan->choices)
+    if (arg->given && (plan->choices || at->positive))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: sampled is for l1 balls, whose vertices are single columns; over %s leave it out",
                        FED_OWNER, pn_objective_set(at->objective)->ops->name);

@@ -21,7 +21,8 @@ typedef struct fed_work {
     pn_federated_mode mode;
     pn_federated_loss loss;
     bool is_private, identity;
-    bool blocks; /* the set is no single l1 ball: a product of the parties' */
+    bool blocks;   /* the set is no single l1 ball: a product of the parties' */
+    bool positive; /* it is one simplex */
     double n, d, parties;
     double radius;  /* r of the set; of blocks the reach */
     double reach;   /* ||x||_1 <= reach: sum of r_k, or r */

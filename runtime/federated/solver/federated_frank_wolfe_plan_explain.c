@@ -117,6 +117,7 @@ static void explain_parties(fed_work *at)
     pn_plan_add_text(&plan->base, "radius", text,
                      plan->choices                      ? "largest l1 norm in a party's own set; ||x||_1 <= %.6g"
                      : at->mode == PN_FEDERATED_PRODUCT ? "of a party's own l1 ball; ||x||_1 <= %.6g"
+                     : at->positive                     ? "of the simplex, in which one party moves: ||x||_1 <= %.6g"
                      : at->mode == PN_FEDERATED_BALL    ? "of the l1 ball, in which one party moves: ||x||_1 <= %.6g"
                                                         : "of each party's vertex: ||x||_1 may be K times %.6g",
                      at->reach);
@@ -150,6 +151,7 @@ static void explain_problem(fed_work *at)
     pn_plan_add_text(plan, "mode", pn_federated_mode_names[at->mode], "%s",
                      at->plan->choices                  ? "every party moves within a set of its own"
                      : at->mode == PN_FEDERATED_PRODUCT ? "every party moves within an l1 ball of its own"
+                     : at->positive                     ? "the best party moves, within the simplex"
                      : at->mode == PN_FEDERATED_BALL    ? "the best party moves, within the l1 ball"
                                                         : "the article to the letter");
     pn_plan_add(plan, "records n", at->n, "public");

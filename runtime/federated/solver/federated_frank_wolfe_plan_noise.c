@@ -22,7 +22,7 @@ static double choices_of(const pn_terms *terms)
 {
     bool stays = terms->stay && terms->mode == PN_FEDERATED_PRODUCT;
 
-    return log(2.0 * (double)terms->sampled + (stays ? 1.0 : 0.0));
+    return log((terms->positive ? 1.0 : 2.0) * (double)terms->sampled + (stays ? 1.0 : 0.0));
 }
 
 static void count_choices(fed_work *at)

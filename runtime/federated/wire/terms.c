@@ -128,6 +128,15 @@ static pn_status check_block(const pn_terms *terms, pn_err *err)
     return check_count("features", terms->features, UINT32_MAX - 1, err);
 }
 
+/* Where nobody has moved x is no point of a simplex. */
+static pn_status check_positive(const pn_terms *terms, pn_err *err)
+{
+    if (terms->positive && (terms->mode != PN_FEDERATED_BALL || terms->sampled != terms->columns || terms->stay))
+        return pn_fail(err, PN_EINVAL,
+                       "terms: over a simplex mode must be ball, and parties look at all columns and never stay");
+    return PN_OK;
+}
+
 static pn_status check_scales(const pn_terms *terms, pn_err *err)
 {
     bool noisy = terms->is_private, paper = terms->mode == PN_FEDERATED_PAPER;
@@ -144,9 +153,9 @@ static pn_status check_scales(const pn_terms *terms, pn_err *err)
 
 pn_status pn_terms_check(const pn_terms *terms, pn_err *err)
 {
-    static pn_status (*const checks[])(const pn_terms *, pn_err *) = { check_kinds,  check_sizes, check_sketch,
-                                                                       check_bounds, check_stay,  check_block,
-                                                                       check_scales };
+    static pn_status (*const checks[])(const pn_terms *, pn_err *) = { check_kinds,    check_sizes, check_sketch,
+                                                                       check_bounds,   check_stay,  check_block,
+                                                                       check_positive, check_scales };
     pn_status status = PN_OK;
 
     for (size_t i = 0; status == PN_OK && i < sizeof checks / sizeof *checks; i++)

@@ -19,10 +19,9 @@
 #define PN_RUN_ID      16
 
 typedef enum pn_federated_mode {
-    PN_FEDERATED_PRODUCT =
-        0,             /* over the product of K l1 balls of radius r_k, or of K blocks: every party moves in every
-                                 round */
-    PN_FEDERATED_BALL, /* over the l1 ball of radius r: the best party moves */
+    /* over the product of K l1 balls of radius r_k, or of K blocks: every party moves in every round */
+    PN_FEDERATED_PRODUCT = 0,
+    PN_FEDERATED_BALL, /* over the l1 ball of radius r, or the simplex: the best party moves */
     PN_FEDERATED_PAPER /* the article to the letter, for comparison: x may leave the ball, and nothing is proven */
 } pn_federated_mode;
 extern const char *const pn_federated_mode_names[]; /* "product", "ball", "paper", NULL */
@@ -63,8 +62,9 @@ typedef struct pn_terms {
     double laplace_scale; /* on each gradient entry, PN_FEDERATED_PAPER; else 0 */
     double sigma_feature; /* std of the noise on each entry of an uploaded feature */
     double sigma_score; /* PN_FEDERATED_BALL, else 0: of released scores, in units of the round's Delta_t (release.h) */
-    double clip; /* > 0: margins (J^T q)_j are clipped to +-clip; 0: their public bound is computed in each round */
-    bool stay;   /* "stay" is among the candidates (product), or its score is released (ball with sampled < columns) */
+    double clip;   /* > 0: margins (J^T q)_j are clipped to +-clip; 0: their public bound is computed in each round */
+    bool positive; /* PN_FEDERATED_BALL over {x >= 0 : sum x = r}: vertices are +r e_i alone */
+    bool stay; /* "stay" is among the candidates (product), or its score is released (ball with sampled < columns) */
 } pn_terms;
 
 /** What is wrong with them, before anybody's data is looked at.  Errors: PN_EINVAL, naming the term,

@@ -82,6 +82,7 @@ static void pack_terms(parcel *p, const pn_message *m)
     p->terms.sigma_score = t->sigma_score;
     p->terms.clip = t->clip;
     p->terms.stay = t->stay;
+    p->terms.positive = t->positive;
     p->terms.n_block = t->block_size;
     p->terms.block = t->block;
     p->terms.has_features = t->block != NULL;
@@ -323,6 +324,7 @@ static pn_status read_terms(const reading *r, const Penumbra__Terms *terms)
     t->sigma_score = terms->sigma_score;
     t->clip = terms->clip;
     t->stay = terms->stay;
+    t->positive = terms->positive;
     if (t->sketch.m != terms->sketch_rows || t->sketch.n != terms->sketch_columns)
         return pn_fail(r->err, PN_EPARSE, "wire: terms: a sketch of more rows or columns than this machine counts");
     return read_block(r, terms);

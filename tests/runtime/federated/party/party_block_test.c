@@ -349,6 +349,9 @@ static void terms_that_cannot_be_kept_are_refused(void)
     terms.sigma_score = 1.0;
     refuses(&s, terms, "move in mode product");
     terms = s.terms;
+    terms.positive = true;
+    refuses(&s, terms, "over a simplex mode must be ball");
+    terms = s.terms;
     terms.features = 1; /* one round moves a column of the ball and the interval */
     refuses(&s, terms, "no party upload more than 1 columns, and its own set may take 2");
     terms.features = 0;
@@ -366,6 +369,36 @@ static void terms_that_cannot_be_kept_are_refused(void)
     begin(&s);
     CHECK(pn_ledger_spent(s.ledger) == 0.0);
     tear_down(&s);
+}
+
+/* Over the one simplex of mode ball codes are positive; its candidates are half of those of the ball. */
+static void vertices_of_a_simplex_are_positive(void)
+{
+    records r = records_new(N, C, 1.0, false, 21);
+    pn_dataset *data = dataset_of(&r, false);
+    pn_ledger *ledger = ledger_of(1e9, PN_REPLACE_ONE);
+    pn_party *party = party_of(data, ledger, 7);
+    pn_terms terms = terms_of(N, C, 200);
+    size_t seen[C + 1] = { 0 };
+    pn_message reply = { 0 };
+
+    terms.mode = PN_FEDERATED_BALL;
+    terms.sigma_score = 2.0;
+    terms.stay = false;
+    terms.positive = true;
+    CHECK(ask_terms(party, &terms, &reply) == PN_MESSAGE_READY);
+    for (uint64_t t = 1; t <= 200; t++) {
+        CHECK(ask(party, round_of(&terms, t, NULL, NULL), &reply) == PN_MESSAGE_CHOICE);
+        if (CHECK(reply.code >= 1 && reply.code <= C && isfinite(reply.score)))
+            seen[reply.code]++;
+    }
+    for (size_t i = 1; i <= C; i++)
+        CHECK(seen[i] > 0); /* |ghat| is below 0.2, so each has a chance of more than 0.1: 0.9^200 is 7e-10 */
+    pn_message_clear(&reply);
+    pn_party_free(party);
+    pn_ledger_free(ledger);
+    pn_dataset_free(data);
+    records_free(&r);
 }
 
 /* What parties may upload is what a person is charged at the others, too: K selections a round, and features. */
@@ -461,6 +494,7 @@ int main(void)
     nothing_leaves_unpaid();
     exact_choices_and_single_points();
     terms_that_cannot_be_kept_are_refused();
+    vertices_of_a_simplex_are_positive();
     the_price_of_a_person_counts_the_features_of_all();
     a_party_goes_on_after_it_was_closed();
     return check_summary();

@@ -255,6 +255,32 @@ static void ends_with(double_fault fault, pn_message_kind at, pn_federated_mode 
     double_close(&parties);
 }
 
+/* The double takes the largest entry of the gradient, whose sign is that of -Y. */
+static void a_code_that_is_negative_ends_a_run_over_a_simplex(void)
+{
+    party_double parties;
+    pn_terms terms[K];
+    pn_server *server = NULL;
+    pn_server_round made;
+    pn_err err = { .message = "" };
+
+    for (int turned = 0; turned < 2; turned++) {
+        double_open(&parties, K, A, Y, N, D);
+        double_terms(&parties, PN_FEDERATED_BALL, 0, 0.5, false, double_identity(N), terms);
+        for (size_t k = 0; k < K; k++)
+            terms[k].positive = true;
+        for (size_t j = 0; turned && j < N; j++)
+            Y[j] = -Y[j];
+        CHECK(double_serve(&parties, terms, NULL, &server, &err) == PN_OK);
+        CHECK(pn_server_step(server, &made, NULL, &err) == (turned ? PN_EIO : PN_OK));
+        CHECK(!turned || strstr(err.message, "with a column that it does not have") != NULL);
+        pn_server_free(server);
+        double_close(&parties);
+    }
+    for (size_t j = 0; j < N; j++)
+        Y[j] = -Y[j];
+}
+
 static void stops_for_parties_that_will_not_or_lie(void)
 {
     const pn_federated_mode product = PN_FEDERATED_PRODUCT, ball = PN_FEDERATED_BALL;
@@ -360,6 +386,7 @@ int main(void)
     ends_after_a_restart();
     refuses_a_file_of_something_else();
     stops_for_parties_that_will_not_or_lie();
+    a_code_that_is_negative_ends_a_run_over_a_simplex();
     starts_with(other_records, "parties must hold the same records");
     starts_with(other_order, "the digests of their record ids differ");
     starts_with(one_order, "some parties state the order of their records (alignment) and these do not: ");

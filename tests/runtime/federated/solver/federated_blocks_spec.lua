@@ -99,6 +99,26 @@ describe("federated_frank_wolfe over a product", function()
     for j = 1, 6 do assert.equal(one.theta[j], split.theta[j]) end
   end)
 
+  it("moves the best party over one simplex in mode ball", function()
+    local obj = problem(S.simplex { dim = 5, radius = 0.8 })
+    local function after(count)
+      return federated(obj, { 3, 2 }, { mode = "ball", privacy = false, iterations = count, sketch = { kind = "identity" } })
+    end
+    local one = pn.solve.frank_wolfe(obj, { privacy = false, iterations = 39, start = after(1).theta,
+      step = function(t) return 2 / (t + 2) end }).theta
+    local many = after(40).theta
+    for j = 1, 5 do assert.is_true(math.abs(one[j] - many[j]) < 1e-10) end
+    local transport = pn.federated.in_process { columns = { 3, 2 } }
+    local fit = pn.solve.federated_frank_wolfe(obj, { mode = "ball", transport = transport, rho = 5, iterations = 20 })
+    assert.is_true(obj.set:contains(fit.theta, 1e-9))
+    local plan = pn.solve.federated_frank_wolfe.plan(obj, { mode = "ball", transport = transport, rho = 5, iterations = 20 })
+    assert.truthy(tostring(plan):find("within the simplex", 1, true))
+    for _, options in ipairs { { sampled = 1 }, { stay = true } } do
+      options.mode, options.privacy = "ball", false
+      assert.is_false(pcall(federated, obj, { 3, 2 }, options))
+    end
+  end)
+
   it("refuses what only l1 balls have", function()
     local obj = problem(S.simplex { dim = 3 }:product(S.simplex { dim = 3 }))
     local function refuses(words, options)
@@ -110,7 +130,7 @@ describe("federated_frank_wolfe over a product", function()
     refuses("radii are for an l1_ball that is split; the factors of product have their own", { radii = { 1, 1 } })
     refuses("sampled is for l1 balls, whose vertices are single columns; over product leave it out", { sampled = 1 })
     refuses("stay is for l1 balls", { stay = true })
-    refuses("in mode=\"ball\" parties move along single columns, so the set must be an l1_ball about 0", { mode = "ball" })
+    refuses("in mode=\"ball\" parties move along single columns, so the set must be an l1_ball about 0 or a simplex", { mode = "ball" })
     local round = problem(S.l2_ball { dim = 3 }:product(S.simplex { dim = 3 }))
     local ok, message = pcall(federated, round, { 3, 3 }, { privacy = false })
     assert.is_false(ok)

@@ -65,6 +65,7 @@ static inline pn_status kit_terms(pn_message *m)
     t->sigma_score = 2.0;
     t->clip = 1e300;
     t->stay = true;
+    t->positive = true;
     t->features = 12;
     t->block = pn_alloc(3, sizeof *t->block);
     if (!t->block)
@@ -138,8 +139,9 @@ static inline bool kit_same_terms(const pn_terms *a, const pn_terms *b)
            a->sampled == b->sampled && kit_same_number(a->radius, b->radius) &&
            kit_same_number(a->epsilon0, b->epsilon0) && kit_same_number(a->laplace_scale, b->laplace_scale) &&
            kit_same_number(a->sigma_feature, b->sigma_feature) && kit_same_number(a->sigma_score, b->sigma_score) &&
-           kit_same_number(a->clip, b->clip) && a->stay == b->stay && a->features == b->features &&
-           a->block_size == b->block_size && kit_bits(a->block, b->block, a->block_size, sizeof *a->block);
+           kit_same_number(a->clip, b->clip) && a->stay == b->stay && a->positive == b->positive &&
+           a->features == b->features && a->block_size == b->block_size &&
+           kit_bits(a->block, b->block, a->block_size, sizeof *a->block);
 }
 
 static inline bool kit_same(const pn_message *a, const pn_message *b)

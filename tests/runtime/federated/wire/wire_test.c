@@ -173,7 +173,8 @@ static const char *const as_text[] = {
     "  label_bound: 0.1\n  sketch_kind: SPARSE\n  sketch_rows: 64\n  sketch_columns: 18446744073709551615\n"
     "  sketch_seed: 18446744073709551615\n  columns: 77\n  sampled: 1\n  radius: 1.7976931348623157e+308\n"
     "  epsilon0: 4.94065645841247e-324\n  laplace_scale: -0\n  sigma_feature: 0.33333333333333331\n"
-    "  sigma_score: 2\n  clip: 1e+300\n  stay: true\n  block: 5\n  block: 77\n  block: 0.1\n  features: 12\n}\n",
+    "  sigma_score: 2\n  clip: 1e+300\n  stay: true\n  block: 5\n  block: 77\n  block: 0.1\n  features: 12\n"
+    "  positive: true\n}\n",
 };
 
 /* What `protoc-c --how` makes of data[size]. */
