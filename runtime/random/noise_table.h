@@ -1,5 +1,5 @@
-/* noise_table.h -- constants of the Gaussian and Laplace samplers, as integers from noise_table.py.
- * Depends on: libc.  Used by: noise*.c, noise_sampler.h, the written noise_table_*.c.  Spec: noise.md section 5. */
+/* noise_table.h -- constants of the Gaussian, Laplace and level samplers, as integers from noise_table.py.
+ * Depends on: libc.  Used by: noise*.c, noise_sampler.h, levels.c, the written noise_table_*.c.  Spec: noise.md section 5. */
 #ifndef PN_RANDOM_NOISE_TABLE_H
 #define PN_RANDOM_NOISE_TABLE_H
 
@@ -12,6 +12,14 @@ typedef struct pn_wide { /* 128 bits */
     uint64_t high, low;
 } pn_wide;
 
+#define PN_LEVEL_COUNT 67 /* exp(0) .. exp(-66) */
+#define PN_LEVEL_WORDS 5
+
+typedef struct pn_level_mass {
+    pn_wide mass;                  /* E = ceil(2^96 exp(-d)) */
+    uint64_t kept[PN_LEVEL_WORDS]; /* 2^96 exp(-d)/E, in digits of 64 bits; of d = 0, which keeps all, not used */
+} pn_level_mass;
+
 #ifdef __GNUC__
 #pragma GCC visibility push(hidden) /* so that position-independent code reads them without a detour */
 #endif
@@ -23,6 +31,7 @@ extern const pn_wide pn_noise_tail_ends[PN_NOISE_BINS - PN_NOISE_BODY];
 extern const uint16_t pn_noise_laplace_low[256], pn_noise_laplace_high[256];
 extern const uint8_t pn_noise_laplace_whole[2048];
 extern const pn_wide pn_noise_laplace_powers[8];
+extern const pn_level_mass pn_noise_levels[PN_LEVEL_COUNT];
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""noise_table.py -- the tables of the Gaussian and Laplace samplers, computed with 400 bits and written as integers.
+"""noise_table.py -- the tables of the Gaussian, Laplace and level samplers, computed with 600 bits and written as integers.
 
-    for part in slots peaks ends laplace; do
+    for part in slots peaks ends laplace levels; do
         python3 runtime/random/noise_table.py $part >runtime/random/noise_table_$part.c
     done
     python3 runtime/random/noise_table.py mini >tests/runtime/random/noise_mini_table.h
+    python3 runtime/random/noise_table.py levels_mini >tests/runtime/random/level_mini_table.h
 
 With f(t) = exp(-t^2/2) and bins of width h: bin i owns c_i = ceil(f(ih)/s) slots, the tail one; s is the smallest dyadic
 number with denominator 2^52 for which they fit.  Tail bins have integer widths d_b = ceil(2^128 f(bh)/s).
+Level d has mass E_d = ceil(2^96 exp(-d)), of which 2^96 exp(-d)/E_d is kept, rounded down to 320 bits.
 Depends on: mpmath.
 """
 import sys
 
 from mpmath import mp, mpf, exp, ceil, floor, nint
 
-mp.prec = 400
+mp.prec = 600
 ONE = 1 << 128
 
 
@@ -128,6 +130,19 @@ def laplace():
                       array("const pn_wide", "pn_noise_laplace_powers", wide(powers))])
 
 
+def levels(mass_bits, word_bits, words, count):
+    """E_d, and the part of it that is kept in digits of word_bits each; of level 0 all of it, which no digits say."""
+    table = []
+    for d in range(count):
+        weight = exp(-d) * 2**mass_bits
+        mass = int(ceil(weight))
+        kept = int(floor(weight / mass * 2**(word_bits * words))) if d else 2**(word_bits * words) - 1
+        digits = [kept >> word_bits * i & (2**word_bits - 1) for i in reversed(range(words))]
+        table.append("    { { 0x%x, 0x%x },\n      { %s } },\n" %
+                     (mass >> 64, mass & (2**64 - 1), ", ".join(map(hex, digits))))
+    return "".join(table)
+
+
 PARTS = {
     "slots": (slots, "which bin a slot of the Gaussian sampler means, and what decides at once there."),
     "peaks": (peaks, "acceptance at the inner edge of each bin of the Gaussian sampler, times 2^128."),
@@ -145,6 +160,15 @@ def main():
     if what == "laplace":
         head(what, "the Laplace sampler's exponentials.", "noise_laplace.c")
         print(laplace(), end="")
+        return
+    if what == "levels":
+        head(what, "masses of the levels below the top, times 2^96, and what is kept of them.", "levels.c")
+        print("const pn_level_mass pn_noise_levels[] = {\n%s};" % levels(96, 64, 5, 67))
+        return
+    if what == "levels_mini":
+        print("/* level_mini_table.h -- the masses of a tiny copy of the level sampler, times 2^3, kept by 16 digits of 3 bits.\n"
+              " * Written by runtime/random/noise_table.py; do not edit. */\n\n/* clang-format off */\n")
+        print("static const mini_mass mini_levels[] = {\n%s};" % levels(3, 3, 16, 67))
         return
     shape = Shape(16, 9, 4) if what == "mini" else Shape(64, 13, 16)
     print("s = %d / 2^52, c_0 = %d, slots %d, acceptance %s" %

@@ -37,8 +37,8 @@ double pn_dyadic_value(pn_dyadic x)
 
 /* ---- coins ---- */
 
-/* Uniform in [0, n), n >= 1: words masked to the length of n, until one is below it. */
-static pn_u128 below_wide(pn_rng *rng, pn_u128 n)
+/* Words masked to the length of n, until one is below it. */
+pn_u128 pn_below_wide(pn_rng *rng, pn_u128 n)
 {
     uint64_t top = (uint64_t)((n - 1) >> 64), mask = top;
 
@@ -148,7 +148,7 @@ static bool coin_exp_fraction(pn_rng *rng, pn_u128 num, pn_u128 den)
 {
     uint64_t k = 1;
 
-    while (below_wide(rng, den) < num && (k == 1 || pn_rng_below(rng, k) == 0))
+    while (pn_below_wide(rng, den) < num && (k == 1 || pn_rng_below(rng, k) == 0))
         k++;
     return k % 2 == 1;
 }
@@ -182,7 +182,7 @@ static pn_u128 laplace_fraction(pn_rng *rng, pn_u128 den)
     pn_u128 u;
 
     do
-        u = below_wide(rng, den);
+        u = pn_below_wide(rng, den);
     while (!coin_exp_fraction(rng, u, den));
     return u;
 }
@@ -219,15 +219,9 @@ int64_t pn_discrete_laplace(pn_rng *rng, uint64_t num, pn_u128 den)
 
 /* ---- selection ---- */
 
-/* epsilon / (2 shift) in lowest powers of two, so that most denominators fit one word. */
-typedef struct rate {
-    uint64_t num;
-    pn_u128 den;
-} rate;
-
-static rate rate_per_unit(pn_dyadic epsilon, uint64_t shift)
+pn_rate pn_rate_of(pn_dyadic epsilon, uint64_t shift)
 {
-    rate r = { epsilon.mantissa, (pn_u128)shift << (epsilon.exponent + 1) };
+    pn_rate r = { epsilon.mantissa, (pn_u128)shift << (epsilon.exponent + 1) };
 
     while (r.num != 0 && r.num % 2 == 0 && r.den % 2 == 0) {
         r.num /= 2;
@@ -281,7 +275,7 @@ static inline unsigned coins_needed(double units, double per_unit, unsigned most
 }
 
 /* num/den in a double, low enough that no rounding makes a product too large. */
-static double rate_below(rate r)
+static double rate_below(pn_rate r)
 {
     return (double)r.num / (double)r.den * (1.0 - 0x1p-48);
 }
@@ -312,7 +306,7 @@ static inline size_t bundle_index(pn_rng *rng, size_t n, uint64_t *bundle)
     return (size_t)(product >> 32);
 }
 
-static inline bool accept(pn_rng *rng, uint64_t bundle, uint64_t gap, rate r, double per_unit)
+static inline bool accept(pn_rng *rng, uint64_t bundle, uint64_t gap, pn_rate r, double per_unit)
 {
     if (bundle_fails(bundle, coins_needed((double)gap, per_unit, INDEXED_COINS)))
         return false;
@@ -323,7 +317,7 @@ static inline bool accept(pn_rng *rng, uint64_t bundle, uint64_t gap, rate r, do
 
 size_t pn_select_exponential(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift)
 {
-    const rate r = rate_per_unit(epsilon, shift);
+    const pn_rate r = pn_rate_of(epsilon, shift);
     const double per_unit = rate_below(r);
     const int64_t best = largest(scores, count);
     uint64_t bundle;
@@ -339,7 +333,7 @@ size_t pn_select_exponential(pn_rng *rng, const int64_t *scores, size_t count, p
 size_t pn_select_permute_and_flip(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift,
                                   size_t *order)
 {
-    const rate r = rate_per_unit(epsilon, shift);
+    const pn_rate r = pn_rate_of(epsilon, shift);
     const double per_unit = rate_below(r);
     const int64_t best = largest(scores, count);
     uint64_t bundle;
@@ -360,27 +354,27 @@ size_t pn_select_permute_and_flip(pn_rng *rng, const int64_t *scores, size_t cou
 #define SIGN_BITS 63
 
 /* ceil(2^63 num/den): from it on, the coin exp(-num/den) has come up.  num < 2^20. */
-static uint64_t sign_edge(rate r)
+static uint64_t sign_edge(pn_rate r)
 {
     return r.num < r.den ? (uint64_t)((((pn_u128)r.num << SIGN_BITS) + r.den - 1) / r.den) : (uint64_t)1 << SIGN_BITS;
 }
 
 /* The coin exp(-num/den), num < den, given the first 63 bits of its first coin num/den, which came below sign_edge. */
-static bool sign_coin_from(pn_rng *rng, uint64_t first, rate r)
+static bool sign_coin_from(pn_rng *rng, uint64_t first, pn_rate r)
 {
     pn_u128 rest =
         ((pn_u128)r.num << SIGN_BITS) - (pn_u128)first * r.den; /* of den: the part of this cell below num/den */
     uint64_t k = 1;
 
-    if (below_wide(rng, r.den) >= rest)
+    if (pn_below_wide(rng, r.den) >= rest)
         return true;
-    for (k = 2; below_wide(rng, r.den) < r.num && pn_rng_below(rng, k) == 0; k++) {
+    for (k = 2; pn_below_wide(rng, r.den) < r.num && pn_rng_below(rng, k) == 0; k++) {
     }
     return k % 2 == 1;
 }
 
 /* Also leaves a bundle whose coins are new. */
-static bool sign_from(pn_rng *rng, uint64_t *bundle, rate r)
+static bool sign_from(pn_rng *rng, uint64_t *bundle, pn_rate r)
 {
     while (*bundle >> SIGN_BITS) {
         uint64_t first = *bundle & (((uint64_t)1 << SIGN_BITS) - 1);
@@ -408,7 +402,7 @@ static pn_u128 whole_from(pn_rng *rng, uint64_t bundle, pn_u128 den)
 
 /* score + K when that is above `best`, else anything that is not: the sign and the whole part of the noise, drawn
  * first, mostly show that a candidate cannot win, and its other draws are left out. */
-static wide noisy_score(pn_rng *rng, uint64_t bundle, int64_t score, wide best, rate r)
+static wide noisy_score(pn_rng *rng, uint64_t bundle, int64_t score, wide best, pn_rate r)
 {
     const wide far = (wide)1 << 100;
     wide ahead = best - score, magnitude;
@@ -455,7 +449,7 @@ static size_t first_largest(const int64_t *scores, size_t count)
  * wins a tie, so the bar is one lower there. */
 size_t pn_select_laplace(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift)
 {
-    const rate r = rate_per_unit(epsilon, shift);
+    const pn_rate r = pn_rate_of(epsilon, shift);
     const double per_unit = rate_below(r);
     const uint64_t edge = sign_edge(r);
     const size_t first = first_largest(scores, count);

@@ -24,6 +24,17 @@ typedef struct pn_dyadic {
 pn_dyadic pn_dyadic_floor(double x);
 double pn_dyadic_value(pn_dyadic x);
 
+/** epsilon / (2 shift), in lowest powers of two, so that most denominators fit one word. */
+typedef struct pn_rate {
+    uint64_t num; /* < 2^20 */
+    pn_u128 den;  /* < 2^116 */
+} pn_rate;
+
+pn_rate pn_rate_of(pn_dyadic epsilon, uint64_t shift);
+
+/** Uniform in [0, n), n >= 1. */
+pn_u128 pn_below_wide(pn_rng *rng, pn_u128 n);
+
 /** true with probability exp(-num/den) exactly (for a uniform stream); den >= 1 and den < 2^120. */
 bool pn_bernoulli_exp(pn_rng *rng, pn_u128 num, pn_u128 den);
 

@@ -24,6 +24,8 @@ static uint64_t counted_below(pn_rng *rng, uint64_t n)
 
 #define pn_stream_word             counted_word
 #define pn_rng_below               counted_below
+#define pn_rate_of                 counted_rate_of
+#define pn_below_wide              counted_below_wide
 #define pn_dyadic_floor            counted_dyadic_floor
 #define pn_dyadic_value            counted_dyadic_value
 #define pn_bernoulli_exp           counted_bernoulli_exp
@@ -34,6 +36,9 @@ static uint64_t counted_below(pn_rng *rng, uint64_t n)
 #include "runtime/random/selection.c"
 #undef pn_stream_word
 #undef pn_rng_below
+#undef pn_rate_of
+#undef pn_below_wide
+#undef pn_dyadic_floor
 #undef pn_dyadic_floor
 #undef pn_dyadic_value
 #undef pn_bernoulli_exp

@@ -9,7 +9,9 @@
 #define CHI2_2  27.631021
 #define CHI2_5  35.888187
 #define CHI2_6  38.258336
+#define CHI2_7  40.521831
 #define CHI2_9  44.810938
+#define CHI2_19 63.677052
 #define CHI2_24 72.228854
 
 /* |z| of a normal number at false-alarm rate 1e-6. */

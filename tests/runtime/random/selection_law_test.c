@@ -8,6 +8,8 @@
 #define pn_rng_below               walk_below
 #define pn_stream_word             walk_word
 #define NEXT_BUNDLE                walk_bundle
+#define pn_rate_of                 walked_rate_of
+#define pn_below_wide              walked_below_wide
 #define pn_dyadic_floor            walked_dyadic_floor
 #define pn_dyadic_value            walked_dyadic_value
 #define pn_bernoulli_exp           walked_bernoulli_exp
@@ -310,7 +312,7 @@ static void permute_and_flip_has_its_law(void)
 /* One proposal of the exponential mechanism: the index, or COUNT when it was turned down. */
 static size_t first_proposal(void)
 {
-    rate r = rate_per_unit(epsilon, shift);
+    pn_rate r = pn_rate_of(epsilon, shift);
     uint64_t bundle;
     size_t i = bundle_index(NULL, COUNT, &bundle);
 

@@ -1,0 +1,303 @@
+/* levels.c -- proposals by level, with an exact coin each; and the levels of an array of numbers.
+ * Every decision compares uniform integers with integers, as in selection.c.  Levels are computed in doubles: they only
+ * have to be no lower than the scores, for which bounds are rounded upward.
+ * Depends on: levels.h, stream.h.  Used by: privacy/ (the selection mechanisms). */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "random/levels.h"
+#include "random/stream.h"
+
+#ifndef LEVEL_MASSES /* a test that enumerates the draws has its own, with shorter digits */
+#define LEVEL_MASSES pn_noise_levels
+#define LEVEL_WORDS  PN_LEVEL_WORDS
+#endif
+
+#define LAST  (PN_LEVEL_COUNT - 1)
+#define BATCH 16 /* proposals; on tight levels all are turned down with a chance of at most (1 - 1/2.81)^16 < 0.001 */
+
+/* ---- proposals ---- */
+
+/* Coordinates on one level, all first candidates or all second ones. */
+typedef struct segment {
+    pn_u128 end, mass; /* cumulative; of each of them */
+    unsigned below;
+    bool second;
+} segment;
+
+typedef struct envelope {
+    segment at[PN_LEVEL_COUNT + 1];
+    size_t count;
+    pn_u128 total; /* < 2^128 for up to 2^30 coordinates */
+} envelope;
+
+static pn_u128 mass_of(unsigned below)
+{
+    return (pn_u128)LEVEL_MASSES[below].mass.high << 64 | LEVEL_MASSES[below].mass.low;
+}
+
+static void add_segment(envelope *self, size_t count, unsigned below, bool second)
+{
+    if (count == 0)
+        return;
+    self->total += mass_of(below) * count;
+    self->at[self->count++] = (segment){ self->total, mass_of(below), below, second };
+}
+
+static envelope envelope_of(const pn_level_view *view)
+{
+    envelope made = { .count = 0 };
+
+    for (unsigned below = 0; below < PN_LEVEL_COUNT; below++)
+        add_segment(&made, view->counts[below], below, false);
+    add_segment(&made, view->pairs, view->second_below, true);
+    return made;
+}
+
+/* True with probability 2^96 exp(-below)/E: a digit below the table's keeps, one above it does not. */
+static bool kept(pn_rng *rng, unsigned below)
+{
+    const uint64_t *digits = LEVEL_MASSES[below].kept;
+
+    if (below == 0)
+        return true;
+    for (size_t i = 0; i < LEVEL_WORDS; i++) {
+        uint64_t digit = pn_stream_word(rng);
+
+        if (digit != digits[i])
+            return digit < digits[i];
+    }
+    return false;
+}
+
+/* What became of a proposal. */
+typedef enum verdict { TURNED_DOWN = 0, TAKEN, ABOVE_ITS_LEVEL } verdict;
+
+static verdict propose(pn_rng *rng, const pn_level_view *view, const envelope *from, size_t *j, bool *second)
+{
+    pn_u128 place = pn_below_wide(rng, from->total);
+    const segment *at = from->at;
+    pn_i128 apart;
+    size_t rank;
+    bool stays;
+
+    while (place >= at->end)
+        at++;
+    rank = (size_t)((at->end - 1 - place) / at->mass);
+    *second = at->second;
+    *j = at->second ? rank : view->locate(view->levels, at->below, rank);
+    apart = view->top - (pn_i128)((pn_u128)at->below * view->rate.den) -
+            (pn_i128)view->score(view->of, *j, at->second) * (pn_i128)view->rate.num;
+    if (apart < 0)
+        return ABOVE_ITS_LEVEL;
+    stays = kept(rng, at->below);
+    return stays && pn_bernoulli_exp(rng, (pn_u128)apart, view->rate.den) ? TAKEN : TURNED_DOWN;
+}
+
+pn_status pn_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err)
+{
+    const envelope from = envelope_of(view);
+    bool found = false;
+
+    while (!found) {
+        for (int i = 0; i < BATCH; i++) { /* all of them, whichever is the first to be taken */
+            size_t candidate;
+            bool other;
+            verdict is = propose(rng, view, &from, &candidate, &other);
+
+            if (is == ABOVE_ITS_LEVEL)
+                return pn_fail(err, PN_EPRIVACY,
+                               "selection: a score is above its level, which is a fault in Penumbra; nothing was "
+                               "released, please report it");
+            if (is == TAKEN && !found) {
+                *j = candidate;
+                *second = other;
+                found = true;
+            }
+        }
+    }
+    return PN_OK;
+}
+
+/* ---- levels of an array ---- */
+
+#define BLOCK  ((size_t)4096)
+#define UPWARD (1.0 + 0x1p-47) /* more than the roundings behind a level */
+#define DOWN   (1.0 - 0x1p-47)
+
+static size_t blocks_of(size_t count)
+{
+    return count / BLOCK + (count % BLOCK != 0);
+}
+
+void pn_levels_clear(pn_levels *self)
+{
+    pn_free(self->below);
+    pn_free(self->in_block);
+    *self = (pn_levels){ 0 };
+}
+
+pn_status pn_levels_reserve(pn_levels *self, size_t count, pn_err *err)
+{
+    uint8_t *below;
+    uint16_t *in_block;
+
+    if (count <= self->capacity)
+        return PN_OK;
+    if (count > PN_LEVELS_MOST)
+        return pn_fail(err, PN_EUNSUPPORTED, "selection: %zu candidates; at most 2^30 can be chosen from", count);
+    below = pn_alloc(count, sizeof *below);
+    in_block = pn_alloc(blocks_of(count), PN_LEVEL_COUNT * sizeof *in_block);
+    if (!below || !in_block) {
+        pn_free(below);
+        pn_free(in_block);
+        return pn_fail(err, PN_ENOMEM, "selection: not enough memory for the levels of %zu candidates", count);
+    }
+    pn_free(self->below);
+    pn_free(self->in_block);
+    self->below = below;
+    self->in_block = in_block;
+    self->capacity = count;
+    return PN_OK;
+}
+
+/* Blocks are passed over by their counts. */
+static size_t locate(const void *levels, unsigned below, size_t rank)
+{
+    const pn_levels *self = levels;
+    const uint16_t *counts = self->in_block + below;
+    size_t j = 0;
+
+    for (; rank >= *counts; counts += PN_LEVEL_COUNT, j += BLOCK)
+        rank -= *counts;
+    for (;; j++) {
+        if (self->below[j] == below && rank-- == 0)
+            return j;
+    }
+}
+
+/* Four histograms in turn: a level that many neighbours share is not waited for. */
+static void count_block(pn_levels *self, size_t first, size_t count)
+{
+    uint16_t lanes[4][PN_LEVEL_COUNT] = { { 0 } }, *out = self->in_block + first / BLOCK * PN_LEVEL_COUNT;
+    const uint8_t *below = self->below + first;
+    size_t i = 0;
+
+    for (; i + 4 <= count; i += 4) {
+        lanes[0][below[i]]++;
+        lanes[1][below[i + 1]]++;
+        lanes[2][below[i + 2]]++;
+        lanes[3][below[i + 3]]++;
+    }
+    for (; i < count; i++)
+        lanes[0][below[i]]++;
+    for (size_t d = 0; d < PN_LEVEL_COUNT; d++) {
+        out[d] = (uint16_t)(lanes[0][d] + lanes[1][d] + lanes[2][d] + lanes[3][d]);
+        self->view.counts[d] += out[d];
+    }
+}
+
+static void begin(pn_levels *self, size_t n)
+{
+    self->count = n;
+    self->view.levels = self;
+    self->view.locate = locate;
+    memset(self->view.counts, 0, sizeof self->view.counts);
+}
+
+static double rate_of(const pn_level_view *view)
+{
+    return (double)view->rate.num / (double)view->rate.den;
+}
+
+/* ---- pairs: the level of a coordinate is the whole part of rate |x| steps ---- */
+
+static double largest_size(const double *x, size_t n)
+{
+    double lane[4] = { 0.0 };
+    size_t j = 0;
+
+    for (; j + 4 <= n; j += 4) {
+        for (size_t k = 0; k < 4; k++)
+            lane[k] = fabs(x[j + k]) > lane[k] ? fabs(x[j + k]) : lane[k];
+    }
+    for (; j < n; j++)
+        lane[0] = fabs(x[j]) > lane[0] ? fabs(x[j]) : lane[0];
+    return fmax(fmax(lane[0], lane[1]), fmax(lane[2], lane[3]));
+}
+
+/* Rounding never takes a difference past a whole number, so a level is no lower for it. */
+static void pairs_below(uint8_t *below, const double *x, size_t count, double per, double base, double highest)
+{
+    for (size_t i = 0; i < count; i++) {
+        double above = fabs(x[i]) * per - base;
+
+        above = above > 0.0 ? above : 0.0;
+        above = above < highest ? above : highest;
+        below[i] = (uint8_t)((int32_t)highest - (int32_t)above);
+    }
+}
+
+void pn_levels_of_pairs(pn_levels *self, const double *x, size_t n, double steps, double most)
+{
+    const double per = rate_of(&self->view) * steps * UPWARD;
+    const double top = floor(fmin(largest_size(x, n), most) * per), base = fmax(top - LAST, 0.0);
+
+    begin(self, n);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+
+        pairs_below(self->below + first, x + first, count, per, base, top - base);
+        count_block(self, first, count);
+    }
+    self->view.top = (pn_i128)(top + 1.0) * (pn_i128)self->view.rate.den;
+    self->view.pairs = n;
+    self->view.second_below = top + 1.0 < LAST ? (unsigned)top + 1 : LAST;
+}
+
+/* ---- singles: how far below the largest, in whole parts of rate x steps ---- */
+
+static double cut(double x, double most)
+{
+    double above = x > -most ? x : -most;
+
+    return above < most ? above : most;
+}
+
+static double largest_cut(const double *x, size_t n, double most)
+{
+    double largest = -most;
+
+    for (size_t j = 0; j < n; j++)
+        largest = x[j] > largest ? x[j] : largest;
+    return cut(largest, most);
+}
+
+static void singles_below(uint8_t *below, const double *x, size_t count, double most, double largest, double per,
+                          double one)
+{
+    for (size_t i = 0; i < count; i++) {
+        double apart = (largest - cut(x[i], most)) * per - one;
+
+        apart = apart > 0.0 ? apart : 0.0;
+        apart = apart < (double)LAST ? apart : (double)LAST;
+        below[i] = (uint8_t)(int32_t)apart;
+    }
+}
+
+void pn_levels_of_singles(pn_levels *self, const double *x, size_t n, double steps, double most)
+{
+    const double rate = rate_of(&self->view), largest = largest_cut(x, n, most);
+
+    begin(self, n);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+
+        /* scores are whole: they may be 1 closer */
+        singles_below(self->below + first, x + first, count, most, largest, rate * steps * DOWN, rate * UPWARD);
+        count_block(self, first, count);
+    }
+    self->view.top = ((pn_i128)(largest * steps) + 1) * (pn_i128)self->view.rate.num;
+    self->view.pairs = 0;
+}

@@ -1,0 +1,78 @@
+/* levels.h -- the exponential mechanism over many candidates, exact and without a draw for each: candidates stand on
+ * levels e apart in weight, a proposal takes a level by the number that stand there, and an exact coin corrects it.
+ *
+ * Scores are integers, and a candidate has weight exp(rate score).  Nothing is above the top, and on the level d below
+ * it rate score <= top - d.  A coordinate is proposed with mass E = ceil(2^96 exp(-d)), of
+ * which a first coin keeps 2^96 exp(-d), and is taken with probability exp(rate score - top + d).  So the law is that
+ * of the weights whatever the levels are, as long as no score is above its level; a tighter level saves proposals.
+ * On tight levels 1.86 to 2.81 proposals are made on average, for any number of candidates.
+ *
+ * Of coordinates with two candidates each, the second (whose score is not above 0) needs no level of its own: all
+ * second candidates stand on one, that of the score 0.
+ *
+ * Proposals are evaluated sixteen at a time, so that their number is seldom seen from outside; what a look-up costs
+ * depends on the candidate, which is outside the guarantee, as in selection.h.
+ * Depends on: selection.h.  Used by: privacy/ (the selection mechanisms).
+ * Source: rejection from exp of integers, by a table of exact masses, of the library. */
+#ifndef PN_RANDOM_LEVELS_H
+#define PN_RANDOM_LEVELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "random/noise_table.h"
+#include "random/selection.h"
+
+#define PN_LEVELS_MOST ((size_t)1 << 30) /* coordinates */
+
+__extension__ typedef __int128 pn_i128;
+
+/* What a draw looks at.  All of it is borrowed. */
+typedef struct pn_level_view {
+    const void *of, *levels; /* for score and locate */
+    /* The coordinate of that rank, from 0, among the counts[below]. */
+    size_t (*locate)(const void *levels, unsigned below, size_t rank);
+    /* The integer score, |score| <= 2^62, of the coordinate's candidate; `second`: of its other one. */
+    int64_t (*score)(const void *of, size_t j, bool second);
+    size_t counts[PN_LEVEL_COUNT]; /* coordinates so many levels below the top; of the last, so many or more */
+    size_t pairs;                  /* coordinates from 0 that have a second candidate */
+    unsigned second_below;         /* the level of all those */
+    pn_rate rate;
+    pn_i128 top; /* times rate.den */
+} pn_level_view;
+
+/**
+ * One candidate, with probability proportional to exp(rate score).  The only error, that of the table's last digit,
+ * moves no log of a probability by more than 2^-318: far less than the rounding of any sensitivity upward.
+ *   *j, *second  which.
+ * Errors: PN_EPRIVACY where a score is found above its level: a fault of the caller's, whose law would be another.
+ */
+pn_status pn_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err);
+
+/* ---- levels of an array of numbers, made anew for every draw: two passes over it, and a byte a coordinate ---- */
+
+typedef struct pn_levels {
+    size_t capacity, count;
+    uint8_t *below;     /* [count] */
+    uint16_t *in_block; /* [blocks][PN_LEVEL_COUNT] */
+    pn_level_view view;
+} pn_levels;
+
+/** Room for so many coordinates.  Errors: PN_ENOMEM, PN_EUNSUPPORTED beyond PN_LEVELS_MOST; self is then as it was. */
+pn_status pn_levels_reserve(pn_levels *self, size_t count, pn_err *err);
+void pn_levels_clear(pn_levels *self); /* zeroed is allowed */
+
+/* x[n], n <= capacity, gives bounds on scores, which are integers of up to 2^52:
+ *   steps  > 0: a unit of x in units of the score, to 2^-50 of it.
+ *   most   >= 0: x_j is cut at +-most, and a NaN counts as 0 (pairs), as -most (singles);
+ *          most x steps <= 2^52, and times the rate <= 2^50.
+ * view.of, .score and .rate are the caller's, and the draw is from view. */
+
+/** Of pairs the first score is at most |x_j| steps and the second at most 0. */
+void pn_levels_of_pairs(pn_levels *self, const double *x, size_t n, double steps, double most);
+/** Of singles the score is in (x_j steps - 1, x_j steps]. */
+void pn_levels_of_singles(pn_levels *self, const double *x, size_t n, double steps, double most);
+
+#endif

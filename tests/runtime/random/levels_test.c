@@ -1,0 +1,535 @@
+/* levels_test.c -- laws, costs and the table of levels.c, which is compiled here so that words can be counted and the
+ * envelope can be looked at.  Laws are computed from the envelope, and drawn: chi-square, false-alarm rate 1e-6 each. */
+#include <stdlib.h>
+
+#include "random/selection.h"
+#include "random/stream.h"
+
+static unsigned long words_drawn;
+
+static uint64_t counted_word(pn_rng *rng)
+{
+    words_drawn++;
+    return pn_stream_word(rng);
+}
+
+static pn_u128 counted_below(pn_rng *rng, pn_u128 n)
+{
+    words_drawn += 2; /* and again where a number is too large: with the same chance for all */
+    return pn_below_wide(rng, n);
+}
+
+#define pn_stream_word counted_word
+#define pn_below_wide  counted_below
+#include "runtime/random/levels.c"
+#undef pn_below_wide
+#undef pn_stream_word
+
+#include "check.h"
+#include "fail_alloc.h"
+#include "runtime/random/chi_square.h"
+
+static pn_rng *seeded(uint64_t seed)
+{
+    pn_rng *rng = NULL;
+
+    CHECK(pn_rng_seeded(&rng, seed, NULL) == PN_OK);
+    return rng;
+}
+
+/* ---- a problem: G, and candidates (j, -+) of score -+|G_j| ---- */
+
+typedef struct problem {
+    pn_levels levels;
+    double *sizes; /* |G_j|, whole */
+    size_t count;
+} problem;
+
+static int64_t pair_score(const void *of, size_t j, bool second)
+{
+    const problem *self = of;
+
+    return (int64_t)(second ? -self->sizes[j] : self->sizes[j]);
+}
+
+static void open(problem *self, size_t count, uint64_t num, uint64_t den)
+{
+    *self = (problem){ .count = count, .sizes = calloc(count, sizeof(double)) };
+    if (!CHECK(self->sizes && pn_levels_reserve(&self->levels, count, NULL) == PN_OK))
+        exit(check_summary());
+    self->levels.view.of = self;
+    self->levels.view.score = pair_score;
+    self->levels.view.rate = (pn_rate){ num, den };
+}
+
+static void level(problem *self)
+{
+    pn_levels_of_pairs(&self->levels, self->sizes, self->count, 1.0, 0x1p40);
+}
+
+static void done(problem *self)
+{
+    pn_levels_clear(&self->levels);
+    free(self->sizes);
+}
+
+/* ---- laws from the envelope ---- */
+
+static double mass_kept(unsigned below)
+{
+    double part = below ? 0.0 : 1.0;
+
+    for (int i = PN_LEVEL_WORDS - 1; below && i >= 0; i--)
+        part = (part + (double)pn_noise_levels[below].kept[i]) * 0x1p-64;
+    return part * (double)mass_of(below);
+}
+
+static double chance(const pn_level_view *view, unsigned below, int64_t score)
+{
+    pn_i128 apart = view->top - (pn_i128)(below * view->rate.den) - score * (pn_i128)view->rate.num;
+
+    return apart < 0 ? NAN : mass_kept(below) * exp(-(double)apart / (double)view->rate.den);
+}
+
+/* law[2j + second]; the mean number of proposals. */
+static double law_of(const pn_level_view *view, const uint8_t *below, size_t count, double *law)
+{
+    double total = (double)envelope_of(view).total, taken = 0.0;
+
+    for (size_t j = 0; j < count; j++) {
+        double first = chance(view, below[j], view->score(view->of, j, false));
+        double second = chance(view, view->second_below, view->score(view->of, j, true));
+
+        taken += first + second;
+        if (law) {
+            law[2 * j] = first;
+            law[2 * j + 1] = second;
+        }
+    }
+    for (size_t i = 0; law && i < 2 * count; i++)
+        law[i] /= taken;
+    return total / taken;
+}
+
+static double softmax(const problem *self, double *law)
+{
+    const pn_rate rate = self->levels.view.rate;
+    double sum = 0.0;
+
+    for (size_t i = 0; i < 2 * self->count; i++) {
+        law[i] = exp((i % 2 ? -1.0 : 1.0) * self->sizes[i / 2] * (double)rate.num / (double)rate.den);
+        sum += law[i];
+    }
+    for (size_t i = 0; i < 2 * self->count; i++)
+        law[i] /= sum;
+    return sum;
+}
+
+static void draws_are(problem *self, uint64_t seed, const double *law, double limit)
+{
+    const int draws = (int)check_times(100000, 1000000);
+    double *counts = calloc(2 * self->count, sizeof *counts);
+    pn_rng *rng = seeded(seed);
+    size_t j;
+    bool second;
+
+    for (int i = 0; counts && i < draws; i++) {
+        CHECK(pn_levels_draw(rng, &self->levels.view, &j, &second, NULL) == PN_OK);
+        counts[2 * j + second]++;
+    }
+    CHECK(counts && chi_square(counts, law, 2 * self->count) < limit);
+    pn_rng_free(rng);
+    free(counts);
+}
+
+/* The weights of the first case: exp(15/7) and exp(-15/7) over their sum, computed with 120 digits elsewhere. */
+static void four_equal_scores_have_their_law(void)
+{
+    problem p;
+    double law[8], want[8];
+
+    open(&p, 4, 3, 7);
+    for (size_t j = 0; j < 4; j++)
+        p.sizes[j] = 5.0;
+    level(&p);
+    CHECK_CLOSE(law_of(&p.levels.view, p.levels.below, 4, law), 2.4401519, 1e-7);
+    softmax(&p, want);
+    for (size_t i = 0; i < 8; i++)
+        CHECK_CLOSE(law[i], want[i], 1e-14);
+    CHECK_CLOSE(law[0], 0.2466057707640639, 1e-15);
+    CHECK_CLOSE(law[1], 0.0033942292359361, 1e-15);
+    draws_are(&p, 1, want, CHI2_7);
+    done(&p);
+}
+
+static void scores_on_the_edges_of_levels_have_their_law(void)
+{
+    static const double sizes[] = { 8.0, 16.0, 7.0, 15.0, 0.0 },
+                        first[] = { 0.1229965950935311, 0.3343394094050806, 0.1085441141984929, 0.2950534932119466,
+                                    0.0452479186689984 };
+    problem p;
+    double law[10], want[10];
+
+    open(&p, 5, 1, 8);
+    for (size_t j = 0; j < 5; j++)
+        p.sizes[j] = sizes[j];
+    level(&p);
+    CHECK_CLOSE(law_of(&p.levels.view, p.levels.below, 5, law), 2.0497403, 1e-7);
+    softmax(&p, want);
+    for (size_t i = 0; i < 10; i++)
+        CHECK_CLOSE(law[i], want[i], 1e-14);
+    for (size_t j = 0; j < 5; j++)
+        CHECK_CLOSE(law[2 * j], first[j], 1e-15);
+    CHECK_CLOSE(law[9], first[4], 1e-15);
+    draws_are(&p, 2, want, CHI2_9);
+    done(&p);
+}
+
+/* ---- levels that are given ---- */
+
+/* As if the levels were these: three coordinates in one block. */
+static void set_levels(problem *self, const unsigned *levels)
+{
+    unsigned top = 0;
+
+    for (size_t j = 0; j < self->count; j++)
+        top = levels[j] > top ? levels[j] : top;
+    for (size_t j = 0; j < self->count; j++)
+        self->levels.below[j] = (uint8_t)(top - levels[j]);
+    begin(&self->levels, self->count);
+    count_block(&self->levels, 0, self->count);
+    self->levels.view.top = (top + 1) * (pn_i128)self->levels.view.rate.den;
+    self->levels.view.pairs = self->count;
+    self->levels.view.second_below = top + 1;
+}
+
+static void levels_that_are_too_high_cost_time_and_keep_the_law(void)
+{
+    static const unsigned stale[] = { 4, 3, 2 };
+    problem p;
+    double law[6], want[6];
+
+    open(&p, 3, 1, 2);
+    p.sizes[0] = p.sizes[1] = 5.0;
+    set_levels(&p, stale);
+    CHECK_CLOSE(law_of(&p.levels.view, p.levels.below, 3, law), 8.5225791, 1e-7);
+    softmax(&p, want);
+    for (size_t i = 0; i < 6; i++)
+        CHECK_CLOSE(law[i], want[i], 1e-14);
+    draws_are(&p, 3, want, CHI2_5);
+    done(&p);
+}
+
+/* A proposal of the first coordinate ends it: each draw has one but for a chance of 0.02. */
+static void a_score_above_its_level_ends_the_run(void)
+{
+    static const unsigned wrong[] = { 1, 2, 0 };
+    pn_status status = PN_OK;
+    problem p;
+    pn_rng *rng = seeded(4);
+    size_t j;
+    bool second;
+    pn_err err;
+
+    open(&p, 3, 1, 2);
+    p.sizes[0] = p.sizes[1] = 5.0;
+    set_levels(&p, wrong);
+    for (int i = 0; i < 100 && status == PN_OK; i++)
+        status = pn_levels_draw(rng, &p.levels.view, &j, &second, &err);
+    CHECK(status == PN_EPRIVACY);
+    CHECK(strstr(err.message, "a score is above its level, which is a fault in Penumbra") != NULL);
+    pn_rng_free(rng);
+    done(&p);
+}
+
+/* ---- proposals ---- */
+
+#define MANY 1000000
+
+/* Mean proposals of `ahead` coordinates at `high` and the others at `low`; *share of all that are high. */
+static double proposals_of(size_t ahead, double high, double low, double *share)
+{
+    static double law[2 * MANY];
+    double proposals;
+    problem p;
+
+    open(&p, MANY, 1, 1);
+    for (size_t j = 0; j < MANY; j++)
+        p.sizes[j] = j >= MANY - ahead ? high : low;
+    level(&p);
+    proposals = law_of(&p.levels.view, p.levels.below, MANY, law);
+    *share = 0.0;
+    for (size_t j = MANY - ahead; j < MANY; j++)
+        *share += law[2 * j];
+    done(&p);
+    return proposals;
+}
+
+static void no_histogram_asks_for_many_proposals(void)
+{
+    double share;
+
+    CHECK_CLOSE(proposals_of(0, 0.0, 0.0, &share), 1.8591409, 1e-7);
+    CHECK_CLOSE(proposals_of(1, 14.0, 0.0, &share), 2.1817559, 1e-7);
+    CHECK_CLOSE(share, 0.3755084701, 1e-10);
+    CHECK_CLOSE(proposals_of(1000, 12.0, 5.0, &share), 2.7214382, 1e-7);
+    CHECK_CLOSE(share, 0.5232831046, 1e-10);
+    CHECK_CLOSE(proposals_of(1, 60.0, 0.0, &share), 2.7182818, 1e-7);
+    CHECK_CLOSE(proposals_of(1, 1e9, 0.0, &share), 2.7182818, 1e-7); /* levels beyond any table */
+}
+
+/* max (e^(x+1) + 1)/(e^x + e^-x) over whole x is 2.80232, at 2. */
+static void proposals_on_tight_levels_are_bounded(void)
+{
+    pn_rng *rng = seeded(5);
+    double largest = 0.0;
+
+    for (long i = 0; i < check_times(10000, 100000); i++) {
+        size_t count = 1 + (size_t)pn_rng_below(rng, 12);
+        uint64_t den = 1 + pn_rng_below(rng, 30);
+        double spread = exp(6.0 * pn_rng_uniform(rng)) * (double)den;
+        problem p;
+
+        open(&p, count, 1, den);
+        for (size_t j = 0; j < count; j++)
+            p.sizes[j] = floor(spread * pn_rng_uniform(rng) * pn_rng_uniform(rng));
+        level(&p);
+        largest = fmax(largest, law_of(&p.levels.view, p.levels.below, count, NULL));
+        done(&p);
+    }
+    CHECK(largest <= 2.80233);
+    CHECK(largest > 2.7); /* they come near it */
+    pn_rng_free(rng);
+}
+
+/* An empty column has a score of 0 and is a candidate like any other; the words of a draw do not grow. */
+static void nothing_but_zeros_is_uniform_and_takes_as_many_words_whatever_their_number(void)
+{
+    double law[20], words[3], least = INFINITY, most = 0.0;
+    pn_rng *rng = seeded(6);
+    size_t j;
+    bool second;
+    problem p;
+
+    open(&p, 10, 1, 1000);
+    level(&p);
+    for (int i = 0; i < 20; i++)
+        law[i] = 0.05;
+    draws_are(&p, 7, law, CHI2_19);
+    done(&p);
+    for (size_t i = 0, count = 10000; i < 3; i++, count *= 10) {
+        open(&p, count, 1, 1000);
+        level(&p);
+        words_drawn = 0;
+        for (int draw = 0; draw < 1000; draw++)
+            CHECK(pn_levels_draw(rng, &p.levels.view, &j, &second, NULL) == PN_OK);
+        words[i] = (double)words_drawn / 1000.0;
+        least = fmin(least, words[i]);
+        most = fmax(most, words[i]);
+        done(&p);
+    }
+    CHECK(most < 1.1 * least); /* of 16 proposals each: deviations are of 0.3 % */
+    pn_rng_free(rng);
+}
+
+/* ---- singles ---- */
+
+static int64_t single_score(const void *of, size_t j, bool second)
+{
+    (void)second;
+    return (int64_t)floor(((const double *)of)[j] * 4.0);
+}
+
+/* Scores are whole quarters, rounded down. */
+static void singles_have_their_law(void)
+{
+    static const double x[6] = { -2.3, 0.7, -0.05, 1.9, -2.2, 0.0 };
+    const int draws = (int)check_times(100000, 1000000);
+    double counts[6] = { 0 }, law[6], sum = 0.0;
+    pn_levels levels = { .view = { .of = x, .score = single_score, .rate = { 2, 7 } } };
+    pn_rng *rng = seeded(8);
+    size_t j;
+    bool second;
+
+    CHECK(pn_levels_reserve(&levels, 6, NULL) == PN_OK);
+    pn_levels_of_singles(&levels, x, 6, 4.0, 5.0);
+    for (size_t i = 0; i < 6; i++)
+        sum += law[i] = exp(floor(4.0 * x[i]) * 2.0 / 7.0);
+    for (size_t i = 0; i < 6; i++)
+        law[i] /= sum;
+    for (int i = 0; i < draws; i++) {
+        CHECK(pn_levels_draw(rng, &levels.view, &j, &second, NULL) == PN_OK && !second);
+        counts[j]++;
+    }
+    CHECK(chi_square(counts, law, 6) < CHI2_5);
+    pn_rng_free(rng);
+    pn_levels_clear(&levels);
+}
+
+/* What is beyond `most` stands as high as that; a NaN has the least score there is, or among pairs 0. */
+static void numbers_beyond_their_bound_are_cut(void)
+{
+    static const double x[5] = { 1e300, NAN, -INFINITY, 5.0, 0.0 };
+    pn_levels levels = { .view = { .of = x, .score = single_score, .rate = { 1, 1 } } };
+
+    CHECK(pn_levels_reserve(&levels, 5, NULL) == PN_OK);
+    pn_levels_of_singles(&levels, x, 5, 4.0, 5.0);
+    CHECK(levels.below[0] == 0 && levels.below[3] == 0);
+    CHECK(levels.below[1] == 38 && levels.below[2] == 38 && levels.below[4] == 18); /* 40 - 1, 20 - 1, rounded down */
+    CHECK(levels.view.top == 21);
+    pn_levels_of_pairs(&levels, x, 5, 4.0, 5.0);
+    CHECK(levels.below[0] == 0 && levels.below[2] == 0 && levels.below[3] == 0);
+    CHECK(levels.below[1] == 20 && levels.below[4] == 20);
+    CHECK(levels.view.top == 21 && levels.view.second_below == 21);
+    pn_levels_clear(&levels);
+}
+
+/* Every coordinate is found by its rank, across blocks and in the pool of the lowest. */
+static void every_coordinate_is_found_by_its_rank(void)
+{
+    enum { N = 3 * 4096 + 5 };
+    static bool seen[N];
+    pn_rng *rng = seeded(9);
+    size_t found = 0;
+    problem p;
+
+    open(&p, N, 1, 1);
+    for (size_t j = 0; j < N; j++)
+        p.sizes[j] = floor(100.0 * pn_rng_uniform(rng));
+    level(&p);
+    for (unsigned d = 0; d < PN_LEVEL_COUNT; d++) {
+        for (size_t rank = 0; rank < p.levels.view.counts[d]; rank++) {
+            size_t j = p.levels.view.locate(p.levels.view.levels, d, rank);
+
+            if (CHECK(j < N && !seen[j] && p.levels.below[j] == d))
+                seen[j] = true;
+            found++;
+        }
+    }
+    CHECK(found == N);
+    CHECK(p.levels.view.counts[PN_LEVEL_COUNT - 1] > N / 4); /* the pool */
+    pn_rng_free(rng);
+    done(&p);
+}
+
+/* ---- the table, by a sum of 1/k! in whole numbers of 512 bits ---- */
+
+#define LIMBS 16 /* of 32 bits, the first has the whole part */
+
+static void divide(uint32_t *x, uint32_t by)
+{
+    uint64_t rest = 0;
+
+    for (int i = 0; i < LIMBS; i++) {
+        rest = rest << 32 | x[i];
+        x[i] = (uint32_t)(rest / by);
+        rest %= by;
+    }
+}
+
+static void add(uint32_t *x, const uint32_t *y, bool minus)
+{
+    int64_t carry = 0;
+
+    for (int i = LIMBS - 1; i >= 0; i--) {
+        carry += (int64_t)x[i] + (minus ? -(int64_t)y[i] : (int64_t)y[i]);
+        x[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+/* x <- x y, cut to what x holds. */
+static void multiply(uint32_t *x, const uint32_t *y)
+{
+    uint64_t sum[2 * LIMBS] = { 0 };
+
+    for (int i = LIMBS - 1; i >= 0; i--) {
+        uint64_t carry = 0;
+
+        for (int j = LIMBS - 1; j >= 0; j--) {
+            carry += (uint64_t)x[i] * y[j] + sum[i + j + 1];
+            sum[i + j + 1] = (uint32_t)carry;
+            carry >>= 32;
+        }
+        sum[i] = carry;
+    }
+    for (int i = 0; i < LIMBS; i++) /* both have their point after the first limb */
+        x[i] = (uint32_t)sum[i + 1];
+}
+
+/* exp(-1) = sum (-1)^k/k!. */
+static void exp_minus_one(uint32_t *out)
+{
+    uint32_t term[LIMBS] = { 1 };
+
+    memset(out, 0, LIMBS * sizeof *out);
+    for (uint32_t k = 1; k < 120; k++) {
+        add(out, term, k % 2 == 0);
+        divide(term, k);
+    }
+}
+
+/* E kept = exp(-d) from below to 2^-315 of it, and E - 1 < 2^96 exp(-d) <= E. */
+static void the_table_is_exp(void)
+{
+    uint32_t step[LIMBS], power[LIMBS] = { 1 };
+
+    exp_minus_one(step);
+    for (unsigned d = 0; d < PN_LEVEL_COUNT; d++) {
+        const pn_level_mass *row = &pn_noise_levels[d];
+        uint32_t made[LIMBS] = { (uint32_t)(row->mass.high >> 32), (uint32_t)row->mass.high,
+                                 (uint32_t)(row->mass.low >> 32), (uint32_t)row->mass.low };
+        uint32_t kept_part[LIMBS] = { d == 0 };
+        pn_u128 floor96 = ((pn_u128)power[0] << 96) + ((pn_u128)power[1] << 64) + ((uint64_t)power[2] << 32) + power[3];
+
+        for (int i = 0; d > 0 && i < PN_LEVEL_WORDS; i++) {
+            kept_part[1 + 2 * i] = (uint32_t)(row->kept[i] >> 32);
+            kept_part[2 + 2 * i] = (uint32_t)row->kept[i];
+        }
+        CHECK(mass_of(d) == floor96 + (d > 0));
+        multiply(made, kept_part);
+        add(power, made, true); /* what the table lacks */
+        for (int i = 0; i < 10; i++)
+            CHECK(power[i] == 0);
+        add(power, made, false);
+        multiply(power, step);
+    }
+    CHECK(mass_of(1) == (pn_u128)UINT64_C(29146412150787779) * UINT64_C(1000000000000) + UINT64_C(157341161347));
+    CHECK(mass_of(10) == (pn_u128)UINT64_C(3596953013358) * UINT64_C(1000000000000) + UINT64_C(336146105487));
+    CHECK(mass_of(PN_LEVEL_COUNT - 1) == 2);
+}
+
+/* ---- memory ---- */
+
+static pn_status grow(void *self, pn_err *err)
+{
+    pn_levels levels = { 0 };
+    pn_status status = pn_levels_reserve(&levels, 5000, err);
+
+    (void)self;
+    if (status == PN_OK)
+        status = pn_levels_reserve(&levels, 9000, err);
+    CHECK(status == PN_OK ? levels.capacity == 9000 : levels.capacity != 9000);
+    pn_levels_clear(&levels);
+    return status;
+}
+
+int main(void)
+{
+    pn_levels levels = { 0 };
+
+    four_equal_scores_have_their_law();
+    scores_on_the_edges_of_levels_have_their_law();
+    levels_that_are_too_high_cost_time_and_keep_the_law();
+    a_score_above_its_level_ends_the_run();
+    no_histogram_asks_for_many_proposals();
+    proposals_on_tight_levels_are_bounded();
+    nothing_but_zeros_is_uniform_and_takes_as_many_words_whatever_their_number();
+    singles_have_their_law();
+    numbers_beyond_their_bound_are_cut();
+    every_coordinate_is_found_by_its_rank();
+    the_table_is_exp();
+    fail_alloc_sweep("levels", grow, NULL);
+    CHECK(pn_levels_reserve(&levels, PN_LEVELS_MOST + 1, NULL) == PN_EUNSUPPORTED);
+    return check_summary();
+}
