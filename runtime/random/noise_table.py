@@ -162,7 +162,7 @@ def main():
         print(laplace(), end="")
         return
     if what == "levels":
-        head(what, "masses of the levels below the top, times 2^96, and what is kept of them.", "levels.c")
+        head(what, "masses of the levels below the top, times 2^96, and what is kept of them.", "score_levels.c")
         print("const pn_level_mass pn_noise_levels[] = {\n%s};" % levels(96, 64, 5, 67))
         return
     if what == "levels_mini":

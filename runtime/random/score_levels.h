@@ -1,4 +1,4 @@
-/* levels.h -- the exponential mechanism over many candidates, exact and without a draw for each: candidates stand on
+/* score_levels.h -- the exponential mechanism over many candidates, exact and without a draw for each: candidates stand on
  * levels e apart in weight, a proposal takes a level by the number that stand there, and an exact coin corrects it.
  *
  * Scores are integers, and a candidate has weight exp(rate score).  Nothing is above the top, and on the level d below
@@ -25,7 +25,7 @@
 #include "random/noise_table.h"
 #include "random/selection.h"
 
-#define PN_LEVELS_MOST ((size_t)1 << 30) /* coordinates */
+#define PN_SCORE_LEVELS_MOST ((size_t)1 << 30) /* coordinates */
 
 __extension__ typedef __int128 pn_i128;
 
@@ -49,20 +49,20 @@ typedef struct pn_level_view {
  *   *j, *second  which.
  * Errors: PN_EPRIVACY where a score is found above its level: a fault of the caller's, whose law would be another.
  */
-pn_status pn_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err);
+pn_status pn_score_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err);
 
 /* ---- levels of an array of numbers, made anew for every draw: two passes over it, and a byte a coordinate ---- */
 
-typedef struct pn_levels {
+typedef struct pn_score_levels {
     size_t capacity, count;
     uint8_t *below;     /* [count] */
     uint16_t *in_block; /* [blocks][PN_LEVEL_COUNT] */
     pn_level_view view;
-} pn_levels;
+} pn_score_levels;
 
-/** Room for so many coordinates.  Errors: PN_ENOMEM, PN_EUNSUPPORTED beyond PN_LEVELS_MOST; self is then as it was. */
-pn_status pn_levels_reserve(pn_levels *self, size_t count, pn_err *err);
-void pn_levels_clear(pn_levels *self); /* zeroed is allowed */
+/** Room for so many coordinates.  Errors: PN_ENOMEM, PN_EUNSUPPORTED beyond PN_SCORE_LEVELS_MOST; self is then as it was. */
+pn_status pn_score_levels_reserve(pn_score_levels *self, size_t count, pn_err *err);
+void pn_score_levels_clear(pn_score_levels *self); /* zeroed is allowed */
 
 /* x[n], n <= capacity, gives bounds on scores, which are integers of up to 2^52:
  *   steps  > 0: a unit of x in units of the score, to 2^-50 of it.
@@ -71,8 +71,8 @@ void pn_levels_clear(pn_levels *self); /* zeroed is allowed */
  * view.of, .score and .rate are the caller's, and the draw is from view. */
 
 /** Of pairs the first score is at most |x_j| steps and the second at most 0. */
-void pn_levels_of_pairs(pn_levels *self, const double *x, size_t n, double steps, double most);
+void pn_score_levels_of_pairs(pn_score_levels *self, const double *x, size_t n, double steps, double most);
 /** Of singles the score is in (x_j steps - 1, x_j steps]. */
-void pn_levels_of_singles(pn_levels *self, const double *x, size_t n, double steps, double most);
+void pn_score_levels_of_singles(pn_score_levels *self, const double *x, size_t n, double steps, double most);
 
 #endif

@@ -1,4 +1,4 @@
-/* level_law_test.c -- the law of proposals by enumeration: levels.c is compiled here with masses of 3 bits that are kept
+/* score_levels_law_test.c -- the law of proposals by enumeration: score_levels.c is compiled here with masses of 3 bits that are kept
  * by digits of 3 bits, and every place, every digit and both sides of every last coin are gone through.  No sampling, no
  * seed.  ceil(8 exp(-d)) is far from 8 exp(-d), so that it is the coin of the digits which makes the law. */
 #include "random/noise_table.h"
@@ -16,17 +16,17 @@ pn_u128 walk_place(pn_rng *rng, pn_u128 n);
 uint64_t walk_digit(pn_rng *rng);
 bool walk_coin(pn_rng *rng, pn_u128 num, pn_u128 den);
 
-#define LEVEL_MASSES         mini_levels
-#define LEVEL_WORDS          16
-#define pn_below_wide        walk_place
-#define pn_stream_word       walk_digit
-#define pn_bernoulli_exp     walk_coin
-#define pn_levels_draw       mini_draw
-#define pn_levels_reserve    mini_reserve
-#define pn_levels_clear      mini_clear
-#define pn_levels_of_pairs   mini_of_pairs
-#define pn_levels_of_singles mini_of_singles
-#include "runtime/random/levels.c"
+#define LEVEL_MASSES               mini_levels
+#define LEVEL_WORDS                16
+#define pn_below_wide              walk_place
+#define pn_stream_word             walk_digit
+#define pn_bernoulli_exp           walk_coin
+#define pn_score_levels_draw       mini_draw
+#define pn_score_levels_reserve    mini_reserve
+#define pn_score_levels_clear      mini_clear
+#define pn_score_levels_of_pairs   mini_of_pairs
+#define pn_score_levels_of_singles mini_of_singles
+#include "runtime/random/score_levels.c"
 
 #include "check.h"
 
@@ -144,7 +144,7 @@ static void softmax(double *law, double rate, bool pairs)
 
 static void law_is(const int64_t *given, unsigned num, unsigned den, bool pairs)
 {
-    pn_levels levels = { 0 };
+    pn_score_levels levels = { 0 };
     double x[COUNT], law[2 * COUNT], want[2 * COUNT];
 
     for (size_t j = 0; j < COUNT; j++)

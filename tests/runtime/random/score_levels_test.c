@@ -1,4 +1,4 @@
-/* levels_test.c -- laws, costs and the table of levels.c, which is compiled here so that words can be counted and the
+/* score_levels_test.c -- laws, costs and the table of score_levels.c, which is compiled here so that words can be counted and the
  * envelope can be looked at.  Laws are computed from the envelope, and drawn: chi-square, false-alarm rate 1e-6 each. */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static pn_u128 counted_below(pn_rng *rng, pn_u128 n)
 
 #define pn_stream_word counted_word
 #define pn_below_wide  counted_below
-#include "runtime/random/levels.c"
+#include "runtime/random/score_levels.c"
 #undef pn_below_wide
 #undef pn_stream_word
 
@@ -40,7 +40,7 @@ static pn_rng *seeded(uint64_t seed)
 /* ---- a problem: G, and candidates (j, -+) of score -+|G_j| ---- */
 
 typedef struct problem {
-    pn_levels levels;
+    pn_score_levels levels;
     double *sizes; /* |G_j|, whole */
     size_t count;
 } problem;
@@ -55,7 +55,7 @@ static int64_t pair_score(const void *of, size_t j, bool second)
 static void open(problem *self, size_t count, uint64_t num, uint64_t den)
 {
     *self = (problem){ .count = count, .sizes = calloc(count, sizeof(double)) };
-    if (!CHECK(self->sizes && pn_levels_reserve(&self->levels, count, NULL) == PN_OK))
+    if (!CHECK(self->sizes && pn_score_levels_reserve(&self->levels, count, NULL) == PN_OK))
         exit(check_summary());
     self->levels.view.of = self;
     self->levels.view.score = pair_score;
@@ -64,12 +64,12 @@ static void open(problem *self, size_t count, uint64_t num, uint64_t den)
 
 static void level(problem *self)
 {
-    pn_levels_of_pairs(&self->levels, self->sizes, self->count, 1.0, 0x1p40);
+    pn_score_levels_of_pairs(&self->levels, self->sizes, self->count, 1.0, 0x1p40);
 }
 
 static void done(problem *self)
 {
-    pn_levels_clear(&self->levels);
+    pn_score_levels_clear(&self->levels);
     free(self->sizes);
 }
 
@@ -134,7 +134,7 @@ static void draws_are(problem *self, uint64_t seed, const double *law, double li
     bool second;
 
     for (int i = 0; counts && i < draws; i++) {
-        CHECK(pn_levels_draw(rng, &self->levels.view, &j, &second, NULL) == PN_OK);
+        CHECK(pn_score_levels_draw(rng, &self->levels.view, &j, &second, NULL) == PN_OK);
         counts[2 * j + second]++;
     }
     CHECK(counts && chi_square(counts, law, 2 * self->count) < limit);
@@ -235,7 +235,7 @@ static void a_score_above_its_level_ends_the_run(void)
     p.sizes[0] = p.sizes[1] = 5.0;
     set_levels(&p, wrong);
     for (int i = 0; i < 100 && status == PN_OK; i++)
-        status = pn_levels_draw(rng, &p.levels.view, &j, &second, &err);
+        status = pn_score_levels_draw(rng, &p.levels.view, &j, &second, &err);
     CHECK(status == PN_EPRIVACY);
     CHECK(strstr(err.message, "a score is above its level, which is a fault in Penumbra") != NULL);
     pn_rng_free(rng);
@@ -322,7 +322,7 @@ static void nothing_but_zeros_is_uniform_and_takes_as_many_words_whatever_their_
         level(&p);
         words_drawn = 0;
         for (int draw = 0; draw < 1000; draw++)
-            CHECK(pn_levels_draw(rng, &p.levels.view, &j, &second, NULL) == PN_OK);
+            CHECK(pn_score_levels_draw(rng, &p.levels.view, &j, &second, NULL) == PN_OK);
         words[i] = (double)words_drawn / 1000.0;
         least = fmin(least, words[i]);
         most = fmax(most, words[i]);
@@ -346,42 +346,42 @@ static void singles_have_their_law(void)
     static const double x[6] = { -2.3, 0.7, -0.05, 1.9, -2.2, 0.0 };
     const int draws = (int)check_times(100000, 1000000);
     double counts[6] = { 0 }, law[6], sum = 0.0;
-    pn_levels levels = { .view = { .of = x, .score = single_score, .rate = { 2, 7 } } };
+    pn_score_levels levels = { .view = { .of = x, .score = single_score, .rate = { 2, 7 } } };
     pn_rng *rng = seeded(8);
     size_t j;
     bool second;
 
-    CHECK(pn_levels_reserve(&levels, 6, NULL) == PN_OK);
-    pn_levels_of_singles(&levels, x, 6, 4.0, 5.0);
+    CHECK(pn_score_levels_reserve(&levels, 6, NULL) == PN_OK);
+    pn_score_levels_of_singles(&levels, x, 6, 4.0, 5.0);
     for (size_t i = 0; i < 6; i++)
         sum += law[i] = exp(floor(4.0 * x[i]) * 2.0 / 7.0);
     for (size_t i = 0; i < 6; i++)
         law[i] /= sum;
     for (int i = 0; i < draws; i++) {
-        CHECK(pn_levels_draw(rng, &levels.view, &j, &second, NULL) == PN_OK && !second);
+        CHECK(pn_score_levels_draw(rng, &levels.view, &j, &second, NULL) == PN_OK && !second);
         counts[j]++;
     }
     CHECK(chi_square(counts, law, 6) < CHI2_5);
     pn_rng_free(rng);
-    pn_levels_clear(&levels);
+    pn_score_levels_clear(&levels);
 }
 
 /* What is beyond `most` stands as high as that; a NaN has the least score there is, or among pairs 0. */
 static void numbers_beyond_their_bound_are_cut(void)
 {
     static const double x[5] = { 1e300, NAN, -INFINITY, 5.0, 0.0 };
-    pn_levels levels = { .view = { .of = x, .score = single_score, .rate = { 1, 1 } } };
+    pn_score_levels levels = { .view = { .of = x, .score = single_score, .rate = { 1, 1 } } };
 
-    CHECK(pn_levels_reserve(&levels, 5, NULL) == PN_OK);
-    pn_levels_of_singles(&levels, x, 5, 4.0, 5.0);
+    CHECK(pn_score_levels_reserve(&levels, 5, NULL) == PN_OK);
+    pn_score_levels_of_singles(&levels, x, 5, 4.0, 5.0);
     CHECK(levels.below[0] == 0 && levels.below[3] == 0);
     CHECK(levels.below[1] == 38 && levels.below[2] == 38 && levels.below[4] == 18); /* 40 - 1, 20 - 1, rounded down */
     CHECK(levels.view.top == 21);
-    pn_levels_of_pairs(&levels, x, 5, 4.0, 5.0);
+    pn_score_levels_of_pairs(&levels, x, 5, 4.0, 5.0);
     CHECK(levels.below[0] == 0 && levels.below[2] == 0 && levels.below[3] == 0);
     CHECK(levels.below[1] == 20 && levels.below[4] == 20);
     CHECK(levels.view.top == 21 && levels.view.second_below == 21);
-    pn_levels_clear(&levels);
+    pn_score_levels_clear(&levels);
 }
 
 /* Every coordinate is found by its rank, across blocks and in the pool of the lowest. */
@@ -503,20 +503,20 @@ static void the_table_is_exp(void)
 
 static pn_status grow(void *self, pn_err *err)
 {
-    pn_levels levels = { 0 };
-    pn_status status = pn_levels_reserve(&levels, 5000, err);
+    pn_score_levels levels = { 0 };
+    pn_status status = pn_score_levels_reserve(&levels, 5000, err);
 
     (void)self;
     if (status == PN_OK)
-        status = pn_levels_reserve(&levels, 9000, err);
+        status = pn_score_levels_reserve(&levels, 9000, err);
     CHECK(status == PN_OK ? levels.capacity == 9000 : levels.capacity != 9000);
-    pn_levels_clear(&levels);
+    pn_score_levels_clear(&levels);
     return status;
 }
 
 int main(void)
 {
-    pn_levels levels = { 0 };
+    pn_score_levels levels = { 0 };
 
     four_equal_scores_have_their_law();
     scores_on_the_edges_of_levels_have_their_law();
@@ -530,6 +530,6 @@ int main(void)
     every_coordinate_is_found_by_its_rank();
     the_table_is_exp();
     fail_alloc_sweep("levels", grow, NULL);
-    CHECK(pn_levels_reserve(&levels, PN_LEVELS_MOST + 1, NULL) == PN_EUNSUPPORTED);
+    CHECK(pn_score_levels_reserve(&levels, PN_SCORE_LEVELS_MOST + 1, NULL) == PN_EUNSUPPORTED);
     return check_summary();
 }

@@ -1,12 +1,12 @@
-/* levels.c -- proposals by level, with an exact coin each; and the levels of an array of numbers.
+/* score_levels.c -- proposals by level, with an exact coin each; and the levels of an array of numbers.
  * Every decision compares uniform integers with integers, as in selection.c.  Levels are computed in doubles: they only
  * have to be no lower than the scores, for which bounds are rounded upward.
- * Depends on: levels.h, stream.h.  Used by: privacy/ (the selection mechanisms). */
+ * Depends on: score_levels.h, stream.h.  Used by: privacy/ (the selection mechanisms). */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "random/levels.h"
+#include "random/score_levels.h"
 #include "random/stream.h"
 
 #ifndef LEVEL_MASSES /* a test that enumerates the draws has its own, with shorter digits */
@@ -95,7 +95,7 @@ static verdict propose(pn_rng *rng, const pn_level_view *view, const envelope *f
     return stays && pn_bernoulli_exp(rng, (pn_u128)apart, view->rate.den) ? TAKEN : TURNED_DOWN;
 }
 
-pn_status pn_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err)
+pn_status pn_score_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err)
 {
     const envelope from = envelope_of(view);
     bool found = false;
@@ -131,21 +131,21 @@ static size_t blocks_of(size_t count)
     return count / BLOCK + (count % BLOCK != 0);
 }
 
-void pn_levels_clear(pn_levels *self)
+void pn_score_levels_clear(pn_score_levels *self)
 {
     pn_free(self->below);
     pn_free(self->in_block);
-    *self = (pn_levels){ 0 };
+    *self = (pn_score_levels){ 0 };
 }
 
-pn_status pn_levels_reserve(pn_levels *self, size_t count, pn_err *err)
+pn_status pn_score_levels_reserve(pn_score_levels *self, size_t count, pn_err *err)
 {
     uint8_t *below;
     uint16_t *in_block;
 
     if (count <= self->capacity)
         return PN_OK;
-    if (count > PN_LEVELS_MOST)
+    if (count > PN_SCORE_LEVELS_MOST)
         return pn_fail(err, PN_EUNSUPPORTED, "selection: %zu candidates; at most 2^30 can be chosen from", count);
     below = pn_alloc(count, sizeof *below);
     in_block = pn_alloc(blocks_of(count), PN_LEVEL_COUNT * sizeof *in_block);
@@ -165,7 +165,7 @@ pn_status pn_levels_reserve(pn_levels *self, size_t count, pn_err *err)
 /* Blocks are passed over by their counts. */
 static size_t locate(const void *levels, unsigned below, size_t rank)
 {
-    const pn_levels *self = levels;
+    const pn_score_levels *self = levels;
     const uint16_t *counts = self->in_block + below;
     size_t j = 0;
 
@@ -178,7 +178,7 @@ static size_t locate(const void *levels, unsigned below, size_t rank)
 }
 
 /* Four histograms in turn: a level that many neighbours share is not waited for. */
-static void count_block(pn_levels *self, size_t first, size_t count)
+static void count_block(pn_score_levels *self, size_t first, size_t count)
 {
     uint16_t lanes[4][PN_LEVEL_COUNT] = { { 0 } }, *out = self->in_block + first / BLOCK * PN_LEVEL_COUNT;
     const uint8_t *below = self->below + first;
@@ -198,7 +198,7 @@ static void count_block(pn_levels *self, size_t first, size_t count)
     }
 }
 
-static void begin(pn_levels *self, size_t n)
+static void begin(pn_score_levels *self, size_t n)
 {
     self->count = n;
     self->view.levels = self;
@@ -239,7 +239,7 @@ static void pairs_below(uint8_t *below, const double *x, size_t count, double pe
     }
 }
 
-void pn_levels_of_pairs(pn_levels *self, const double *x, size_t n, double steps, double most)
+void pn_score_levels_of_pairs(pn_score_levels *self, const double *x, size_t n, double steps, double most)
 {
     const double per = rate_of(&self->view) * steps * UPWARD;
     const double top = floor(fmin(largest_size(x, n), most) * per), base = fmax(top - LAST, 0.0);
@@ -286,7 +286,7 @@ static void singles_below(uint8_t *below, const double *x, size_t count, double 
     }
 }
 
-void pn_levels_of_singles(pn_levels *self, const double *x, size_t n, double steps, double most)
+void pn_score_levels_of_singles(pn_score_levels *self, const double *x, size_t n, double steps, double most)
 {
     const double rate = rate_of(&self->view), largest = largest_cut(x, n, most);
 
