@@ -120,7 +120,7 @@ static pn_status by_mechanism(pn_draw *self, const pn_draw_on *on, const pn_aske
         return PN_OK;
     }
     PN_TRY(pn_mechanism_release(self->mechanism, on->ledger, label_of(self, on), on->rng, to->answer,
-                                self->question->dim, &release, err));
+                                pn_question_computed(self->question), &release, err));
     self->charged++;
     to->chosen = release.index;
     return PN_OK;

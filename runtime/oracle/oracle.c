@@ -167,8 +167,8 @@ static pn_status next_given(pn_slot *at, const pn_asked *asked, pn_given **out, 
         at->given = grown;
         grown += at->made;
         *grown = (pn_given){ 0 };
-        PN_TRY(pn_new(&grown->inputs, inputs + at->draw.question->dim, err, "oracle: out of memory for %zu coordinates",
-                      at->draw.question->dim));
+        PN_TRY(pn_new(&grown->inputs, inputs + pn_question_computed(at->draw.question), err,
+                      "oracle: out of memory for %zu coordinates", pn_question_computed(at->draw.question)));
         grown->answer = grown->inputs + inputs;
         at->made++;
     }

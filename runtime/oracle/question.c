@@ -174,6 +174,11 @@ pn_status pn_question_certify(pn_question *self, pn_err *err)
     return PN_OK;
 }
 
+size_t pn_question_computed(const pn_question *self)
+{
+    return self->computed ? self->computed : self->dim;
+}
+
 /* ---- noise and price ---- */
 
 double pn_question_moved(const pn_question *self)

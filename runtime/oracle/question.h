@@ -61,8 +61,9 @@ struct pn_question_ops {
     /* Fill in dim and what bounds an answer's dependence on a record (`noise` or `selection`, and `batches`), from
      * certified bounds alone.  Errors: PN_EPRIVACY where nothing bounds it, PN_EUNSUPPORTED. */
     pn_status (*certify)(pn_question *self, pn_err *err);
-    /* out[dim]: the exact answer, or the scores (the largest wins): the mean over all records, or with a batch the sum
-     * over it divided by its denominator.  *value (may be NULL) = the mean loss at x.  room[self->room]: scratch. */
+    /* out[dim]: the exact answer, or what a choice is made by (the largest score wins): the mean over all records, or
+     * with a batch the sum over it divided by its denominator.  *value (may be NULL) = the mean loss at x.
+     * room[self->room]: scratch. */
     pn_status (*compute)(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
                          double *value, double *out, pn_task *task, pn_err *err);
     /* What `noise` is multiplied with: for questions whose sensitivity follows public arguments; NULL: 1. */
@@ -99,7 +100,8 @@ struct pn_question {
     pn_moments_shape shape; /* of second_moments: tau and kappa as wanted; the rest is filled in */
     char about[96];         /* what tells two of a kind apart: the text of phi */
 
-    size_t dim;                       /* numbers of an answer, or scores */
+    size_t dim;                       /* numbers of an answer, or candidates */
+    size_t computed;                  /* numbers that compute() writes for a choice; 0: dim, a score each */
     size_t room;                      /* doubles of scratch that computing one takes */
     pn_gradient_noise noise;          /* of numbers about all records */
     pn_batch_release_options batches; /* of numbers about batches, or whose noise is scaled; scheme NULL: neither */
@@ -121,6 +123,9 @@ struct pn_question {
     pn_event *event;  /* owned: of per_event answers; NULL before it has a price */
     size_t per_event; /* answers that one event pays for */
 };
+
+/** How many numbers compute() writes. */
+size_t pn_question_computed(const pn_question *self);
 
 /** Free what it owns; safe on a zeroed one. */
 void pn_question_clear(pn_question *self);

@@ -61,6 +61,7 @@ typedef struct pn_selection_options {
     double score_error; /* bound on |computed - exact| of every score, >= 0, public */
     double score_bound; /* bound on |score|, > 0, public; scores beyond it are clamped */
     pn_neighbours neighbours;
+    double pairs; /* not 0: a number x to choose by is two candidates, 2j of score pairs x and 2j + 1 of -pairs x */
 } pn_selection_options;
 
 /** A selection mechanism.  Scores are rounded down to multiples of a unit u, the smallest power of two >=

@@ -1,6 +1,6 @@
 /* selection_mechanism.c -- the private choice of the largest of n scores: scores become integers before any noise is
  * drawn, the law is exact over them, and the event charges what the rounded parameters cost.
- * Depends on: mechanism.h, mechanism_row.h, random/selection.h.  Used by: mechanism.c's table,
+ * Depends on: mechanism.h, mechanism_row.h, score_choice.h.  Used by: mechanism.c's table,
  * solvers (pn_mechanism_selection). */
 #include <math.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "core/mutant.h"
 #include "privacy/mechanism/mechanism.h"
 #include "privacy/mechanism/mechanism_row.h"
-#include "random/selection.h"
+#include "privacy/mechanism/score_choice.h"
 
 const char *const pn_selection_names[] = { "exponential", "permute_and_flip", "laplace", NULL };
 
@@ -19,12 +19,10 @@ typedef struct selection_mechanism {
     pn_mechanism base; /* first */
     pn_selection law;
     pn_dyadic epsilon, law_epsilon; /* charged and drawn with: the same */
-    double sensitivity, score_bound;
+    double sensitivity;
     int unit_exponent; /* u = 2^unit_exponent */
     uint64_t shift;    /* D: one record moves an integer score by at most this */
-    size_t capacity;   /* of the scratch below */
-    int64_t *scores;   /* [capacity] */
-    size_t *order;     /* [capacity], permute_and_flip only */
+    pn_score_choice choice;
 } selection_mechanism;
 
 /* ---- the lattice of scores ---- */
@@ -51,8 +49,8 @@ static double sum_above(double a, double b)
 static void choose_lattice(selection_mechanism *self, double score_error)
 {
     double follows = fmin(2.0 * score_error, self->sensitivity * 0x1p-12);
-    double unit = fmax(self->sensitivity * 0x1p-20, fmax(follows, self->score_bound * 0x1p-52));
-    double apart = fmin(sum_above(self->sensitivity, 2.0 * score_error), 2.0 * self->score_bound);
+    double unit = fmax(self->sensitivity * 0x1p-20, fmax(follows, self->choice.bound * 0x1p-52));
+    double apart = fmin(sum_above(self->sensitivity, 2.0 * score_error), 2.0 * self->choice.bound);
     double shift;
 
     self->unit_exponent = exponent_above(unit);
@@ -60,15 +58,7 @@ static void choose_lattice(selection_mechanism *self, double score_error)
     self->shift = (uint64_t)fmax(shift, ceil(ldexp(apart, -self->unit_exponent)));
     if (PN_MUTANT("sensitivity_half"))
         self->shift = (self->shift + 1) / 2;
-}
-
-/* |q| <= score_bound <= 2^52 u: the quotient is exact and its floor fits.  A NaN, where scores are clamped,
- * is the least. */
-static int64_t quantise(const selection_mechanism *self, double q)
-{
-    double clamped = fmin(fmax(q, -self->score_bound), self->score_bound);
-
-    return (int64_t)floor(ldexp(clamped, -self->unit_exponent));
+    self->choice.per_unit = ldexp(1.0, -self->unit_exponent);
 }
 
 /* ---- drawing ---- */
@@ -76,46 +66,26 @@ static int64_t quantise(const selection_mechanism *self, double q)
 static pn_status selection_prepare(pn_mechanism *base, size_t n, pn_err *err)
 {
     selection_mechanism *self = (selection_mechanism *)base;
-    int64_t *scores = NULL;
-    size_t *order = NULL;
 
-    if (n <= self->capacity)
-        return PN_OK;
-    scores = pn_alloc(n, sizeof *scores);
-    if (self->law == PN_SELECT_PERMUTE_AND_FLIP)
-        order = pn_alloc(n, sizeof *order);
-    if (!scores || (!order && self->law == PN_SELECT_PERMUTE_AND_FLIP)) {
-        pn_free(scores);
-        pn_free(order);
-        return pn_fail(err, PN_ENOMEM, "%s: not enough memory for %zu scores", base->ops->name, n);
-    }
-    pn_free(self->scores);
-    pn_free(self->order);
-    self->scores = scores;
-    self->order = order;
-    self->capacity = n;
-    return PN_OK;
+    if (self->law == PN_SELECT_EXPONENTIAL)
+        return pn_score_choice_reserve(&self->choice, n, self->law_epsilon, self->shift, err);
+    return pn_score_choice_reserve_scores(&self->choice, n, self->law == PN_SELECT_PERMUTE_AND_FLIP, err);
 }
 
 static pn_status selection_draw(pn_mechanism *base, const double *input, size_t n, pn_rng *rng, pn_release *out,
                                 pn_err *err)
 {
     selection_mechanism *self = (selection_mechanism *)base;
+    size_t count = pn_score_choice_candidates(&self->choice, n);
 
-    (void)err;
-    for (size_t i = 0; i < n; i++)
-        self->scores[i] = quantise(self, input[i]);
-    switch (self->law) {
-    case PN_SELECT_EXPONENTIAL:
-        out->index = pn_select_exponential(rng, self->scores, n, self->law_epsilon, self->shift);
-        break;
-    case PN_SELECT_PERMUTE_AND_FLIP:
-        out->index = pn_select_permute_and_flip(rng, self->scores, n, self->law_epsilon, self->shift, self->order);
-        break;
-    case PN_SELECT_LAPLACE:
-        out->index = pn_select_laplace(rng, self->scores, n, self->law_epsilon, self->shift);
-        break;
-    }
+    if (self->law == PN_SELECT_EXPONENTIAL)
+        return pn_score_choice_exponential(&self->choice, rng, input, n, self->law_epsilon, self->shift, &out->index,
+                                           err);
+    pn_score_choice_scores(&self->choice, input, n);
+    out->index = self->law == PN_SELECT_LAPLACE
+                     ? pn_select_laplace(rng, self->choice.scores, count, self->law_epsilon, self->shift)
+                     : pn_select_permute_and_flip(rng, self->choice.scores, count, self->law_epsilon, self->shift,
+                                                  self->choice.order);
     return PN_OK;
 }
 
@@ -124,8 +94,7 @@ static void selection_destroy(pn_mechanism *base)
     selection_mechanism *self = (selection_mechanism *)base;
 
     pn_event_free(base->event);
-    pn_free(self->scores);
-    pn_free(self->order);
+    pn_score_choice_clear(&self->choice);
     pn_free(self);
 }
 
@@ -148,7 +117,7 @@ static void selection_describe(const pn_mechanism *base, char *text, size_t size
                    "  one record moves a rounded score by at most %llu units, and the law uses this number",
                    base->ops->name, laws[self->law], cost, pn_dyadic_value(self->epsilon),
                    pn_neighbours_names[base->event->neighbours], self->sensitivity,
-                   bounded && !base->clamps ? "refused" : "clamped", self->score_bound,
+                   bounded && !base->clamps ? "refused" : "clamped", self->choice.bound,
                    bounded ? "" : " (give score_bound= for another range)", self->unit_exponent,
                    (unsigned long long)self->shift);
 }
@@ -190,6 +159,9 @@ static pn_status check_options(const pn_selection_options *options, pn_err *err)
     if (outside(options->score_error, 0.0, 0x1p900))
         return pn_fail(err, PN_EINVAL, "mechanism.%s: score_error must be a number from 0 to 2^900, got %g", name,
                        options->score_error);
+    if (options->pairs != 0.0 && outside(fabs(options->pairs), 0x1p-900, 0x1p900))
+        return pn_fail(err, PN_EINVAL, "mechanism.%s: |pairs| must be 0 or from 2^-900 to 2^900, got %g", name,
+                       options->pairs);
     return PN_OK;
 }
 
@@ -233,7 +205,8 @@ pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options 
     if (PN_MUTANT("noise_scale"))
         self->law_epsilon = pn_dyadic_floor(fmin(options->epsilon / 0.8, 0x1p10));
     self->sensitivity = options->sensitivity;
-    self->score_bound = options->score_bound;
+    self->choice.bound = options->score_bound;
+    self->choice.pairs = options->pairs;
     choose_lattice(self, options->score_error);
     status = make_event(self, options->neighbours, err);
     if (status != PN_OK) {

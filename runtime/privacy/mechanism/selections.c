@@ -1,4 +1,4 @@
-/* selections.c -- see selections.h.  Depends on: mechanism.h, mechanism_row.h, random/selection.h.  Used by: oracle. */
+/* selections.c -- see selections.h.  Depends on: mechanism.h, mechanism_row.h, score_choice.h.  Used by: oracle. */
 #include <math.h>
 #include <stdint.h>
 
@@ -6,8 +6,8 @@
 #include "core/mutant.h"
 #include "privacy/mechanism/mechanism.h"
 #include "privacy/mechanism/mechanism_row.h"
+#include "privacy/mechanism/score_choice.h"
 #include "privacy/mechanism/selections.h"
-#include "random/selection.h"
 
 struct pn_selections {
     pn_mechanism base; /* first: what is charged */
@@ -16,7 +16,7 @@ struct pn_selections {
     uint64_t shift;    /* b = 2 shift u: the law of random/selection.h with epsilon 1 */
     double cost;
     size_t left;
-    int64_t *scores; /* [most] */
+    pn_score_choice choice;
 };
 
 static void selections_destroy(pn_mechanism *base)
@@ -24,7 +24,7 @@ static void selections_destroy(pn_mechanism *base)
     pn_selections *self = (pn_selections *)base;
 
     pn_event_free(base->event);
-    pn_free(self->scores);
+    pn_score_choice_clear(&self->choice);
     pn_free(self);
 }
 
@@ -101,8 +101,9 @@ pn_status pn_selections_new(pn_selections **out, const pn_selections_options *op
     self->base.ops = &selections_ops;
     self->options = *options;
     choose_lattice(self);
-    self->scores = pn_alloc(options->most, sizeof *self->scores);
-    status = pn_made(self->scores, err, "selections: out of memory for %zu scores", options->most);
+    self->choice.bound = options->score_bound;
+    self->choice.per_unit = ldexp(1.0, -self->unit_exponent);
+    status = pn_score_choice_reserve(&self->choice, options->most, pn_dyadic_floor(1.0), self->shift, err);
     if (status == PN_OK)
         status = make_event(self, err);
     if (status != PN_OK) {
@@ -168,23 +169,12 @@ void pn_selections_paid(pn_selections *self)
     self->left = self->options.count;
 }
 
-/* |score| <= score_bound <= 2^52 u: the quotient is exact and its floor fits. */
-static int64_t quantise(const pn_selections *self, double score)
-{
-    double clamped = fmin(fmax(score, -self->options.score_bound), self->options.score_bound);
-
-    return (int64_t)floor(ldexp(clamped, -self->unit_exponent));
-}
-
 pn_status pn_selections_pick(pn_selections *self, pn_rng *rng, const double *scores, size_t n, size_t *chosen,
                              pn_err *err)
 {
     if (self->left == 0)
         return pn_fail(err, PN_EPRIVACY, "selections: all %zu selections that were paid for have been made",
                        self->options.count);
-    for (size_t i = 0; i < n; i++)
-        self->scores[i] = quantise(self, scores[i]);
     self->left--;
-    *chosen = pn_select_exponential(rng, self->scores, n, pn_dyadic_floor(1.0), self->shift);
-    return PN_OK;
+    return pn_score_choice_exponential(&self->choice, rng, scores, n, pn_dyadic_floor(1.0), self->shift, chosen, err);
 }

@@ -1,5 +1,5 @@
-/* score_levels_test.c -- laws, costs and the table of score_levels.c, which is compiled here so that words can be counted and the
- * envelope can be looked at.  Laws are computed from the envelope, and drawn: chi-square, false-alarm rate 1e-6 each. */
+/* score_levels_test.c -- laws, costs and the table of score_levels.c, which is compiled here so that words can be counted
+ * and the envelope can be looked at.  Laws are computed from it and drawn: chi-square, false-alarm rate 1e-6 each. */
 #include <stdlib.h>
 
 #include "random/selection.h"

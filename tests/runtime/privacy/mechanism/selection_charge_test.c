@@ -234,7 +234,7 @@ static void what_is_made_is_covered(void)
     static const double errors[] = { 0.0, 0x1p-20, 0.5, 3.0 };
 
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        pn_selection_options options = { PN_SELECT_LAPLACE, 8.0, 1.0, errors[i], 100.0, PN_ADD_REMOVE };
+        pn_selection_options options = { PN_SELECT_LAPLACE, 8.0, 1.0, errors[i], 100.0, PN_ADD_REMOVE, 0.0 };
         pn_mechanism *mechanism = NULL;
         selection_mechanism *self;
         int64_t one[2] = { 0, 0 }, two[2];

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "fail_alloc.h"
+#include "runtime/random/chi_square.h"
 
 static selection_mechanism *made(const pn_selection_options *options)
 {
@@ -31,19 +32,21 @@ static void a_record_moves_an_integer_by_at_most_the_shift(void)
     for (int trial = 0; trial < 300; trial++) {
         double bound = exp2(between(rng, -30.0, 30.0)), sensitivity = bound * exp2(between(rng, -40.0, 1.0));
         double error = trial % 3 == 0 ? 0.0 : sensitivity * exp2(between(rng, -25.0, 2.0));
-        pn_selection_options options = { PN_SELECT_EXPONENTIAL, 1.0, sensitivity, error, bound, PN_REPLACE_ONE };
+        pn_selection_options options = { PN_SELECT_EXPONENTIAL, 1.0, sensitivity, error, bound, PN_REPLACE_ONE, 0.0 };
         selection_mechanism *self = made(&options);
         int64_t furthest = 0;
 
         for (int i = 0; i < 1000; i++) {
             double q = between(rng, -1.01, 1.01) * bound, sign = i % 2 ? 1.0 : -1.0;
-            int64_t moved = quantise(self, q + sign * error) - quantise(self, q - sign * (sensitivity + error));
+            int64_t moved = pn_score_choice_round(&self->choice, q + sign * error) -
+                            pn_score_choice_round(&self->choice, q - sign * (sensitivity + error));
 
             moved = moved < 0 ? -moved : moved;
             furthest = moved > furthest ? moved : furthest;
         }
         CHECK((uint64_t)furthest <= self->shift);
-        CHECK((double)quantise(self, bound) <= 0x1p52 && (double)quantise(self, -bound) >= -0x1p52);
+        CHECK((double)pn_score_choice_round(&self->choice, bound) <= 0x1p52 &&
+              (double)pn_score_choice_round(&self->choice, -bound) >= -0x1p52);
         pn_mechanism_free(&self->base);
     }
     pn_rng_free(rng);
@@ -67,8 +70,8 @@ static void the_unit_is_the_smallest_power_of_two_that_will_do(void)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        pn_selection_options options = { PN_SELECT_LAPLACE, 1.0,           cases[i].sensitivity, cases[i].error,
-                                         cases[i].bound,    PN_REPLACE_ONE };
+        pn_selection_options options = { PN_SELECT_LAPLACE, 1.0, cases[i].sensitivity, cases[i].error, cases[i].bound,
+                                         PN_REPLACE_ONE,    0.0 };
         selection_mechanism *self = made(&options);
 
         CHECK(self->unit_exponent == cases[i].exponent);
@@ -97,11 +100,11 @@ static void the_charge_is_never_below_what_is_drawn(void)
 
 static void options_outside_their_range_are_refused(void)
 {
-    const pn_selection_options good = { PN_SELECT_LAPLACE, 1.0, 1.0, 0.0, 1.0, PN_REPLACE_ONE };
-    pn_selection_options bad[9];
+    const pn_selection_options good = { PN_SELECT_LAPLACE, 1.0, 1.0, 0.0, 1.0, PN_REPLACE_ONE, 0.0 };
+    pn_selection_options bad[11];
     pn_mechanism *mechanism = NULL;
 
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < 11; i++)
         bad[i] = good;
     bad[0].law = (pn_selection)3;
     bad[1].neighbours = (pn_neighbours)3;
@@ -112,7 +115,9 @@ static void options_outside_their_range_are_refused(void)
     bad[6].score_error = -1.0;
     bad[7].score_error = NAN;
     bad[8].score_bound = 0.0;
-    for (size_t i = 0; i < 9; i++)
+    bad[9].pairs = NAN;
+    bad[10].pairs = 0x1p-901;
+    for (size_t i = 0; i < 11; i++)
         CHECK(pn_mechanism_selection(&mechanism, &bad[i], NULL) == PN_EINVAL);
     CHECK(mechanism == NULL);
 }
@@ -134,7 +139,7 @@ static pn_ledger *budget(double epsilon, bool simulated, pn_err *err)
 static pn_status release_twice(void *self, pn_err *err)
 {
     const double scores[5] = { 1.0, 2.0, 3.0, 2.0, 1.0 };
-    pn_selection_options options = { *(pn_selection *)self, 0.25, 1.0, 0.0, 10.0, PN_REPLACE_ONE };
+    pn_selection_options options = { *(pn_selection *)self, 0.25, 1.0, 0.0, 10.0, PN_REPLACE_ONE, 0.0 };
     pn_mechanism *mechanism = NULL;
     pn_release release = { .index = 99 };
     pn_ledger *ledger = budget(1.0, true, err);
@@ -159,7 +164,7 @@ static pn_status release_twice(void *self, pn_err *err)
 static void the_door_checks_before_it_charges(void)
 {
     const double scores[2] = { 1.0, 2.0 }, broken[2] = { 1.0, NAN };
-    pn_selection_options options = { PN_SELECT_EXPONENTIAL, 0.25, 1.0, 0.0, 10.0, PN_REPLACE_ONE };
+    pn_selection_options options = { PN_SELECT_EXPONENTIAL, 0.25, 1.0, 0.0, 10.0, PN_REPLACE_ONE, 0.0 };
     selection_mechanism *self = made(&options);
     pn_ledger *real = budget(1.0, false, NULL);
     pn_release release = { .index = 99 };
@@ -183,6 +188,111 @@ static void the_door_checks_before_it_charges(void)
     pn_ledger_free(real);
     pn_rng_free(secure);
     pn_rng_free(seeded);
+}
+
+/* ---- many candidates ---- */
+
+#define NUMBERS 400
+#define CELLS   10
+
+/* Candidates of one cell have one score: that of their number, or of its negative. */
+static size_t cell_of(size_t number, bool other)
+{
+    return 2 * (number % 5) + other;
+}
+
+/* Numbers by levels, counted by cell. */
+static void draw_many(const pn_selection_options *options, const double *x, size_t count, int draws, double *cells)
+{
+    selection_mechanism *self = made(options);
+    pn_release release = { .index = 0 };
+    pn_rng *rng = NULL;
+
+    CHECK(pn_rng_seeded(&rng, 21, NULL) == PN_OK);
+    CHECK(self->base.ops->prepare(&self->base, count, NULL) == PN_OK);
+    CHECK(self->choice.levels.capacity == count); /* not by proposals over all */
+    for (int i = 0; i < draws; i++) {
+        CHECK(self->base.ops->draw(&self->base, x, count, rng, &release, NULL) == PN_OK);
+        cells[options->pairs != 0.0 ? cell_of(release.index / 2, release.index % 2)
+                                    : cell_of(release.index % NUMBERS, release.index >= NUMBERS)]++;
+    }
+    pn_rng_free(rng);
+    pn_mechanism_free(&self->base);
+}
+
+/* The sampler for few candidates, over the same whole scores. */
+static void draw_by_proposals(const pn_selection_options *options, const double *x, int draws, double *cells)
+{
+    selection_mechanism *self = made(options);
+    int64_t scores[2 * NUMBERS];
+    pn_rng *rng = NULL;
+
+    CHECK(pn_rng_seeded(&rng, 22, NULL) == PN_OK);
+    for (size_t j = 0; j < NUMBERS; j++) {
+        scores[2 * j] = pn_score_choice_round(&self->choice, options->pairs * x[j]);
+        scores[2 * j + 1] = pn_score_choice_round(&self->choice, -options->pairs * x[j]);
+    }
+    for (int i = 0; i < draws; i++) {
+        size_t chosen = pn_select_exponential(rng, scores, 2 * NUMBERS, self->law_epsilon, self->shift);
+
+        cells[cell_of(chosen / 2, chosen % 2)]++;
+    }
+    pn_rng_free(rng);
+    pn_mechanism_free(&self->base);
+}
+
+/* Of two samples of one law (a - b)^2/(a + b) summed up is chi-square: false-alarm rate 1e-6.  Pairs, and the same
+ * candidates as single scores, against proposals over all; epsilon is large, so that 1.1 of it is seen. */
+static void many_candidates_have_the_law_of_few(void)
+{
+    static const double values[5] = { 0.0, -0.1, 0.25, 0.4, -0.55 };
+    const int draws = (int)check_times(50000, 500000);
+    pn_selection_options options = { PN_SELECT_EXPONENTIAL, 8.0, 1.0, 0.0, 2.0, PN_REPLACE_ONE, -1.5 },
+                         single = options;
+    double x[NUMBERS], both[2 * NUMBERS], a[CELLS] = { 0 }, b[CELLS] = { 0 }, c[CELLS] = { 0 }, d[CELLS] = { 0 };
+    double pairs = 0.0, singles = 0.0, wrong = 0.0;
+
+    for (size_t j = 0; j < NUMBERS; j++) {
+        x[j] = values[j % 5];
+        both[j] = options.pairs * x[j];
+        both[NUMBERS + j] = -both[j];
+    }
+    single.pairs = 0.0;
+    draw_many(&options, x, NUMBERS, draws, a);
+    draw_many(&single, both, 2 * NUMBERS, draws, b);
+    draw_by_proposals(&options, x, draws, c);
+    options.epsilon *= 1.1;
+    draw_many(&options, x, NUMBERS, draws, d);
+    for (int i = 0; i < CELLS; i++) {
+        pairs += (a[i] - c[i]) * (a[i] - c[i]) / (a[i] + c[i]);
+        singles += (b[i] - c[i]) * (b[i] - c[i]) / (b[i] + c[i]);
+        wrong += (d[i] - c[i]) * (d[i] - c[i]) / (d[i] + c[i]);
+    }
+    CHECK(pairs < CHI2_9 && singles < CHI2_9);
+    CHECK(wrong > CHI2_9);
+}
+
+/* Laplace noise and random order go over both candidates of every number. */
+static void other_laws_know_pairs_as_well(void)
+{
+    const double x[3] = { 0.0, -1000.0, 1.0 };
+    pn_ledger *ledger = budget(1e6, true, NULL);
+    pn_rng *rng = NULL;
+
+    CHECK(pn_rng_seeded(&rng, 23, NULL) == PN_OK);
+    for (pn_selection law = PN_SELECT_EXPONENTIAL; law <= PN_SELECT_LAPLACE; law++) {
+        for (double pairs = -2.0; pairs <= 2.0; pairs += 4.0) {
+            pn_selection_options options = { law, 1.0, 1.0, 0.0, 4000.0, PN_REPLACE_ONE, pairs };
+            selection_mechanism *self = made(&options);
+            pn_release release = { .index = 99 };
+
+            CHECK(pn_mechanism_release(&self->base, ledger, "x", rng, x, 3, &release, NULL) == PN_OK);
+            CHECK(release.index == (pairs < 0.0 ? 2 : 3)); /* but for a chance of exp(-999) */
+            pn_mechanism_free(&self->base);
+        }
+    }
+    pn_rng_free(rng);
+    pn_ledger_free(ledger);
 }
 
 static void a_row_whose_bound_is_strict_refuses_what_is_beyond(void)
@@ -239,6 +349,8 @@ int main(void)
     the_charge_is_never_below_what_is_drawn();
     options_outside_their_range_are_refused();
     the_door_checks_before_it_charges();
+    many_candidates_have_the_law_of_few();
+    other_laws_know_pairs_as_well();
     a_row_whose_bound_is_strict_refuses_what_is_beyond();
     the_table_knows_its_rows();
     for (pn_selection law = PN_SELECT_EXPONENTIAL; law <= PN_SELECT_LAPLACE; law++)

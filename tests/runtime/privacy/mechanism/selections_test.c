@@ -124,11 +124,13 @@ static void a_record_moves_an_integer_by_no_more_than_is_charged(void)
 
     for (int i = 0; i < 20000; i++) {
         double score = 100.0 * pn_rng_uniform(rng) - 50.0, d = pn_rng_uniform(rng);
-        int64_t moved = quantise(self, score + d + e) - quantise(self, score - e);
+        int64_t moved =
+            pn_score_choice_round(&self->choice, score + d + e) - pn_score_choice_round(&self->choice, score - e);
 
         CHECK((double)moved <= (d + 2.0 * e + u) / u * (1.0 + 1e-9));
     }
-    CHECK(quantise(self, NAN) == quantise(self, -1e300) && quantise(self, 1e300) == quantise(self, 50.0));
+    CHECK(pn_score_choice_round(&self->choice, NAN) == pn_score_choice_round(&self->choice, -1e300) &&
+          pn_score_choice_round(&self->choice, 1e300) == pn_score_choice_round(&self->choice, 50.0));
     pn_selections_free(self);
     pn_rng_free(rng);
 }
@@ -138,7 +140,8 @@ static void a_record_moves_an_integer_by_no_more_than_is_charged(void)
 /* ln P(the first, or the second, of scores +-ahead is chosen), by the law of random/selection.h with epsilon 1. */
 static double log_chance(const pn_selections *self, double ahead, bool second)
 {
-    double gap = (double)(quantise(self, ahead) - quantise(self, -ahead)) / (2.0 * (double)self->shift);
+    double gap = (double)(pn_score_choice_round(&self->choice, ahead) - pn_score_choice_round(&self->choice, -ahead)) /
+                 (2.0 * (double)self->shift);
 
     return -log1p(exp(second ? gap : -gap));
 }

@@ -487,7 +487,7 @@ static pn_status open_and_ask(void *restart, pn_err *err)
 
 static void only_sparse_vector_is_opened(void)
 {
-    pn_selection_options options = { PN_SELECT_EXPONENTIAL, 1.0, 1.0, 0.0, 1.0, PN_REPLACE_ONE };
+    pn_selection_options options = { PN_SELECT_EXPONENTIAL, 1.0, 1.0, 0.0, 1.0, PN_REPLACE_ONE, 0.0 };
     pn_ledger *ledger = budget(10.0, PN_REPLACE_ONE, true);
     pn_mechanism *mechanism = NULL;
     pn_sparse_run *run = NULL;
