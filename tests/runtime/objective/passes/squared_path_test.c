@@ -1,0 +1,315 @@
+/* squared_path_test.c -- the whole-number gradient along Frank-Wolfe's iterates: the same as from the start, within its
+ * certified sensitivity for every pair of neighbours, which it attains, and the gradient of the squared loss.  Seeds are
+ * fixed; nothing here is a statistical test. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "objective/passes/squared_path.h"
+
+#include "check.h"
+#include "fail_alloc.h"
+
+enum { N = 40, P = 25, EACH = 4, STEPS = 50 };
+#define RADIUS 3.0
+#define XMAX   0.5
+#define YMAX   2.0
+
+typedef struct records {
+    size_t row[N * EACH + 2], column[N * EACH + 2], count;
+    double value[N * EACH + 2], y[N];
+} records;
+
+static pn_rng *rng;
+
+static double between(double low, double high)
+{
+    return low + (high - low) * pn_rng_uniform(rng);
+}
+
+static void draw_record(records *to, size_t i)
+{
+    size_t first = (size_t)pn_rng_below(rng, P);
+
+    for (size_t k = 0; k < EACH; k++) {
+        size_t at = i * EACH + k;
+
+        to->row[at] = i;
+        to->column[at] = (first + 6 * k) % P;
+        to->value[at] = pn_rng_below(rng, 3) == 0 ? XMAX : between(-XMAX, XMAX);
+    }
+    to->y[i] = pn_rng_below(rng, 3) == 0 ? -YMAX : between(-YMAX, YMAX);
+}
+
+static void draw_records(records *to)
+{
+    to->count = N * EACH;
+    for (size_t i = 0; i < N; i++)
+        draw_record(to, i);
+}
+
+static pn_dataset *dataset_of(const records *from)
+{
+    pn_dataset *raw = NULL, *rows = NULL, *out = NULL;
+    pn_csr X = { 0 };
+
+    if (!CHECK(pn_csr_from_triplets(&X, N, P, from->count, from->row, from->column, from->value, NULL) == PN_OK &&
+               pn_dataset_from_csr(&raw, &X, from->y, "records", NULL) == PN_OK &&
+               pn_dataset_clip_rows(&rows, raw, PN_LINF, XMAX, NULL) == PN_OK &&
+               pn_dataset_clip_labels(&out, rows, -YMAX, YMAX, NULL) == PN_OK))
+        exit(check_summary());
+    pn_csr_clear(&X);
+    pn_dataset_free(raw);
+    pn_dataset_free(rows);
+    return out;
+}
+
+static pn_squared_path *path_of(const pn_dataset *data, size_t steps)
+{
+    pn_squared_path *path = NULL;
+
+    if (!CHECK(pn_squared_path_new(&path, data, RADIUS, steps, NULL) == PN_OK))
+        exit(check_summary());
+    return path;
+}
+
+/* ---- from the start ---- */
+
+__extension__ typedef __int128 i128;
+
+/* h, from the contribution at tau = 1: the largest shift that gives it. */
+static unsigned shift_of(const pn_squared_path *start)
+{
+    double ratio = YMAX / (RADIUS * XMAX);
+    unsigned shift = 0;
+
+    while (ceil(ldexp(1.0 + ratio, 60 - (int)shift)) + 2.0 > (double)pn_squared_path_contribution(start) * 1.0000001)
+        shift++;
+    return shift;
+}
+
+/* sum_i (X M_i >> h) - tau sum_i (X Y_i >> h), with the margins of the weights v[P]. */
+static void from_the_start(const pn_dataset *data, const int64_t *v, int64_t tau, unsigned shift, int64_t *out)
+{
+    const pn_csr *X = &data->csr;
+
+    memset(out, 0, P * sizeof *out);
+    for (size_t i = N; i-- > 0;) { /* in another order */
+        int64_t margin = 0, label = (int64_t)(data->y[i] * (0x1p30 / (RADIUS * XMAX)));
+
+        for (size_t e = X->start[i]; e < X->start[i + 1]; e++)
+            margin += v[X->column[e]] * (int64_t)(X->value[e] * (0x1p30 / XMAX));
+        for (size_t e = X->start[i]; e < X->start[i + 1]; e++) {
+            i128 x = (int64_t)(X->value[e] * (0x1p30 / XMAX));
+
+            out[X->column[e]] += (int64_t)((x * margin) >> shift) - tau * (int64_t)((x * label) >> shift);
+        }
+    }
+}
+
+static void after_any_steps_it_is_what_it_is_from_the_start(void)
+{
+    const long steps = check_times(1000, 10000);
+    records made;
+    pn_dataset *data;
+    pn_squared_path *path;
+    int64_t v[P] = { 0 }, want[P];
+    unsigned shift;
+
+    draw_records(&made);
+    data = dataset_of(&made);
+    path = path_of(data, (size_t)steps);
+    shift = shift_of(path);
+    for (long t = 0; t <= steps; t++) {
+        size_t j = (size_t)pn_rng_below(rng, P);
+        bool negative = pn_rng_below(rng, 2) == 1;
+
+        if (t % 50 == 0 || t < 5) {
+            from_the_start(data, v, t == 0 ? 1 : t * (t + 1) / 2, shift, want);
+            for (size_t k = 0; k < P; k++)
+                CHECK(pn_squared_path_entry(path, k) == want[k]);
+        }
+        if (t == steps)
+            break;
+        v[j] += negative ? -(t + 1) : t + 1;
+        pn_squared_path_take(path, j, negative);
+    }
+    pn_squared_path_free(path);
+    pn_dataset_free(data);
+}
+
+/* S is n tau 2^(60 - h)/(r xmax^2) times the gradient: 2^-30 of the largest slope is cut of each factor, and the entries
+ * that are doubles are S to a rounding. */
+static void it_is_the_gradient_of_the_squared_loss(void)
+{
+    records made;
+    pn_dataset *data;
+    pn_squared_path *path;
+    double theta[P] = { 0.0 };
+
+    draw_records(&made);
+    data = dataset_of(&made);
+    path = path_of(data, STEPS);
+    for (int t = 0; t < STEPS; t++) {
+        size_t j = (size_t)pn_rng_below(rng, P);
+        double mu = 2.0 / (t + 2.0), largest = 0.0, gradient[P] = { 0.0 };
+        double unit = (double)pn_squared_path_contribution(path) / (XMAX * (RADIUS * XMAX + YMAX));
+
+        for (size_t i = 0; i < N; i++) {
+            double slope = -data->y[i];
+
+            for (size_t e = data->csr.start[i]; e < data->csr.start[i + 1]; e++)
+                slope += theta[data->csr.column[e]] * data->csr.value[e];
+            for (size_t e = data->csr.start[i]; e < data->csr.start[i + 1]; e++)
+                gradient[data->csr.column[e]] += slope * data->csr.value[e];
+        }
+        for (size_t k = 0; k < P; k++) {
+            double got = (double)pn_squared_path_entry(path, k);
+
+            largest = fmax(largest, fabs(got / unit - gradient[k]));
+            CHECK(pn_squared_path_entries(path)[k] == got);
+        }
+        CHECK(largest < 1e-7); /* N terms of up to 1.75, cut by 2^-30 each in three places */
+        for (size_t k = 0; k < P; k++)
+            theta[k] *= 1.0 - mu;
+        theta[j] += mu * (t % 2 ? RADIUS : -RADIUS);
+        pn_squared_path_take(path, j, t % 2 == 0);
+    }
+    pn_squared_path_free(path);
+    pn_dataset_free(data);
+}
+
+/* ---- sensitivity ---- */
+
+static int64_t furthest(const pn_squared_path *a, const pn_squared_path *b)
+{
+    int64_t most = 0;
+
+    for (size_t k = 0; k < P; k++) {
+        int64_t apart = pn_squared_path_entry(a, k) - pn_squared_path_entry(b, k);
+
+        apart = apart < 0 ? -apart : apart;
+        most = apart > most ? apart : most;
+    }
+    return most;
+}
+
+/* Pairs of data sets that differ in one record, over the same vertices. */
+static void a_record_moves_an_entry_by_at_most_twice_its_contribution(void)
+{
+    for (long pair = 0; pair < check_times(100, 1000); pair++) {
+        records made;
+        pn_dataset *data[2];
+        pn_squared_path *path[2];
+
+        draw_records(&made);
+        for (int side = 0; side < 2; side++) {
+            data[side] = dataset_of(&made);
+            path[side] = path_of(data[side], STEPS);
+            draw_record(&made, (size_t)pn_rng_below(rng, N));
+        }
+        CHECK(pn_squared_path_contribution(path[0]) == pn_squared_path_contribution(path[1]));
+        for (int t = 0; t < STEPS; t++) {
+            size_t j = (size_t)pn_rng_below(rng, 3);
+
+            CHECK((uint64_t)furthest(path[0], path[1]) <= 2 * pn_squared_path_contribution(path[0]));
+            for (int side = 0; side < 2; side++)
+                pn_squared_path_take(path[side], j, t % 3 == 0);
+        }
+        for (int side = 0; side < 2; side++) {
+            pn_squared_path_free(path[side]);
+            pn_dataset_free(data[side]);
+        }
+    }
+}
+
+/* Records (xmax, +-xmax) with label -ymax, over vertices that are all +r e_0: the slope is the largest there is, and
+ * the entry of the second feature is moved by 2 C but for what is cut, 2^-30 of a label and the 2 of the shifts. */
+static void the_sensitivity_is_attained(void)
+{
+    pn_dataset *data[2];
+    pn_squared_path *path[2];
+    records made;
+    uint64_t contribution;
+
+    draw_records(&made);
+    made.y[0] = -YMAX;
+    for (size_t k = 0; k < EACH; k++) {
+        made.column[k] = k;
+        made.value[k] = XMAX;
+    }
+    for (int side = 0; side < 2; side++) {
+        data[side] = dataset_of(&made);
+        path[side] = path_of(data[side], STEPS);
+        made.value[1] = -XMAX;
+    }
+    for (int t = 0; t < STEPS; t++) {
+        for (int side = 0; side < 2; side++)
+            pn_squared_path_take(path[side], 0, false);
+        contribution = pn_squared_path_contribution(path[0]);
+        CHECK((uint64_t)furthest(path[0], path[1]) <= 2 * contribution);
+        CHECK((uint64_t)furthest(path[0], path[1]) >= 2 * contribution - (contribution >> 28));
+    }
+    for (int side = 0; side < 2; side++) {
+        pn_squared_path_free(path[side]);
+        pn_dataset_free(data[side]);
+    }
+}
+
+/* ---- what suits ---- */
+
+static void what_does_not_fit_is_refused(void)
+{
+    pn_squared_path *path = NULL;
+    records made;
+    pn_dataset *data;
+    pn_err err;
+
+    draw_records(&made);
+    data = dataset_of(&made);
+    CHECK(pn_squared_path_suits(data, RADIUS, 1) && pn_squared_path_suits(data, RADIUS, 65535));
+    CHECK(!pn_squared_path_suits(data, RADIUS, 65536));
+    CHECK(!pn_squared_path_suits(data, 1e-9, 10)); /* labels of 2^32 slopes */
+    CHECK(!pn_squared_path_suits(data, NAN, 10));
+    CHECK(pn_squared_path_new(&path, data, RADIUS, 65536, &err) == PN_EINVAL && path == NULL);
+    data->bounds.label_high = NAN; /* nothing enforced */
+    CHECK(!pn_squared_path_suits(data, RADIUS, 10));
+    data->bounds.label_high = YMAX;
+    data->bounds.norm[PN_LINF] = NAN;
+    CHECK(!pn_squared_path_suits(data, RADIUS, 10));
+    data->bounds.norm[PN_LINF] = XMAX;
+    data->n = (size_t)1 << 40; /* 2^40 records and 2^20 in tau leave nothing for the numbers */
+    CHECK(!pn_squared_path_suits(data, RADIUS, 1500));
+    data->n = N;
+    pn_dataset_free(data);
+}
+
+static pn_status make_and_step(void *self, pn_err *err)
+{
+    pn_squared_path *path = NULL;
+    pn_status status = pn_squared_path_new(&path, self, RADIUS, STEPS, err);
+
+    if (status == PN_OK)
+        pn_squared_path_take(path, 1, true);
+    pn_squared_path_free(path);
+    return status;
+}
+
+int main(void)
+{
+    records made;
+    pn_dataset *data;
+
+    if (!CHECK(pn_rng_seeded(&rng, 1, NULL) == PN_OK))
+        return check_summary();
+    after_any_steps_it_is_what_it_is_from_the_start();
+    it_is_the_gradient_of_the_squared_loss();
+    a_record_moves_an_entry_by_at_most_twice_its_contribution();
+    the_sensitivity_is_attained();
+    what_does_not_fit_is_refused();
+    draw_records(&made);
+    data = dataset_of(&made);
+    fail_alloc_sweep("squared_path", make_and_step, data);
+    pn_dataset_free(data);
+    pn_rng_free(rng);
+    return check_summary();
+}
