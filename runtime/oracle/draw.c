@@ -63,6 +63,8 @@ pn_status pn_draw_open(pn_draw *self, const pn_question *question, pn_rng *rng, 
         return pn_smoothed_open(&self->smoothed, question, rng, err);
     if (question->ops->answer == PN_ANSWER_VERTEX)
         return question->exact ? PN_OK : pn_selections_new(&self->selections, &question->selections, err);
+    if (question->along)
+        PN_TRY(pn_vertex_path_open(&self->along, question, err));
     if (question->exact)
         return question->scheme ? open_sampler(self, err) : PN_OK;
     return question->batches.scheme ? pn_batch_release_new(&self->release, &question->batches, err)
@@ -78,6 +80,7 @@ void pn_draw_close(pn_draw *self)
     pn_selections_free(self->selections);
     pn_perturbation_free(self->masked);
     pn_smoothed_close(self->smoothed);
+    pn_vertex_path_close(self->along);
     pn_mechanism_free(self->mechanism);
     pn_batch_release_free(self->release);
     pn_sampler_free(self->sampler);
@@ -318,6 +321,8 @@ pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *as
         how = pn_smoothed_answer;
     else if (self->question->ops->answer == PN_ANSWER_VERTEX)
         how = by_selections;
+    else if (self->along)
+        how = pn_vertex_path_answer;
     else if (self->question->exact)
         how = without_noise;
     else if (self->question->ops->answer == PN_ANSWER_ABOVE)

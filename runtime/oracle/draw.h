@@ -43,6 +43,7 @@ typedef struct pn_draw {
     pn_selections *selections;         /* of a vertex that is made of several choices */
     pn_perturbation *masked;           /* of a minimum: paid for, not made yet */
     struct pn_smoothed_draw *smoothed; /* of estimates from values */
+    struct pn_vertex_path *along;      /* of vertices at the iterates that they make */
     double *room;                      /* the question's scratch */
     const struct pn_draw *differs;     /* of a gradient: the plan's difference, which wants the records' factors, too */
     size_t charged;                    /* events */
@@ -63,6 +64,15 @@ pn_status pn_draw_pay(pn_draw *self, const pn_draw_on *on, size_t answers, pn_er
  *  Errors: of the objective, the ledger and the mechanisms. */
 pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
                          pn_err *err);
+/* ---- vertex_path.c ---- */
+
+typedef struct pn_vertex_path pn_vertex_path;
+/** Of a vertex question with `along`.  Errors: PN_ENOMEM. */
+pn_status pn_vertex_path_open(pn_vertex_path **out, const pn_question *question, pn_err *err);
+void pn_vertex_path_close(pn_vertex_path *self); /* NULL allowed */
+pn_status pn_vertex_path_answer(pn_draw *draw, const pn_draw_on *on, const pn_asked *asked, double *value, pn_given *to,
+                                pn_err *err);
+
 /* ---- question_smoothed.c ---- */
 
 typedef struct pn_smoothed_draw pn_smoothed_draw;

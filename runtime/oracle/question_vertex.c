@@ -9,9 +9,12 @@
  * by sqrt(sum d_r^2) <= min over q of sqrt(A_q) S_q and sum d_r <= min over q of B_q S_q.
  * Depends on: question.h, geometry.  Used by: question.c's table, frank_wolfe. */
 #include <math.h>
+#include <string.h>
 
 #include "geometry/algebra/choices.h"
 #include "geometry/convex/set.h"
+#include "objective/losses/loss.h"
+#include "objective/passes/squared_path.h"
 #include "oracle/question.h"
 
 /* min over norms of max ||v_i - c|| * (record bound in the dual norm) * slope: the largest |<v_i - c,
@@ -109,6 +112,23 @@ static pn_status certify(pn_question *self, pn_err *err)
     self->computed = self->selection.pairs != 0.0 ? set->dim : 0;
     self->room = self->computed ? 0 : set->dim;
     return PN_OK;
+}
+
+#define FEW 512 /* vertices, up to which a whole pass takes no time that matters */
+
+bool pn_question_vertex_along(pn_question *self, size_t steps)
+{
+    const pn_objective *objective = self->objective;
+    double radius;
+
+    if (self->exact || self->selection.law != PN_SELECT_EXPONENTIAL || self->dim <= FEW ||
+        !pn_set_is(pn_objective_set(objective), "l1_ball", &radius) || !pn_objective_loss(objective)->quadratic ||
+        strcmp(pn_objective_loss(objective)->row->name, "squared") != 0 || pn_objective_regulariser(objective) ||
+        pn_objective_clip(objective) != 0.0 || pn_objective_ranks(objective) ||
+        !pn_squared_path_suits(pn_objective_data(objective), radius, steps))
+        return false;
+    self->along = steps;
+    return true;
 }
 
 static pn_status compute(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,

@@ -13,6 +13,7 @@
 #include "privacy/event/event.h"
 #include "privacy/ledger/ledger.h"
 #include "random/rng.h"
+#include "random/score_levels.h"
 #include "penumbra/mechanism.h"
 
 typedef enum pn_output { PN_GIVES_INDEX = 0, PN_GIVES_VALUES, PN_GIVES_ANSWERS } pn_output; /* which field above */
@@ -72,6 +73,15 @@ typedef struct pn_selection_options {
  *  Errors: PN_EINVAL for a law or relation that does not exist, epsilon outside [2^-40, 2^10], bounds outside [2^-900,
  *  2^900]; PN_ENOMEM. */
 pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options *options, pn_err *err);
+
+/* Scores that are whole already and stand on levels (random/score_levels.h), of the exponential law. */
+
+/** The rate of scores that a record moves by at most `moved` units: what levels are to be made with. */
+pn_rate pn_mechanism_choice_rate(const pn_mechanism *mechanism, uint64_t moved);
+/** pn_mechanism_release of one of them, which the mechanism's own lattice and sensitivity have no part in.
+ *  Errors: as that; PN_EINVAL for levels of another rate; as pn_score_levels_draw. */
+pn_status pn_mechanism_choose(pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_rng *rng,
+                              const pn_level_view *view, uint64_t moved, size_t *j, bool *second, pn_err *err);
 
 /** True when its noise is seeded: no privacy. */
 bool pn_sparse_run_simulated(const pn_sparse_run *run);

@@ -217,6 +217,31 @@ pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options 
     return PN_OK;
 }
 
+/* ---- whole scores ---- */
+
+pn_rate pn_mechanism_choice_rate(const pn_mechanism *base, uint64_t moved)
+{
+    const selection_mechanism *self = (const selection_mechanism *)base;
+
+    return pn_rate_of(self->law_epsilon, PN_MUTANT("sensitivity_half") ? (moved + 1) / 2 : moved);
+}
+
+pn_status pn_mechanism_choose(pn_mechanism *base, pn_ledger *ledger, const char *label, pn_rng *rng,
+                              const pn_level_view *view, uint64_t moved, size_t *j, bool *second, pn_err *err)
+{
+    const pn_rate rate = pn_mechanism_choice_rate(base, moved);
+    pn_status status;
+
+    if (base->ops != &pn_mechanism_exponential || view->rate.num != rate.num || view->rate.den != rate.den)
+        return pn_fail(err, PN_EINVAL, "%s: levels are those of another law or rate", base->ops->name);
+    if (!PN_MUTANT("charge_after"))
+        PN_TRY(pn_mechanism_pay(base, ledger, label, rng, err));
+    status = pn_score_levels_draw(rng, view, j, second, err);
+    if (PN_MUTANT("charge_after"))
+        (void)pn_mechanism_pay(base, ledger, label, rng, NULL);
+    return status;
+}
+
 /* ---- the table rows ---- */
 
 /* The rows of all three tables are in this order; the first is epsilon or scale. */

@@ -313,7 +313,11 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     if (!paper)
         warn_of_noise(&plan->base, at, &made, own[FW_SELECTION].count, fixed);
     explain_choice(&plan->base, at, &made, paper, given != 0);
-    explain_lattice(&plan->base, &vertex->selection);
+    if (fw_is_standard(at) && pn_question_vertex_along(vertex, made.steps))
+        pn_plan_add_text(&plan->base, "gradient", "whole numbers",
+                         "kept along the way: a step looks at the records that have the vertex's feature");
+    else
+        explain_lattice(&plan->base, &vertex->selection);
     if (paper)
         pn_plan_warn(&plan->base,
                      "the article's (epsilon, delta) claim is unproven under %s; the cost above is what is proven",
