@@ -128,6 +128,7 @@ bool pn_question_vertex_along(pn_question *self, size_t steps)
         !pn_squared_path_suits(pn_objective_data(objective), radius, steps))
         return false;
     self->along = steps;
+    self->points = 0; /* none is compared: where it is asked changes no answer */
     return true;
 }
 

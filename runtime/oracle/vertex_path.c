@@ -1,5 +1,9 @@
 /* vertex_path.c -- the answers to a vertex question that is asked at the iterates of its own answers alone: the gradient
  * is not computed anew but kept in whole numbers (objective/passes/squared_path.h), and the vertex chosen by levels.
+ * Levels are kept, too.  A vertex moves those of the features of the records that it moves; the others are bounded until
+ * a step that is known beforehand, and then made anew.  When too many proposals are turned down they are made anew at
+ * once and for less time, which changes how long a draw takes, and no law.
+ *
  * A record moves whole scores by at most what squared_path.h says, exactly, whatever the point is that the question is
  * asked at; the price is the question's.
  * Depends on: draw.h, objective/passes/squared_path.h, random/score_levels.h.  Used by: draw.c. */
@@ -15,6 +19,10 @@ struct pn_vertex_path {
     pn_score_levels levels;
     uint64_t records; /* that differ between neighbours, as contributions */
     bool reflected;   /* vertex 2j is -radius e_j */
+    double scale;     /* rate x score in |S|/C: the same at every step */
+    size_t until;     /* vertices taken, up to which levels hold */
+    size_t ahead;     /* from when they were made */
+    bool stale;       /* they do not */
 };
 
 /* First the candidate against the entry's sign. */
@@ -24,6 +32,60 @@ static int64_t score_of(const void *of, size_t j, bool second)
 
     return second ? -size : size;
 }
+
+/* ---- levels ---- */
+
+#define UPWARD     1.000000000001 /* more than the roundings of a bound */
+#define MOST_MOVED 0.125          /* of all features: beyond, all levels are made anew */
+
+static void level_all(pn_vertex_path *self, size_t ahead)
+{
+    size_t taken = pn_squared_path_taken(self->path);
+
+    self->ahead = ahead;
+    self->until = taken + ahead;
+    self->stale = false;
+    pn_score_levels_of_bounds(&self->levels, pn_squared_path_reaches(self->path, self->until, self->scale),
+                              self->levels.capacity);
+}
+
+/* Before a draw.  Levels that held to their end are made for twice as long. */
+static void bring_up(pn_vertex_path *self)
+{
+    size_t taken = pn_squared_path_taken(self->path);
+
+    if (self->stale)
+        level_all(self, self->ahead);
+    else if (taken > self->until)
+        level_all(self, self->ahead < taken / 2 ? 2 * self->ahead + 1 : taken);
+    pn_score_levels_arrange(&self->levels);
+}
+
+static void tighten(void *owner)
+{
+    pn_vertex_path *self = owner;
+
+    level_all(self, self->ahead / 4);
+    pn_score_levels_arrange(&self->levels);
+}
+
+static void level_one(void *owner, size_t j)
+{
+    pn_vertex_path *self = owner;
+
+    if (!pn_score_levels_set(&self->levels, j, pn_squared_path_reach(self->path, j, self->until) * self->scale))
+        self->stale = true;
+}
+
+static void take(pn_vertex_path *self, size_t j, bool negative)
+{
+    pn_squared_path_take(self->path, j, negative);
+    self->stale = pn_squared_path_moves(self->path, j) > MOST_MOVED * (double)self->levels.capacity;
+    if (!self->stale && pn_squared_path_taken(self->path) <= self->until)
+        pn_squared_path_moved(self->path, j, level_one, self);
+}
+
+/* ---- answers ---- */
 
 pn_status pn_vertex_path_open(pn_vertex_path **out, const pn_question *question, pn_err *err)
 {
@@ -41,6 +103,7 @@ pn_status pn_vertex_path_open(pn_vertex_path **out, const pn_question *question,
         pn_vertex_path_close(self);
         return status;
     }
+    self->stale = true;
     *out = self;
     return PN_OK;
 }
@@ -68,14 +131,17 @@ pn_status pn_vertex_path_answer(pn_draw *draw, const pn_draw_on *on, const pn_as
         PN_TRY(pn_objective_evaluate(question->objective, asked->x, value, NULL, on->task, err));
     view->of = self->path;
     view->score = score_of;
+    view->tighten = tighten;
+    view->owner = self;
     view->rate = pn_mechanism_choice_rate(draw->mechanism, moved);
-    pn_score_levels_of_pairs(&self->levels, pn_squared_path_entries(self->path), pn_objective_dim(question->objective),
-                             1.0, 0x1p62);
+    self->scale =
+        (double)view->rate.num / (double)view->rate.den * (double)pn_squared_path_contribution(self->path) * UPWARD;
+    bring_up(self);
     PN_TRY(pn_mechanism_choose(draw->mechanism, on->ledger, question->label ? question->label : on->label, on->rng,
                                view, moved, &j, &second, err));
     draw->charged++;
     negative = (pn_squared_path_entry(self->path, j) > 0) != second;
-    pn_squared_path_take(self->path, j, negative);
+    take(self, j, negative);
     to->chosen = 2 * j + (negative != self->reflected);
     return PN_OK;
 }

@@ -97,10 +97,11 @@ static verdict propose(pn_rng *rng, const pn_level_view *view, const envelope *f
 
 pn_status pn_score_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err)
 {
-    const envelope from = envelope_of(view);
     bool found = false;
 
     while (!found) {
+        const envelope from = envelope_of(view);
+
         for (int i = 0; i < BATCH; i++) { /* all of them, whichever is the first to be taken */
             size_t candidate;
             bool other;
@@ -116,13 +117,15 @@ pn_status pn_score_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j
                 found = true;
             }
         }
+        if (!found && view->tighten)
+            view->tighten(view->owner);
     }
     return PN_OK;
 }
 
 /* ---- levels of an array ---- */
 
-#define BLOCK  ((size_t)4096)
+#define BLOCK  ((size_t)1024)
 #define UPWARD (1.0 + 0x1p-47) /* more than the roundings behind a level */
 #define DOWN   (1.0 - 0x1p-47)
 
@@ -133,30 +136,30 @@ static size_t blocks_of(size_t count)
 
 void pn_score_levels_clear(pn_score_levels *self)
 {
-    pn_free(self->below);
+    pn_free(self->place);
     pn_free(self->in_block);
     *self = (pn_score_levels){ 0 };
 }
 
 pn_status pn_score_levels_reserve(pn_score_levels *self, size_t count, pn_err *err)
 {
-    uint8_t *below;
+    uint8_t *place;
     uint16_t *in_block;
 
     if (count <= self->capacity)
         return PN_OK;
     if (count > PN_SCORE_LEVELS_MOST)
         return pn_fail(err, PN_EUNSUPPORTED, "selection: %zu candidates; at most 2^30 can be chosen from", count);
-    below = pn_alloc(count, sizeof *below);
+    place = pn_alloc(count, sizeof *place);
     in_block = pn_alloc(blocks_of(count), PN_LEVEL_COUNT * sizeof *in_block);
-    if (!below || !in_block) {
-        pn_free(below);
+    if (!place || !in_block) {
+        pn_free(place);
         pn_free(in_block);
         return pn_fail(err, PN_ENOMEM, "selection: not enough memory for the levels of %zu candidates", count);
     }
-    pn_free(self->below);
+    pn_free(self->place);
     pn_free(self->in_block);
-    self->below = below;
+    self->place = place;
     self->in_block = in_block;
     self->capacity = count;
     return PN_OK;
@@ -166,13 +169,14 @@ pn_status pn_score_levels_reserve(pn_score_levels *self, size_t count, pn_err *e
 static size_t locate(const void *levels, unsigned below, size_t rank)
 {
     const pn_score_levels *self = levels;
-    const uint16_t *counts = self->in_block + below;
+    const unsigned place = self->top - below;
+    const uint16_t *counts = self->in_block + place;
     size_t j = 0;
 
     for (; rank >= *counts; counts += PN_LEVEL_COUNT, j += BLOCK)
         rank -= *counts;
     for (;; j++) {
-        if (self->below[j] == below && rank-- == 0)
+        if (self->place[j] == place && rank-- == 0)
             return j;
     }
 }
@@ -181,29 +185,39 @@ static size_t locate(const void *levels, unsigned below, size_t rank)
 static void count_block(pn_score_levels *self, size_t first, size_t count)
 {
     uint16_t lanes[4][PN_LEVEL_COUNT] = { { 0 } }, *out = self->in_block + first / BLOCK * PN_LEVEL_COUNT;
-    const uint8_t *below = self->below + first;
+    const uint8_t *place = self->place + first;
     size_t i = 0;
 
     for (; i + 4 <= count; i += 4) {
-        lanes[0][below[i]]++;
-        lanes[1][below[i + 1]]++;
-        lanes[2][below[i + 2]]++;
-        lanes[3][below[i + 3]]++;
+        lanes[0][place[i]]++;
+        lanes[1][place[i + 1]]++;
+        lanes[2][place[i + 2]]++;
+        lanes[3][place[i + 3]]++;
     }
     for (; i < count; i++)
-        lanes[0][below[i]]++;
-    for (size_t d = 0; d < PN_LEVEL_COUNT; d++) {
-        out[d] = (uint16_t)(lanes[0][d] + lanes[1][d] + lanes[2][d] + lanes[3][d]);
-        self->view.counts[d] += out[d];
+        lanes[0][place[i]]++;
+    for (size_t k = 0; k < PN_LEVEL_COUNT; k++) {
+        out[k] = (uint16_t)(lanes[0][k] + lanes[1][k] + lanes[2][k] + lanes[3][k]);
+        self->at_place[k] += out[k];
     }
 }
 
-static void begin(pn_score_levels *self, size_t n)
+static void begin(pn_score_levels *self, size_t n, double base)
 {
     self->count = n;
+    self->base = base;
+    memset(self->at_place, 0, sizeof self->at_place);
+}
+
+static void view_places(pn_score_levels *self)
+{
+    self->top = LAST;
+    while (self->top > 0 && self->at_place[self->top] == 0)
+        self->top--;
+    for (unsigned below = 0; below < PN_LEVEL_COUNT; below++)
+        self->view.counts[below] = below <= self->top ? self->at_place[self->top - below] : 0;
     self->view.levels = self;
     self->view.locate = locate;
-    memset(self->view.counts, 0, sizeof self->view.counts);
 }
 
 static double rate_of(const pn_level_view *view)
@@ -228,32 +242,69 @@ static double largest_size(const double *x, size_t n)
 }
 
 /* Rounding never takes a difference past a whole number, so a level is no lower for it. */
-static void pairs_below(uint8_t *below, const double *x, size_t count, double per, double base, double highest)
+static void pair_places(uint8_t *place, const double *x, size_t count, double per, double base, double highest)
 {
     for (size_t i = 0; i < count; i++) {
         double above = fabs(x[i]) * per - base;
 
         above = above > 0.0 ? above : 0.0;
-        above = above < highest ? above : highest;
-        below[i] = (uint8_t)((int32_t)highest - (int32_t)above);
+        place[i] = (uint8_t)(int32_t)(above < highest ? above : highest);
     }
+}
+
+/* With so many places above the highest level. */
+static void place_pairs(pn_score_levels *self, const double *x, size_t n, double per, double most, unsigned spare)
+{
+    const double top = floor(fmin(largest_size(x, n), most) * per), base = fmax(top - (LAST - spare), 0.0);
+
+    begin(self, n, base);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+
+        pair_places(self->place + first, x + first, count, per, base, top - base);
+        count_block(self, first, count);
+    }
+}
+
+void pn_score_levels_arrange(pn_score_levels *self)
+{
+    double above;
+
+    view_places(self);
+    above = self->base + self->top + 1.0;
+    self->view.top = (pn_i128)above * (pn_i128)self->view.rate.den;
+    self->view.pairs = self->count;
+    self->view.second_below = above < LAST ? (unsigned)above : LAST;
 }
 
 void pn_score_levels_of_pairs(pn_score_levels *self, const double *x, size_t n, double steps, double most)
 {
-    const double per = rate_of(&self->view) * steps * UPWARD;
-    const double top = floor(fmin(largest_size(x, n), most) * per), base = fmax(top - LAST, 0.0);
+    place_pairs(self, x, n, rate_of(&self->view) * steps * UPWARD, most, 0);
+    pn_score_levels_arrange(self);
+}
 
-    begin(self, n);
-    for (size_t first = 0; first < n; first += BLOCK) {
-        size_t count = n - first < BLOCK ? n - first : BLOCK;
+#define SPARE 26 /* places, of 67: what is 40 levels below the top weighs exp(-40) */
 
-        pairs_below(self->below + first, x + first, count, per, base, top - base);
-        count_block(self, first, count);
-    }
-    self->view.top = (pn_i128)(top + 1.0) * (pn_i128)self->view.rate.den;
-    self->view.pairs = n;
-    self->view.second_below = top + 1.0 < LAST ? (unsigned)top + 1 : LAST;
+void pn_score_levels_of_bounds(pn_score_levels *self, const double *bounds, size_t n)
+{
+    place_pairs(self, bounds, n, 1.0, 0x1p50, SPARE);
+}
+
+bool pn_score_levels_set(pn_score_levels *self, size_t j, double bound)
+{
+    uint16_t *counts = self->in_block + j / BLOCK * PN_LEVEL_COUNT;
+    double above = bound - self->base;
+    unsigned old = self->place[j], new;
+
+    if (!(above < PN_LEVEL_COUNT))
+        return false;
+    new = above > 0.0 ? (unsigned)above : 0;
+    counts[old]--;
+    self->at_place[old]--;
+    counts[new]++;
+    self->at_place[new]++;
+    self->place[j] = (uint8_t) new;
+    return true;
 }
 
 /* ---- singles: how far below the largest, in whole parts of rate x steps ---- */
@@ -274,15 +325,14 @@ static double largest_cut(const double *x, size_t n, double most)
     return cut(largest, most);
 }
 
-static void singles_below(uint8_t *below, const double *x, size_t count, double most, double largest, double per,
+static void single_places(uint8_t *place, const double *x, size_t count, double most, double largest, double per,
                           double one)
 {
     for (size_t i = 0; i < count; i++) {
         double apart = (largest - cut(x[i], most)) * per - one;
 
         apart = apart > 0.0 ? apart : 0.0;
-        apart = apart < (double)LAST ? apart : (double)LAST;
-        below[i] = (uint8_t)(int32_t)apart;
+        place[i] = (uint8_t)(LAST - (int32_t)(apart < (double)LAST ? apart : (double)LAST));
     }
 }
 
@@ -290,14 +340,15 @@ void pn_score_levels_of_singles(pn_score_levels *self, const double *x, size_t n
 {
     const double rate = rate_of(&self->view), largest = largest_cut(x, n, most);
 
-    begin(self, n);
+    begin(self, n, 0.0);
     for (size_t first = 0; first < n; first += BLOCK) {
         size_t count = n - first < BLOCK ? n - first : BLOCK;
 
         /* scores are whole: they may be 1 closer */
-        singles_below(self->below + first, x + first, count, most, largest, rate * steps * DOWN, rate * UPWARD);
+        single_places(self->place + first, x + first, count, most, largest, rate * steps * DOWN, rate * UPWARD);
         count_block(self, first, count);
     }
+    view_places(self);
     self->view.top = ((pn_i128)(largest * steps) + 1) * (pn_i128)self->view.rate.num;
     self->view.pairs = 0;
 }

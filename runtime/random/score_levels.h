@@ -36,6 +36,9 @@ typedef struct pn_level_view {
     size_t (*locate)(const void *levels, unsigned below, size_t rank);
     /* The integer score, |score| <= 2^62, of the coordinate's candidate; `second`: of its other one. */
     int64_t (*score)(const void *of, size_t j, bool second);
+    /* NULL, or: called when sixteen proposals were turned down; may make the levels tighter, in this view. */
+    void (*tighten)(void *owner);
+    void *owner;
     size_t counts[PN_LEVEL_COUNT]; /* coordinates so many levels below the top; of the last, so many or more */
     size_t pairs;                  /* coordinates from 0 that have a second candidate */
     unsigned second_below;         /* the level of all those */
@@ -51,12 +54,15 @@ typedef struct pn_level_view {
  */
 pn_status pn_score_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err);
 
-/* ---- levels of an array of numbers, made anew for every draw: two passes over it, and a byte a coordinate ---- */
+/* ---- levels of an array of numbers: two passes over it, and a byte a coordinate ---- */
 
 typedef struct pn_score_levels {
     size_t capacity, count;
-    uint8_t *below;     /* [count] */
-    uint16_t *in_block; /* [blocks][PN_LEVEL_COUNT] */
+    uint8_t *place;     /* [count] levels above the base; 0: at it or below */
+    uint16_t *in_block; /* [blocks][PN_LEVEL_COUNT] coordinates at each place */
+    size_t at_place[PN_LEVEL_COUNT];
+    double base;  /* a level */
+    unsigned top; /* the highest place */
     pn_level_view view;
 } pn_score_levels;
 
@@ -74,5 +80,15 @@ void pn_score_levels_clear(pn_score_levels *self); /* zeroed is allowed */
 void pn_score_levels_of_pairs(pn_score_levels *self, const double *x, size_t n, double steps, double most);
 /** Of singles the score is in (x_j steps - 1, x_j steps]. */
 void pn_score_levels_of_singles(pn_score_levels *self, const double *x, size_t n, double steps, double most);
+
+/* ---- levels that are kept from draw to draw, of pairs whose first score is at least 0 ---- */
+
+/** Of coordinate j rate x score is at most bounds[j] >= 0, up to 2^50. */
+void pn_score_levels_of_bounds(pn_score_levels *self, const double *bounds, size_t n);
+/** It is at most that from now on.  False, and nothing is changed, where the bound is above all places: then levels are
+ *  to be made anew. */
+bool pn_score_levels_set(pn_score_levels *self, size_t j, double bound);
+/** The view of a draw, at the rate that view.rate is now. */
+void pn_score_levels_arrange(pn_score_levels *self);
 
 #endif

@@ -32,7 +32,7 @@ struct pn_squared_path {
     int64_t *margin;    /* [n] M */
     int64_t *moving;    /* [p] sum (X M >> h) */
     int64_t *fixed;     /* [p] sum (X Y >> h) */
-    double *entries;    /* [p] */
+    double *reaches;    /* [p] */
 };
 
 /* ---- the scale, which is public ---- */
@@ -147,7 +147,7 @@ void pn_squared_path_free(pn_squared_path *self)
     pn_free(self->margin);
     pn_free(self->moving);
     pn_free(self->fixed);
-    pn_free(self->entries);
+    pn_free(self->reaches);
     pn_free(self);
 }
 
@@ -170,9 +170,9 @@ pn_status pn_squared_path_new(pn_squared_path **out, const pn_dataset *data, dou
     self->margin = pn_calloc(n, sizeof *self->margin);
     self->moving = pn_calloc(p, sizeof *self->moving);
     self->fixed = pn_calloc(p, sizeof *self->fixed);
-    self->entries = pn_calloc(p, sizeof *self->entries);
+    self->reaches = pn_calloc(p, sizeof *self->reaches);
     if (!self->by_row || !self->start || !self->row || !self->by_column || !self->margin || !self->moving ||
-        !self->fixed || !self->entries) {
+        !self->fixed || !self->reaches) {
         pn_squared_path_free(self);
         return pn_fail(err, PN_ENOMEM, "squared_path: out of memory for %zu entries of %zu features", entries, p);
     }
@@ -193,11 +193,42 @@ int64_t pn_squared_path_entry(const pn_squared_path *self, size_t j)
     return self->moving[j] - (int64_t)self->tau * self->fixed[j];
 }
 
-const double *pn_squared_path_entries(pn_squared_path *self)
+size_t pn_squared_path_taken(const pn_squared_path *self)
+{
+    return self->taken;
+}
+
+/* The sums are rounded to doubles, and differ by as much of each as that. */
+double pn_squared_path_reach(const pn_squared_path *self, size_t j, size_t until)
+{
+    double moving = (double)self->moving[j], fixed = (double)self->fixed[j], now = 1.0 / (double)self->tau;
+    double then = 1.0 / (double)tau_of(until), lost = (fabs(moving) * now + fabs(fixed)) * 0x1p-50;
+
+    return (fmax(fabs(moving * now - fixed), fabs(moving * then - fixed)) + lost) / (double)self->scale.per_tau;
+}
+
+const double *pn_squared_path_reaches(pn_squared_path *self, size_t until, double by)
 {
     for (size_t j = 0; j < self->data->p; j++)
-        self->entries[j] = (double)pn_squared_path_entry(self, j);
-    return self->entries;
+        self->reaches[j] = pn_squared_path_reach(self, j, until) * by;
+    return self->reaches;
+}
+
+void pn_squared_path_moved(const pn_squared_path *self, size_t j, void (*moved)(void *of, size_t k), void *of)
+{
+    const pn_csr *csr = &self->data->csr;
+
+    for (size_t e = self->start[j]; e < self->start[j + 1]; e++) {
+        for (size_t k = csr->start[self->row[e]]; k < csr->start[self->row[e] + 1]; k++)
+            moved(of, csr->column[k]);
+    }
+}
+
+double pn_squared_path_moves(const pn_squared_path *self, size_t j)
+{
+    double entries = (double)self->data->csr.start[self->data->n];
+
+    return (double)(self->start[j + 1] - self->start[j]) * (entries / (double)self->data->n);
 }
 
 /* ---- a step ---- */

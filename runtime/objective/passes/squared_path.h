@@ -39,9 +39,21 @@ void pn_squared_path_free(pn_squared_path *self); /* NULL allowed */
 uint64_t pn_squared_path_contribution(const pn_squared_path *self);
 /** S_j, |S_j| <= 2^62. */
 int64_t pn_squared_path_entry(const pn_squared_path *self, size_t j);
-/** S_j of all j, each rounded to a double; borrowed, until the next call. */
-const double *pn_squared_path_entries(pn_squared_path *self);
+/** Vertices taken so far. */
+size_t pn_squared_path_taken(const pn_squared_path *self);
 /** The next vertex: +radius e_j, or -radius e_j; no more than `steps`. */
 void pn_squared_path_take(pn_squared_path *self, size_t j, bool negative);
+
+/* Between vertices that move it, S_j/tau = A_j/tau - b_j is linear in 1/tau, and so largest in size at one end. */
+
+/** At least |S_j|/C now and up to when `until` vertices were taken, as long as none of them moves it: rounded upward. */
+double pn_squared_path_reach(const pn_squared_path *self, size_t j, size_t until);
+/** That of all j, times `by`; borrowed, until the next call. */
+const double *pn_squared_path_reaches(pn_squared_path *self, size_t until, double by);
+/** Call `moved` for every feature of every record that has feature j: those whose entries a vertex moves, some of them
+ *  several times. */
+void pn_squared_path_moved(const pn_squared_path *self, size_t j, void (*moved)(void *of, size_t k), void *of);
+/** How many calls that are, were all records of one length. */
+double pn_squared_path_moves(const pn_squared_path *self, size_t j);
 
 #endif

@@ -24,12 +24,21 @@ typedef struct fw_state {
     bool several;             /* by several choices: the vertex is in `point` */
     double *gradient, *point; /* [p] each */
     double *away;             /* [p] -gradient */
+    double *support;          /* [T], of a run whose gradient is kept: the coordinates that vertices had, ... */
+    size_t support_count;     /* ... which alone are not 0 after the first step */
     size_t chosen;
 } fw_state;
 
 static const fw_plan *plan_of(const fw_state *self)
 {
     return (const fw_plan *)self->base.plan;
+}
+
+static bool keeps_gradient(const fw_state *self)
+{
+    const pn_plan *plan = self->base.plan;
+
+    return plan->question_count > 0 && plan->questions[0].along != 0;
 }
 
 static void fw_rooms(pn_state *state, pn_room *room)
@@ -40,6 +49,7 @@ static void fw_rooms(pn_state *state, pn_room *room)
     pn_room_take(room, &self->gradient, p);
     pn_room_take(room, &self->point, p);
     pn_room_take(room, &self->away, p);
+    pn_room_take(room, &self->support, keeps_gradient(self) ? state->plan->iterations : 0);
 }
 
 static pn_status fw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
@@ -64,6 +74,25 @@ static pn_status fw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
                          : pn_ask_gradient(ask, self->base.theta, &row->value, self->gradient, err);
 }
 
+/* fw_move with a vertex that has one coordinate, in the coordinates that are not 0. */
+static void move_support(fw_state *self, const pn_atom *atom, double mu)
+{
+    double *theta = self->base.theta;
+    size_t j = atom->index[0], at = 0;
+
+    if (self->base.step == 0) {
+        fw_move(theta, self->base.dim, atom, mu);
+    } else {
+        for (size_t i = 0; i < self->support_count; i++)
+            theta[(size_t)self->support[i]] *= 1.0 - mu;
+        pn_atom_add(atom, mu, theta);
+    }
+    while (at < self->support_count && (size_t)self->support[at] != j)
+        at++;
+    if (at == self->support_count)
+        self->support[self->support_count++] = (double)j;
+}
+
 static void chosen_step(fw_state *self, pn_trace_row *row)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
@@ -74,7 +103,10 @@ static void chosen_step(fw_state *self, pn_trace_row *row)
         return;
     }
     set->ops->atom(set, self->chosen, &atom, self->point);
-    fw_move(self->base.theta, set->dim, &atom, row->step_size);
+    if (keeps_gradient(self))
+        move_support(self, &atom, row->step_size);
+    else
+        fw_move(self->base.theta, set->dim, &atom, row->step_size);
     row->atom = self->chosen + 1;
 }
 

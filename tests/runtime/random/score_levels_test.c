@@ -91,13 +91,19 @@ static double chance(const pn_level_view *view, unsigned below, int64_t score)
     return apart < 0 ? NAN : mass_kept(below) * exp(-(double)apart / (double)view->rate.den);
 }
 
-/* law[2j + second]; the mean number of proposals. */
-static double law_of(const pn_level_view *view, const uint8_t *below, size_t count, double *law)
+static unsigned below_of(const pn_score_levels *levels, size_t j)
 {
+    return levels->top - levels->place[j];
+}
+
+/* law[2j + second]; the mean number of proposals. */
+static double law_of(const pn_score_levels *levels, size_t count, double *law)
+{
+    const pn_level_view *view = &levels->view;
     double total = (double)envelope_of(view).total, taken = 0.0;
 
     for (size_t j = 0; j < count; j++) {
-        double first = chance(view, below[j], view->score(view->of, j, false));
+        double first = chance(view, below_of(levels, j), view->score(view->of, j, false));
         double second = chance(view, view->second_below, view->score(view->of, j, true));
 
         taken += first + second;
@@ -152,7 +158,7 @@ static void four_equal_scores_have_their_law(void)
     for (size_t j = 0; j < 4; j++)
         p.sizes[j] = 5.0;
     level(&p);
-    CHECK_CLOSE(law_of(&p.levels.view, p.levels.below, 4, law), 2.4401519, 1e-7);
+    CHECK_CLOSE(law_of(&p.levels, 4, law), 2.4401519, 1e-7);
     softmax(&p, want);
     for (size_t i = 0; i < 8; i++)
         CHECK_CLOSE(law[i], want[i], 1e-14);
@@ -174,7 +180,7 @@ static void scores_on_the_edges_of_levels_have_their_law(void)
     for (size_t j = 0; j < 5; j++)
         p.sizes[j] = sizes[j];
     level(&p);
-    CHECK_CLOSE(law_of(&p.levels.view, p.levels.below, 5, law), 2.0497403, 1e-7);
+    CHECK_CLOSE(law_of(&p.levels, 5, law), 2.0497403, 1e-7);
     softmax(&p, want);
     for (size_t i = 0; i < 10; i++)
         CHECK_CLOSE(law[i], want[i], 1e-14);
@@ -190,17 +196,11 @@ static void scores_on_the_edges_of_levels_have_their_law(void)
 /* As if the levels were these: three coordinates in one block. */
 static void set_levels(problem *self, const unsigned *levels)
 {
-    unsigned top = 0;
-
+    begin(&self->levels, self->count, 0.0);
     for (size_t j = 0; j < self->count; j++)
-        top = levels[j] > top ? levels[j] : top;
-    for (size_t j = 0; j < self->count; j++)
-        self->levels.below[j] = (uint8_t)(top - levels[j]);
-    begin(&self->levels, self->count);
+        self->levels.place[j] = (uint8_t)levels[j];
     count_block(&self->levels, 0, self->count);
-    self->levels.view.top = (top + 1) * (pn_i128)self->levels.view.rate.den;
-    self->levels.view.pairs = self->count;
-    self->levels.view.second_below = top + 1;
+    pn_score_levels_arrange(&self->levels);
 }
 
 static void levels_that_are_too_high_cost_time_and_keep_the_law(void)
@@ -212,7 +212,7 @@ static void levels_that_are_too_high_cost_time_and_keep_the_law(void)
     open(&p, 3, 1, 2);
     p.sizes[0] = p.sizes[1] = 5.0;
     set_levels(&p, stale);
-    CHECK_CLOSE(law_of(&p.levels.view, p.levels.below, 3, law), 8.5225791, 1e-7);
+    CHECK_CLOSE(law_of(&p.levels, 3, law), 8.5225791, 1e-7);
     softmax(&p, want);
     for (size_t i = 0; i < 6; i++)
         CHECK_CLOSE(law[i], want[i], 1e-14);
@@ -257,7 +257,7 @@ static double proposals_of(size_t ahead, double high, double low, double *share)
     for (size_t j = 0; j < MANY; j++)
         p.sizes[j] = j >= MANY - ahead ? high : low;
     level(&p);
-    proposals = law_of(&p.levels.view, p.levels.below, MANY, law);
+    proposals = law_of(&p.levels, MANY, law);
     *share = 0.0;
     for (size_t j = MANY - ahead; j < MANY; j++)
         *share += law[2 * j];
@@ -294,7 +294,7 @@ static void proposals_on_tight_levels_are_bounded(void)
         for (size_t j = 0; j < count; j++)
             p.sizes[j] = floor(spread * pn_rng_uniform(rng) * pn_rng_uniform(rng));
         level(&p);
-        largest = fmax(largest, law_of(&p.levels.view, p.levels.below, count, NULL));
+        largest = fmax(largest, law_of(&p.levels, count, NULL));
         done(&p);
     }
     CHECK(largest <= 2.80233);
@@ -374,12 +374,13 @@ static void numbers_beyond_their_bound_are_cut(void)
 
     CHECK(pn_score_levels_reserve(&levels, 5, NULL) == PN_OK);
     pn_score_levels_of_singles(&levels, x, 5, 4.0, 5.0);
-    CHECK(levels.below[0] == 0 && levels.below[3] == 0);
-    CHECK(levels.below[1] == 38 && levels.below[2] == 38 && levels.below[4] == 18); /* 40 - 1, 20 - 1, rounded down */
+    CHECK(below_of(&levels, 0) == 0 && below_of(&levels, 3) == 0);
+    CHECK(below_of(&levels, 1) == 38 && below_of(&levels, 2) == 38 &&
+          below_of(&levels, 4) == 18); /* 40 - 1, 20 - 1, rounded down */
     CHECK(levels.view.top == 21);
     pn_score_levels_of_pairs(&levels, x, 5, 4.0, 5.0);
-    CHECK(levels.below[0] == 0 && levels.below[2] == 0 && levels.below[3] == 0);
-    CHECK(levels.below[1] == 20 && levels.below[4] == 20);
+    CHECK(below_of(&levels, 0) == 0 && below_of(&levels, 2) == 0 && below_of(&levels, 3) == 0);
+    CHECK(below_of(&levels, 1) == 20 && below_of(&levels, 4) == 20);
     CHECK(levels.view.top == 21 && levels.view.second_below == 21);
     pn_score_levels_clear(&levels);
 }
@@ -401,13 +402,79 @@ static void every_coordinate_is_found_by_its_rank(void)
         for (size_t rank = 0; rank < p.levels.view.counts[d]; rank++) {
             size_t j = p.levels.view.locate(p.levels.view.levels, d, rank);
 
-            if (CHECK(j < N && !seen[j] && p.levels.below[j] == d))
+            if (CHECK(j < N && !seen[j] && below_of(&p.levels, j) == d))
                 seen[j] = true;
             found++;
         }
     }
     CHECK(found == N);
     CHECK(p.levels.view.counts[PN_LEVEL_COUNT - 1] > N / 4); /* the pool */
+    pn_rng_free(rng);
+    done(&p);
+}
+
+/* ---- levels that are kept ---- */
+
+/* After any changes places and counts are those of levels that are made anew, but for the base, and so is the law. */
+static void levels_that_are_kept_are_those_made_anew(void)
+{
+    enum { N = 3000 };
+    static double bounds[N];
+    pn_rng *rng = seeded(10);
+    pn_score_levels levels = { .view = { .rate = { 1, 1 } } }, anew = { .view = { .rate = { 1, 1 } } };
+
+    CHECK(pn_score_levels_reserve(&levels, N, NULL) == PN_OK && pn_score_levels_reserve(&anew, N, NULL) == PN_OK);
+    for (size_t j = 0; j < N; j++)
+        bounds[j] = 60.0 * pn_rng_uniform(rng);
+    pn_score_levels_of_bounds(&levels, bounds, N);
+    CHECK(levels.base == 19.0); /* 59 stands 26 places from the end */
+    for (int i = 0; i < 20000; i++) {
+        size_t j = (size_t)pn_rng_below(rng, N);
+
+        bounds[j] = 80.0 * pn_rng_uniform(rng);
+        CHECK(pn_score_levels_set(&levels, j, bounds[j]));
+    }
+    CHECK(!pn_score_levels_set(&levels, 0, 86.0) && !pn_score_levels_set(&levels, 0, NAN));
+    pn_score_levels_arrange(&levels);
+    pn_score_levels_of_pairs(&anew, bounds, N, 1.0, 1e9);
+    CHECK(levels.view.top == anew.view.top && levels.view.second_below == anew.view.second_below);
+    for (unsigned d = 0; d < 60; d++) /* below are all that stand at the base or under it */
+        CHECK(levels.view.counts[d] == anew.view.counts[d]);
+    for (size_t rank = 0; rank < levels.view.counts[30]; rank++)
+        CHECK(levels.view.locate(&levels, 30, rank) == anew.view.locate(&anew, 30, rank));
+    pn_score_levels_clear(&levels);
+    pn_score_levels_clear(&anew);
+    pn_rng_free(rng);
+}
+
+static void tighten(void *owner)
+{
+    problem *self = owner;
+
+    level(self);
+    self->levels.view.owner = NULL; /* it was called */
+}
+
+/* Levels of 40 for scores of 0 turn down all but exp(-40) of proposals. */
+static void levels_are_tightened_when_proposals_are_turned_down(void)
+{
+    static const unsigned stale[] = { 40, 40, 40 };
+    problem p;
+    double law[6] = { 1.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6 }, counts[6] = { 0 };
+    pn_rng *rng = seeded(11);
+    bool second;
+    size_t j;
+
+    open(&p, 3, 1, 2);
+    p.levels.view.tighten = tighten;
+    for (int i = 0; i < 6000; i++) {
+        set_levels(&p, stale);
+        p.levels.view.owner = &p;
+        CHECK(pn_score_levels_draw(rng, &p.levels.view, &j, &second, NULL) == PN_OK);
+        CHECK(p.levels.view.owner == NULL);
+        counts[2 * j + second]++;
+    }
+    CHECK(chi_square(counts, law, 6) < CHI2_5);
     pn_rng_free(rng);
     done(&p);
 }
@@ -528,6 +595,8 @@ int main(void)
     singles_have_their_law();
     numbers_beyond_their_bound_are_cut();
     every_coordinate_is_found_by_its_rank();
+    levels_that_are_kept_are_those_made_anew();
+    levels_are_tightened_when_proposals_are_turned_down();
     the_table_is_exp();
     fail_alloc_sweep("levels", grow, NULL);
     CHECK(pn_score_levels_reserve(&levels, PN_SCORE_LEVELS_MOST + 1, NULL) == PN_EUNSUPPORTED);
