@@ -295,6 +295,52 @@ static void other_laws_know_pairs_as_well(void)
     pn_ledger_free(ledger);
 }
 
+/* ---- whole scores ---- */
+
+static int64_t whole_score(const void *of, size_t j, bool second)
+{
+    const double *sizes = of;
+
+    return (int64_t)(second ? -sizes[j] : sizes[j]);
+}
+
+/* Checked and charged before anything is drawn; levels of another rate, or for another law, are refused. */
+static void whole_scores_go_through_the_same_door(void)
+{
+    static const double sizes[4] = { 0.0, 5000.0, 1.0, 2.0 };
+    pn_selection_options options = { PN_SELECT_EXPONENTIAL, 0.25, 1.0, 0.0, 10.0, PN_REPLACE_ONE, 0.0 };
+    pn_score_levels levels = { .view = { .of = sizes, .score = whole_score } };
+    selection_mechanism *self = made(&options), *other;
+    pn_ledger *real = budget(0.5, false, NULL), *lesson = budget(0.5, true, NULL);
+    pn_rng *seeded = NULL;
+    bool second = true;
+    size_t j = 99;
+
+    options.law = PN_SELECT_LAPLACE;
+    other = made(&options);
+    CHECK(pn_rng_seeded(&seeded, 24, NULL) == PN_OK && pn_score_levels_reserve(&levels, 4, NULL) == PN_OK);
+    levels.view.rate = pn_mechanism_choice_rate(&self->base, 8);
+    CHECK((double)levels.view.rate.num / (double)levels.view.rate.den == 0.25 / 16.0);
+    pn_score_levels_of_pairs(&levels, sizes, 4, 1.0, 1e6);
+    CHECK(pn_mechanism_choose(&self->base, real, "x", seeded, &levels.view, 8, &j, &second, NULL) == PN_EPRIVACY);
+    CHECK(pn_mechanism_choose(&self->base, lesson, "x", seeded, &levels.view, 4, &j, &second, NULL) == PN_EINVAL);
+    CHECK(pn_mechanism_choose(&other->base, lesson, "x", seeded, &levels.view, 8, &j, &second, NULL) == PN_EINVAL);
+    CHECK(j == 99 && pn_ledger_entries(real) == 0 && pn_ledger_entries(lesson) == 0);
+    CHECK(pn_mechanism_choose(&self->base, lesson, "x", seeded, &levels.view, 8, &j, &second, NULL) == PN_OK);
+    CHECK(j == 1 && !second && pn_ledger_entries(lesson) == 1); /* but for a chance of exp(-78) */
+    CHECK_CLOSE(pn_ledger_remaining(lesson), 0.25, 1e-12);
+    CHECK(pn_mechanism_choose(&self->base, lesson, "x", seeded, &levels.view, 8, &j, &second, NULL) == PN_OK);
+    j = 99;
+    CHECK(pn_mechanism_choose(&self->base, lesson, "x", seeded, &levels.view, 8, &j, &second, NULL) == PN_EBUDGET);
+    CHECK(j == 99);
+    pn_score_levels_clear(&levels);
+    pn_mechanism_free(&self->base);
+    pn_mechanism_free(&other->base);
+    pn_ledger_free(real);
+    pn_ledger_free(lesson);
+    pn_rng_free(seeded);
+}
+
 static void a_row_whose_bound_is_strict_refuses_what_is_beyond(void)
 {
     pn_arg args[6] = { { .given = true, .real = 1.0 },
@@ -351,6 +397,7 @@ int main(void)
     the_door_checks_before_it_charges();
     many_candidates_have_the_law_of_few();
     other_laws_know_pairs_as_well();
+    whole_scores_go_through_the_same_door();
     a_row_whose_bound_is_strict_refuses_what_is_beyond();
     the_table_knows_its_rows();
     for (pn_selection law = PN_SELECT_EXPONENTIAL; law <= PN_SELECT_LAPLACE; law++)
