@@ -127,6 +127,9 @@ pn_status pn_vertex_path_answer(pn_draw *draw, const pn_draw_on *on, const pn_as
     bool second, negative;
     size_t j;
 
+    if (pn_squared_path_taken(self->path) == question->along)
+        return pn_fail(err, PN_EPRIVACY, "%s: all %zu vertices that were planned have been chosen", on->label,
+                       question->along);
     if (value)
         PN_TRY(pn_objective_evaluate(question->objective, asked->x, value, NULL, on->task, err));
     view->of = self->path;
