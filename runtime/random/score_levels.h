@@ -1,11 +1,12 @@
-/* score_levels.h -- the exponential mechanism over many candidates, exact and without a draw for each: candidates stand on
- * levels e apart in weight, a proposal takes a level by the number that stand there, and an exact coin corrects it.
+/* score_levels.h -- the exponential mechanism over many candidates, exact and without a draw for each: candidates
+ * stand on levels e apart in weight, a proposal takes a level by the number that stand there, and an exact coin
+ * corrects it.
  *
- * Scores are integers, and a candidate has weight exp(rate score).  Nothing is above the top, and on the level d below
- * it rate score <= top - d.  A coordinate is proposed with mass E = ceil(2^96 exp(-d)), of
- * which a first coin keeps 2^96 exp(-d), and is taken with probability exp(rate score - top + d).  So the law is that
- * of the weights whatever the levels are, as long as no score is above its level; a tighter level saves proposals.
- * On tight levels 1.86 to 2.81 proposals are made on average, for any number of candidates.
+ * Scores are integers, and a candidate has weight exp(rate score).  Nothing is above the top, and on the level d
+ * below it rate score <= top - d.  A coordinate is proposed with mass E = ceil(2^96 exp(-d)), of which a first coin
+ * keeps 2^96 exp(-d), and is taken with probability exp(rate score - top + d).  So the law is that of the weights
+ * whatever the levels are, as long as no score is above its level; a tighter level saves proposals.  On tight levels
+ * 1.86 to 2.81 proposals are made on average, for any number of candidates.
  *
  * Of coordinates with two candidates each, the second (whose score is not above 0) needs no level of its own: all
  * second candidates stand on one, that of the score 0.
@@ -66,7 +67,8 @@ typedef struct pn_score_levels {
     pn_level_view view;
 } pn_score_levels;
 
-/** Room for so many coordinates.  Errors: PN_ENOMEM, PN_EUNSUPPORTED beyond PN_SCORE_LEVELS_MOST; self is then as it was. */
+/** Room for so many coordinates.  Errors: PN_ENOMEM, PN_EUNSUPPORTED beyond PN_SCORE_LEVELS_MOST; self is then as it
+ *  was. */
 pn_status pn_score_levels_reserve(pn_score_levels *self, size_t count, pn_err *err);
 void pn_score_levels_clear(pn_score_levels *self); /* zeroed is allowed */
 
@@ -85,8 +87,8 @@ void pn_score_levels_of_singles(pn_score_levels *self, const double *x, size_t n
 
 /** Of coordinate j rate x score is at most bounds[j] >= 0, up to 2^50. */
 void pn_score_levels_of_bounds(pn_score_levels *self, const double *bounds, size_t n);
-/** It is at most that from now on.  False, and nothing is changed, where the bound is above all places: then levels are
- *  to be made anew. */
+/** It is at most that from now on.  False, and nothing is changed, where the bound is above all places: then levels
+ *  are to be made anew. */
 bool pn_score_levels_set(pn_score_levels *self, size_t j, double bound);
 /** The view of a draw, at the rate that view.rate is now. */
 void pn_score_levels_arrange(pn_score_levels *self);

@@ -1,6 +1,7 @@
-/* step_bench.c -- a private Frank-Wolfe step on sparse records over an l1 ball, beside one streaming pass over p doubles
- * (their sum): of a logistic loss, whose gradient is computed anew, on almost no records (64 of one entry), so that what
- * is measured is the choice, and on n records of 75 entries; and of the squared loss, whose gradient is kept, on those.
+/* step_bench.c -- a private Frank-Wolfe step on sparse records over an l1 ball, beside one streaming pass over p
+ * doubles (their sum): of a logistic loss, whose gradient is computed anew, on almost no records (64 of one entry),
+ * so that what is measured is the choice, and on n records of 75 entries; and of the squared loss, whose gradient is
+ * kept, on those.
  *
  *     build/tests/bench/step_bench                       synthetic records
  *     build/tests/bench/step_bench news20.libsvm.gz ...  LIBSVM files

@@ -19,7 +19,8 @@ typedef struct pn_score_choice {
 
 /** Candidates that n numbers stand for. */
 size_t pn_score_choice_candidates(const pn_score_choice *self, size_t n);
-/** Room for draws by pn_score_choice_exponential among up to n numbers.  Errors: PN_ENOMEM, PN_EUNSUPPORTED beyond 2^30 numbers. */
+/** Room for draws by pn_score_choice_exponential among up to n numbers.  Errors: PN_ENOMEM, PN_EUNSUPPORTED beyond
+ *  2^30 numbers. */
 pn_status pn_score_choice_reserve(pn_score_choice *self, size_t n, pn_dyadic epsilon, uint64_t shift, pn_err *err);
 /** Room for the scores of n numbers, and (order) for an index of each.  Errors: PN_ENOMEM. */
 pn_status pn_score_choice_reserve_scores(pn_score_choice *self, size_t n, bool order, pn_err *err);

@@ -1,6 +1,7 @@
-/* score_levels_law_test.c -- the law of proposals by enumeration: score_levels.c is compiled here with masses of 3 bits that are kept
- * by digits of 3 bits, and every place, every digit and both sides of every last coin are gone through.  No sampling, no
- * seed.  ceil(8 exp(-d)) is far from 8 exp(-d), so that it is the coin of the digits which makes the law. */
+/* score_levels_law_test.c -- the law of proposals by enumeration: score_levels.c is compiled here with masses of 3
+ * bits that are kept by digits of 3 bits, and every place, every digit and both sides of every last coin are gone
+ * through.  No sampling, no seed.  ceil(8 exp(-d)) is far from 8 exp(-d), so that it is the coin of the digits which
+ * makes the law. */
 #include "random/noise_table.h"
 #include "random/selection.h"
 #include "random/stream.h"

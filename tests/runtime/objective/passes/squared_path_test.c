@@ -1,6 +1,6 @@
-/* squared_path_test.c -- the whole-number gradient along Frank-Wolfe's iterates: the same as from the start, within its
- * certified sensitivity for every pair of neighbours, which it attains, and the gradient of the squared loss.  Seeds are
- * fixed; nothing here is a statistical test. */
+/* squared_path_test.c -- the whole-number gradient along Frank-Wolfe's iterates: the same as from the start, within
+ * its certified sensitivity for every pair of neighbours, which it attains, and the gradient of the squared loss.
+ * Seeds are fixed; nothing here is a statistical test. */
 #include <stdlib.h>
 #include <string.h>
 
