@@ -71,7 +71,7 @@ bool pn_squared_path_suits(const pn_dataset *data, double radius, size_t steps)
 {
     scale unused;
 
-    return data->sparse && !data->absent && !data->partial && find_scale(&unused, data, radius, steps);
+    return data->sparse && !data->absent && !data->partial && !data->file && find_scale(&unused, data, radius, steps);
 }
 
 /* ---- whole numbers ---- */

@@ -28,7 +28,7 @@
 typedef struct pn_squared_path pn_squared_path;
 
 /** Whether `steps` vertices of a ball of that radius have room in these numbers, their shifts costing less than 2^-10
- *  of the noise: sparse records that are here, with bounds on features and labels.  Public. */
+ *  of the noise: sparse records that are here, in memory, with bounds on features and labels.  Public. */
 bool pn_squared_path_suits(const pn_dataset *data, double radius, size_t steps);
 
 /** At the start, before any vertex: of data that suits, which is kept.  O(entries + p) time and memory.
