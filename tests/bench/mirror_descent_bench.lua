@@ -1,6 +1,8 @@
 -- mirror_descent_bench.lua -- how far the default plan of mirror_descent is above the minimum, beside Theorem 3.2's plan and
 -- beside the best of eleven multiples of the default's step, which is fitted to the runs and so no plan that anybody has.
 -- Synthetic problems over four sets at p = 100 and 1000.  Then the potentials of accelerated_mirror_descent over the l1 ball.
+-- Then mirror steps with potentials of a user's functions at p = 10000, beside the time that the functions take themselves
+-- (limit 3), and plans and fits over sets made of sets.
 -- With PENUMBRA_DATA logistic losses on a9a, ijcnn1, reuters and news20, and there the Frank-Wolfe solvers beside their best
 -- number of steps.  Seeded: a simulation.
 -- Run with `build/penumbra tests/bench/mirror_descent_bench.lua [word ...]`: only cells whose names hold one of the words.
@@ -131,6 +133,99 @@ for _, p in ipairs { 25, 100, 400, 1600 } do
     end
   end
 end
+
+-- ---- steps of a user's functions ----
+
+-- Vector functions, as a user would write them; x:dot(x) and its likes are one loop in C.
+local functions = {
+  { "x^2/2", function(x) return x:dot(x) / 2 end, function(x) return 1 * x end },
+  { "x^2/2 + x^4/4", function(x) return x:dot(x) / 2 + (x * x):dot(x * x) / 4 end, function(x) return x + x * x * x end },
+  { "x^2/2, inverse", function(x) return x:dot(x) / 2 end, function(x) return 1 * x end, function(u) return 1 * u end },
+}
+
+local function called_back(value, gradient, inverse)
+  local inside = { calls = 0, seconds = 0 }
+  local function timed(f)
+    return f and function(x)
+      local begun = os.clock()
+      local result = f(x)
+      inside.seconds = inside.seconds + os.clock() - begun
+      inside.calls = inside.calls + 1
+      return result
+    end
+  end
+  return pn.potential.custom { strong_convexity = 1, value = timed(value), gradient = timed(gradient),
+    inverse_gradient = timed(inverse) }, inside
+end
+
+-- Seconds of the fastest of 30 steps, those inside the functions in it, and calls.
+local function fastest(P, inside, C, x, g, eta)
+  local best, own, calls = math.huge, 0, 0
+  for _ = 1, 30 do
+    inside.seconds, inside.calls = 0, 0
+    local begun = os.clock()
+    P:mirror_step(x, g, eta, C)
+    local took = os.clock() - begun
+    if took < best then best, own, calls = took, inside.seconds, inside.calls end
+  end
+  return best, own, calls
+end
+
+print "\n| step of functions, p = 10000 | ms | inside the functions | calls | ratio |"
+print "|---|---:|---:|---:|---:|"
+for _, functions_of in ipairs(functions) do
+  for _, set in ipairs { "l1", "simplex", "l2", "box", "free" } do
+    local name = ("functions, %s, %s"):format(functions_of[1], set)
+    if wanted(name) then
+      local p, rng = 10000, pn.rng.seeded(1)
+      local C = set == "box" and pn.set.linf_ball { dim = p } or set == "free" and pn.set.free { dim = p } or sets[set](p)
+      local P, inside = called_back(functions_of[2], functions_of[3], functions_of[4])
+      local g, back = 0.3 * pn.vec.normal(p, rng), 0.3 * pn.vec.normal(p, rng)
+      local best, own, calls = fastest(P, inside, C, P:mirror_step(P:start(C), g, -10, C), back, 10)
+      print(("| %s | %.3f | %.3f | %d | %.1f%s |"):format(name, 1e3 * best, 1e3 * own, calls, best / own,
+        best > 3 * own and "  OVER" or ""))
+    end
+  end
+end
+
+-- ---- sets made of sets ----
+
+local function rotation(p)
+  local A = pn.mat.zeros(p, p)
+  for i = 1, p do
+    for j = 1, p do A:set(i, j, math.cos(i * j) / math.sqrt(p)) end
+  end
+  return A
+end
+
+local composed = {
+  { "l1 n box", function(p) return pn.set.l1_ball { dim = p }:intersect(pn.set.linf_ball { dim = p, radius = 0.1 }) end },
+  { "l1 n l2", function(p) return pn.set.l1_ball { dim = p, radius = 2 }:intersect(pn.set.l2_ball { dim = p, radius = 0.5 }) end },
+  { "l1 + l2", function(p) return pn.set.l1_ball { dim = p, radius = 2 } + pn.set.l2_ball { dim = p } end },
+  { "l1 x l2", function(p) return pn.set.l1_ball { dim = p // 2 }:product(pn.set.l2_ball { dim = p - p // 2 }) end },
+  { "image of l2", function(p) return pn.set.l2_ball { dim = p }:image(rotation(p)) end },
+  { "hull of l2 and l1", function(p) return pn.set.l2_ball { dim = p, radius = 0.5 }:hull(pn.set.l1_ball { dim = p }) end },
+}
+
+print "\n| plans over sets made of sets, p = 200 | mirror_descent, ms | theory | frank_wolfe_convex | objective_perturbation |"
+print "|---|---:|---:|---:|---:|"
+for _, set in ipairs(composed) do
+  local name = "composed, " .. set[1]
+  if wanted(name) then
+    local p, took = 200, {}
+    local data, of = losses.logistic(p, p)
+    local objective = pn.objective { data = data, loss = of, set = set[2](p) }
+    for i, kind in ipairs { { "mirror_descent" }, { "mirror_descent", "theory" }, { "frank_wolfe_convex" },
+      { "objective_perturbation" } } do
+      local begun = os.clock()
+      local made = pcall(pn.solve[kind[1]].plan, objective, { epsilon = 1, delta = 1e-6, preset = kind[2] })
+      took[i] = made and ("%.1f"):format(1e3 * (os.clock() - begun)) or "refused"
+    end
+    print(("| %s | %s |"):format(name, table.concat(took, " | ")))
+  end
+end
+
+-- ---- Frank-Wolfe ----
 
 -- The default number of steps beside the best of eleven multiples of it, which is fitted to the runs, and without noise.
 local function frank_wolfe(name, objective, budget)
