@@ -147,7 +147,8 @@ static void affine_center(const pn_set *self, double *x)
     map_forward(set, x);
 }
 
-static pn_status affine_project(const pn_set *self, double *x, pn_err *err)
+/* x is projected on the inner set, or approaches it where `gap` is asked. */
+static pn_status project_within(const pn_set *self, double *x, double *gap, pn_err *err)
 {
     const affine *set = as_affine(self);
     double *back;
@@ -155,12 +156,26 @@ static pn_status affine_project(const pn_set *self, double *x, pn_err *err)
 
     PN_TRY(pn_new(&back, self->dim, err, "project: out of memory"));
     map_back(set, x, back);
-    status = set->inner->ops->project(set->inner, back, err);
+    status =
+        gap ? set->inner->ops->approach(set->inner, back, gap, err) : set->inner->ops->project(set->inner, back, err);
     if (status == PN_OK) {
         map_forward(set, back);
         memcpy(x, back, self->dim * sizeof *x);
     }
     pn_free(back);
+    return status;
+}
+
+static pn_status affine_project(const pn_set *self, double *x, pn_err *err)
+{
+    return project_within(self, x, NULL, err);
+}
+
+static pn_status affine_approach(const pn_set *self, double *x, double *gap, pn_err *err)
+{
+    pn_status status = project_within(self, x, gap, err);
+
+    *gap *= as_affine(self)->factor * as_affine(self)->factor;
     return status;
 }
 
@@ -373,6 +388,7 @@ static void fill_ops(affine *set)
         .contains = affine_contains,
         .center = affine_center,
         .project = inner->project ? affine_project : NULL,
+        .approach = inner->approach ? affine_approach : NULL,
         .gauge = inner->gauge && !set->shift ? affine_gauge : NULL,
         .hull_gauge = inner->hull_gauge && !set->shift ? affine_hull_gauge : NULL,
         .width = inner->width ? affine_width : NULL,

@@ -25,6 +25,31 @@
 
 /* ---- the nearest point ---- */
 
+/* How far its square may be from the least one, for points at distances of `size`. */
+static double gap_asked(double size, double diameter)
+{
+    return GAP_OF_SIZE * diameter * diameter + GAP_OF_SCALE * size * size;
+}
+
+/* *near: the point of the set's own iteration, owned, if it has one and comes as near as is asked; else NULL. */
+static pn_status approach(double **near, const pn_set *set, const double *x, pn_err *err)
+{
+    double gap = INFINITY, size = pn_lp_norm(PN_L2, set->dim, x) + set->ops->radius(set, PN_L2);
+    pn_status status;
+
+    *near = NULL;
+    if (!set->ops->approach || !pn_square_fits(size))
+        return PN_OK;
+    PN_TRY(pn_new(near, set->dim, err, "C:project: out of memory"));
+    memcpy(*near, x, set->dim * sizeof *x);
+    status = set->ops->approach(set, *near, &gap, err);
+    if (status == PN_OK && gap <= gap_asked(size, set->ops->diameter(set, PN_L2)))
+        return PN_OK;
+    pn_free(*near);
+    *near = NULL;
+    return status;
+}
+
 typedef struct support_search {
     const pn_set *set;
     double *back; /* [dim] -y */
@@ -66,7 +91,7 @@ static pn_status nearest(double *residual, double *distance, const pn_set *set, 
     if (!pn_square_fits(size))
         return pn_fail(err, PN_EDOMAIN, "C:project: the squared distance to %s is out of the range of numbers",
                        set->ops->name);
-    oracle.gap = GAP_OF_SIZE * diameter * diameter + GAP_OF_SCALE * oracle.scale;
+    oracle.gap = gap_asked(size, diameter);
     oracle.limit = 2000 + 50 * set->dim;
     oracle.owner = "C:project";
     return pn_nearest_by(residual, distance, &oracle, x, start, err);
@@ -95,9 +120,16 @@ static pn_status search_nearest(double **residual, double *distance, const pn_se
 
 pn_status pn_project_by_support(const pn_set *set, double *x, pn_err *err)
 {
-    double *residual, distance;
-    pn_status status = search_nearest(&residual, &distance, set, x, -1.0, err);
+    double *residual, distance, *near;
+    pn_status status;
 
+    PN_TRY(approach(&near, set, x, err));
+    if (near) {
+        memcpy(x, near, set->dim * sizeof *x);
+        pn_free(near);
+        return PN_OK;
+    }
+    status = search_nearest(&residual, &distance, set, x, -1.0, err);
     for (size_t j = 0; status == PN_OK && j < set->dim; j++)
         x[j] += residual[j];
     pn_free(residual);
@@ -106,9 +138,15 @@ pn_status pn_project_by_support(const pn_set *set, double *x, pn_err *err)
 
 pn_status pn_contains_by_support(const pn_set *set, const double *x, double tolerance, bool *inside, pn_err *err)
 {
-    double *residual, distance = INFINITY, reach = tolerance + 1e-12 * set->ops->radius(set, PN_L2);
-    pn_status status = search_nearest(&residual, &distance, set, x, reach, err);
+    double *residual, *near, distance = INFINITY, reach = tolerance + 1e-12 * set->ops->radius(set, PN_L2);
+    pn_status status;
 
+    PN_TRY(approach(&near, set, x, err));
+    *inside = near && pn_distance_upper(PN_L2, x, near, set->dim) <= reach;
+    pn_free(near);
+    if (*inside)
+        return PN_OK;
+    status = search_nearest(&residual, &distance, set, x, reach, err);
     *inside = status == PN_OK && distance <= reach;
     pn_free(residual);
     return status;

@@ -56,6 +56,9 @@ typedef struct pn_set_ops {
     /* NULL where there is no closed form or algorithm of the set's own: pn_set_project, pn_set_gauge, pn_set_width and
      * pn_set_sample then do what their comments say. */
     pn_status (*project)(const pn_set *self, double *x, pn_err *err); /* Euclidean, in place; x unchanged on failure */
+    /* The same by an iteration that may not get there: *gap bounds the squared distance from the nearest point, and is
+     * +inf at worst.  Where support points would do it, asked before they are; x is a point of C. */
+    pn_status (*approach)(const pn_set *self, double *x, double *gap, pn_err *err);
     pn_status (*gauge)(const pn_set *self, const double *x, double *value,
                        pn_err *err); /* min{t >= 0 : x in tC}; inf */
     /* Gauge of Q = conv(C u -C); symmetric sets leave it NULL (it is their gauge). */

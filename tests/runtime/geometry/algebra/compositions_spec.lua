@@ -106,6 +106,26 @@ describe("the algebra of sets", function()
     end)
   end)
 
+  it("projects on sums of balls of one kind as on the ball that they are, and on others as no point is nearer", function()
+    local p, rng = 1000, pn.rng.seeded(7)
+    local l1, l2 = pn.set.l1_ball {dim = p, radius = 2}, pn.set.l2_ball {dim = p}
+    local box, simplex = pn.set.linf_ball {dim = p, radius = 0.01}, pn.set.simplex {dim = p}
+    for _, far in ipairs {0.01, 1, 100} do
+      local z = far * pn.vec.normal(p, rng)
+      for _, C in ipairs {l1, l2, box} do
+        assert.is_true(((C + C):project(z) - (2 * C):project(z)):norm() <= 1e-7 * C.radius)
+      end
+      for _, C in ipairs {l1 + l2, l1 + box, simplex + l2, -0.5 * (simplex + box), (l2 + l1) + z / z:norm()} do
+        local x = C:project(z)
+        local w = z - x
+        -- <z - x, v - x> <= gap for all v: x is within sqrt(gap) of the nearest point
+        assert.is_true(support(C, w) - w:dot(x) <= 1e-10 * (2 * C.radius) ^ 2 + 1e-14 * (z:norm() + C.radius) ^ 2)
+        assert.is_true(C:contains(x, 1e-9 * C.radius))
+        if w:norm() > 1e-6 then assert.is_false(C:contains(x + (1e-3 * C.radius / w:norm()) * w, 1e-9)) end
+      end
+    end
+  end)
+
   it("takes the larger support in a hull", function()
     each(25, 200, function(rng, n, text)
       local C, D = compositions.leaf(rng, n), compositions.leaf(rng, n)

@@ -9,7 +9,8 @@
 #include "geometry/algebra/set_algebra.h"
 #include "geometry/sets/sets.h"
 
-#define DIM 6
+#define DIM  6
+#define MANY 100 /* from where turns project on a sum */
 
 static pn_set *ball(const char *name, double radius)
 {
@@ -65,6 +66,29 @@ static void test_stops(const pn_set *set, pn_task *task)
     pn_task_reset(task);
 }
 
+/* Its projection alone is an iteration. */
+static void test_sum_stops(pn_task *task)
+{
+    pn_arg many[8] = { { .given = true, .count = MANY }, { .given = true, .real = 1.0 } };
+    pn_set *a = NULL, *b = NULL, *sum = NULL;
+    double x[MANY], before[MANY];
+
+    for (size_t j = 0; j < MANY; j++)
+        x[j] = before[j] = 0.1 * (double)j;
+    CHECK(pn_set_from_args(&a, "l1_ball", many, NULL) == PN_OK && pn_set_from_args(&b, "l2_ball", many, NULL) == PN_OK);
+    CHECK(pn_set_sum(&sum, a, b, NULL) == PN_OK);
+    (void)pn_stop_enter(task);
+    pn_task_cancel(task);
+    CHECK(pn_set_project(sum, x, MANY, NULL) == PN_ECANCELLED);
+    CHECK(memcmp(x, before, sizeof x) == 0);
+    pn_task_reset(task);
+    CHECK(pn_set_project(sum, x, MANY, NULL) == PN_OK);
+    (void)pn_stop_enter(NULL);
+    pn_set_free(a);
+    pn_set_free(b);
+    pn_set_free(sum);
+}
+
 static void test_other_threads_go_on(pn_set *set, pn_task *task)
 {
     const pn_task *before = pn_stop_enter(task);
@@ -88,6 +112,7 @@ int main(void)
         return check_summary();
     CHECK(pn_stop_enter(NULL) == NULL);
     test_stops(set, task);
+    test_sum_stops(task);
     test_other_threads_go_on(set, task);
     pn_task_free(task);
     pn_set_free(set);

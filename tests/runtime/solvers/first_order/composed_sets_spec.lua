@@ -34,6 +34,7 @@ local function cases(p)
     {"simplex n halfspace", pn.set.simplex {dim = p}:intersect(half)}, {"simplex x l2", pn.set.simplex {dim = p}:product(l2)},
     {"l1 + l2", l1 + l2}, {"a moved intersection", 2 * l1:intersect(box) + pn.vec.ones(p) / p},
     {"a custom potential over a custom set", own, custom(p)}, {"a custom potential over l1 n box", l1:intersect(box), custom(p)},
+    {"a custom potential over l1 + l2", l1 + l2, custom(p)},
   }
 end
 
@@ -71,6 +72,14 @@ describe("over sets made of sets, with default options,", function()
       local plan = pn.solve.mirror_descent.plan(objective(20, case[2]), {rho = 1, potential = case[3]})
       assert.is_true(plan.predicted > 0 and plan.predicted < math.huge, case[1])
     end
+  end)
+
+  it("steps of functions over a sum of balls of 1000 coordinates end", function()
+    local C = pn.set.l1_ball {dim = 1000, radius = 2} + pn.set.l2_ball {dim = 1000}
+    local obj = objective(20, C)
+    local fit = pn.solve.mirror_descent.plan(obj, {rho = 1, iterations = 5, potential = custom(1000)}):run {rng = pn.rng.seeded(1)}
+    assert.is_true(C:contains(fit.theta, 1e-9))
+    assert.is_nil(fit.remark)
   end)
 
   it("plans take the potential of one of the sets where noise costs less in it", function()
