@@ -73,6 +73,13 @@ static double double_of(int64_t order)
     return x;
 }
 
+double pn_middle(double low, double high)
+{
+    int64_t below = order_of(low), over = order_of(high);
+
+    return double_of(below + (int64_t)(((uint64_t)over - (uint64_t)below) / 2));
+}
+
 double pn_bisect(bool (*above)(void *self, double x), void *self, double low, double high)
 {
     int64_t below = order_of(low), over = order_of(high);
@@ -110,7 +117,7 @@ double pn_newton(double (*f)(void *self, double x, double *slope), void *self, d
         if ((uint64_t)over - (uint64_t)below <= 1)
             break;
         if (!(x > low && x < high))
-            x = double_of(below + (int64_t)(((uint64_t)over - (uint64_t)below) / 2));
+            x = pn_middle(low, high);
         value = f(self, x, &slope);
         if (value == 0.0)
             return x;

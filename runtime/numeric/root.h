@@ -21,6 +21,9 @@ double pn_golden_min(double (*f)(void *self, double x), void *self, double low, 
  */
 double pn_bisect(bool (*above)(void *self, double x), void *self, double low, double high);
 
+/** The double in the middle of those from low to high, by their number. */
+double pn_middle(double low, double high);
+
 /**
  * A root of a monotone f between low and high, by Newton's steps inside a bracket that every value narrows; a step that
  * would leave the bracket, or follows one that did not halve |f|, goes to the middle of its doubles instead.

@@ -1,8 +1,8 @@
 /* potential_separable.c -- Psi(x) = sum_j psi(x_j) for a formula psi: compiled with its derivatives,
  * its strong convexity certified by
- * intervals.  Inverse slopes by Newton's method inside brackets, a piece of the vector at a time;
- * the simplex by one dual number.
- * Depends on: custom_potential.h, expr/.  Used by: bindings, hosts. */
+ * intervals.  Inverse slopes a piece of the vector at a time;
+ * the simplex and the l1 ball by one dual number.
+ * Depends on: custom_potential.h, slope_inverse.h, expr/.  Used by: bindings, hosts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +11,13 @@
 #include "expr/compiled.h"
 #include "geometry/potentials/custom_potential.h"
 #include "geometry/potentials/potential_parts.h"
+#include "geometry/potentials/slope_inverse.h"
 #include "numeric/blas.h"
+#include "numeric/root.h"
 
-#define PIECE       PN_POTENTIAL_PIECE
-#define MOST_ROUNDS 100
-#define MOST_ENDS   2000 /* coordinates whose ends are asked for one by one */
+#define PIECE     PN_POTENTIAL_PIECE
+#define MOST_ENDS 2000 /* coordinates whose ends are asked for one by one */
+#define ROUNDING  1e-14
 
 typedef struct separable {
     pn_potential base;
@@ -89,69 +91,28 @@ static pn_status separable_gradient(const pn_potential *self, const double *x, s
 
 /* ---- inverse slopes ---- */
 
-/* Where psi'(x) = u is searched: psi' rises by at least strong_convexity per unit,
- * so |x - inside| <= |u - psi'(inside)| / constant. */
-static void bracket(const separable *of, double u, double *low, double *high)
+static pn_slope slope_of(const separable *of)
 {
-    double away = (u - of->slope_inside) / of->base.strong_convexity;
-
-    *low = fmax(of->domain.low, of->inside + fmin(away, 0.0));
-    *high = fmin(of->domain.high, of->inside + fmax(away, 0.0));
-    if (u <= of->slope_low)
-        *high = *low = of->domain.low;
-    if (u >= of->slope_high)
-        *low = *high = of->domain.high;
-}
-
-/* x[n] <- where psi' = u[n], or the end of the domain that comes nearest; curvature[n] there, inf at such an end.
- * n <= PIECE. */
-static void invert_piece(const separable *of, const double *u, size_t n, double *x, double *curvature)
-{
-    double low[PIECE], high[PIECE], slope[PIECE];
-    bool moving = true;
-
-    for (size_t j = 0; j < n; j++) {
-        bracket(of, u[j], &low[j], &high[j]);
-        x[j] = 0.5 * low[j] + 0.5 * high[j];
-    }
-    for (int round = 0; round < MOST_ROUNDS && moving; round++) {
-        moving = false;
-        pn_compiled_run(&of->formula, n, (const double *[1]){ x }, NULL, slope);
-        pn_program_run(of->formula.curvature, n, (const double *[1]){ x }, &curvature);
-        for (size_t j = 0; j < n; j++) {
-            double next = x[j] - (slope[j] - u[j]) / curvature[j];
-
-            if (slope[j] < u[j])
-                low[j] = x[j];
-            else if (slope[j] > u[j])
-                high[j] = x[j];
-            else
-                continue;
-            if (!(next > low[j] && next < high[j]))
-                next = 0.5 * low[j] + 0.5 * high[j];
-            moving = moving || fabs(next - x[j]) > 4e-16 * fabs(x[j]);
-            x[j] = next;
-        }
-    }
-    for (size_t j = 0; j < n; j++) {
-        if (high[j] - x[j] <= 1e-15 * fabs(x[j]) && high[j] == of->domain.high)
-            x[j] = high[j];
-        if (x[j] - low[j] <= 1e-15 * fabs(x[j]) && low[j] == of->domain.low)
-            x[j] = low[j];
-        if (x[j] == of->domain.low || x[j] == of->domain.high)
-            curvature[j] = INFINITY;
-    }
+    return (pn_slope){ .formula = &of->formula,
+                       .domain = of->domain,
+                       .least = of->base.strong_convexity,
+                       .inside = of->inside,
+                       .at_inside = of->slope_inside,
+                       .at_low = of->slope_low,
+                       .at_high = of->slope_high };
 }
 
 static pn_status separable_inverse(const pn_potential *self, const double *u, size_t n, double *out, pn_err *err)
 {
-    const separable *of = as_separable(self);
+    pn_slope slope = slope_of(as_separable(self));
     double x[PIECE], curvature[PIECE];
+    pn_slope_nodes nodes;
 
+    pn_slope_nodes_fill(&nodes, &slope, pn_potential_least(u, n), pn_potential_largest(u, n), n);
     for (size_t at = 0; at < n; at += PIECE) {
         size_t count = n - at < PIECE ? n - at : PIECE;
 
-        invert_piece(of, u + at, count, x, curvature);
+        pn_slope_invert(&slope, &nodes, u + at, count, x, curvature);
         memcpy(out + at, x, count * sizeof *x);
     }
     return pn_potential_finite("separable", out, n, err);
@@ -173,65 +134,112 @@ static pn_status box_step(const pn_potential *self, const pn_set *set, const dou
     return status;
 }
 
-/* x_j(nu) = max(0, where psi' = c_j - nu): their sum and its slope in nu; written to x when not NULL. */
-static double sum_at(const separable *of, const double *c, size_t n, double nu, double *slope, double *x)
+/* Steps by one multiplier t: the sum of |x_j|, where
+ *   simplex  psi'(x_j) = c_j - t, but x_j is at least `floor`;
+ *   l1 ball  psi'(x_j) = c_j - t above psi'(0), c_j + t below, else x_j = 0. */
+typedef struct multiplied {
+    pn_slope slope;
+    pn_slope_nodes nodes;
+    const double *c;
+    size_t n;
+    double floor, at_floor; /* and psi' there, -inf for none */
+    double aim;
+    bool ball;
+} multiplied;
+
+/* u[count], at[count] <- the slopes of the entries from `first` to `end` that are not at the floor, and their places */
+static size_t loose(const multiplied *of, double t, size_t first, size_t end, double *u, size_t *at)
+{
+    size_t count = 0;
+
+    for (size_t j = first; j < end; j++) {
+        double up = of->c[j] - t, down = of->c[j] + t;
+        bool below = of->ball && down < of->at_floor;
+
+        u[count] = below ? down : up;
+        at[count] = j;
+        count += below || up > of->at_floor;
+    }
+    return count;
+}
+
+/* The sum of |x| at t, and its slope there; written to x when not NULL. */
+static double sum_at(const multiplied *of, double t, double *slope, double *x)
 {
     double u[PIECE], piece[PIECE], curvature[PIECE], sum = 0.0;
+    size_t places[PIECE];
 
     *slope = 0.0;
-    for (size_t at = 0; at < n; at += PIECE) {
-        size_t count = n - at < PIECE ? n - at : PIECE;
+    for (size_t at = 0; at < of->n; at += PIECE) {
+        size_t end = of->n - at < PIECE ? of->n : at + PIECE, count = loose(of, t, at, end, u, places);
 
-        for (size_t j = 0; j < count; j++)
-            u[j] = c[at + j] - nu;
-        invert_piece(of, u, count, piece, curvature);
-        for (size_t j = 0; j < count; j++) {
-            if (piece[j] > 0.0)
-                *slope -= 1.0 / curvature[j];
-            else
-                piece[j] = 0.0;
+        pn_slope_invert(&of->slope, &of->nodes, u, count, piece, curvature);
+        for (size_t j = at; j < end && x; j++)
+            x[j] = of->floor;
+        for (size_t k = 0; k < count; k++) {
+            if (x)
+                x[places[k]] = piece[k];
+            piece[k] = fabs(piece[k]);
+            *slope -= 1.0 / curvature[k];
         }
-        sum += pn_sum(count, piece);
-        if (x)
-            memcpy(x + at, piece, count * sizeof *piece);
+        sum += pn_sum(count, piece) + (double)(end - at - count) * of->floor;
     }
     return sum;
 }
 
-/* The sum falls in nu; at nu = c_j - psi'(size / n) entry j is size / n. */
+static double excess(void *self, double t, double *slope)
+{
+    const multiplied *of = self;
+    double over = sum_at(of, t, slope, NULL) - of->aim;
+
+    return fabs(over) <= ROUNDING * of->aim ? 0.0 : over;
+}
+
+/* x[n] from the root between low and high, made to sum up; c and x may be the same array. */
+static pn_status multiplied_step(multiplied *of, double low, double high, double *x)
+{
+    double slope, sum = sum_at(of, pn_newton(excess, of, low, high), &slope, x);
+
+    for (size_t j = 0; j < of->n && sum > 0.0; j++)
+        x[j] *= of->aim / sum;
+    return PN_OK;
+}
+
+/* The sum falls in t; at t = c_j - psi'(size / n) entry j is size / n. */
 static pn_status simplex_step(const pn_potential *self, double size, const double *c, size_t n, double *x, pn_err *err)
 {
     const separable *of = as_separable(self);
-    double middle = size / (double)n, at_middle, low, high, nu, slope, sum;
+    multiplied at = { .slope = slope_of(of), .c = c, .n = n, .floor = fmax(of->domain.low, 0.0), .aim = size };
+    double middle = size / (double)n, at_middle, least = pn_potential_least(c, n), largest = pn_potential_largest(c, n);
 
-    if (is_outside(of, middle) || is_outside(of, 0.0 + fmax(of->domain.low, 0.0)))
+    if (is_outside(of, middle) || is_outside(of, at.floor))
         return pn_fail(err, PN_EDOMAIN, "potential.separable: no point of the simplex has all entries from %g to %g",
                        of->domain.low, of->domain.high);
     pn_compiled_run(&of->formula, 1, (const double *[1]){ &middle }, NULL, &at_middle);
-    low = pn_potential_least(c, n) - at_middle;
-    high = pn_potential_largest(c, n) - at_middle;
-    nu = 0.5 * (low + high);
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        double next;
+    pn_compiled_run(&of->formula, 1, (const double *[1]){ &at.floor }, NULL, &at.at_floor);
+    at.at_floor = isfinite(at.at_floor) ? at.at_floor : -INFINITY;
+    pn_slope_nodes_fill(&at.nodes, &at.slope, fmax(at_middle - (largest - least), at.at_floor),
+                        at_middle + (largest - least), n);
+    return multiplied_step(&at, least - at_middle, largest - at_middle, x);
+}
 
-        sum = sum_at(of, c, n, nu, &slope, NULL);
-        if (sum > size)
-            low = nu;
-        else
-            high = nu;
-        next = nu - (sum - size) / slope;
-        if (fabs(sum - size) <= 1e-15 * size || !(low < high))
-            break;
-        if (!(next > low && next < high))
-            next = 0.5 * (low + high);
-        if (next == nu)
-            break;
-        nu = next;
-    }
-    sum = sum_at(of, c, n, nu, &slope, x);
-    for (size_t j = 0; j < n; j++)
-        x[j] *= size / sum;
-    return PN_OK;
+/* At t = max |c_j - psi'(0)| all is 0; at 0 it is the step without a set, which may be inside. */
+static pn_status ball_step(const pn_potential *self, double size, const double *c, size_t n, double *x, pn_err *err)
+{
+    const separable *of = as_separable(self);
+    multiplied at = { .slope = slope_of(of), .c = c, .n = n, .aim = size, .ball = true };
+    double most, slope, least = pn_potential_least(c, n), largest = pn_potential_largest(c, n);
+
+    if (!(of->domain.low < 0.0 && of->domain.high > 0.0))
+        return PN_EUNSUPPORTED;
+    pn_compiled_run(&of->formula, 1, (const double *[1]){ &at.floor }, NULL, &at.at_floor);
+    if (!isfinite(at.at_floor))
+        return PN_EUNSUPPORTED;
+    pn_slope_nodes_fill(&at.nodes, &at.slope, least, largest, n);
+    most = fmax(largest - at.at_floor, at.at_floor - least);
+    if (!(most > 0.0) || sum_at(&at, 0.0, &slope, NULL) <= size)
+        most = 0.0;
+    return most > 0.0 ? multiplied_step(&at, 0.0, most, x) : separable_inverse(self, c, n, x, err);
 }
 
 static pn_status separable_step(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err)
@@ -240,6 +248,8 @@ static pn_status separable_step(const pn_potential *self, const pn_set *set, con
 
     if (pn_set_is(set, "simplex", &size))
         return simplex_step(self, size, c, set->dim, x, err);
+    if (pn_set_is(set, "l1_ball", &size))
+        return ball_step(self, size, c, set->dim, x, err);
     if (pn_set_is_free(set))
         return separable_inverse(self, c, set->dim, x, err);
     return pn_set_is_a_box(set) ? box_step(self, set, c, x, err) : PN_EUNSUPPORTED;
