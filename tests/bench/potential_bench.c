@@ -3,8 +3,8 @@
  * exponential (entropy), a power, a power and an exponential (interpolation, where both terms of power s^e + linear s
  * are functions of ln s).  At most ten such passes.
  * Then at 10^4 and 10^5 the step that runs take: from sums of gradients, so without the potential's own.  Over boxes and
- * l1 balls at most five passes: numbers that come from memory, or that exponential; of typed potentials their first two
- * derivatives at each entry.
+ * l1 balls at most five passes: numbers that come from memory, or that exponential; of typed potentials the first
+ * two derivatives, twice, at each entry: two steps of Newton's method.
  * Depends on: geometry/potentials/custom_potential.h, numeric/simd/simd.h, bench.h.  Run with `make bench`;
  * a word as argument selects lines. */
 #include <string.h>
@@ -157,11 +157,12 @@ static void some_exponentials(void *self)
         pn_simd_best()->exp(of->n, g, y);
 }
 
+/* Of two Newton steps. */
 static void own_formula(void *self)
 {
     const sums *of = self;
 
-    for (unsigned k = 0; k < of->repeats; k++) {
+    for (unsigned k = 0; k < 2 * of->repeats; k++) {
         pn_compiled_run(of->formula, of->n, (const double *[1]){ g }, NULL, y);
         pn_program_run(of->formula->curvature, of->n, (const double *[1]){ g }, (double *[1]){ c });
     }
@@ -235,7 +236,7 @@ static int measure_typed(const char *set, bool exponential_one, size_t n)
         pn_potential_separable(&of.potential, graph, root, (pn_interval){ -1.0, 1.0 }, NULL, NULL) != PN_OK)
         return 1;
     of.formula = &formula;
-    over = measure_run(name, &of, own_formula, "two derivatives", strcmp(set, "linf_ball") == 0 ? FEW : 0.0);
+    over = measure_run(name, &of, own_formula, "derivatives", strcmp(set, "linf_ball") == 0 ? FEW : 0.0);
     pn_set_free(of.set);
     pn_potential_free(of.potential);
     pn_compiled_clear(&formula);

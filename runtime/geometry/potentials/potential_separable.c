@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "expr/compiled.h"
 #include "geometry/potentials/custom_potential.h"
 #include "geometry/potentials/potential_parts.h"
@@ -112,6 +113,7 @@ static pn_status separable_inverse(const pn_potential *self, const double *u, si
     for (size_t at = 0; at < n; at += PIECE) {
         size_t count = n - at < PIECE ? n - at : PIECE;
 
+        PN_TRY(pn_stop_asked(err));
         pn_slope_invert(&slope, &nodes, u + at, count, x, curvature);
         memcpy(out + at, x, count * sizeof *x);
     }
@@ -190,16 +192,21 @@ static double sum_at(const multiplied *of, double t, double *slope, double *x)
 static double excess(void *self, double t, double *slope)
 {
     const multiplied *of = self;
-    double over = sum_at(of, t, slope, NULL) - of->aim;
+    double over;
 
+    if (pn_stop_asked(NULL) != PN_OK) /* ends the search; multiplied_step tells */
+        return 0.0;
+    over = sum_at(of, t, slope, NULL) - of->aim;
     return fabs(over) <= ROUNDING * of->aim ? 0.0 : over;
 }
 
 /* x[n] from the root between low and high, made to sum up; c and x may be the same array. */
-static pn_status multiplied_step(multiplied *of, double low, double high, double *x)
+static pn_status multiplied_step(multiplied *of, double low, double high, double *x, pn_err *err)
 {
-    double slope, sum = sum_at(of, pn_newton(excess, of, low, high), &slope, x);
+    double t = pn_newton(excess, of, low, high), slope, sum;
 
+    PN_TRY(pn_stop_asked(err));
+    sum = sum_at(of, t, &slope, x);
     for (size_t j = 0; j < of->n && sum > 0.0; j++)
         x[j] *= of->aim / sum;
     return PN_OK;
@@ -220,7 +227,7 @@ static pn_status simplex_step(const pn_potential *self, double size, const doubl
     at.at_floor = isfinite(at.at_floor) ? at.at_floor : -INFINITY;
     pn_slope_nodes_fill(&at.nodes, &at.slope, fmax(at_middle - (largest - least), at.at_floor),
                         at_middle + (largest - least), n);
-    return multiplied_step(&at, least - at_middle, largest - at_middle, x);
+    return multiplied_step(&at, least - at_middle, largest - at_middle, x, err);
 }
 
 /* At t = max |c_j - psi'(0)| all is 0; at 0 it is the step without a set, which may be inside. */
@@ -239,7 +246,7 @@ static pn_status ball_step(const pn_potential *self, double size, const double *
     most = fmax(largest - at.at_floor, at.at_floor - least);
     if (!(most > 0.0) || sum_at(&at, 0.0, &slope, NULL) <= size)
         most = 0.0;
-    return most > 0.0 ? multiplied_step(&at, 0.0, most, x) : separable_inverse(self, c, n, x, err);
+    return most > 0.0 ? multiplied_step(&at, 0.0, most, x, err) : separable_inverse(self, c, n, x, err);
 }
 
 static pn_status separable_step(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err)

@@ -11,6 +11,7 @@
 
 #define PIECE       PN_POTENTIAL_PIECE
 #define MOST_ROUNDS 200
+#define PATIENCE    20
 #define ARRIVED     1e-13 /* relative: Newton's method squares what a step this long leaves */
 #define NEAR        1e-9  /* relative: steps this short that shrink no more are rounding */
 #define FEW         1024  /* slopes for which nodes are not worth it */
@@ -41,8 +42,9 @@ static void bracket(const pn_slope *of, double u, double *low, double *high)
         *low = *high = of->domain.high;
 }
 
-/* The next x; whether it is the last. */
-static bool narrow(search *s, double slope, double curvature)
+/* The next x; whether it is the last.  Steps that are long for many rounds, as powers make them from far, give way to
+ * the middle of the doubles, which is never far for long. */
+static bool narrow(search *s, double slope, double curvature, int round)
 {
     double off = slope - s->u, step = off / curvature, next = s->x - step, shrunk = s->last;
 
@@ -55,7 +57,8 @@ static bool narrow(search *s, double slope, double curvature)
         s->high = s->x;
     if (fabs(step) <= 0.5 * DBL_EPSILON * fabs(s->x) || (fabs(off) > 0.5 * shrunk && fabs(step) <= NEAR * fabs(s->x)))
         return true;
-    if (!(next > s->low && next < s->high) || fabs(off) > 0.5 * shrunk)
+    if (!(next > s->low && next < s->high) || fabs(off) > 0.5 * shrunk ||
+        (round > PATIENCE && fabs(step) > 1e-3 * fabs(s->x)))
         next = pn_middle(s->low, s->high);
     if (!(next > s->low && next < s->high))
         return true;
@@ -79,7 +82,7 @@ static void finish(const pn_slope *of, search *searches, size_t count, double *x
 
             x[s->at] = at[k];
             curvature[s->at] = bend[k];
-            if (!narrow(s, slope[k], bend[k]) && round < MOST_ROUNDS)
+            if (!narrow(s, slope[k], bend[k], round) && round < MOST_ROUNDS)
                 searches[left++] = *s;
         }
         count = left;
@@ -106,7 +109,7 @@ static double clip(double x, double low, double high)
 static double guess_at(const pn_slope_nodes *nodes, double u)
 {
     double place = clip((u - nodes->first) / nodes->spacing, 0.0, (double)(PN_SLOPE_NODES - 1)), t, a, b, across;
-    size_t k = (size_t)place;
+    int k = (int)place;
 
     k = k > PN_SLOPE_NODES - 2 ? PN_SLOPE_NODES - 2 : k;
     t = place - (double)k;
@@ -116,56 +119,72 @@ static double guess_at(const pn_slope_nodes *nodes, double u)
     return nodes->x[k] + t * (across + (1.0 - t) * (a * (1.0 - t) + b * t));
 }
 
-/* x <- x - (slope - u)/curvature within the domain; steps[n]: by how much.  How many steps were long. */
-static size_t newton_step(const pn_slope *of, const double *u, size_t n, const double *slope, const double *curvature,
-                          double *x, double *steps)
+/* x <- x - (slope - u)/curvature within the domain; beyond[n] <- by how much more than a step that has arrived; 1
+ * at an end, where a step says nothing.  One loop without branches, which compiles to vector instructions. */
+static void newton_step(pn_interval domain, const double *restrict u, size_t n, const double *restrict slope,
+                        const double *restrict curvature, double *restrict x, double *restrict beyond)
+{
+    for (size_t j = 0; j < n; j++) {
+        double next = x[j] - (slope[j] - u[j]) / curvature[j];
+
+        next = next < domain.low ? domain.low : next;
+        next = next > domain.high ? domain.high : next;
+        beyond[j] = fabs(next - x[j]) - ARRIVED * fabs(next);
+        beyond[j] = next > domain.low ? beyond[j] : 1.0;
+        beyond[j] = next < domain.high ? beyond[j] : 1.0;
+        x[j] = next;
+    }
+}
+
+/* at[]: the places of those that have not arrived. */
+static size_t list_late(const double *beyond, size_t n, size_t *at)
 {
     size_t count = 0;
 
     for (size_t j = 0; j < n; j++) {
-        double next = clip(x[j] - (slope[j] - u[j]) / curvature[j], of->domain.low, of->domain.high);
-
-        steps[j] = fabs(next - x[j]);
-        count += steps[j] > ARRIVED * fabs(next);
-        x[j] = next;
+        at[count] = j;
+        count += !(beyond[j] <= 0.0);
     }
     return count;
 }
 
-static bool is_at_end(const pn_slope *of, double u, double x)
+static bool is_beyond(const pn_slope *of, double u, double x)
 {
     return (x == of->domain.low && u <= of->at_low) || (x == of->domain.high && u >= of->at_high);
 }
 
-/* Which have not arrived after two steps from x, or three where that is for many. */
+/* Those that have not arrived after two steps from x, or three where that is for many. */
 static size_t first_steps(const pn_slope *of, const double *u, size_t n, double *x, double *curvature, search *left)
 {
-    double slope[PIECE], steps[PIECE];
-    size_t count = n;
+    double slope[PIECE], beyond[PIECE];
+    size_t late[PIECE], count = n, kept = 0;
 
     for (int k = 0; k < 2 || (k == 2 && count > n / 16); k++) {
         derivatives(of, n, x, slope, curvature);
-        count = newton_step(of, u, n, slope, curvature, x, steps);
+        newton_step(of->domain, u, n, slope, curvature, x, beyond);
+        count = k > 0 ? list_late(beyond, n, late) : n;
     }
-    count = 0;
-    for (size_t j = 0; j < n; j++) {
-        bool inside = x[j] > of->domain.low && x[j] < of->domain.high;
+    for (size_t k = 0; k < count; k++) {
+        size_t j = late[k];
 
-        if (!(inside && steps[j] <= ARRIVED * fabs(x[j])) && !is_at_end(of, u[j], x[j]))
-            left[count++] = begin(of, u[j], x[j], j);
+        if (!is_beyond(of, u[j], x[j]))
+            left[kept++] = begin(of, u[j], x[j], j);
     }
-    return count;
+    return kept;
 }
 
-static void hold_at_ends(const pn_slope *of, size_t n, double *x, double *curvature)
+/* What rounding leaves of the way to an end. */
+static void hold_at_ends(pn_interval domain, size_t n, double *x, double *curvature)
 {
+    double low = domain.low + 1e-15 * fabs(domain.low), high = domain.high - 1e-15 * fabs(domain.high);
+
+    low = isfinite(domain.low) ? low : domain.low;
+    high = isfinite(domain.high) ? high : domain.high;
     for (size_t j = 0; j < n; j++) {
-        if (of->domain.high - x[j] <= 1e-15 * fabs(x[j]))
-            x[j] = of->domain.high;
-        if (x[j] - of->domain.low <= 1e-15 * fabs(x[j]))
-            x[j] = of->domain.low;
-        if (x[j] == of->domain.low || x[j] == of->domain.high)
-            curvature[j] = INFINITY;
+        if (x[j] > low && x[j] < high)
+            continue;
+        x[j] = x[j] <= low ? domain.low : domain.high;
+        curvature[j] = INFINITY;
     }
 }
 
@@ -184,7 +203,7 @@ void pn_slope_invert(const pn_slope *of, const pn_slope_nodes *nodes, const doub
             left[j] = begin(of, u[j], NAN, j);
     }
     finish(of, left, count, x, curvature);
-    hold_at_ends(of, n, x, curvature);
+    hold_at_ends(of->domain, n, x, curvature);
 }
 
 void pn_slope_nodes_fill(pn_slope_nodes *nodes, const pn_slope *of, double low, double high, size_t n)
