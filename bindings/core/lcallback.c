@@ -268,15 +268,19 @@ void pnl_result_numbers(lua_State *L, const pnl_callback *back, unsigned which, 
     lua_pop(L, 1);
 }
 
-void pnl_result_vec(lua_State *L, const pnl_callback *back, unsigned which, double *out, size_t n)
+static void need_finite(lua_State *L, const pnl_callback *back, unsigned which, const double *x, size_t n)
 {
-    size_t bad;
+    size_t bad = pn_first_nonfinite(x, n);
 
-    pnl_result_numbers(L, back, which, out, n);
-    bad = pn_first_nonfinite(out, n);
     if (bad < n)
         pnl_error(L, "%s: %s must return finite numbers, got %s at entry %zu", back->owner, back->names[which],
-                  isnan(out[bad]) ? "nan" : (out[bad] > 0.0 ? "inf" : "-inf"), bad + 1);
+                  isnan(x[bad]) ? "nan" : (x[bad] > 0.0 ? "inf" : "-inf"), bad + 1);
+}
+
+void pnl_result_vec(lua_State *L, const pnl_callback *back, unsigned which, double *out, size_t n)
+{
+    pnl_result_numbers(L, back, which, out, n);
+    need_finite(L, back, which, out, n);
 }
 
 /* ---- whole calls ---- */
@@ -310,13 +314,21 @@ static void for_boolean(lua_State *L, const pnl_callback *back, unsigned which, 
     *args->truth = pnl_result_boolean(L, back, which);
 }
 
-/* The entries are read into a vector of Lua's first: what raises half way leaves `out` as it was. */
+/* The entries of a table are read into a vector of Lua's first: what raises half way leaves `out` as it was. */
 static void for_vec(lua_State *L, const pnl_callback *back, unsigned which, void *ud)
 {
     vec_call *args = ud;
     double *read;
 
     call_with_vec(L, args);
+    if (pnl_test(L, -1, &pnl_vec_class)) {
+        pn_vec given = pnl_check_vec(L, -1);
+
+        if (given.n == args->out_n)
+            need_finite(L, back, which, given.data, given.n);
+        pnl_result_numbers(L, back, which, args->out, args->out_n);
+        return;
+    }
     read = pnl_new_vec(L, args->out_n);
     lua_insert(L, -2);
     pnl_result_vec(L, back, which, read, args->out_n);

@@ -1,11 +1,12 @@
 /* smooth_descent.c -- accelerated projected gradients whose steps, restarts and end are decided by gradients alone.
- * A step from y to z of length s is taken when <grad f(z) - grad f(y), z - y> <= |z - y|^2 / (2s): by convexity that
- * implies the usual bound on f(z), and it does not cancel near the minimum.
+ * A step from y to z of length s is taken when <grad f(z) - grad f(y), z - y> <= |z - y|^2 / s: of a quadratic that is
+ * the usual bound on f(z), of a convex f it makes f(z) < f(y), and it does not cancel near the minimum.
  * z = P(y - s grad f(y)) leaves the residual r = grad f(z) - grad f(y) - (z - y)/s, with
  * <grad f(z), z - v> <= <r, z - v> for all v in C: f being m-strongly convex, f(z) - min f <= |r|^2/(2m).
  * Depends on: smooth_descent.h, numeric/blas.h.  Used by: numeric_step.c.
  * Source: Beck and Teboulle (2009); restarts of O'Donoghue and Candes (2015); growing steps of Scheinberg,
  * Goldfarb and Bai (2014). */
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -15,8 +16,10 @@
 #include "geometry/kernels/smooth_descent.h"
 #include "numeric/blas.h"
 
-#define MOST_HALVES 200
-#define TOLERANCE   1e-9
+#define MOST_TRIES 400
+#define TOLERANCE  1e-9
+#define SLACK      1e-10
+#define ROOM       0.8 /* steps that use no more of the bound grow */
 
 typedef struct descent {
     pn_smooth_problem *problem;
@@ -25,6 +28,8 @@ typedef struct descent {
     double *y, *y_slope; /* ahead of it by its momentum */
     double *z, *z_slope; /* the next iterate */
     double step, momentum, scale;
+    double taken; /* the last step that fitted */
+    double fit;   /* of the last step: how much of that bound it used */
     bool ended;
 } descent;
 
@@ -80,46 +85,53 @@ static double bound_of(const descent *at)
     return 0.5 * sum / at->problem->modulus;
 }
 
-/* z = P(y - step grad f(y)), with the step halved until it fits. */
+/* at->z and its slope from y with the step as it is; *moved = |z - y|^2. */
+static pn_status try_step(descent *at, double *moved, pn_err *err)
+{
+    double bend = 0.0, size = 0.0;
+
+    for (size_t j = 0; j < at->n; j++)
+        at->z[j] = at->y[j] - at->step * at->y_slope[j];
+    if (pn_first_nonfinite(at->z, at->n) < at->n)
+        return PN_EDOMAIN;
+    PN_TRY(at->problem->project(at->problem->self, at->z, err));
+    PN_TRY(slope_at(at, at->z, at->z_slope, err));
+    *moved = 0.0;
+    for (size_t j = 0; j < at->n; j++) {
+        double d = at->z[j] - at->y[j];
+
+        *moved += d * d;
+        bend += d * (at->z_slope[j] - at->y_slope[j]);
+        size += at->z[j] * at->z[j];
+    }
+    at->fit = at->step * bend / *moved;
+    at->ended = *moved <= fmax(at->problem->rounding * at->problem->rounding, DBL_EPSILON * DBL_EPSILON * size);
+    return PN_OK;
+}
+
+/* z = P(y - step grad f(y)), with the step shortened until it fits. */
 static pn_status advance(descent *at, double *moved, pn_err *err)
 {
-    for (int halves = 0; halves < MOST_HALVES; halves++, at->step *= 0.5) {
-        double bend = 0.0;
-        pn_status status;
+    for (int tries = 0; tries < MOST_TRIES; tries++) {
+        pn_status status = try_step(at, moved, err);
 
-        for (size_t j = 0; j < at->n; j++)
-            at->z[j] = at->y[j] - at->step * at->y_slope[j];
-        if (pn_first_nonfinite(at->z, at->n) < at->n)
-            continue;
-        status = at->problem->project(at->problem->self, at->z, err);
-        if (status != PN_OK)
+        if (status != PN_OK && status != PN_EDOMAIN)
             return status;
-        status = slope_at(at, at->z, at->z_slope, err);
-        if (status == PN_EDOMAIN)
-            continue;
-        if (status != PN_OK)
-            return status;
-        *moved = 0.0;
-        for (size_t j = 0; j < at->n; j++) {
-            double d = at->z[j] - at->y[j];
-
-            *moved += d * d;
-            bend += d * (at->z_slope[j] - at->y_slope[j]);
-        }
-        at->ended = *moved <= at->problem->rounding * at->problem->rounding;
-        if (2.0 * at->step * bend <= *moved || at->ended) {
+        if (status == PN_OK && (at->fit <= 1.0 + SLACK || at->ended)) {
             at->problem->reached = bound_of(at);
             return PN_OK;
         }
+        at->step *= status == PN_OK ? fmax(fmin(1.0 / at->fit, 0.95), 0.1) : 0.5;
     }
     return pn_fail(err, PN_ENUMERIC, "mirror step: no step length fits the potential");
 }
 
-/* Momentum for the next step, dropped when it points uphill or leads out of Psi's domain. */
-static pn_status carry_on(descent *at, double before, pn_err *err)
+/* Momentum for the next step, no more than strong convexity has use for, dropped when it points uphill or leads out of Psi's domain. */
+static pn_status carry_on(descent *at, pn_err *err)
 {
-    double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * at->momentum * at->momentum * before / at->step)), uphill = 0.0;
-    double ahead = (at->momentum - 1.0) / next;
+    double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * at->momentum * at->momentum * at->taken / at->step)), uphill = 0.0;
+    double root = sqrt(fmin(at->problem->modulus * at->step, 1.0));
+    double ahead = fmin((at->momentum - 1.0) / next, (1.0 - root) / (1.0 + root));
     pn_status status = PN_EDOMAIN;
     double *old = at->x, *old_slope = at->x_slope;
 
@@ -132,8 +144,13 @@ static pn_status carry_on(descent *at, double before, pn_err *err)
     at->z = old;
     at->z_slope = old_slope;
     at->momentum = next;
-    if (!(uphill > 0.0))
+    at->taken = at->step;
+    if (!(uphill > 0.0) && ahead > 0.0)
         status = slope_at(at, at->y, at->y_slope, err);
+    else if (!(uphill > 0.0)) { /* y is x */
+        memcpy(at->y_slope, at->x_slope, at->n * sizeof *at->y_slope);
+        status = PN_OK;
+    }
     if (status == PN_EDOMAIN) {
         stop_momentum(at);
         status = PN_OK;
@@ -149,9 +166,8 @@ static pn_status run(descent *at, pn_err *err)
     PN_TRY(slope_at(at, at->x, at->x_slope, err));
     stop_momentum(at);
     status = look_at_gap(at, scratch, err);
-    at->step = 1.0;
+    at->step = at->taken = 1.0;
     for (size_t *round = &at->problem->rounds; status == PN_OK && !at->ended && *round < at->problem->most; ++*round) {
-        double before = at->step;
         bool last;
 
         status = pn_stop_asked(err);
@@ -159,11 +175,11 @@ static pn_status run(descent *at, pn_err *err)
             status = advance(at, &moved, err);
         last = at->ended;
         if (status == PN_OK)
-            status = carry_on(at, before, err);
+            status = carry_on(at, err);
         if (status == PN_OK)
             status = look_at_gap(at, at->z, err);
         at->ended = at->ended || last || moved == 0.0;
-        at->step *= 1.1;
+        at->step *= at->fit <= ROOM ? 1.1 : 1.0;
     }
     return status;
 }

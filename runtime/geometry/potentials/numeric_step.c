@@ -14,6 +14,7 @@
 #define UNLIMITED         100000 /* rounds, without a limit, */
 #define UNLIMITED_MEETING 2000   /* and where a projection is an iteration of its own */
 #define TOLERANCE         1e-13
+#define FAR_TOLERANCE     1e-24 /* of |c|^2 over the modulus, in a set without end */
 #define ROUNDING          1e-14
 
 typedef struct over_set {
@@ -95,6 +96,8 @@ static pn_status open_problem(pn_smooth_problem *problem, const pn_potential *p,
             fmax(limit->gap, fmax(ROUNDING * scale, by_support ? 1e-10 * problem->modulus * size * size : 0.0));
     else if (meets)
         problem->gap = TOLERANCE * scale;
+    else if (!pn_set_is_bounded(set)) /* nothing else ends it before rounding does */
+        problem->gap = FAR_TOLERANCE * pn_dot(set->dim, c, c) / problem->modulus;
     if (problem->gap > 0.0 || limit)
         problem->support = NULL;
     return PN_OK;
