@@ -2,8 +2,8 @@
  * vector and beside one pass over it that does to each entry what the step cannot do without: nothing (Euclidean), an
  * exponential (entropy), a power, a power and an exponential (interpolation, where both terms of power s^e + linear s
  * are functions of ln s).  At most ten such passes.
- * Then at 10^4 and 10^5 the step that runs take: from sums of gradients, so without the potential's own.  Over boxes and
- * l1 balls at most five passes: numbers that come from memory, or that exponential; of typed potentials the first
+ * Then at 10^4 and 10^5 the step that runs take: from sums of gradients, so without the potential's own.  Over boxes
+ * and l1 balls at most five passes: numbers that come from memory, or that exponential; of typed potentials the first
  * two derivatives, twice, at each entry: two steps of Newton's method.
  * Depends on: geometry/potentials/custom_potential.h, numeric/simd/simd.h, bench.h.  Run with `make bench`;
  * a word as argument selects lines. */

@@ -17,7 +17,7 @@ describe("planning", function()
     local function plan(progress)
       return pn.solve[solver].plan(objective,
         {epsilon = 1, delta = 1e-6, potential = potential, step = potential and 0.1,
-          preset = potential and "theory", progress = progress})
+          preset = potential and "theory", width = "monte_carlo", progress = progress})
     end
 
     it("shows its progress and can be stopped in " .. solver, function()
@@ -40,15 +40,23 @@ describe("planning", function()
     end)
   end
 
-  it("draws no width that only the printed bound would have", function()
-    -- 12,000 draws of this set took seconds; it lies in the l1 ball: G <= sqrt(2 ln 2p).
+  it("draws no width unless it is asked to", function()
+    -- 12,000 draws of this set took seconds; it lies in the l1 ball.
     local capped = pn.set.l1_ball {dim = p}:intersect(pn.set.linf_ball {dim = p, radius = 0.05})
     local own = pn.objective {data = data, loss = pn.loss.logistic(), set = capped}
     local drawn = false
-    local plan = pn.solve.frank_wolfe_convex.plan(own, {rho = 0.1, iterations = 3, progress = function() drawn = true end})
-    assert.is_false(drawn)
-    assert.is_near(math.sqrt(2 * math.log(2 * p)), plan.lines["width G of C"], 1e-9)
-    assert.is_true(plan.lines["width G of C"] > pn.width(capped, {tol = 0.3}).low)
-    assert.is_number(plan.bound)
+    local function plan(budget)
+      budget.rho, budget.progress = 0.1, function() drawn = true end
+      return pn.solve.frank_wolfe_convex.plan(own, budget)
+    end
+    for _, budget in ipairs {{iterations = 3}, {}, {width = "bound"}} do
+      local made = plan(budget)
+      assert.is_false(drawn)
+      assert.is_near(pn.width(pn.set.l1_ball {dim = p}).value, made.lines["width G of C"], 1e-9)
+      assert.is_number(made.bound)
+    end
+    local by_draws = plan {width = "monte_carlo", iterations = 3}
+    assert.is_true(drawn)
+    assert.is_true(by_draws.lines["width G of C"] < 0.9 * pn.width(pn.set.l1_ball {dim = p}).value)
   end)
 end)

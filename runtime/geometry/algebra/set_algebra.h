@@ -21,6 +21,8 @@ bool pn_set_intersection_parts(const pn_set *set, const pn_set **a, const pn_set
  *  the product is; `set` itself, kept, for all of them.  Errors: PN_EUNSUPPORTED where they cut through a factor (names
  *  it, and its coordinates from 1); PN_EDIM where there are not so many; PN_ENOMEM. */
 pn_status pn_set_slice(pn_set **out, const pn_set *set, size_t first, size_t count, pn_err *err);
+/** The sets of C:hull(D), likewise. */
+bool pn_set_hull_parts(const pn_set *set, const pn_set **a, const pn_set **b);
 /** factor * set + shift[dim], shift NULL for none: `set` itself, kept, where that is no change. */
 pn_status pn_set_moved(pn_set **out, const pn_set *set, double factor, const double *shift, pn_err *err);
 /** {(x, y) : weight[0] N_a(x)^2 + weight[1] N_b(y)^2 <= 1} for the gauges of two symmetric sets with supports, or

@@ -157,6 +157,15 @@ pn_status pn_set_hull(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
     return PN_OK;
 }
 
+bool pn_set_hull_parts(const pn_set *set, const pn_set **a, const pn_set **b)
+{
+    if (!pn_is_composite(set, "hull"))
+        return false;
+    *a = pn_as_composite(set)->a;
+    *b = pn_as_composite(set)->b;
+    return true;
+}
+
 /* Of conv(C u -C), where C knows it. */
 static pn_status reflected_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {

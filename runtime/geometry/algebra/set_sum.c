@@ -1,7 +1,8 @@
 /* set_sum.c -- the Minkowski sum C + D = {x + y : x in C, y in D}.  Support function, radius and width add; projection,
  * gauge and membership are found from the support.
  *
- * Where both parts are projected on by formulas, the point nearest to z is approached by turns, which takes no memory of points:
+ * Where both parts are projected on by formulas, the point nearest to z is approached by turns, which keep no list of
+ * support points:
  *     y = P_D(z - ahead),  x = P_C(z - y),
  * the accelerated projected gradient method for half the squared distance of z - x to D, as a function of x in C, with
  * restarts.  The residual w = z - x - y is normal to C at x, so that for v in C + D

@@ -126,7 +126,8 @@ static pn_status advance(descent *at, double *moved, pn_err *err)
     return pn_fail(err, PN_ENUMERIC, "mirror step: no step length fits the potential");
 }
 
-/* Momentum for the next step, no more than strong convexity has use for, dropped when it points uphill or leads out of Psi's domain. */
+/* Momentum for the next step, no more than strong convexity has use for, dropped when it points uphill or leads out of
+ * Psi's domain. */
 static pn_status carry_on(descent *at, pn_err *err)
 {
     double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * at->momentum * at->momentum * at->taken / at->step)), uphill = 0.0;

@@ -103,6 +103,11 @@ static pn_status euclidean_step(const pn_potential *self, const pn_set *set, con
 {
     if (!pn_set_can_project(set))
         return PN_EUNSUPPORTED;
+    if (!center_of(self) && set->ops->project) { /* c is finite, as the doors see to */
+        if (x != c)
+            memcpy(x, c, set->dim * sizeof *x);
+        return set->ops->project(set, x, err);
+    }
     (void)euclidean_inverse(self, c, set->dim, x, NULL);
     return pn_set_project(set, x, set->dim, err);
 }

@@ -19,6 +19,7 @@
 /* Points stay that far inside the ball, relatively: at its border the gradient is infinite. */
 #define INSIDE 0x1p-48
 #define ROUNDS 200
+#define FAR    300.0 /* where e^(-2 u) is in range, to all digits */
 
 typedef struct signed_entropy {
     pn_potential base;
@@ -127,28 +128,31 @@ static pn_status signed_entropy_gradient(const pn_potential *self, const double 
 static void from_sums(double radius, const double *c, size_t n, double *x)
 {
     const pn_simd *simd = pn_simd_best();
-    double top = pn_potential_magnitude(c, n) / radius, whole = 0.0, lost = 0.0, up[PN_POTENTIAL_PIECE],
-           down[PN_POTENTIAL_PIECE];
+    double top = pn_potential_magnitude(c, n) / radius, won = 0.0, lost = 0.0, whole, factor;
+    double up[PN_POTENTIAL_PIECE], down[PN_POTENTIAL_PIECE], across = top < FAR ? exp(-2.0 * top) : 0.0;
 
     for (size_t at = 0; at < n; at += PN_POTENTIAL_PIECE) {
         size_t count = n - at < PN_POTENTIAL_PIECE ? n - at : PN_POTENTIAL_PIECE;
 
-        for (size_t j = 0; j < count; j++) {
-            double u = fabs(c[at + j]) / radius;
-
-            up[j] = u - top;
-            down[j] = -u - top;
+        for (size_t j = 0; j < count; j++)
+            up[j] = fabs(c[at + j]) / radius - top;
+        if (across == 0.0) {
+            for (size_t j = 0; j < count; j++)
+                down[j] = -fabs(c[at + j]) / radius - top;
+            simd->exp(count, down, down);
         }
         simd->exp(count, up, up);
-        simd->exp(count, down, down);
-        whole += pn_sum(count, up) + pn_sum(count, down);
+        for (size_t j = 0; j < count && across > 0.0; j++) /* e^(-2 top) / e^(u - top): a division costs less */
+            down[j] = across / up[j];
+        won += pn_sum(count, up);
         lost += pn_sum(count, down);
         for (size_t j = 0; j < count; j++)
             x[at + j] = copysign(up[j] - down[j], c[at + j]);
     }
-    radius *= 2.0 * lost < INSIDE * whole ? 1.0 - INSIDE : 1.0;
+    whole = won + lost;
+    factor = radius * (2.0 * lost < INSIDE * whole ? 1.0 - INSIDE : 1.0) / whole;
     for (size_t j = 0; j < n; j++)
-        x[j] = x[j] / whole * radius;
+        x[j] *= factor;
 }
 
 /* Its domain is the ball: all of space, and larger balls, are no other constraint. */

@@ -170,12 +170,20 @@ pn_status pn_plan_start(double **start, const char *owner, const pn_objective *o
 /** For plans.  Errors: PN_EINVAL without a set; PN_EUNSUPPORTED for one that is not bounded. */
 pn_status pn_plan_need_bounded_set(const pn_plan *plan, pn_err *err);
 
+/** For plans, "bound" and "monte_carlo": what PN_WIDTH_PARAM chooses among. */
+extern const char *const pn_plan_widths[];
+#define PN_WIDTH_PARAM(where)                                                                                          \
+    { "width", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_plan_widths,                                                    \
+      "the Gaussian width in the risk bound" where ": its formula, else an upper bound without draws; monte_carlo: "   \
+      "the mean of draws, about two seconds of them, with a certified interval whose upper end counts" }
+
 /**
- * For plans: the width of a bounded set to 1% of sqrt(G^2 + r^2), r the smaller of its l2 radius and half its diameter,
- * at confidence 0.99.  Bounds take its upper end.  *out is untouched on failure.
+ * For plans: the width of a bounded set by its formula, else, `how` being the option's, from above without draws, or by
+ * draws to 1% of sqrt(G^2 + r^2) at confidence 0.99, r the smaller of its l2 radius and half its diameter, in about two
+ * seconds.  Bounds take its upper end.  *out holds nothing of use after a failure.
  */
-pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err);
-/** The same where it is only for the bound that is printed: an upper bound where there is no formula, without draws. */
+pn_status pn_plan_width(pn_width *out, const pn_set *set, const pn_arg *how, pn_task *task, pn_err *err);
+/** The same without draws. */
 pn_status pn_plan_width_at_most(pn_width *out, const pn_set *set, pn_err *err);
 /** Its line, `name`, of the set that is called `of`. */
 void pn_plan_explain_width(pn_plan *plan, const char *name, const char *of, const pn_width *width);

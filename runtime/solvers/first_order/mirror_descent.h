@@ -3,6 +3,7 @@
 #ifndef PN_SOLVERS_MIRROR_DESCENT_H
 #define PN_SOLVERS_MIRROR_DESCENT_H
 
+#include "oracle/gradient_batch.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/engine/first_order.h"
 #include "solvers/engine/schedule.h"
@@ -78,7 +79,8 @@ enum {
     MD_AVERAGE,
     MD_COVARIANCE,
     MD_ORACLE,
-    MD_BATCH
+    MD_BATCH,
+    MD_WIDTH = MD_BATCH + PN_BATCH_OPTIONS
 };
 
 /** The settings of the plan, which follows the theorem or not. */

@@ -50,6 +50,7 @@ const pn_param md_params[] = {
       "function(theta) -> an unbiased sample of the gradient, of that covariance, instead of the objective's "
       "gradient" },
     PN_BATCH_PARAMS,
+    PN_WIDTH_PARAM(" of the theory"),
     PN_PARAM_END,
 };
 
@@ -185,7 +186,7 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
                             .self = at->theory ? (const void *)&with : at,
                             .range = own[MD_RANGE].given ? own[MD_RANGE].real : 0.0,
                             .favour = at->theory ? 1.0 : TIE,
-                            .widths = at->theory };
+                            .widths = at->theory ? &own[MD_WIDTH] : NULL };
 
     PN_TRY(read_problem(at, wish.start, err));
     at->given = with.given;

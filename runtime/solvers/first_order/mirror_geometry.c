@@ -27,7 +27,7 @@ static double margin_over(const pn_set *ball, const pn_objective *objective)
     return most * (1.0 + 1e-14);
 }
 
-static pn_status measure_ball(pn_mirror_geometry *of, const pn_plan *plan, bool widths, pn_err *err)
+static pn_status measure_ball(pn_mirror_geometry *of, const pn_plan *plan, const pn_arg *widths, pn_err *err)
 {
     const pn_objective *objective = plan->objective;
     double slope = pn_objective_bounds(objective)->reg.gradient;
@@ -40,7 +40,7 @@ static pn_status measure_ball(pn_mirror_geometry *of, const pn_plan *plan, bool 
     of->regular = pn_objective_regulariser(objective) ? ball->ops->radius(ball, PN_L1) * slope : 0.0;
     of->margin = margin_over(ball, objective);
     if (widths) {
-        status = pn_plan_width(&of->width, ball, plan->request.task, err);
+        status = pn_plan_width(&of->width, ball, widths, plan->request.task, err);
         of->G2R2 = of->width.high * of->width.high + of->R * of->R; /* high: the bound is to hold */
     } else {
         status = pn_norm_dual_square(of->potential->norm, p, &of->G2R2, err);
@@ -342,6 +342,11 @@ pn_status pn_mirror_move(const pn_mirror_space *self, pn_mirror_point *at, const
 
 /* ---- explanation ---- */
 
+static bool has_width(const pn_mirror_geometry *of)
+{
+    return of->width.confidence > 0.0;
+}
+
 void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan)
 {
     char text[160], norm[96];
@@ -352,8 +357,8 @@ void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan)
                      of->potential->strong_convexity, norm);
     if (of->other_ratio > 0.0)
         pn_plan_add(plan, "gain of geometry", of->other_ratio, "%s with %s over that with this one",
-                    of->width.method == PN_WIDTH_AUTO ? "what noise costs" : "the risk bound", of->other);
-    if (of->width.method == PN_WIDTH_AUTO) {
+                    !has_width(of) ? "what noise costs" : "the risk bound", of->other);
+    if (!has_width(of)) {
         pn_plan_add(plan, "noise trace K", of->K,
                     "sup tr of the potential's inverse Hessian; Theorem 3.2 has G^2 + R^2%s %.4g",
                     of->G2R2 == of->K ? " =" : " <=", of->G2R2);

@@ -51,7 +51,8 @@ typedef struct pn_mirror_wish {
     const void *self;                                               /* its second argument */
     double range;                                                   /* declared of the potential over the set, or 0 */
     double favour; /* the Euclidean one is taken where its risk is at most that many times the other's */
-    bool widths;   /* of the theorems of Talwar, Thakurta and Zhang: compute G, and choose among their potentials */
+    /* The option, for the theorems of Talwar, Thakurta and Zhang, which need G: choose among their potentials, too. */
+    const pn_arg *widths;
 } pn_mirror_wish;
 
 /** Fill *of; its potential is then `space`'s, also after a failure.  Without a set the potential is Euclidean and the

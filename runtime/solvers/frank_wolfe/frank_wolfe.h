@@ -5,6 +5,7 @@
 #ifndef PN_SOLVERS_FRANK_WOLFE_H
 #define PN_SOLVERS_FRANK_WOLFE_H
 
+#include "oracle/gradient_batch.h"
 #include "oracle/question.h"
 #include "solvers/engine/schedule.h"
 
@@ -25,7 +26,7 @@ extern const char *const fw_steps[];
 
 extern const pn_param fw_params[], fw_convex_params[];
 enum { FW_SELECTION = 0, FW_STEP };
-enum { FW_CONVEX_STEP = 0, FW_CONVEX_BATCH };
+enum { FW_CONVEX_STEP = 0, FW_CONVEX_BATCH, FW_CONVEX_WIDTH = FW_CONVEX_BATCH + PN_BATCH_OPTIONS };
 
 /* What the predictions are computed from, public all of it. */
 typedef struct fw_problem {

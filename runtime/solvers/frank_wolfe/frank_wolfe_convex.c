@@ -17,6 +17,7 @@
 const pn_param fw_convex_params[] = {
     FW_STEP_PARAM,
     PN_BATCH_PARAMS,
+    PN_WIDTH_PARAM(" and the default number of steps"),
     PN_PARAM_END,
 };
 
@@ -68,16 +69,13 @@ static void explain_paper(fw_plan *plan, const fw_problem *at, const pn_arg *com
                     "ln(T/delta)");
 }
 
-static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, pn_err *err)
+static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     pn_width width;
     bool limited;
     pn_status status;
 
-    if (common[PN_OPT_ITERATIONS].given) /* then G is for the bound alone */
-        PN_TRY(pn_plan_width_at_most(&width, at->set, err));
-    else
-        PN_TRY(pn_plan_width(&width, at->set, at->request->task, err));
+    PN_TRY(pn_plan_width(&width, at->set, &own[FW_CONVEX_WIDTH], at->request->task, err));
     limited = choose_steps(plan, at, &width, &common[PN_OPT_ITERATIONS]);
     pn_plan_add(&plan->base, "records n", at->n, "public");
     pn_plan_add(&plan->base, "Lipschitz L", plan->noise.lipschitz, "max l2 norm of a record's gradient, %s",
@@ -109,7 +107,7 @@ pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own,
         fw_plan_nonprivate(plan, &at, common);
         PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));
     } else {
-        PN_TRY(plan_private(plan, &at, common, err));
+        PN_TRY(plan_private(plan, &at, common, own, err));
     }
     return fw_choose_step(plan, &at, err);
 }

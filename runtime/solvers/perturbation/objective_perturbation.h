@@ -84,7 +84,7 @@ pn_status op_minimise(const op_problem *at, const op_choice *made, const char *l
                       double *theta, pn_oracle *ask, pn_err *err);
 
 extern const pn_param op_params[];
-enum { OP_LAMBDA = 0, OP_SPLIT, OP_TOLERANCE, OP_APPROXIMATE, OP_UNPROVEN, OP_ACCOUNTANT };
+enum { OP_LAMBDA = 0, OP_SPLIT, OP_TOLERANCE, OP_APPROXIMATE, OP_UNPROVEN, OP_ACCOUNTANT, OP_WIDTH };
 
 pn_status op_fill(pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
 

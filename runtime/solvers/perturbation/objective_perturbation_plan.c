@@ -32,6 +32,7 @@ const pn_param op_params[] = {
     { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_accountant_names,
       "pld: least noise, charged as a whole; rdp: adds up with a ledger's other charges.  Default: pld, but rdp with "
       "ledger= or rho=" },
+    PN_WIDTH_PARAM(" and the default lambda"),
     PN_PARAM_END,
 };
 
@@ -247,11 +248,11 @@ static void explain_risk(pn_plan *plan, const op_problem *at, const op_choice *m
 }
 
 /* The Gaussian width of the set, from above. */
-static pn_status measure_width(const op_problem *at, double *width, pn_err *err)
+static pn_status measure_width(const op_problem *at, const pn_arg *how, double *width, pn_err *err)
 {
     pn_width found = { .high = NAN };
 
-    PN_TRY(at->set ? pn_plan_width(&found, at->set, at->request->task, err) : PN_OK);
+    PN_TRY(at->set ? pn_plan_width(&found, at->set, how, at->request->task, err) : PN_OK);
     *width = found.high;
     return PN_OK;
 }
@@ -336,7 +337,7 @@ static pn_status plan_private(op_plan *plan, const pn_arg *common, const pn_arg 
     const char *rule;
 
     PN_TRY(choose_accountant(at, &own[OP_ACCOUNTANT], paper, err));
-    PN_TRY(measure_width(at, &width, err));
+    PN_TRY(measure_width(at, &own[OP_WIDTH], &width, err));
     if (exact && at->request->ledger && !pn_request_is_lesson(at->request))
         return pn_fail(err, PN_EPRIVACY,
                        "%s: approximate=false is exact up to rounding only, which no real budget can pay for",
