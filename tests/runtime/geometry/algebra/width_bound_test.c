@@ -1,6 +1,6 @@
 /* width_bound_test.c -- upper bounds of widths: exact where a formula is known, what the rules say of sets made of
- * sets, and never below what draws certify.  The draws' lower ends are above the width with probability 1e-9 each, before
- * their seed was fixed.
+ * sets, and never below what draws certify: before their seed was fixed each lower end was above the width with
+ * probability 1e-9.
  * Depends on: geometry/algebra/width_bound.h, geometry/algebra/set_algebra.h, check.h. */
 #include <math.h>
 #include <stdlib.h>
