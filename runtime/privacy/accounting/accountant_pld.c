@@ -180,7 +180,6 @@ static double greatest_loss(const pld_accountant *self)
 static pn_status ask(pld_accountant *self, double delta, pn_err *err)
 {
     cache *c = self->cache;
-    pn_pld_options options = { .step = self->step };
     pn_pld_bounds ideal = { 0.0, INFINITY };
     pn_slack slack = pn_terms_slack(&self->terms);
     pn_status status = collect(self, err);
@@ -188,10 +187,8 @@ static pn_status ask(pld_accountant *self, double delta, pn_err *err)
     if (status != PN_OK)
         return status;
     c->high = pn_terms_epsilon(&self->terms, delta, &c->order);
-    options.order = c->order;
-    options.guess = c->high;
     if (delta > 0.0)
-        status = pn_pld_epsilon(&ideal, self->records, self->count, pn_ideal_delta(delta), &options, err);
+        status = pn_pld_epsilon(&ideal, self->records, self->count, pn_ideal_delta(delta), self->step, err);
     else
         ideal.low = self->count ? greatest_loss(self) : 0.0;
     if (status != PN_OK)
@@ -237,18 +234,16 @@ static pn_status delta(const pn_accountant *base, double at_epsilon, double *out
 {
     pld_accountant *self = mutable_of(base);
     pn_slack slack = pn_terms_slack(&self->terms);
-    pn_pld_options options = { .step = self->step };
     pn_pld_bounds ideal;
     pn_status status = PN_OK;
 
     if (!self->cache->has_delta || self->cache->epsilon != at_epsilon) {
         double by_rdp = pn_terms_delta(&self->terms, at_epsilon);
 
-        options.guess = at_epsilon;
         status = collect(self, err);
         if (status == PN_OK)
             status =
-                pn_pld_delta(&ideal, self->records, self->count, fmax(0.0, at_epsilon - slack.epsilon), &options, err);
+                pn_pld_delta(&ideal, self->records, self->count, fmax(0.0, at_epsilon - slack.epsilon), self->step, err);
         if (status != PN_OK)
             return status;
         self->cache->delta_high = fmin(by_rdp, pn_slack_delta(ideal.high, at_epsilon, slack));

@@ -1,44 +1,53 @@
-/* pld.c -- bounds on epsilon and delta of composed records: lattice, tilt, window, Fourier coefficients, root.
- * Depends on: pld.h, pld_side.h, pld_single.h, numeric/fft.h.  Used by: accountant_pld.c.
- * Spec: accounting.md section 5.
+/* pld.c -- bounds on epsilon and delta of composed records: knots, laws, tilt, coefficients, root.
+ * Depends on: pld.h, pld_side.h, pld_single.h.  Used by: accountant_pld.c.  Spec: accounting.md section 5.
  *
- * The certificate.  Lattice laws above and below the record (pld_law.c); mass outside the window, dropped frequencies
- * and rounding of the transform (pld_side.c); rounding of the tails, which is the same as P, Q and the knots being off
- * by a relative 2^-48 a record, and of the tilt: delta times (1 +- 2^-44 records),
+ * The certificate.  Laws above and below the record (pld_law.c); payoffs above and below the hockey stick, copies,
+ * dropped frequencies and rounding of the sums (pld_side.c); rounding of the tails, which is the same as P, Q and the
+ * knots being off by a relative 2^-48 a record, and of the tilt: delta times (1 +- 2^-44 records),
  * epsilon +- 2^-49 (128 + 4 max|L|) a record. */
 #include <math.h>
+#include <stdint.h>
 
 #include "core/alloc.h"
-#include "numeric/fft.h"
 #include "privacy/accounting/pld.h"
 #include "privacy/accounting/pld_side.h"
 #include "privacy/accounting/pld_single.h"
 
-#define MAX_POINTS   ((double)(1 << 22))
-#define FARTHEST     0x1p61 /* steps from 0: where a window begins is an integer */
-#define MAX_TOTAL    ((double)(1 << 23))
-#define MAX_ATTEMPTS 6
-#define ROOT_STEPS   44
-#define EXPENSIVE    1e5
-#define HARDLY       0.8 /* of the width is left: a finer lattice gains no more than its rounding and cut tails lose */
+#define CUT_SHARE  1e-6  /* of delta: what may have a loss beyond the knots */
+#define KNOT_WIDTH 4e-6  /* of epsilon: what the laws may differ by */
+#define KNOT_SHARE 2e-5  /* of delta: the same, in parts with large losses */
+#define KNOTS      3000  /* of all records together, from which on they may differ by more */
+#define FIRST      256   /* frequencies */
+#define PER_LAW    50.0  /* products that a power is worth, ... */
+#define PER_PART   150.0 /* ... and that an entry of the payoff is */
+#define LAST       ((size_t)1 << 17)
+#define LAST_ASKED ((size_t)1 << 19) /* with a step */
+#define SEEN       3                 /* rounds, by which time a guess is known to be bad */
+#define NEAR       0.6
+#define STILL      6   /* rounds after which ... */
+#define HARDLY     0.9 /* of the width is left: more frequencies gain nothing */
+#define EVEN       0.2 /* of the widest gap: parts that are refined with that one */
+#define GUESSES    4
+#define ROOT_STEPS 60
+#define ROOT_ERROR 1e-12 /* of ln delta */
 
 typedef struct problem {
     const pn_pld_record *records;
     size_t n;
-    double h, delta, epsilon; /* the question: delta, or epsilon when delta is 0 */
-    bool by_transform;
-    pn_cells *cells[2];           /* dominating; attained, where it is another pair */
-    pn_law *laws[2];              /* upper, lower */
-    double shift, factor, points; /* points: of all lattices and the window, together */
+    double step, delta, epsilon; /* the question: delta, or epsilon when delta is 0 */
+    pn_cells *cells;             /* of one side */
+    pn_law *laws[2];             /* upper, lower */
+    double shift, factor;
+    bool apart;
     pn_pld_bounds answer;
 } problem;
 
-static double total_count(const pn_pld_record *records, size_t n)
+static double total_count(const problem *self)
 {
     double sum = 0.0;
 
-    for (size_t r = 0; r < n; r++)
-        sum += (double)records[r].count;
+    for (size_t r = 0; r < self->n; r++)
+        sum += (double)self->records[r].count;
     return sum;
 }
 
@@ -46,395 +55,418 @@ static double total_count(const pn_pld_record *records, size_t n)
 
 static pn_status problem_init(problem *self, pn_err *err)
 {
-    bool enough = true;
-
-    for (size_t i = 0; i < 2; i++) {
-        self->cells[i] = pn_calloc(self->n, sizeof *self->cells[i]);
-        self->laws[i] = pn_calloc(self->n, sizeof *self->laws[i]);
-        enough = enough && self->cells[i] && self->laws[i];
-    }
-    return enough ? PN_OK : pn_fail(err, PN_ENOMEM, "accountant.pld: out of memory for %zu records", self->n);
-}
-
-static void clear_laws(problem *self)
-{
-    for (size_t i = 0; i < 2; i++)
-        for (size_t r = 0; r < self->n; r++)
-            pn_law_clear(&self->laws[i][r]);
+    self->cells = pn_calloc(self->n, sizeof *self->cells);
+    self->laws[0] = pn_calloc(self->n, sizeof *self->laws[0]);
+    self->laws[1] = pn_calloc(self->n, sizeof *self->laws[1]);
+    return pn_made(self->cells && self->laws[0] && self->laws[1], err, "accountant.pld: out of memory for %zu records",
+                   self->n);
 }
 
 static void clear_cells(problem *self)
 {
-    for (size_t i = 0; i < 2; i++)
-        for (size_t r = 0; r < self->n; r++)
-            pn_cells_clear(&self->cells[i][r]);
+    for (size_t r = 0; r < self->n; r++)
+        pn_cells_clear(&self->cells[r]);
+}
+
+static void clear_laws(problem *self, size_t side)
+{
+    for (size_t r = 0; r < self->n; r++)
+        pn_law_clear(&self->laws[side][r]);
 }
 
 static void problem_clear(problem *self)
 {
-    if (self->laws[0] && self->laws[1])
-        clear_laws(self);
-    if (self->cells[0] && self->cells[1])
+    if (self->cells)
         clear_cells(self);
     for (size_t i = 0; i < 2; i++) {
-        pn_free(self->cells[i]);
+        if (self->laws[i])
+            clear_laws(self, i);
         pn_free(self->laws[i]);
     }
+    pn_free(self->cells);
 }
 
 /* ---- laws ---- */
 
-static pn_status make_cells(problem *self, pn_err *err)
+static const pn_pair *pair_of(const pn_pld_record *record, bool upper)
 {
-    double tail = (self->delta > 0.0 ? 1e-9 * self->delta : 1e-26) / total_count(self->records, self->n);
-    pn_status status = PN_OK;
+    return upper || record->same ? &record->dominating : &record->attained;
+}
 
-    self->shift = 0.0;
-    self->factor = PN_PLD_SHARE;
-    for (size_t r = 0; r < self->n && status == PN_OK; r++) {
-        const pn_pld_record *record = &self->records[r];
-        pn_cells *c = &self->cells[0][r];
-        double count = (double)record->count;
+/* What the parts of a side, made from rough laws, want to know of record r. */
+static void plan_parts(const pn_side *side, size_t r, pn_cells_part *parts)
+{
+    pn_law *law = &side->laws[r];
 
-        status = pn_cells_new(c, &record->dominating, self->h, tail, err);
-        if (status == PN_OK && !record->same)
-            status = pn_cells_new(&self->cells[1][r], &record->attained, self->h, tail, err);
-        self->shift += count * 0x1p-49 *
-                       (128.0 + 4.0 * fmax(fabs((double)c->first), fabs((double)c->first + (double)c->n)) * c->h);
-        self->factor += count * 0x1p-44;
-        self->points += (double)c->n;
-        if (status == PN_OK && self->points > MAX_TOTAL)
-            status = pn_fail(err, PN_EUNSUPPORTED,
-                             "accountant.pld: a step of %g needs more than %.0f points for %zu different events",
-                             self->h, MAX_TOTAL, self->n);
+    for (size_t i = 0; i < side->count; i++) {
+        const pn_part *part = &side->parts[i];
+        size_t to = pn_law_until(law, part->to), from = isinf(part->from) ? to : pn_law_until(law, part->from);
+        double t = part->tilt, scale = pn_law_log_mgf(law, t, 0, from), share = 3.0 / KNOTS * KNOT_SHARE, beyond = 1.0;
+
+        if (isinf(part->from))
+            share = 3.0 / KNOTS * t * KNOT_WIDTH * fmax(side->guess, 1e-3);
+        else
+            beyond = -expm1(-law->count * log1p(exp(pn_law_log_mgf(law, t, from, to) - scale)));
+        parts[i] = (pn_cells_part){
+            t, scale, part->from, part->to, law->count / share, law->count / share / fmax(beyond, 1e-300)
+        };
+        if (isinf(part->from))
+            parts[i].from = INFINITY;
     }
-    return status;
+}
+
+/* Knots for the parts of `rough`, or without parts.  *fits is false when there would be more than `most`. */
+static pn_status make_cells(problem *self, const pn_side *rough, bool upper, bool mirrored, double tolerance,
+                            size_t most, bool *fits, pn_err *err)
+{
+    double share = self->delta > 0.0 ? CUT_SHARE * self->delta : 1e-26, count = total_count(self);
+    pn_cells_part parts[PN_SIDE_PARTS];
+    size_t knots = 0;
+
+    *fits = true;
+    clear_cells(self);
+    for (size_t r = 0; r < self->n && *fits; r++) {
+        const pn_pld_record *record = &self->records[r];
+        pn_cells_plan plan = { .tail = share / count,
+                               .mirrored = mirrored && record->two_directions,
+                               .parts = parts,
+                               .count = rough ? rough->count : 0,
+                               .tolerance = tolerance };
+
+        if (rough)
+            plan_parts(rough, r, parts);
+        plan.most = most - knots;
+        PN_TRY(pn_cells_new(&self->cells[r], pair_of(record, upper), &plan, err));
+        *fits = self->cells[r].n > 0;
+        knots += self->cells[r].n;
+    }
+    return PN_OK;
 }
 
 static pn_status make_laws(problem *self, bool upper, bool mirrored, pn_err *err)
 {
-    pn_status status = PN_OK;
+    size_t side = upper ? 0 : 1;
 
-    for (size_t r = 0; r < self->n && status == PN_OK; r++) {
+    clear_laws(self, side);
+    for (size_t r = 0; r < self->n; r++) {
         const pn_pld_record *record = &self->records[r];
-        bool turn = mirrored && record->two_directions;
-        const pn_cells *cells = &self->cells[upper || record->same ? 0 : 1][r];
 
-        status = pn_law_new(&self->laws[upper ? 0 : 1][r], cells, upper, turn, (double)record->count, err);
+        PN_TRY(pn_law_new(&self->laws[side][r], &self->cells[r], upper, mirrored && record->two_directions,
+                          (double)record->count, err));
     }
-    return status;
+    return PN_OK;
 }
 
-/* ---- composition ---- */
-
-static pn_status compose(problem *self, pn_side sides[2], bool *fits, pn_err *err)
+static void set_rounding(problem *self, const pn_law *laws)
 {
-    double low = fmin(sides[0].lowest, sides[1].lowest), high = fmax(sides[0].highest, sides[1].highest);
-    double points = ceil((high - low) / self->h) + 3.0;
-    bool done = false;
-    pn_status status = PN_OK;
+    double shift = 0.0, factor = PN_PLD_SHARE;
 
-    *fits = points <= MAX_POINTS && fabs(low) / self->h <= FARTHEST; /* false for NaN and infinity too */
-    if (!*fits && isfinite(points)) /* a coarser lattice will do: search tries one, unless the step was asked for */
-        return pn_fail(err, PN_EUNSUPPORTED, "accountant.pld: a step of %g needs %.0f points, at most %.0f are allowed",
-                       self->h, points, MAX_POINTS);
-    if (!*fits)
+    for (size_t r = 0; r < self->n; r++) {
+        const pn_law *law = &laws[r];
+        double most = law->n ? fmax(fabs(law->loss[0]), fabs(law->loss[law->n - 1])) : 0.0;
+
+        shift += law->count * 0x1p-49 * (128.0 + 4.0 * most);
+        factor += law->count * 0x1p-44;
+    }
+    self->shift = fmax(self->shift, shift);
+    self->factor = fmax(self->factor, factor);
+}
+
+/* Parts and tilts for the question: at epsilon, or at delta, of whose answer `at` is a guess, or 0.  Returns a bound on
+ * epsilon. */
+static double tilt(const problem *self, pn_side *side, double at)
+{
+    double first = 0.0, epsilon = self->delta > 0.0 ? at : self->epsilon, left = self->delta - side->infinite;
+
+    if (self->delta > 0.0 && at == 0.0)
+        epsilon = pn_side_epsilon(side, left > 0.0 ? left : self->delta, &first);
+    pn_side_tilt(side, epsilon, first, self->apart);
+    return epsilon;
+}
+
+/* Rough laws say which parts and tilts, and with these the knots are placed; once more if that moves the first tilt. */
+static pn_status refine(problem *self, pn_side *side, bool mirrored, double at, pn_err *err)
+{
+    double before = INFINITY;
+
+    for (int i = 0; i < 3 && fabs(log(side->parts[0].tilt / before)) > 0.2; i++) {
+        double tolerance = 1.0;
+        bool fits = false;
+
+        before = side->parts[0].tilt;
+        for (int j = 0; j < 60 && !fits; j++, tolerance *= 8.0)
+            PN_TRY(make_cells(self, side, side->upper, mirrored, tolerance, KNOTS + 100 * (self->n - 1), &fits, err));
+        PN_TRY(pn_made(fits, err, "accountant.pld: no knots for %zu records", self->n));
+        PN_TRY(make_laws(self, side->upper, mirrored, err));
+        pn_side_init(side, side->laws, self->n, side->upper);
+        (void)tilt(self, side, at);
+    }
+    pn_side_place(side);
+    return PN_OK;
+}
+
+static pn_status make_side(problem *self, pn_side *side, bool upper, bool mirrored, double at, bool *needless,
+                           pn_err *err)
+{
+    double epsilon;
+    bool fits;
+
+    PN_TRY(make_cells(self, NULL, upper, mirrored, 1.0, SIZE_MAX, &fits, err));
+    PN_TRY(make_laws(self, upper, mirrored, err));
+    pn_side_init(side, self->laws[!upper], self->n, upper);
+    epsilon = tilt(self, side, at);
+    *needless = upper && self->delta > 0.0 && epsilon < self->answer.low && side->infinite < self->delta;
+    return *needless ? PN_OK : refine(self, side, mirrored, at, err);
+}
+
+/* The lower law of the same pairs has the same knots, and nearly the same composition. */
+static pn_status make_sides(problem *self, pn_side sides[2], bool mirrored, double at, bool *needless, pn_err *err)
+{
+    bool same = true, unused;
+
+    for (size_t r = 0; r < self->n; r++)
+        same = same && self->records[r].same;
+    pn_side_clear(&sides[0]);
+    pn_side_clear(&sides[1]);
+    PN_TRY(make_side(self, &sides[0], true, mirrored, at, needless, err));
+    if (*needless)
         return PN_OK;
-    self->points += points;
-    for (size_t i = 0; i < 2; i++)
-        pn_side_place(&sides[i], low, points < 32.0 ? 32 : (size_t)points);
-    if (!self->by_transform && points > 2048.0)
-        status = pn_side_by_band(sides, 2, &done, err);
-    if (status != PN_OK || done)
-        return status;
-    for (size_t i = 0; i < 2; i++)
-        pn_side_place(&sides[i], low, pn_fft_size(sides[i].size));
-    return pn_side_by_transform(sides, 2, err);
+    set_rounding(self, sides[0].laws);
+    if (!same)
+        return make_side(self, &sides[1], false, mirrored, at, &unused, err);
+    PN_TRY(make_laws(self, false, mirrored, err));
+    pn_side_init(&sides[1], self->laws[1], self->n, false);
+    pn_side_place_like(&sides[1], &sides[0]);
+    return PN_OK;
 }
 
 /* ---- roots ---- */
 
-static double window_start(const pn_side *side)
+/* A point at which the bound has been evaluated, so that the answer does not rest on its being monotone in numbers: an
+ * upper epsilon at which it is at most delta (+inf when none was found), or a lower one at which it is at least delta (0
+ * for none). */
+static double solve(const pn_side *side, double delta, double start)
 {
-    return side->offset + (double)side->first * side->h;
-}
+    double low = 0.0, high = INFINITY, at = start, sign = side->upper ? -1.0 : 1.0, goal = log(delta), slope, value;
 
-static double window_low(const pn_side *side)
-{
-    return fmax(0.0, window_start(side));
-}
+    if (side->infinite >= delta)
+        return side->upper ? INFINITY : start;
+    for (int i = 0; i < ROOT_STEPS && (isinf(high) || high - low > 0x1p-51 * high); i++) {
+        double next;
 
-static double window_high(const pn_side *side)
-{
-    return side->offset + (double)(side->first + (int64_t)side->size) * side->h;
-}
-
-/* Both return a point that has been evaluated, so that the answer does not rest on the bounds being monotone in
- * numbers: an upper epsilon at which the bound is at most delta (+inf when the window holds none) ... */
-static double solve_upper(const pn_side *side, double delta)
-{
-    double low = window_low(side), high = fmax(low, window_high(side));
-
-    if (pn_side_delta(side, low) <= delta)
-        return low;
-    if (!(pn_side_delta(side, high) <= delta))
-        return INFINITY;
-    for (int i = 0; i < ROOT_STEPS && high - low > 1e-15 * high; i++) {
-        double middle = 0.5 * (low + high);
-
-        if (pn_side_delta(side, middle) <= delta)
-            high = middle;
+        value = log(pn_side_delta(side, at, &slope)) - goal;
+        if (value <= 0.0)
+            high = at;
         else
-            low = middle;
+            low = at;
+        if (value * sign >= 0.0 && fabs(value) <= ROOT_ERROR)
+            break;
+        if (value <= 0.0 && at == 0.0)
+            break;
+        next = at - (value - 0.5 * sign * ROOT_ERROR) / slope;
+        if (!(next > low && next < high))
+            next =
+                isinf(high) ? 2.0 * at + 1.0 / side->parts[0].tilt : (low == 0.0 && i < 4 ? 0.0 : 0.5 * (low + high));
+        at = next;
     }
-    return high;
-}
-
-/* ... or a lower one at which it is at least delta (0 for none).  Far below the answer the allowance hides it, so the
- * search starts from the upper one. */
-static double solve_lower(const pn_side *side, double delta, double upper)
-{
-    double high = fmin(upper, window_high(side)), bottom = window_low(side),
-           step = fmin(side->h, 1.0 / side->tilt) / 16.0, low;
-
-    for (low = high; !(pn_side_delta(side, low) >= delta); step *= 2.0) {
-        if (low <= bottom)
-            return 0.0;
-        high = low;
-        low = fmax(bottom, low - step);
-    }
-    for (int i = 0; i < ROOT_STEPS && high - low > 1e-15 * high; i++) {
-        double middle = 0.5 * (low + high);
-
-        if (pn_side_delta(side, middle) >= delta)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return side->upper ? high : low;
 }
 
 /* ---- one direction ---- */
 
-/* delta at self->epsilon, which rounding has moved by at most `shift`.  Hockey sticks are defined left of 0 too, where
- * the window begins when the question is epsilon = 0; and they fall, so that beyond the window its end is an upper
- * bound, and 0 a lower one. */
+/* delta at self->epsilon, which rounding has moved by at most `shift`. */
 static pn_pld_bounds delta_at(const problem *self, const pn_side sides[2], double shrink, double grow)
 {
-    double above = fmin(self->epsilon - self->shift, window_high(&sides[0])), below = self->epsilon + self->shift;
-    pn_pld_bounds found = { 0.0, 1.0 };
+    pn_pld_bounds found;
+    double unused;
 
-    if (above >= window_start(&sides[0]))
-        found.high = fmin(1.0, pn_side_delta(&sides[0], above) * grow);
-    if (below >= window_start(&sides[1]) && below <= window_high(&sides[1]))
-        found.low = pn_side_delta(&sides[1], below) * shrink;
+    found.high = fmin(1.0, pn_side_delta(&sides[0], self->epsilon - self->shift, &unused) * grow);
+    found.low = pn_side_delta(&sides[1], self->epsilon + self->shift, &unused) * shrink;
     return found;
 }
 
-static void take(problem *self, const pn_side sides[2])
+static pn_pld_bounds ask(const problem *self, const pn_side sides[2])
 {
     double shrink = 1.0 - fmin(1.0, self->factor), grow = 1.0 + self->factor;
     pn_pld_bounds found;
 
-    if (self->delta > 0.0) {
-        found.high = solve_upper(&sides[0], self->delta * shrink);
-        found.low = solve_lower(&sides[1], self->delta * grow, found.high) - self->shift;
-        found.high += self->shift;
-    } else {
-        found = delta_at(self, sides, shrink, grow);
+    if (self->delta == 0.0)
+        return delta_at(self, sides, shrink, grow);
+    found.high = solve(&sides[0], self->delta * shrink, sides[0].guess) + self->shift;
+    found.low = fmax(0.0, solve(&sides[1], self->delta * grow, fmin(found.high, sides[1].guess)) - self->shift);
+    return found;
+}
+
+/* Products that more frequencies are worth, by how far apart the bounds are. */
+static double worth(const problem *self, pn_pld_bounds found)
+{
+    double width = found.high - found.low, relative = isinf(width) ? 1.0 : width / found.high;
+
+    if (self->delta == 0.0)
+        relative *= 0.1;
+    else if (width < 1e-8 + 4.0 * self->shift)
+        return 0.0;
+    if (!(relative > 1e-9))
+        return 0.0;
+    if (relative > 2e-5)
+        return relative > 5e-3 && width > 5e-5 ? 4e7 : 2.4e7;
+    return relative > 5e-7 ? 1.4e7 : 1e6;
+}
+
+static double atoms_of(const pn_part *part)
+{
+    double sum = PER_PART;
+
+    for (size_t r = 0; r < part->n; r++)
+        sum += (double)pn_law_until(&part->laws[r], part->to) + PER_LAW;
+    return sum;
+}
+
+/* Twice the frequencies for the parts in which the bounds are farthest apart, if that is worth it.  *spent counts
+ * products. */
+static pn_status extend(problem *self, pn_side sides[2], pn_pld_bounds found, double *spent, bool *done, pn_err *err)
+{
+    double at = self->delta > 0.0 ? found.high : self->epsilon, gap[PN_SIDE_PARTS], most = 0.0, cost = 0.0, unused;
+
+    for (size_t i = 0; i < sides[0].count; i++) {
+        gap[i] = pn_part_delta(&sides[0].parts[i], at, &unused);
+        if (i < sides[1].count)
+            gap[i] -= pn_part_delta(&sides[1].parts[i], at, &unused);
+        most = fmax(most, gap[i]);
     }
-    self->answer.high = fmax(self->answer.high, found.high);
-    self->answer.low = fmax(self->answer.low, found.low);
-}
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t side = 0; side < 2; side++) {
+            for (size_t i = 0; i < sides[side].count; i++) {
+                pn_part *part = &sides[side].parts[i];
+                size_t n = 2 * part->frequencies;
 
-/* The window has to hold the epsilon that is asked about, as far as there are losses, or positive ones at least. */
-static void widen(const problem *self, pn_side *side)
-{
-    if (self->delta > 0.0) {
-        side->highest = fmax(side->highest, 2.0 * self->h);
-    } else {
-        double at = fmin(self->epsilon, side->highest), room = 2.0 * self->h + self->shift;
-
-        side->lowest = fmin(side->lowest, at - room);
-        side->highest = fmax(side->highest, at + room);
+                if (part->frequencies > 0 && i < sides[0].count && !(gap[i] >= EVEN * most))
+                    continue;
+                n = n > FIRST ? n : FIRST;
+                if (pass == 0)
+                    cost += (double)(n - part->frequencies) * atoms_of(part);
+                else if (n <= LAST)
+                    PN_TRY(pn_part_extend(part, n, err));
+                else
+                    *done = true;
+            }
+        }
+        *done = *done || (pass == 0 && sides[0].parts[0].frequencies > 0 && *spent + cost > worth(self, found));
+        if (*done)
+            return PN_OK;
     }
+    *spent += cost;
+    return PN_OK;
 }
 
-static pn_status run_tilted(problem *self, pn_side sides[2], double tilt, pn_err *err)
+/* The answer is far from the guess, or the composition had better be taken apart. */
+static bool should_restart(problem *self, const pn_side *side, pn_pld_bounds found)
 {
-    bool fits;
-    pn_status status;
+    bool by_delta = self->delta > 0.0, wide = found.high - found.low > 1e-2 * found.high, before = self->apart;
+    double at = by_delta ? found.high : self->epsilon, delta = by_delta ? self->delta : found.high;
 
-    for (size_t i = 0; i < 2; i++)
-        pn_side_tilt(&sides[i], tilt);
-    widen(self, &sides[0]);
-    status = compose(self, sides, &fits, err);
-    if (status == PN_OK && fits)
-        take(self, sides);
-    else if (status == PN_OK)
-        self->answer.high = self->delta > 0.0 ? INFINITY : 1.0;
-    return status;
+    if (by_delta && found.high < 1e-6)
+        return false;
+    self->apart = self->apart || pn_side_is_mixed(side, at, delta, wide);
+    return self->apart != before || (by_delta && found.high < NEAR * side->guess);
 }
 
-static pn_status run_sides(problem *self, pn_side sides[2], bool mirrored, pn_err *err)
+/* As many frequencies as the step asks for. */
+static pn_status compose_at_step(problem *self, pn_side sides[2], pn_pld_bounds *found, pn_err *err)
 {
-    double epsilon = INFINITY, tilt;
+    for (size_t i = 0; i < 2; i++) {
+        pn_part *part = &sides[i].parts[0];
+        double n = pn_part_set_step(part, self->step);
 
-    PN_TRY(make_laws(self, true, mirrored, err));
-    pn_side_init(&sides[0], self->laws[0], self->n, true);
-    if (self->delta > 0.0)
-        tilt = pn_side_tilt_for_delta(&sides[0], self->delta, &epsilon);
-    else
-        tilt = pn_side_tilt_for_epsilon(&sides[0], self->epsilon);
-    if (epsilon + self->shift < self->answer.low && sides[0].infinite == 0.0)
-        return PN_OK; /* the other direction is worse */
-    PN_TRY(make_laws(self, false, mirrored, err));
-    pn_side_init(&sides[1], self->laws[1], self->n, false);
-    return run_tilted(self, sides, tilt, err);
+        if (!(n <= (double)LAST_ASKED))
+            return pn_fail(err, PN_EUNSUPPORTED,
+                           "accountant.pld: a step of %g needs %.0f points, at most %zu are allowed", self->step, n,
+                           LAST_ASKED);
+        PN_TRY(pn_part_extend(part, (size_t)n, err));
+    }
+    *found = ask(self, sides);
+    return PN_OK;
+}
+
+/* More and more frequencies, until the bounds are close, no longer get closer, or the answer turns out to be far from
+ * the guess. */
+static pn_status compose(problem *self, pn_side sides[2], pn_pld_bounds *found, double *spent, bool *far, pn_err *err)
+{
+    bool done = false;
+    double before = INFINITY;
+
+    if (self->step > 0.0) {
+        *far = false;
+        return compose_at_step(self, sides, found, err);
+    }
+    for (int round = 1; round < 64; round++) {
+        pn_pld_bounds now;
+
+        PN_TRY(extend(self, sides, *found, spent, &done, err));
+        if (done)
+            break;
+        now = ask(self, sides);
+        found->low = fmax(found->low, now.low);
+        found->high = fmin(found->high, now.high);
+        if (found->high <= self->answer.high)
+            break; /* the other direction is worse */
+        if (*far && round >= SEEN && should_restart(self, &sides[0], *found))
+            return PN_OK;
+        if (found->low > 0.0 && round >= STILL && found->high - found->low > HARDLY * before)
+            break;
+        before = found->high - found->low;
+    }
+    *far = false;
+    return PN_OK;
 }
 
 static pn_status run_direction(problem *self, bool mirrored, pn_err *err)
 {
-    pn_side sides[2] = { { 0 }, { 0 } };
-    pn_status status = run_sides(self, sides, mirrored, err);
+    pn_side sides[2] = { { .count = 0 }, { .count = 0 } };
+    pn_pld_bounds found = { 0.0, INFINITY };
+    bool needless = false, far = true;
+    double at = 0.0, spent = 0.0;
+    pn_status status = PN_OK;
 
+    self->shift = self->factor = 0.0;
+    self->apart = false;
+    for (int i = 0; i < GUESSES && status == PN_OK && far && !needless; i++) {
+        far = i + 1 < GUESSES;
+        status = make_sides(self, sides, mirrored, at, &needless, err);
+        if (status == PN_OK && !needless)
+            status = compose(self, sides, &found, &spent, &far, err);
+        at = self->delta > 0.0 ? found.high : 0.0;
+    }
+    if (!needless) {
+        self->answer.high = fmax(self->answer.high, found.high);
+        self->answer.low = fmax(self->answer.low, found.low);
+    }
     pn_side_clear(&sides[0]);
     pn_side_clear(&sides[1]);
-    clear_laws(self);
     return status;
 }
 
-static pn_status attempt(problem *self, double h, pn_err *err)
+static pn_status answer(pn_pld_bounds *out, problem *self, pn_err *err)
 {
     bool two = false;
-    pn_status status;
+    pn_status status = problem_init(self, err);
 
     for (size_t r = 0; r < self->n; r++)
         two = two || self->records[r].two_directions;
-    self->h = h;
-    self->points = 0.0;
-    self->answer = (pn_pld_bounds){ 0.0, 0.0 };
-    status = make_cells(self, err);
     if (status == PN_OK)
         status = run_direction(self, false, err);
     if (status == PN_OK && two)
         status = run_direction(self, true, err);
-    clear_cells(self);
-    return status;
-}
-
-/* ---- the step ---- */
-
-/* Upper and lower lattice law of n records differ by about n h^2 order / 4 in epsilon. */
-static double step_for(const pn_pld_record *records, size_t n, const pn_pld_options *options)
-{
-    double order = options->order > 1.0 && isfinite(options->order) ? options->order : 20.0;
-    double guess = options->guess > 0.0 && isfinite(options->guess) ? options->guess : 1.0;
-    double width = fmin(3.5e-5 * fmax(1.0, guess / 6.0), 2e-3 * guess);
-
-    return sqrt(4.0 * width / (total_count(records, n) * order));
-}
-
-/* The pair whose atoms weigh most, attained ones included; NULL without atoms. */
-static const pn_pair *atomic_pair(const pn_pld_record *records, size_t n)
-{
-    const pn_pair *best = NULL;
-    double most = 0.0;
-
-    for (size_t r = 0; r < n; r++) {
-        const pn_pair *pairs[2] = { &records[r].dominating, &records[r].attained };
-
-        for (size_t i = 0; i < 2; i++) {
-            double weight = pairs[i]->high * (double)records[r].count;
-
-            if (pairs[i]->p_high > 0.0 && weight > most) {
-                most = weight;
-                best = pairs[i];
-            }
-        }
-    }
-    return best;
-}
-
-/* With atoms at both ends of a loss, the lattice should hold them; when there is nothing else,
- * their distance will do. */
-static double fit_step(const pn_pld_record *records, size_t n, double h)
-{
-    const pn_pair *best = atomic_pair(records, n);
-    bool alike = true;
-    double span;
-
-    if (!best)
-        return h;
-    span = best->high - best->low;
-    for (size_t r = 0; r < n; r++)
-        alike = alike && records[r].same && records[r].dominating.atoms_only &&
-                records[r].dominating.high == best->high && records[r].dominating.low == best->low;
-    return alike ? span : span / ceil(span / h);
-}
-
-/* How far apart the bounds may be; less is asked of a question that has become expensive. */
-static double wanted_width(const problem *self)
-{
-    double high = self->answer.high;
-
-    if (self->delta == 0.0)
-        return 1e-2 * high;
-    if (self->points > EXPENSIVE)
-        return 2e-3 * high;
-    return fmin(high < 10.0 ? 1e-4 : 2e-4 * high, 4e-3 * high);
-}
-
-static pn_status search(problem *self, const pn_pld_options *options, pn_err *err)
-{
-    bool fixed = options->step > 0.0, same = true, found = false;
-    double h = fixed ? options->step : step_for(self->records, self->n, options);
-    double width, before = INFINITY;
-    pn_pld_bounds best = { 0.0, self->delta > 0.0 ? INFINITY : 1.0 };
-    pn_status status = PN_OK;
-
-    for (size_t r = 0; r < self->n; r++)
-        same = same && self->records[r].same;
-    for (int i = 0; i < MAX_ATTEMPTS; i++) {
-        status = attempt(self, fixed ? h : fit_step(self->records, self->n, h), err);
-        if (status == PN_EUNSUPPORTED && !fixed) {
-            status = PN_OK;
-            if (found)
-                break;
-            h *= 4.0;
-            continue;
-        }
-        if (status != PN_OK)
-            break;
-        found = true;
-        best.low = fmax(best.low, self->answer.low);
-        best.high = fmin(best.high, self->answer.high);
-        width = best.high - best.low;
-        if (fixed || !same || width <= wanted_width(self) || width > HARDLY * before)
-            break;
-        before = width;
-        h *= fmin(0.6, fmax(0.125, 0.8 * sqrt(wanted_width(self) / width)));
-    }
-    self->answer = best;
-    return status;
-}
-
-static pn_status answer(pn_pld_bounds *out, problem *self, const pn_pld_options *options, pn_err *err)
-{
-    pn_status status = problem_init(self, err);
-
-    if (status == PN_OK)
-        status = search(self, options, err);
     if (status == PN_OK)
         *out = self->answer;
     problem_clear(self);
     return status;
 }
 
-pn_status pn_pld_epsilon(pn_pld_bounds *out, const pn_pld_record *records, size_t n, double delta,
-                         const pn_pld_options *options, pn_err *err)
+pn_status pn_pld_epsilon(pn_pld_bounds *out, const pn_pld_record *records, size_t n, double delta, double step,
+                         pn_err *err)
 {
-    problem self = { .records = records, .n = n, .delta = delta, .by_transform = options->by_transform };
+    problem self = { .records = records, .n = n, .delta = delta, .step = step };
 
     if (n == 0) {
         *out = (pn_pld_bounds){ 0.0, 0.0 };
@@ -444,13 +476,13 @@ pn_status pn_pld_epsilon(pn_pld_bounds *out, const pn_pld_record *records, size_
         *out = pn_pld_single_epsilon(&records[0], delta);
         return PN_OK;
     }
-    return answer(out, &self, options, err);
+    return answer(out, &self, err);
 }
 
-pn_status pn_pld_delta(pn_pld_bounds *out, const pn_pld_record *records, size_t n, double epsilon,
-                       const pn_pld_options *options, pn_err *err)
+pn_status pn_pld_delta(pn_pld_bounds *out, const pn_pld_record *records, size_t n, double epsilon, double step,
+                       pn_err *err)
 {
-    problem self = { .records = records, .n = n, .epsilon = epsilon, .by_transform = options->by_transform };
+    problem self = { .records = records, .n = n, .epsilon = epsilon, .step = step };
 
     if (n == 0) {
         *out = (pn_pld_bounds){ 0.0, 0.0 };
@@ -460,5 +492,5 @@ pn_status pn_pld_delta(pn_pld_bounds *out, const pn_pld_record *records, size_t 
         *out = pn_pld_single_delta(&records[0], epsilon);
         return PN_OK;
     }
-    return answer(out, &self, options, err);
+    return answer(out, &self, err);
 }

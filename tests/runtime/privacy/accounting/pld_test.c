@@ -1,6 +1,7 @@
-/* pld_test.c -- the certificate itself: lattice laws above and below every pair, both ways to the composition, exact
- * answers inside, and memory that runs out anywhere.  Depends on: check.h, fail_alloc.h, privacy/.  Numbers:
+/* pld_test.c -- the certificate itself: laws above and below every pair, payoffs above and below the hockey stick,
+ * compositions in one part and in several, exact answers inside, and memory that runs out anywhere.  Depends on: check.h, fail_alloc.h, privacy/.  Numbers:
  * accounting.md section 5, Gaussian and optimal composition in closed form (gaussian.h, composition.h). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -95,12 +96,19 @@ static double law_delta(const pn_law *law, double loss)
     long double sum = law->infinite;
 
     for (size_t j = 0; j < law->n; j++) {
-        double at = law->offset + (double)(law->first + (int64_t)j) * law->h;
-
-        if (at > loss)
-            sum += (long double)law->p[j] * -expm1l((long double)(loss - at));
+        if (law->loss[j] > loss)
+            sum += (long double)law->p[j] * -expm1l((long double)loss - (long double)law->loss[j]);
     }
     return (double)sum;
+}
+
+/* Knots about every h where there is mass. */
+static bool make_cells(pn_cells *out, const pn_pair *pair, double h, double tail)
+{
+    pn_cells_part part = { 1.0, 0.0, INFINITY, INFINITY, 1.0, 1.0 };
+    pn_cells_plan plan = { .tail = tail, .parts = &part, .count = 1, .tolerance = h * h * h / 4.0, .most = 100000 };
+
+    return pn_cells_new(out, pair, &plan, NULL) == PN_OK && out->n > 1;
 }
 
 /* H of the lower law <= H <= H of the upper law at and between the knots; how far apart they get in *gap. */
@@ -110,12 +118,14 @@ static void check_laws(const pn_pair *pair, double h, bool mirrored, double *gap
     pn_law upper, lower;
 
     *gap_total = 0.0;
-    if (!CHECK(pn_cells_new(&cells, pair, h, 1e-18, NULL) == PN_OK))
+    if (!CHECK(make_cells(&cells, pair, h, 1e-18)))
         return;
     CHECK(pn_law_new(&upper, &cells, true, mirrored, 1.0, NULL) == PN_OK);
     CHECK(pn_law_new(&lower, &cells, false, mirrored, 1.0, NULL) == PN_OK);
     for (size_t j = 0; j < lower.n; j++)
-        CHECK(lower.p[j] >= 0.0 && upper.p[j] >= 0.0);
+        CHECK(lower.p[j] > 0.0 && (j == 0 || lower.loss[j] >= lower.loss[j - 1]));
+    for (size_t j = 0; j < upper.n; j++)
+        CHECK(upper.p[j] > 0.0 && (j == 0 || upper.loss[j] > upper.loss[j - 1]));
     for (double at = -0.75; at < 2.0; at += 0.19 * h + 1e-3) {
         pn_tails t;
         double exact;
@@ -171,7 +181,7 @@ static void check_cut(const pn_pair *pair, double h, bool mirrored, double tail)
     pn_law upper, lower;
     long double mass;
 
-    if (!CHECK(pn_cells_new(&cells, pair, h, tail, NULL) == PN_OK))
+    if (!CHECK(make_cells(&cells, pair, h, tail)))
         return;
     CHECK(pn_law_new(&upper, &cells, true, mirrored, 1.0, NULL) == PN_OK);
     CHECK(pn_law_new(&lower, &cells, false, mirrored, 1.0, NULL) == PN_OK);
@@ -226,7 +236,7 @@ static void test_infinite_mass_is_composed(void)
     double left, most;
 
     pn_pair_gaussian(&pair, 0.9);
-    CHECK(pn_cells_new(&cells, &pair, 0.02, 1e-3, NULL) == PN_OK);
+    CHECK(make_cells(&cells, &pair, 0.02, 1e-3));
     CHECK(pn_law_new(&laws[0], &cells, true, false, 40.0, NULL) == PN_OK);
     CHECK(pn_law_new(&laws[1], &cells, true, true, 3.0, NULL) == PN_OK);
     CHECK(laws[0].infinite > 1e-5 && laws[1].infinite > 1e-5);
@@ -243,14 +253,12 @@ static void test_infinite_mass_is_composed(void)
 
 /* ---- composition ---- */
 
-static pn_pld_bounds bounds_of(const pn_pair *pair, size_t directions, size_t count, double delta, double step,
-                               bool by_transform)
+static pn_pld_bounds bounds_of(const pn_pair *pair, size_t directions, size_t count, double delta, double step)
 {
     pn_pld_record record = { *pair, *pair, true, directions == 2, count };
-    pn_pld_options options = { .step = step, .by_transform = by_transform };
     pn_pld_bounds out = { NAN, NAN };
 
-    CHECK(pn_pld_epsilon(&out, &record, 1, delta, &options, NULL) == PN_OK);
+    CHECK(pn_pld_epsilon(&out, &record, 1, delta, step, NULL) == PN_OK);
     return out;
 }
 
@@ -265,7 +273,7 @@ static void test_exact_gaussian_is_inside(void)
             if (exact > 500.0)
                 continue; /* the accountant takes Gaussians for one and never comes here */
             pn_pair_gaussian(&pair, mu);
-            got = bounds_of(&pair, 1, count, 1e-6, 0.0, false);
+            got = bounds_of(&pair, 1, count, 1e-6, 0.0);
             CHECK(got.low <= exact && exact <= got.high);
             CHECK(got.high - got.low <= 0.01 * got.high);
         }
@@ -283,27 +291,171 @@ static void test_optimal_composition_is_inside(void)
             pn_pair pair;
 
             pn_pair_pure(&pair, e);
-            got = bounds_of(&pair, 1, counts[i], 1e-6, 0.0, false);
+            got = bounds_of(&pair, 1, counts[i], 1e-6, 0.0);
             CHECK(got.low <= exact * (1.0 + 1e-9) && exact <= got.high * (1.0 + 1e-9));
             CHECK(got.high - got.low <= 1e-6 * got.high);
         }
     }
 }
 
-static void test_both_ways_agree(void)
+/* A law of a few atoms, made by hand. */
+static pn_law law_of(const double *loss, const double *p, size_t n, double count)
 {
-    static const double deltas[] = { 1e-3, 1e-5, 1e-12 };
-    pn_pair p[2];
+    pn_law law = { .n = n, .count = count };
 
-    pn_pair_poisson(p, 0.02, 1.1);
-    for (size_t i = 0; i < 3; i++) {
-        pn_pld_bounds band = bounds_of(p, 2, 2000, deltas[i], 2e-4, false);
-        pn_pld_bounds transform = bounds_of(p, 2, 2000, deltas[i], 2e-4, true);
-
-        CHECK_CLOSE(band.low, transform.low, 1e-7);
-        CHECK_CLOSE(band.high, transform.high, 1e-7);
-        CHECK(band.low < band.high);
+    law.loss = malloc(4 * n * sizeof *law.loss);
+    if (!CHECK(law.loss != NULL))
+        exit(1);
+    law.p = law.loss + n;
+    law.log_p = law.p + n;
+    law.tilted = law.log_p + n;
+    for (size_t j = 0; j < n; j++) {
+        law.loss[j] = loss[j];
+        law.p[j] = p[j];
+        law.log_p[j] = log(p[j]);
     }
+    return law;
+}
+
+static void prepare(pn_part *part, double tilt, double epsilon, size_t frequencies)
+{
+    pn_part_tilt(part, tilt, epsilon);
+    pn_part_place(part);
+    CHECK(pn_part_extend(part, frequencies, NULL) == PN_OK);
+}
+
+/* One release of losses that are as bad as can be for smoothing: an atom at epsilon itself, next to it, far from it; of
+ * ordinary size, and of the size at which the payoff is a step. */
+static void test_payoffs_enclose_the_hockey_stick(void)
+{
+    static const double p[] = { 0.4, 0.3, 0.2, 0.1 };
+
+    for (double size = 1.0; size < 1e6; size *= 3e4) {
+        double loss[] = { -0.7 * size, 0.3 * size, 0.9 * size, 1.7 * size }, before = INFINITY;
+
+        for (size_t n = 256; n <= 4096; n *= 4) {
+            double widest = 0.0;
+
+            for (double epsilon = -0.2 * size; epsilon < 1.6 * size; epsilon += 0.1 * size) {
+                long double exact = 0.0L;
+                double sums[2], unused;
+
+                for (size_t j = 0; j < 4; j++)
+                    if (loss[j] > epsilon)
+                        exact += (long double)p[j] * -expm1l((long double)epsilon - (long double)loss[j]);
+                for (int upper = 0; upper < 2; upper++) {
+                    pn_law law = law_of(loss, p, 4, 1.0);
+                    pn_part part;
+
+                    pn_part_init(&part, &law, 1, upper, -INFINITY, INFINITY);
+                    prepare(&part, 3.0 / size, epsilon, n);
+                    sums[upper] = pn_part_delta(&part, epsilon, &unused);
+                    CHECK(size == 1.0 || n > 256 || part.shift > 0.0);
+                    pn_part_clear(&part);
+                    free(law.loss);
+                }
+                CHECK(sums[0] <= (double)exact * (1.0 + 1e-15) && (double)exact <= sums[1] * (1.0 + 1e-15));
+                widest = fmax(widest, sums[1] - sums[0]);
+            }
+            CHECK(widest < before);
+            before = widest;
+        }
+        CHECK(before < (size == 1.0 ? 4e-3 : 0.31)); /* at the atoms of a step the width is that of the atom */
+    }
+}
+
+/* The coefficients against powers in long double, and the errors that are claimed for them. */
+static void check_coefficients(double from, double count)
+{
+    static const double loss[] = { -0.01, 0.004, 0.02, 0.8, 2.5 }, p[] = { 0.5, 0.4, 0.1 - 2e-9, 1.5e-9, 0.5e-9 };
+    pn_law law = law_of(loss, p, 5, count);
+    long double mass = 0.0L;
+    pn_part part;
+
+    pn_part_init(&part, &law, 1, true, from, INFINITY);
+    prepare(&part, 1.7, 0.5, 512);
+    for (size_t k = 0; k < 512; k += 37) {
+        long double w = (long double)PN_TURN * (long double)k / (long double)part.period, sums[2][2] = { { 0 } };
+        long double re[2], im[2];
+
+        for (size_t j = 0; j < 5; j++) {
+            long double weight = (long double)p[j] * expl((long double)part.tilt * (long double)loss[j]),
+                        x = w * (long double)loss[j];
+
+            for (size_t all = loss[j] > from && !isinf(from); all < 2; all++) {
+                sums[all][0] += weight * cosl(x);
+                sums[all][1] += weight * sinl(x);
+            }
+        }
+        for (size_t all = 0; all < 2; all++) {
+            long double size =
+                expl((long double)count * 0.5L * logl(sums[all][0] * sums[all][0] + sums[all][1] * sums[all][1]));
+            long double angle = (long double)count * atan2l(sums[all][1], sums[all][0]);
+
+            re[all] = size * cosl(angle);
+            im[all] = size * sinl(angle);
+        }
+        if (!isinf(from)) {
+            re[1] -= re[0];
+            im[1] -= im[0];
+        }
+        mass = k ? mass : re[1];
+        CHECK(fabsl((long double)part.re[k] - re[1] / mass) <=
+              (long double)part.error[k] + 1e-18L * (long double)count / mass);
+        CHECK(fabsl((long double)part.im[k] - im[1] / mass) <=
+              (long double)part.error[k] + 1e-18L * (long double)count / mass);
+        CHECK(part.error[k] < 1e-12 * count);
+    }
+    CHECK_CLOSE(part.log_scale, (double)logl(mass), 1e-9);
+    pn_part_clear(&part);
+    free(law.loss);
+}
+
+static void test_coefficients(void)
+{
+    check_coefficients(-INFINITY, 1.0);
+    check_coefficients(-INFINITY, 1000.0);
+    check_coefficients(0.1, 1.0);
+    check_coefficients(0.1, 50.0);
+    check_coefficients(0.1, 100000.0);
+}
+
+/* Losses from 1e-6 to 3: taken apart or not, delta is the same; and so is the mass. */
+static void test_parts_add_up(void)
+{
+    pn_pair p[2];
+    pn_cells cells;
+    pn_law law;
+    pn_side whole, apart;
+    double at = 0.2, slope, mass = 0.0, one[2], several[2];
+
+    pn_pair_poisson(p, 1e-3, 0.6);
+    CHECK(make_cells(&cells, &p[0], 2e-3, 1e-15));
+    for (int upper = 0; upper < 2; upper++) {
+        CHECK(pn_law_new(&law, &cells, true, false, 300.0, NULL) == PN_OK);
+        pn_side_init(&whole, &law, 1, upper);
+        pn_side_tilt(&whole, at, 0.0, false);
+        pn_side_init(&apart, &law, 1, upper);
+        pn_side_tilt(&apart, at, 0.0, true);
+        CHECK(whole.count == 1 && apart.count >= 3);
+        pn_side_place(&whole);
+        pn_side_place(&apart);
+        CHECK(pn_part_extend(&whole.parts[0], 16384, NULL) == PN_OK);
+        mass = 0.0;
+        for (size_t i = 0; i < apart.count; i++) {
+            CHECK(pn_part_extend(&apart.parts[i], 4096, NULL) == PN_OK);
+            mass += exp(pn_part_log_mgf(&apart.parts[i], 0.0));
+        }
+        CHECK_CLOSE(mass, exp(pn_part_log_mgf(&whole.parts[0], 0.0)), 1e-12);
+        one[upper] = pn_side_delta(&whole, at, &slope);
+        several[upper] = pn_side_delta(&apart, at, &slope);
+        pn_side_clear(&whole);
+        pn_side_clear(&apart);
+        pn_law_clear(&law);
+    }
+    pn_cells_clear(&cells);
+    CHECK(one[0] <= several[1] && several[0] <= one[1]);
+    CHECK(several[1] - several[0] < 1e-3 * several[1] && one[1] - one[0] < 1e-2 * one[1]);
 }
 
 static void test_finer_lattices_are_nested(void)
@@ -312,8 +464,8 @@ static void test_finer_lattices_are_nested(void)
     pn_pld_bounds coarse, fine;
 
     pn_pair_poisson(p, 0.01, 1.0);
-    coarse = bounds_of(p, 2, 1000, 1e-5, 4e-4, false);
-    fine = bounds_of(p, 2, 1000, 1e-5, 1e-4, false);
+    coarse = bounds_of(p, 2, 1000, 1e-5, 4e-4);
+    fine = bounds_of(p, 2, 1000, 1e-5, 1e-4);
     CHECK(coarse.low <= fine.low && fine.low <= fine.high && fine.high <= coarse.high);
 }
 
@@ -321,14 +473,13 @@ static void test_delta_inverts_epsilon(void)
 {
     pn_pair p[2];
     pn_pld_record record = { .same = true, .two_directions = true, .count = 500 };
-    pn_pld_options options = { .step = 2e-4 };
     pn_pld_bounds epsilon, at_high, at_low;
 
     pn_pair_poisson(p, 0.03, 1.2);
     record.dominating = record.attained = p[0];
-    CHECK(pn_pld_epsilon(&epsilon, &record, 1, 1e-6, &options, NULL) == PN_OK);
-    CHECK(pn_pld_delta(&at_high, &record, 1, epsilon.high, &options, NULL) == PN_OK);
-    CHECK(pn_pld_delta(&at_low, &record, 1, epsilon.low, &options, NULL) == PN_OK);
+    CHECK(pn_pld_epsilon(&epsilon, &record, 1, 1e-6, 2e-4, NULL) == PN_OK);
+    CHECK(pn_pld_delta(&at_high, &record, 1, epsilon.high, 2e-4, NULL) == PN_OK);
+    CHECK(pn_pld_delta(&at_low, &record, 1, epsilon.low, 2e-4, NULL) == PN_OK);
     CHECK(at_high.high <= 1e-6 * (1.0 + 1e-6) && at_high.high > 0.99e-6);
     CHECK(at_low.low >= 1e-6 * (1.0 - 1e-6) && at_low.low < 1.01e-6);
     CHECK(at_low.low <= at_low.high && at_high.low <= at_high.high);
@@ -336,24 +487,22 @@ static void test_delta_inverts_epsilon(void)
 
 static void test_nothing_costs_nothing(void)
 {
-    pn_pld_options options = { 0 };
     pn_pld_bounds out = { NAN, NAN };
 
-    CHECK(pn_pld_epsilon(&out, NULL, 0, 1e-6, &options, NULL) == PN_OK && out.low == 0.0 && out.high == 0.0);
-    CHECK(pn_pld_delta(&out, NULL, 0, 0.0, &options, NULL) == PN_OK && out.high == 0.0);
+    CHECK(pn_pld_epsilon(&out, NULL, 0, 1e-6, 0.0, NULL) == PN_OK && out.low == 0.0 && out.high == 0.0);
+    CHECK(pn_pld_delta(&out, NULL, 0, 0.0, 0.0, NULL) == PN_OK && out.high == 0.0);
 }
 
 static void test_a_step_that_is_too_small(void)
 {
     pn_pair pair;
     pn_pld_record record;
-    pn_pld_options options = { .step = 1e-9 };
     pn_pld_bounds out;
     pn_err err;
 
     pn_pair_gaussian(&pair, 1.0);
     record = (pn_pld_record){ pair, pair, true, false, 10 };
-    CHECK(pn_pld_epsilon(&out, &record, 1, 1e-6, &options, &err) == PN_EUNSUPPORTED);
+    CHECK(pn_pld_epsilon(&out, &record, 1, 1e-6, 1e-9, &err) == PN_EUNSUPPORTED);
     CHECK(strstr(err.message, "step of 1e-09") != NULL);
 }
 
@@ -404,7 +553,9 @@ int main(void)
     test_infinite_mass_is_composed();
     test_exact_gaussian_is_inside();
     test_optimal_composition_is_inside();
-    test_both_ways_agree();
+    test_payoffs_enclose_the_hockey_stick();
+    test_parts_add_up();
+    test_coefficients();
     test_finer_lattices_are_nested();
     test_delta_inverts_epsilon();
     test_nothing_costs_nothing();
