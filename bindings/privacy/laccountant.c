@@ -81,16 +81,32 @@ static int accountant_rdp(lua_State *L)
 PNL_GETTER(accountant_rho, check(L)->ops->zcdp(check(L)));
 PNL_GETTER_IF(accountant_neighbours, check(L)->events > 0, pn_neighbours_names[check(L)->neighbours]);
 
+static int accountant_method(lua_State *L)
+{
+    const pn_accountant *self = check(L);
+    char text[64];
+
+    if (!self->ops->method || !self->ops->method(self, text, sizeof text))
+        return 0;
+    lua_pushstring(L, text);
+    return 1;
+}
+
 /* rho says something of unsampled Gaussian noise; under sampling it is the worst case, which misleads. */
 static void push_summary(lua_State *L, const pn_accountant *self)
 {
-    char text[160], rho[48] = "";
+    char text[512], more[256] = "", method[64];
 
     if (strcmp(self->ops->name, "zcdp") == 0)
-        (void)snprintf(rho, sizeof rho, ", rho %.6g", self->ops->zcdp(self));
+        (void)snprintf(more, sizeof more, ", rho %.6g", self->ops->zcdp(self));
     (void)snprintf(text, sizeof text, "accountant.%s: %.15g release%s, %s%s", self->ops->name, self->releases,
-                   self->releases == 1.0 ? "" : "s", pn_neighbours_names[self->neighbours], rho);
+                   self->releases == 1.0 ? "" : "s", pn_neighbours_names[self->neighbours], more);
     lua_pushstring(L, text);
+    if (self->ops->width && self->ops->width(self, more, sizeof more) &&
+        self->ops->method(self, method, sizeof method)) {
+        lua_pushfstring(L, "\n  %s (%s)", more, method);
+        lua_concat(L, 2);
+    }
 }
 
 static int accountant_tostring(lua_State *L)
@@ -123,9 +139,16 @@ static const pnl_row accountant_rows[] = {
       "The composed Renyi bound at order alpha, a number greater than 1 or math.huge." },
     { "rho", accountant_rho, PNL_FIELD, PNL_NOTHING, "acc.rho -> number",
       "The composed rho of zero-concentrated privacy; math.huge when an event has none." },
+    { "method", accountant_method, PNL_FIELD, PNL_NOTHING, "acc.method -> string or nil",
+      "How the last answer of accountant pld was found: \"loss distributions\", \"exact loss distribution\" of one "
+      "release or of Gaussian noise alone, or, where these gave no smaller upper end, \"Renyi order\" and which (the "
+      "interval's lower end is still that of the loss distributions). nil before a question, and of other "
+      "accountants." },
     { "neighbours", accountant_neighbours, PNL_FIELD, PNL_NOTHING, "acc.neighbours -> string or nil",
       "The neighbouring relation of what was added; nil before." },
-    { "__tostring", accountant_tostring, PNL_META, PNL_NOTHING, "tostring(acc) -> string", "What has been added." },
+    { "__tostring", accountant_tostring, PNL_META, PNL_NOTHING, "tostring(acc) -> string",
+      "What has been added; of accountant pld also the last interval with its method, and why it is wide where it is "
+      "more than 1 % and 1e-4." },
     PNL_ROW_END,
 };
 

@@ -27,6 +27,10 @@ typedef struct pn_accountant_ops {
     /* Certified bounds on epsilon at delta; NULL: none.  high is what `epsilon` gives; low is below the epsilon of the
      * composed loss pairs of the events (pn_event_ops.pairs, attained), so no analysis of these pairs gets below it. */
     pn_status (*interval)(const pn_accountant *self, double delta, double *low, double *high, pn_err *err);
+    /* How the last answer was found, and what the last interval is, with the reason when it is wide; false: nothing was
+     * asked since the last event.  NULL: neither says more than the accountant's name. */
+    bool (*method)(const pn_accountant *self, char *text, size_t size);
+    bool (*width)(const pn_accountant *self, char *text, size_t size);
     double (*rdp)(const pn_accountant *self, double alpha); /* composed curve; +inf where unknown */
     double (*zcdp)(const pn_accountant *self);              /* composed rho; +inf where unknown */
 } pn_accountant_ops;

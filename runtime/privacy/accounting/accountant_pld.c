@@ -5,6 +5,7 @@
  * All Gaussians are one record: their composition is the Gaussian with mu^2 = sum mu_i^2, exactly.  The upper end is
  * never above the Renyi one, which is the better one for many selections by the exponential mechanism. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -17,7 +18,9 @@
 typedef struct cache {
     bool has_interval, has_delta;
     double delta, low, high, order;
+    const char *wide;
     double epsilon, delta_high;
+    bool delta_by_renyi;
 } cache;
 
 typedef struct pld_accountant {
@@ -180,7 +183,7 @@ static double greatest_loss(const pld_accountant *self)
 static pn_status ask(pld_accountant *self, double delta, pn_err *err)
 {
     cache *c = self->cache;
-    pn_pld_bounds ideal = { 0.0, INFINITY };
+    pn_pld_bounds ideal = { .high = INFINITY };
     pn_slack slack = pn_terms_slack(&self->terms);
     pn_status status = collect(self, err);
 
@@ -198,6 +201,7 @@ static pn_status ask(pld_accountant *self, double delta, pn_err *err)
         c->high = ideal.high;
         c->order = 0.0;
     }
+    c->wide = ideal.wide;
     c->low = fmax(0.0, ideal.low - slack.epsilon);
     if (c->low <= c->high * (1.0 + 1e-9))
         c->low = fmin(c->low, c->high); /* more than rounding apart would be a wrong curve, and has to show */
@@ -247,11 +251,49 @@ static pn_status delta(const pn_accountant *base, double at_epsilon, double *out
         if (status != PN_OK)
             return status;
         self->cache->delta_high = fmin(by_rdp, pn_slack_delta(ideal.high, at_epsilon, slack));
+        self->cache->delta_by_renyi = by_rdp <= self->cache->delta_high && by_rdp < 1.0;
         self->cache->epsilon = at_epsilon;
         self->cache->has_delta = true;
     }
     *out = self->cache->delta_high;
     return PN_OK;
+}
+
+/* Of one record of one release there is nothing to compose. */
+static bool is_exact(const pld_accountant *self)
+{
+    return self->count == 1 && self->records[0].count == 1;
+}
+
+/* The answer to epsilon rather than that to delta, where both were asked for. */
+static bool method(const pn_accountant *base, char *text, size_t size)
+{
+    const pld_accountant *self = pld_of(base);
+    const cache *c = self->cache;
+    bool renyi = c->has_interval ? c->order > 0.0 : c->delta_by_renyi;
+
+    if (!c->has_interval && !c->has_delta)
+        return false;
+    if (renyi && c->has_interval)
+        (void)snprintf(text, size, "Renyi order %.4g", c->order);
+    else
+        (void)snprintf(text, size, "%s",
+                       renyi ? "Renyi orders" : (is_exact(self) ? "exact loss distribution" : "loss distributions"));
+    return true;
+}
+
+static bool width(const pn_accountant *base, char *text, size_t size)
+{
+    const cache *c = pld_of(base)->cache;
+    double wide = c->high - c->low;
+
+    if (!c->has_interval)
+        return false;
+    (void)snprintf(text, size, "epsilon from %.6g to %.6g at delta %g", c->low, c->high, c->delta);
+    if (wide > 1e-4 && wide > 1e-2 * c->high && size > strlen(text))
+        (void)snprintf(text + strlen(text), size - strlen(text), "; %.2g %% wide: %s", 100.0 * wide / c->high,
+                       c->wide ? c->wide : "no loss distribution bounds it from above");
+    return true;
 }
 
 static double rdp(const pn_accountant *base, double alpha)
@@ -284,6 +326,8 @@ const pn_accountant_ops pn_accountant_pld_ops = {
     .epsilon = epsilon,
     .delta = delta,
     .interval = interval,
+    .method = method,
+    .width = width,
     .rdp = rdp,
     .zcdp = zcdp,
 };

@@ -38,7 +38,7 @@ typedef struct problem {
     pn_cells *cells;             /* of one side */
     pn_law *laws[2];             /* upper, lower */
     double shift, factor;
-    bool apart;
+    bool apart, drowned; /* taken apart; rounding is what keeps the bounds apart */
     pn_pld_bounds answer;
 } problem;
 
@@ -215,7 +215,9 @@ static pn_status make_side(problem *self, pn_side *side, bool upper, bool mirror
     PN_TRY(make_laws(self, upper, mirrored, err));
     pn_side_init(side, self->laws[!upper], self->n, upper);
     epsilon = tilt(self, side, at);
-    *needless = upper && self->delta > 0.0 && epsilon < self->answer.low && side->infinite < self->delta;
+    set_rounding(self, side->laws);
+    *needless =
+        upper && self->delta > 0.0 && epsilon + self->shift < self->answer.low && side->infinite < self->delta;
     return *needless ? PN_OK : refine(self, side, mirrored, at, err);
 }
 
@@ -231,7 +233,6 @@ static pn_status make_sides(problem *self, pn_side sides[2], bool mirrored, doub
     PN_TRY(make_side(self, &sides[0], true, mirrored, at, needless, err));
     if (*needless)
         return PN_OK;
-    set_rounding(self, sides[0].laws);
     if (!same)
         return make_side(self, &sides[1], false, mirrored, at, &unused, err);
     PN_TRY(make_laws(self, false, mirrored, err));
@@ -250,7 +251,7 @@ static double solve(const pn_side *side, double delta, double start)
     double low = 0.0, high = INFINITY, at = start, sign = side->upper ? -1.0 : 1.0, goal = log(delta), slope, value;
 
     if (side->infinite >= delta)
-        return side->upper ? INFINITY : start;
+        return INFINITY;
     for (int i = 0; i < ROOT_STEPS && (isinf(high) || high - low > 0x1p-51 * high); i++) {
         double next;
 
@@ -277,7 +278,7 @@ static double solve(const pn_side *side, double delta, double start)
 /* delta at self->epsilon, which rounding has moved by at most `shift`. */
 static pn_pld_bounds delta_at(const problem *self, const pn_side sides[2], double shrink, double grow)
 {
-    pn_pld_bounds found;
+    pn_pld_bounds found = { 0 };
     double unused;
 
     found.high = fmin(1.0, pn_side_delta(&sides[0], self->epsilon - self->shift, &unused) * grow);
@@ -288,7 +289,7 @@ static pn_pld_bounds delta_at(const problem *self, const pn_side sides[2], doubl
 static pn_pld_bounds ask(const problem *self, const pn_side sides[2])
 {
     double shrink = 1.0 - fmin(1.0, self->factor), grow = 1.0 + self->factor;
-    pn_pld_bounds found;
+    pn_pld_bounds found = { 0 };
 
     if (self->delta == 0.0)
         return delta_at(self, sides, shrink, grow);
@@ -420,10 +421,22 @@ static pn_status compose(problem *self, pn_side sides[2], pn_pld_bounds *found, 
     return PN_OK;
 }
 
+/* What rounding adds to the upper delta and takes from the lower one, beside what they are apart. */
+static bool is_drowned(const problem *self, const pn_side sides[2], pn_pld_bounds found)
+{
+    double at = self->delta > 0.0 ? found.high : self->epsilon, noise = 0.0, unused;
+    double gap = pn_side_delta(&sides[0], at, &unused) - pn_side_delta(&sides[1], at, &unused);
+
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < sides[i].count; j++)
+            noise += pn_part_slack(&sides[i].parts[j], at);
+    return noise > 0.3 * gap || (self->delta > 0.0 && self->shift > 0.2 * (found.high - found.low));
+}
+
 static pn_status run_direction(problem *self, bool mirrored, pn_err *err)
 {
     pn_side sides[2] = { { .count = 0 }, { .count = 0 } };
-    pn_pld_bounds found = { 0.0, INFINITY };
+    pn_pld_bounds found = { .high = INFINITY };
     bool needless = false, far = true;
     double at = 0.0, spent = 0.0;
     pn_status status = PN_OK;
@@ -438,12 +451,30 @@ static pn_status run_direction(problem *self, bool mirrored, pn_err *err)
         at = self->delta > 0.0 ? found.high : 0.0;
     }
     if (!needless) {
+        self->drowned = is_drowned(self, sides, found);
         self->answer.high = fmax(self->answer.high, found.high);
         self->answer.low = fmax(self->answer.low, found.low);
     }
     pn_side_clear(&sides[0]);
     pn_side_clear(&sides[1]);
     return status;
+}
+
+/* Why an interval of epsilon is wider than it should be, or NULL. */
+static const char *why_wide(const problem *self)
+{
+    double width = self->answer.high - self->answer.low;
+    bool same = true;
+
+    for (size_t r = 0; r < self->n; r++)
+        same = same && self->records[r].same;
+    if (self->delta == 0.0 || !(width > 1e-4 && width > 1e-2 * self->answer.high))
+        return NULL;
+    if (!same)
+        return "the upper end is for all candidates together, the lower one for two";
+    if (self->step > 0.0)
+        return "a smaller discretization would make it narrower";
+    return self->drowned ? "rounding errors of so many releases" : "as far as its limit of time goes";
 }
 
 static pn_status answer(pn_pld_bounds *out, problem *self, pn_err *err)
@@ -457,8 +488,10 @@ static pn_status answer(pn_pld_bounds *out, problem *self, pn_err *err)
         status = run_direction(self, false, err);
     if (status == PN_OK && two)
         status = run_direction(self, true, err);
-    if (status == PN_OK)
+    if (status == PN_OK) {
         *out = self->answer;
+        out->wide = why_wide(self);
+    }
     problem_clear(self);
     return status;
 }
@@ -469,7 +502,7 @@ pn_status pn_pld_epsilon(pn_pld_bounds *out, const pn_pld_record *records, size_
     problem self = { .records = records, .n = n, .delta = delta, .step = step };
 
     if (n == 0) {
-        *out = (pn_pld_bounds){ 0.0, 0.0 };
+        *out = (pn_pld_bounds){ 0 };
         return PN_OK;
     }
     if (n == 1 && records[0].count == 1) {
@@ -485,7 +518,7 @@ pn_status pn_pld_delta(pn_pld_bounds *out, const pn_pld_record *records, size_t 
     problem self = { .records = records, .n = n, .epsilon = epsilon, .step = step };
 
     if (n == 0) {
-        *out = (pn_pld_bounds){ 0.0, 0.0 };
+        *out = (pn_pld_bounds){ 0 };
         return PN_OK;
     }
     if (n == 1 && records[0].count == 1) {

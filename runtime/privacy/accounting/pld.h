@@ -24,6 +24,7 @@ typedef struct pn_pld_record {
 
 typedef struct pn_pld_bounds {
     double low, high;
+    const char *wide; /* why they are more than 1 % of high, and 1e-4, apart; NULL when they are not */
 } pn_pld_bounds;
 
 /** Bounds on the smallest epsilon >= 0 with delta(epsilon) <= delta, for records[n] composed, 0 < delta < 1.  low holds

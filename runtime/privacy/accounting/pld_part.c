@@ -24,7 +24,8 @@
  * Where s > 4, which is enough for an epsilon of thousands, that exponential is too much.  There N is N(0, s^2), and
  *   C(u - b) - P(N > b) <= (1 - exp(-u))_+ <= C(u + b) + P(N < -b)   with b = 37.2 s,
  * since the hockey stick rises with u and is at most 1; exp(s^2 z^2/2) takes the place of exp(s^2 z (z+1)/2).  What is
- * below 1e-300 of all mass is covered by REMOTE. */
+ * below 1e-300 of all mass is covered by REMOTE, as long as s t is at most 30: at u < 0 that is
+ * exp(-(b - u)^2/(2 s^2) - t u). */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -76,7 +77,7 @@ static double wrapped(const pn_part *part, double epsilon)
     double right =
         exp(part->right_scale - part->right * (epsilon + part->period)) / -expm1(-part->right * part->period);
 
-    return (left + right) * (1.0 + 1e-9);
+    return (left + right) * (1.0 + 1e-6);
 }
 
 /* Second difference of ln E exp(t L): the variance of the tilted part, about. */
@@ -204,7 +205,7 @@ static void set_payoff(pn_part *part)
            (64.0 + (double)part->frequencies + last * (fabs(part->guess) + part->shift + s * s * (2.0 * t + 1.0)));
     off += 2.0 / PN_TURN * most * (1.0 / (last * last) + bump) * exp(-0.5 * cut * cut) / (s * cut) *
            (1.0 + step * s * cut);
-    part->slack = off * (1.0 + 1e-9) + REMOTE;
+    part->slack = s > COARSE && s * t > 30.0 ? INFINITY : off * (1.0 + 1e-9) + REMOTE;
 }
 
 static bool reserve(pn_part *part, size_t n)
@@ -244,17 +245,32 @@ pn_status pn_part_extend(pn_part *part, size_t n, pn_err *err)
 
 /* ---- delta ---- */
 
+static double scale_at(const pn_part *part, double epsilon)
+{
+    return exp(fmin(part->log_scale - part->tilt * epsilon, 700.0));
+}
+
+/* With a shift, copies of the payoff begin that much farther left, and are higher there. */
+static double uncertainty(const pn_part *part, double epsilon)
+{
+    return part->slack + (part->upper ? 0.0 : exp(part->tilt * part->shift) * wrapped(part, epsilon));
+}
+
+double pn_part_slack(const pn_part *part, double epsilon)
+{
+    return part->frequencies > 0 ? scale_at(part, epsilon) * uncertainty(part, epsilon) : 0.0;
+}
+
 double pn_part_delta(const pn_part *part, double epsilon, double *slope)
 {
-    double angle = PN_TURN / part->period, scale, fall, value, more;
+    double at = epsilon + (part->upper ? -part->shift : part->shift), angle = PN_TURN / part->period;
+    double scale = scale_at(part, at), fall, value, more;
 
     *slope = 0.0;
-    if (!(part->log_scale > -INFINITY))
-        return 0.0;
-    epsilon += part->upper ? -part->shift : part->shift;
-    scale = exp(fmin(part->log_scale - part->tilt * epsilon, 700.0));
-    value = pn_series_at(part->payoff_re, part->payoff_im, part->frequencies, angle * epsilon, &fall);
-    more = part->slack + (part->upper ? 0.0 : wrapped(part, epsilon));
+    if (part->frequencies == 0)
+        return part->log_scale > -INFINITY && part->upper ? INFINITY : 0.0;
+    value = pn_series_at(part->payoff_re, part->payoff_im, part->frequencies, angle * at, &fall);
+    more = uncertainty(part, epsilon);
     *slope = -scale * (angle * fall + part->tilt * value);
     value = scale * (part->upper ? value + more : value - more);
     if (isnan(value))

@@ -48,6 +48,9 @@ pn_status pn_part_extend(pn_part *part, size_t n, pn_err *err);
  *  one.  *slope is its derivative, about. */
 double pn_part_delta(const pn_part *part, double epsilon, double *slope);
 
+/** What rounding and copies add to an upper bound, or take from a lower one. */
+double pn_part_slack(const pn_part *part, double epsilon);
+
 /* ---- pld_series.c ---- */
 
 /** re, im, error [from ... to).  Errors: PN_ENOMEM. */

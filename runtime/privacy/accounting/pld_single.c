@@ -46,8 +46,8 @@ static double worst(const pn_pair *pair, bool two_directions, double epsilon, do
 
 pn_pld_bounds pn_pld_single_delta(const pn_pld_record *record, double epsilon)
 {
-    return (pn_pld_bounds){ worst(&record->attained, record->two_directions, epsilon, -1.0),
-                            worst(&record->dominating, record->two_directions, epsilon, 1.0) };
+    return (pn_pld_bounds){ .low = worst(&record->attained, record->two_directions, epsilon, -1.0),
+                            .high = worst(&record->dominating, record->two_directions, epsilon, 1.0) };
 }
 
 typedef struct search {
@@ -81,5 +81,6 @@ static double boundary(const pn_pld_record *record, double delta, bool upper)
 
 pn_pld_bounds pn_pld_single_epsilon(const pn_pld_record *record, double delta)
 {
-    return (pn_pld_bounds){ boundary(record, delta * (1.0 + PN_PLD_SHARE), false), boundary(record, delta, true) };
+    return (pn_pld_bounds){ .low = boundary(record, delta * (1.0 + PN_PLD_SHARE), false),
+                            .high = boundary(record, delta, true) };
 }

@@ -88,7 +88,7 @@ static void check_gaussian(pn_selftest_run *run, size_t which, const char *name)
 static void check_lattice(pn_selftest_run *run)
 {
     pn_pld_record record = { .same = true, .count = 100 };
-    pn_pld_bounds got = { 0.0, 0.0 };
+    pn_pld_bounds got = { 0 };
     double exact = pn_gaussian_epsilon(1.0, delta);
 
     pn_pair_gaussian(&record.dominating, 0.1);
