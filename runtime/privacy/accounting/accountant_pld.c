@@ -246,8 +246,8 @@ static pn_status delta(const pn_accountant *base, double at_epsilon, double *out
 
         status = collect(self, err);
         if (status == PN_OK)
-            status =
-                pn_pld_delta(&ideal, self->records, self->count, fmax(0.0, at_epsilon - slack.epsilon), self->step, err);
+            status = pn_pld_delta(&ideal, self->records, self->count, fmax(0.0, at_epsilon - slack.epsilon), self->step,
+                                  err);
         if (status != PN_OK)
             return status;
         self->cache->delta_high = fmin(by_rdp, pn_slack_delta(ideal.high, at_epsilon, slack));
@@ -308,8 +308,8 @@ static double zcdp(const pn_accountant *base)
 
 static const pn_param params[] = {
     { "discretization", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "distance of two losses on the lattice, from 1e-8 to 0.1; when absent it is made smaller until the two bounds "
-      "meet; not used where the law is exact (a single release, Gaussians alone)" },
+      "losses closer than this, from 1e-8 to 0.1, are not told apart in the sum; when absent it is made smaller until the "
+      "two bounds meet; not used where the law is exact (a single release, Gaussians alone)" },
     PN_PARAM_END,
 };
 
@@ -318,7 +318,8 @@ const pn_accountant_ops pn_accountant_pld_ops = {
     .doc =
         "Composes privacy loss distributions: the tightest answer there is, as a certified interval whose upper end is "
         "what counts. For releases that are fixed in advance; budgets that react to outputs use Renyi curves.",
-    .source = "Koskela, Jalko, Honkela (2020); Doroshenko, Ghazi, Kamath, Kumar, Manurangsi (2022)",
+    .source = "Koskela, Jalko, Honkela (2020); Doroshenko, Ghazi, Kamath, Kumar, Manurangsi (2022); Zhu, Dong, Wang "
+              "(2022)",
     .params = params,
     .create = create,
     .destroy = destroy,

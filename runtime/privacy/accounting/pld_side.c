@@ -12,6 +12,7 @@
 #include "privacy/accounting/pld_side.h"
 
 #define FIRST   1.25 /* c_1 / epsilon */
+#define RARE    2.0  /* -ln of its probability at least */
 #define RATIO   8.0  /* c_(i+1) / c_i */
 #define DROWNED 6.0  /* ln of how far Chernoff's bound is from delta, beyond which the tilt is a bad one */
 
@@ -89,9 +90,24 @@ static double largest_loss(const pn_side *side)
     return most;
 }
 
+/* c_1: such that the first part is not rare. */
+static double first_limit(const pn_side *side, double epsilon)
+{
+    double most = largest_loss(side), limit = FIRST * epsilon;
+
+    for (; limit < most; limit *= 2.0) {
+        pn_part part;
+
+        pn_part_init(&part, side->laws, side->n, side->upper, -INFINITY, limit);
+        if (pn_part_log_mgf(&part, 0.0) > -RARE)
+            break;
+    }
+    return limit;
+}
+
 void pn_side_tilt(pn_side *side, double epsilon, double tilt, bool apart)
 {
-    double most = largest_loss(side), from = -INFINITY, to = apart ? FIRST * epsilon : INFINITY;
+    double most = largest_loss(side), from = -INFINITY, to = apart ? first_limit(side, epsilon) : INFINITY;
 
     pn_side_clear(side);
     side->guess = epsilon;

@@ -1,5 +1,5 @@
 /* pld_side.h -- one side of the certificate: a composition in parts, and the bound on delta that they give.
- * Private to privacy/.  Depends on: pld_part.h.  Used by: pld.c. */
+ * Private to privacy/.  Depends on: pld_part.h.  Used by: pld*.c. */
 #ifndef PN_PRIVACY_PLD_SIDE_H
 #define PN_PRIVACY_PLD_SIDE_H
 

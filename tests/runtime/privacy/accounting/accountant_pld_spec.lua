@@ -119,6 +119,95 @@ describe("accountant.pld", function()
     end
   end)
 
+  it("has references of sixty digits inside", function()
+    -- mpmath at 60 digits.  Single releases: P(x) - e^eps Q(x) of the normal tails, where the loss at x is eps; pure
+    -- compositions: the sum over how many answers were the unlikely one, for two events over both numbers; epsilon by
+    -- bisection, cut after 17 digits.
+    local function pure(e)
+      return event.pure { epsilon = e }
+    end
+    for _, case in ipairs {
+      { poisson(1e-6, 0.3), 1, 1e-9, 1.5708684901189457, 1e-9 },
+      { poisson(1e-4, 0.5), 1, 1e-7, 0.17899414941966206, 1e-9 },
+      { poisson(0.01, 1), 1, 1e-12, 2.0754261097625319, 1e-9 },
+      { poisson(0.5, 0.7), 1, 1e-15, 11.208601756223597, 1e-9 },
+      { poisson(1e-3, 0.3), 1, 1e-5, 5.6537925361192711, 1e-9 },
+      { pure(0.1), 100, 1e-6, 4.7745675881079862, 1e-8 },
+      { pure(0.01), 3000, 1e-9, 3.2051615605435479, 1e-6 },
+      { pure(1), 50, 1e-15, 49.999999993655592, 1e-8 },
+      { pure(0.003), 7, 1e-3, 0.0064624914141415410, 1e-6 },
+      { event.compose { event.repeated(pure(0.1), 30), event.repeated(pure(0.37), 9) }, 1, 1e-7, 5.4234228873600860, 1e-6 },
+    } do
+      local low, high = interval(case[1], case[2], case[3])
+      local text = ("%s: [%.17g, %.17g] for %.17g"):format(tostring(case[1]), low, high, case[4])
+      assert.is_true(low <= case[4] * (1 + 4e-16) and case[4] <= high * (1 + 4e-16), text)
+      assert.is_true(high - low <= case[5] * math.max(1, high), text)
+    end
+  end)
+
+  it("has quadrature of two rarely sampled releases inside", function()
+    -- delta_2(eps) = E_P delta_1(eps - L), mpmath at 25 digits
+    inside(0.25957, 0.25962, 5e-5, poisson(1e-4, 0.5), 2, 1e-7)
+    for _, case in ipairs {
+      { 1e-4, 0.5, 1e-7, 0.259596279899313 },
+      { 1e-6, 0.3, 1e-9, 2.14198957218232 },
+      { 0.02, 0.8, 1e-10, 3.83983750632946 },
+    } do
+      local low, high = interval(poisson(case[1], case[2]), 2, case[3])
+      local text = ("[%.15g, %.15g] for %.15g"):format(low, high, case[4])
+      assert.is_true(low <= case[4] and case[4] <= high and high - low <= 2e-3 * high, text)
+    end
+  end)
+
+  it("agrees with composition on a lattice where that was narrow", function()
+    -- intervals of the program before this one: laws rounded to a lattice, release by release, and transformed
+    for _, case in ipairs {
+      { fixed(100, 1000000, 0.4), 100000, 1e-5, 6.4283865, 6.4286154 },
+      { fixed(100, 1000000, 0.3), 100, 1e-9, 13.1988260, 13.1990888 },
+      { poisson(1e-3, 1), 100000, 1e-5, 1.6368482, 1.6371865 },
+      { poisson(1e-6, 0.3), 10, 1e-12, 8.4676698, 8.4708372 },
+      { poisson(1e-3, 0.5, "replace_one"), 1000, 1e-9, 6.9871263, 6.9871830 },
+    } do
+      local low, high = interval(case[1], case[2], case[3])
+      local text = ("%s: [%.9g, %.9g]"):format(tostring(case[1]), low, high)
+      assert.is_true(low <= case[5] and case[4] <= high and high - low <= 1e-3 * high, text)
+    end
+  end)
+
+  it("stays within 1 % at small sampling rates", function()
+    for _, case in ipairs {
+      { poisson(1e-4, 0.5), 100000, 1e-5 },
+      { poisson(1e-4, 0.4), 10000, 1e-5 },
+      { poisson(1e-5, 0.7), 1000000, 1e-12 },
+      { poisson(1e-5, 0.3, "replace_one"), 1000, 1e-3 },
+      { poisson(1e-6, 0.5), 10000000, 1e-15 },
+      { poisson(0.5, 0.3), 1000000, 1e-3 },
+      { fixed(1, 1000000, 0.7), 1000, 1e-7 },
+    } do
+      local low, high = interval(case[1], case[2], case[3])
+      assert.is_true(high - low <= math.max(1e-4, 1e-2 * high), ("%s: [%.9g, %.9g]"):format(tostring(case[1]), low, high))
+    end
+  end)
+
+  it("says how it found an answer, and why an interval is wide", function()
+    local acc = accountant.pld {}:add(poisson(0.01, 1), 100)
+    assert.is_nil(acc.method)
+    local low, high = acc:epsilon_interval(1e-5)
+    assert.equal("loss distributions", acc.method)
+    assert.equal(("accountant.pld: 100 releases, add_remove\n  epsilon from %.6g to %.6g at delta 1e-05 (loss distributions)")
+      :format(low, high), tostring(acc))
+    acc:add(poisson(0.01, 1))
+    assert.is_nil(acc.method)
+    local gaussian = accountant.pld {}:add(event.gaussian { sigma = 3, sensitivity = 1 }, 5)
+    gaussian:epsilon(1e-5)
+    assert.equal("exact loss distribution", gaussian.method)
+    local choices = accountant.pld {}:add(event.exponential { epsilon = 0.01 }, 20000)
+    local _, order = choices:epsilon(1e-6)
+    assert.equal(("Renyi order %.4g"):format(order), choices.method)
+    assert.matches("6.6 %% wide: the upper end is\n? *for all candidates together", tostring(choices))
+    assert.is_nil(accountant.rdp {}:add(poisson(0.01, 1)).method)
+  end)
+
   it("takes many different events", function()
     local acc = accountant.pld {}
     for i = 1, 60 do

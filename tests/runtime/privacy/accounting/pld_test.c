@@ -256,7 +256,7 @@ static void test_infinite_mass_is_composed(void)
 static pn_pld_bounds bounds_of(const pn_pair *pair, size_t directions, size_t count, double delta, double step)
 {
     pn_pld_record record = { *pair, *pair, true, directions == 2, count };
-    pn_pld_bounds out = { NAN, NAN };
+    pn_pld_bounds out = { NAN, NAN, NULL };
 
     CHECK(pn_pld_epsilon(&out, &record, 1, delta, step, NULL) == PN_OK);
     return out;
@@ -487,7 +487,7 @@ static void test_delta_inverts_epsilon(void)
 
 static void test_nothing_costs_nothing(void)
 {
-    pn_pld_bounds out = { NAN, NAN };
+    pn_pld_bounds out = { NAN, NAN, NULL };
 
     CHECK(pn_pld_epsilon(&out, NULL, 0, 1e-6, 0.0, NULL) == PN_OK && out.low == 0.0 && out.high == 0.0);
     CHECK(pn_pld_delta(&out, NULL, 0, 0.0, 0.0, NULL) == PN_OK && out.high == 0.0);
