@@ -28,12 +28,25 @@
 
 /* ---- roots ---- */
 
+/* Where to look when Newton's step is no help.  A lower bound is hidden by its allowance far left of the answer and at it,
+ * so the search goes left in growing steps. */
+static double outside(const pn_side *side, double low, double high, double at, double *step, int i)
+{
+    if (isinf(high))
+        return 2.0 * at + 1.0 / side->parts[0].tilt;
+    if (low > 0.0 || (side->upper && i >= 4))
+        return 0.5 * (low + high);
+    *step *= 3.0;
+    return side->upper ? 0.0 : fmax(0.0, at - *step);
+}
+
 /* A point at which the bound has been evaluated, so that the answer does not rest on its being monotone in numbers: an
  * upper epsilon at which it is at most delta (+inf when none was found), or a lower one at which it is at least delta (0
  * for none). */
 static double solve(const pn_side *side, double delta, double start)
 {
     double low = 0.0, high = INFINITY, at = start, sign = side->upper ? -1.0 : 1.0, goal = log(delta), slope, value;
+    double step = 1e-6 / side->parts[0].tilt;
 
     if (side->infinite >= delta)
         return INFINITY;
@@ -51,8 +64,7 @@ static double solve(const pn_side *side, double delta, double start)
             break;
         next = at - (value - 0.5 * sign * ROOT_ERROR) / slope;
         if (!(next > low && next < high))
-            next =
-                isinf(high) ? 2.0 * at + 1.0 / side->parts[0].tilt : (low == 0.0 && i < 4 ? 0.0 : 0.5 * (low + high));
+            next = outside(side, low, high, at, &step, i);
         at = next;
     }
     return side->upper ? high : low;

@@ -113,7 +113,7 @@ static void steepen(pn_part *part)
         double next = pn_part_log_mgf(part, 2.0 * t), shorter = part->guess + (all - next + WRAPPED) / (2.0 * t);
 
         if (!(shorter < 0.75 * length && length > 10.0 * deviation_of(part)) ||
-            !(next - 2.0 * t * part->guess - first < STEEPER))
+            !(next - 2.0 * t * part->guess - first < STEEPER && next < PN_PART_LARGEST))
             return;
         part->tilt = 2.0 * t;
         part->log_scale = next;

@@ -23,7 +23,8 @@ typedef struct pn_part {
     double slack;                  /* what the sum over them is off by */
 } pn_part;
 
-#define PN_TURN 6.28318530717958647692
+#define PN_PART_LARGEST 1e5 /* of log_scale: 2^-35 beside it is not lost */
+#define PN_TURN         6.28318530717958647692
 
 void pn_part_init(pn_part *out, pn_law *laws, size_t n, bool upper, double from, double to);
 void pn_part_clear(pn_part *part);

@@ -62,12 +62,21 @@ static double log_delta_at(void *self, double log_s)
 
 static const double least_tilt = -16.0, greatest_tilt = 23.0, tilt_tolerance = 0.03; /* of logarithms */
 
+/* Next to the largest loss of all the best tilt has no limit; the logarithm of the moment generating function has to be
+ * right to many digits after the point. */
+static double limited(const pn_part *part, double tilt)
+{
+    for (int i = 0; i < 64 && pn_part_log_mgf(part, tilt) > PN_PART_LARGEST; i++)
+        tilt *= 0.5;
+    return tilt;
+}
+
 double pn_side_epsilon(const pn_side *side, double delta, double *tilt)
 {
     tilt_search search = { &side->parts[0], log(delta), 0.0 };
     double at = pn_golden_min(epsilon_at, &search, least_tilt, greatest_tilt, tilt_tolerance);
 
-    *tilt = exp(at);
+    *tilt = limited(search.part, exp(at));
     return fmax(0.0, epsilon_at(&search, at));
 }
 
@@ -75,7 +84,7 @@ static double tilt_for(const pn_part *part, double epsilon)
 {
     tilt_search search = { part, 0.0, epsilon };
 
-    return exp(pn_golden_min(log_delta_at, &search, least_tilt, greatest_tilt, tilt_tolerance));
+    return limited(part, exp(pn_golden_min(log_delta_at, &search, least_tilt, greatest_tilt, tilt_tolerance)));
 }
 
 /* ---- parts ---- */
