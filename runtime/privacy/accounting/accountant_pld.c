@@ -14,6 +14,8 @@
 #include "privacy/accounting/pld.h"
 #include "privacy/event/pair_event.h"
 
+#define MODERATE 8.0 /* mu^2 */
+
 /* The last answer of each kind, for `terms` as they were then. */
 typedef struct cache {
     bool has_interval, has_delta;
@@ -158,7 +160,9 @@ static pn_status collect(pld_accountant *self, pn_err *err)
     status = pn_terms_walk(&self->terms, add_event, self, err);
     if (status != PN_OK || self->gaussian == 0.0)
         return status;
-    pn_pair_gaussian(&record.dominating, sqrt(self->gaussian));
+    if (self->count > 0) /* beside others: equal ones of moderate losses, which are the same */
+        record.count = (size_t)fmax(1.0, fmin(ceil(self->gaussian / MODERATE), 0x1p53));
+    pn_pair_gaussian(&record.dominating, sqrt(self->gaussian / (double)record.count));
     record.attained = record.dominating;
     return push(self, &record, err);
 }

@@ -287,11 +287,39 @@ static pn_status answer(pn_pld_bounds *out, pn_problem *self, pn_err *err)
     if (status == PN_OK && two)
         status = run_direction(self, true, err);
     if (status == PN_OK) {
+        if (self->delta > 0.0) {
+            self->answer.low = fmax(self->answer.low, self->largest.low);
+            self->answer.high = fmin(self->answer.high, self->largest.high);
+        }
         *out = self->answer;
         out->wide = why_wide(self);
     }
     pn_problem_clear(self);
     return status;
+}
+
+/* What the largest losses say by themselves: epsilon is at most their sum, and where they are atoms, P of all of them
+ * together times 1 - exp(epsilon - sum) is part of delta. */
+static pn_pld_bounds bounds_by_largest(const pn_pld_record *records, size_t n, double delta)
+{
+    pn_pld_bounds found = { .low = -INFINITY };
+    double sum = 0.0, log_p = 0.0, total = 0.0, left;
+
+    for (size_t r = 0; r < n; r++) {
+        const pn_pair *upper = &records[r].dominating, *lower = &records[r].attained;
+        double count = (double)records[r].count;
+        bool infinite = upper->p_infinite > 0.0 || (records[r].two_directions && upper->q_infinite > 0.0);
+
+        total += count;
+        found.high += infinite ? INFINITY : count * fmax(upper->high, records[r].two_directions ? -upper->low : 0.0);
+        sum += count * lower->high;
+        log_p += count * log(lower->p_high);
+    }
+    found.high *= 1.0 + 0x1p-40;
+    left = 1.0 - delta * (1.0 + PN_PLD_SHARE) * exp(-log_p) * (1.0 + total * 0x1p-40);
+    if (isfinite(sum) && left > 0.0)
+        found.low = sum * (1.0 - 0x1p-40) + log(left) * (1.0 + 0x1p-40);
+    return found;
 }
 
 pn_status pn_pld_epsilon(pn_pld_bounds *out, const pn_pld_record *records, size_t n, double delta, double step,
@@ -305,6 +333,11 @@ pn_status pn_pld_epsilon(pn_pld_bounds *out, const pn_pld_record *records, size_
     }
     if (n == 1 && records[0].count == 1) {
         *out = pn_pld_single_epsilon(&records[0], delta);
+        return PN_OK;
+    }
+    self.largest = bounds_by_largest(records, n, delta);
+    if (self.largest.high - self.largest.low <= 1e-9 * self.largest.high) {
+        *out = self.largest;
         return PN_OK;
     }
     return answer(out, &self, err);

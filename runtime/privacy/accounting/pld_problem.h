@@ -13,8 +13,8 @@ typedef struct pn_problem {
     pn_cells *cells;             /* of one side */
     pn_law *laws[2];             /* upper, lower */
     double shift, factor;
-    bool apart, drowned; /* taken apart; rounding is what keeps the bounds apart */
-    pn_pld_bounds answer;
+    bool apart, drowned;           /* taken apart; rounding is what keeps the bounds apart */
+    pn_pld_bounds answer, largest; /* largest: what the largest losses say by themselves */
 } pn_problem;
 
 /** Errors: PN_ENOMEM. */

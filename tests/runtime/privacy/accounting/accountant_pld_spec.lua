@@ -183,6 +183,9 @@ describe("accountant.pld", function()
       { poisson(1e-6, 0.5), 10000000, 1e-15 },
       { poisson(0.5, 0.3), 1000000, 1e-3 },
       { fixed(1, 1000000, 0.7), 1000, 1e-7 },
+      -- next to the largest loss there is
+      { event.laplace { scale = 0.4, sensitivity = 1 }, 10, 1e-9 },
+      { event.pure { epsilon = 3 }, 100, 1e-15 },
     } do
       local low, high = interval(case[1], case[2], case[3])
       assert.is_true(high - low <= math.max(1e-4, 1e-2 * high), ("%s: [%.9g, %.9g]"):format(tostring(case[1]), low, high))
