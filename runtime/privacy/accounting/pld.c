@@ -336,7 +336,7 @@ pn_status pn_pld_epsilon(pn_pld_bounds *out, const pn_pld_record *records, size_
         return PN_OK;
     }
     self.largest = bounds_by_largest(records, n, delta);
-    if (self.largest.high - self.largest.low <= 1e-9 * self.largest.high) {
+    if (isfinite(self.largest.high) && self.largest.high - self.largest.low <= 1e-9 * self.largest.high) {
         *out = self.largest;
         return PN_OK;
     }
