@@ -272,7 +272,8 @@ static const char *why_wide(const pn_problem *self)
         return "the upper end is for all candidates together, the lower one for two";
     if (self->step > 0.0)
         return "a smaller discretization would make it narrower";
-    return self->drowned ? "rounding errors of so many releases" : "as far as its limit of time goes";
+    return self->drowned ? "rounding errors, of large losses that are rare beside small ones or of many releases"
+                         : "as far as its limit of time goes";
 }
 
 static pn_status answer(pn_pld_bounds *out, pn_problem *self, pn_err *err)
