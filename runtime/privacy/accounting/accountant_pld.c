@@ -312,8 +312,8 @@ static double zcdp(const pn_accountant *base)
 
 static const pn_param params[] = {
     { "discretization", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "losses closer than this, from 1e-8 to 0.1, are not told apart in the sum; when absent it is made smaller until the "
-      "two bounds meet; not used where the law is exact (a single release, Gaussians alone)" },
+      "losses closer than this, from 1e-8 to 0.1, are not told apart in the sum; when absent it is made smaller until "
+      "the two bounds meet; not used where the law is exact (a single release, Gaussians alone)" },
     PN_PARAM_END,
 };
 

@@ -28,8 +28,8 @@
 
 /* ---- roots ---- */
 
-/* Where to look when Newton's step is no help.  A lower bound is hidden by its allowance far left of the answer and at it,
- * so the search goes left in growing steps. */
+/* Where to look when Newton's step is no help.  A lower bound is hidden by its allowance far left of the answer and at
+ * it, so the search goes left in growing steps. */
 static double outside(const pn_side *side, double low, double high, double at, double *step, int i)
 {
     if (isinf(high))
@@ -41,8 +41,8 @@ static double outside(const pn_side *side, double low, double high, double at, d
 }
 
 /* A point at which the bound has been evaluated, so that the answer does not rest on its being monotone in numbers: an
- * upper epsilon at which it is at most delta (+inf when none was found), or a lower one at which it is at least delta (0
- * for none). */
+ * upper epsilon at which it is at most delta (+inf when none was found), or a lower one at which it is at least delta
+ * (0 for none). */
 static double solve(const pn_side *side, double delta, double start)
 {
     double low = 0.0, high = INFINITY, at = start, sign = side->upper ? -1.0 : 1.0, goal = log(delta), slope, value;

@@ -1,13 +1,12 @@
 /* pld_cells.c -- where the knots of a loss law go: where they matter to the question.
  * Depends on: pld_law.h, numeric/root.h.  Used by: pld.c.
  *
- * A cell (l, r] with masses P and Q has the loss ln(P/Q) when it is one outcome, and is at most the two outcomes l and r
- * with the same P and Q (pld_law.c).  With a the part of P at l, the two differ in E exp(t L) by
- *   P (a e^(t l) + (1-a) e^(t r) - (P/Q)^t),   about  t (t+1)/2 a (1-a) (r-l)^2 P (P/Q)^t   for narrow cells,
- * and the number of releases times the sum of these over E exp(t L), divided by t, is about what the bounds on epsilon
- * differ by.  Hence the
- * cell with too large a share is cut in two, at its own loss: an atom is then alone after one cut, and a tail of any
- * shape is followed as far as it counts.  Losses of very different sizes cost a few knots each. */
+ * A cell (l, r] with masses P and Q has the loss ln(P/Q) when it is one outcome, and is at most the two outcomes l and
+ * r with the same P and Q (pld_law.c).  With a the part of P at l, the two differ in E exp(t L) by P (a e^(t l) + (1-a)
+ * e^(t r) - (P/Q)^t),   about  t (t+1)/2 a (1-a) (r-l)^2 P (P/Q)^t   for narrow cells, and the number of releases times
+ * the sum of these over E exp(t L), divided by t, is about what the bounds on epsilon differ by.  Hence the cell with
+ * too large a share is cut in two, at its own loss: an atom is then alone after one cut, and a tail of any shape is
+ * followed as far as it counts.  Losses of very different sizes cost a few knots each. */
 #include <math.h>
 #include <stdint.h>
 
@@ -116,8 +115,8 @@ static bool is_astray(double p, double q, double l, double r)
     return p > 0.0 && q > 0.0 && !(loss >= l - room && loss <= r + room);
 }
 
-/* Cells that have gone astray are merged with their neighbours: their hockey stick at the knots that are left is that of
- * the tails there, which is all that the certificate is about. */
+/* Cells that have gone astray are merged with their neighbours: their hockey stick at the knots that are left is that
+ * of the tails there, which is all that the certificate is about. */
 static void push(builder *b, const knot *right, double p, double q)
 {
     pn_cells *c = b->out;

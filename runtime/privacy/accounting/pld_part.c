@@ -1,8 +1,8 @@
 /* pld_part.c -- tilts, periods, and what a part of a composition adds to delta.
  * Depends on: pld_part.h.  Used by: pld.c.
  *
- * With t > 0 the tilt, M the moment generating function of the part at t, and ~ its law with density exp(t L)/M, the part
- * adds  M exp(-t eps) E~ g(L - eps)  to delta(eps), where  g(u) = exp(-t u) (1 - exp(-u))_+.
+ * With t > 0 the tilt, M the moment generating function of the part at t, and ~ its law with density exp(t L)/M, the
+ * part adds  M exp(-t eps) E~ g(L - eps)  to delta(eps), where  g(u) = exp(-t u) (1 - exp(-u))_+.
  *
  * Two functions around g have Fourier transforms that die out.  Let the composition be followed by one more Gaussian
  * release of loss N(s^2/2, s^2): its hockey stick can only grow, so that
@@ -14,9 +14,9 @@
  * The two bounds differ by s^2 times the density at eps, for whatever law: the error is of second order in the
  * resolution, and it is made once, not once a release.
  *
- * By Poisson's summation (1/W) sum_k F(w_k) conj phi~(w_k) exp(i w_k eps), w_k = 2 pi k/W, F either transform and phi~ the
- * characteristic function, is E~ sum_n f(L - eps + n W).  Above, the copies n != 0 are non-negative and can stay.  Below
- * they are at most sum_n g(u + n W), where
+ * By Poisson's summation (1/W) sum_k F(w_k) conj phi~(w_k) exp(i w_k eps), w_k = 2 pi k/W, F either transform and phi~
+ * the characteristic function, is E~ sum_n f(L - eps + n W).  Above, the copies n != 0 are non-negative and can stay.
+ * Below they are at most sum_n g(u + n W), where
  *   1{v > 0} exp(-t v) <= exp(-b v) for n > 0 (0 < b <= t)   and   g(v) <= 1{v > 0} <= exp(b v) for n < 0
  * bound them by moment generating functions; W is chosen so that this is little.  Frequencies from w_K on are bounded by
  * |phi~| <= phi~(0) and |F(w)| <= exp(s^2 (t (t+1) - w^2)/2) (1/w^2 + s^2 exp(s^2/8)).

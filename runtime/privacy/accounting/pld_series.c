@@ -1,13 +1,13 @@
 /* pld_series.c -- Fourier coefficients of a part: sums over the atoms of its laws, and powers of them.
  * Depends on: pld_part.h, numeric/simd/simd.h.  Used by: pld_part.c.
  *
- * exp(i w_k loss_j) for k = from + 16 m + i is a product of one factor for i, tabulated, and one for m, which turns with
- * m; the sums over j are then products of a small matrix and a vector, which stay in the first-level cache.
+ * exp(i w_k loss_j) for k = from + 16 m + i is a product of one factor for i, tabulated, and one for m, which turns
+ * with m; the sums over j are then products of a small matrix and a vector, which stay in the first-level cache.
  *
- * With a the sum over losses up to `from` and b that over the rest, the part's coefficient is
- *   prod (a + b)^count - prod a^count = prod a^count expm1(sum count log1p(b/a)),
- * which keeps the digits of b where b is rare.  It is a polynomial in the a and b without negative coefficients: what it
- * is off by is at most what it grows by when |a| and |b| grow by their errors. */
+ * With a the sum over losses up to `from` and b that over the rest, the part's coefficient is prod (a + b)^count - prod
+ * a^count = prod a^count expm1(sum count log1p(b/a)), which keeps the digits of b where b is rare.  It is a polynomial
+ * in the a and b without negative coefficients: what it is off by is at most what it grows by when |a| and |b| grow by
+ * their errors. */
 #include <complex.h>
 #include <math.h>
 
@@ -110,8 +110,8 @@ static double error_of(const sum *s, double w)
 
 /* ---- one frequency, all records ---- */
 
-/* prod a^count and a bound on it with every |a| larger by its error; for two sums also, as logarithms, prod (a+b)^count,
- * sum count log1p(b/a), and the like for the moduli as they are and with their errors. */
+/* prod a^count and a bound on it with every |a| larger by its error; for two sums also, as logarithms, prod
+ * (a+b)^count, sum count log1p(b/a), and the like for the moduli as they are and with their errors. */
 typedef struct whole {
     double complex inner, log_inner, log_all, ratio;
     double most, log_size, log_most, size_ratio, most_ratio;

@@ -3,9 +3,9 @@
  *
  * Of a record that is rarely sampled most losses are tiny and a few are large, of any size.  An epsilon between them
  * needs fine resolution for sums of small losses alone, and that over a short range; where a large loss is among them
- * the resolution may be coarse.  One tilt does not suit both either: it makes one of them so heavy that the other drowns
- * in rounding errors.  Hence delta is the sum over parts: no loss above c_1, some above c_1 but none above c_2, and so on,
- * each with its own tilt, period and frequencies. */
+ * the resolution may be coarse.  One tilt does not suit both either: it makes one of them so heavy that the other
+ * drowns in rounding errors.  Hence delta is the sum over parts: no loss above c_1, some above c_1 but none above c_2,
+ * and so on, each with its own tilt, period and frequencies. */
 #include <math.h>
 
 #include "numeric/root.h"

@@ -1,6 +1,7 @@
 /* pld_test.c -- the certificate itself: laws above and below every pair, payoffs above and below the hockey stick,
- * compositions in one part and in several, exact answers inside, and memory that runs out anywhere.  Depends on: check.h, fail_alloc.h, privacy/.  Numbers:
- * accounting.md section 5, Gaussian and optimal composition in closed form (gaussian.h, composition.h). */
+ * compositions in one part and in several, exact answers inside, and memory that runs out anywhere.  Depends on:
+ * check.h, fail_alloc.h, privacy/.  Numbers: accounting.md section 5, Gaussian and optimal composition in closed form
+ * (gaussian.h, composition.h). */
 #include <stdlib.h>
 #include <string.h>
 
