@@ -18,8 +18,8 @@
  * the characteristic function, is E~ sum_n f(L - eps + n W).  Above, the copies n != 0 are non-negative and can stay.
  * Below they are at most sum_n g(u + n W), where
  *   1{v > 0} exp(-t v) <= exp(-b v) for n > 0 (0 < b <= t)   and   g(v) <= 1{v > 0} <= exp(b v) for n < 0
- * bound them by moment generating functions; W is chosen so that this is little.  Frequencies from w_K on are bounded by
- * |phi~| <= phi~(0) and |F(w)| <= exp(s^2 (t (t+1) - w^2)/2) (1/w^2 + s^2 exp(s^2/8)).
+ * bound them by moment generating functions; W is chosen so that this is little.  Frequencies from w_K on are bounded
+ * by |phi~| <= phi~(0) and |F(w)| <= exp(s^2 (t (t+1) - w^2)/2) (1/w^2 + s^2 exp(s^2/8)).
  *
  * Where s > 4, which is enough for an epsilon of thousands, that exponential is too much.  There N is N(0, s^2), and
  *   C(u - b) - P(N > b) <= (1 - exp(-u))_+ <= C(u + b) + P(N < -b)   with b = 37.2 s,

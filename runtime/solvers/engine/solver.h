@@ -173,9 +173,12 @@ pn_status pn_plan_need_bounded_set(const pn_plan *plan, pn_err *err);
 /** For plans, "bound" and "monte_carlo": what PN_WIDTH_PARAM chooses among. */
 extern const char *const pn_plan_widths[];
 #define PN_WIDTH_PARAM(where)                                                                                          \
-    { "width", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_plan_widths,                                                    \
-      "the Gaussian width in the risk bound" where ": its formula, else an upper bound without draws; monte_carlo: "   \
-      "the mean of draws, about two seconds of them, with a certified interval whose upper end counts" }
+    {                                                                                                                  \
+        "width", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_plan_widths,                                                  \
+            "the Gaussian width in the risk bound" where                                                               \
+            ": its formula, else an upper bound without draws; monte_carlo: "                                          \
+            "the mean of draws, about two seconds of them, with a certified interval whose upper end counts"           \
+    }
 
 /**
  * For plans: the width of a bounded set by its formula, else, `how` being the option's, from above without draws, or by
