@@ -304,7 +304,7 @@ static pn_status answer(pn_pld_bounds *out, pn_problem *self, pn_err *err)
 static pn_pld_bounds bounds_by_largest(const pn_pld_record *records, size_t n, double delta)
 {
     pn_pld_bounds found = { .low = -INFINITY };
-    double sum = 0.0, log_p = 0.0, total = 0.0, left;
+    double sum = 0.0, log_p = 0.0, total = 0.0, missed;
 
     for (size_t r = 0; r < n; r++) {
         const pn_pair *upper = &records[r].dominating, *lower = &records[r].attained;
@@ -317,9 +317,9 @@ static pn_pld_bounds bounds_by_largest(const pn_pld_record *records, size_t n, d
         log_p += count * log(lower->p_high);
     }
     found.high *= 1.0 + 0x1p-40;
-    left = 1.0 - delta * (1.0 + PN_PLD_SHARE) * exp(-log_p) * (1.0 + total * 0x1p-40);
-    if (isfinite(sum) && left > 0.0)
-        found.low = sum * (1.0 - 0x1p-40) + log(left) * (1.0 + 0x1p-40);
+    missed = delta * (1.0 + PN_PLD_SHARE) * exp(-log_p) * (1.0 + total * 0x1p-40);
+    if (isfinite(sum) && missed < 1.0)
+        found.low = sum * (1.0 - 0x1p-40) + log1p(-missed) * (1.0 + 0x1p-40);
     return found;
 }
 

@@ -25,7 +25,10 @@
  *   C(u - b) - P(N > b) <= (1 - exp(-u))_+ <= C(u + b) + P(N < -b)   with b = 37.2 s,
  * since the hockey stick rises with u and is at most 1; exp(s^2 z^2/2) takes the place of exp(s^2 z (z+1)/2).  What is
  * below 1e-300 of all mass is covered by REMOTE, as long as s t is at most 30: at u < 0 that is
- * exp(-(b - u)^2/(2 s^2) - t u). */
+ * exp(-(b - u)^2/(2 s^2) - t u).
+ *
+ * Rounding.  Angles w_k eps are off by 2^-52 of themselves, at whatever epsilon the sum is asked; exponents likewise by
+ * 2^-52 of s^2 t (t+1).  Exponents above LARGEST do not fit: then the sum says nothing, and its slack is infinite. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -37,6 +40,7 @@
 #define COARSE     4.0
 #define REACH      37.2
 #define REMOTE     1e-280
+#define LARGEST    690.0
 
 void pn_part_init(pn_part *out, pn_law *laws, size_t n, bool upper, double from, double to)
 {
@@ -182,14 +186,14 @@ static void set_payoff(pn_part *part)
     double t = part->tilt, step = PN_TURN / part->period, last = step * (double)part->frequencies;
     double s = part->step > 0.0 ? part->step : cut_at(part->frequencies) / last, cut = s * last;
     double half = s > COARSE ? 0.0 : 1.0, bump = s > COARSE ? 0.0 : s * s * exp(s * s / 8.0), size = 0.0, off = 0.0;
-    double most = exp(fmin(700.0, 0.5 * s * s * t * (t + half))) * (part->re[0] + part->error[0]);
+    double grown = 0.5 * s * s * t * (t + half), most = exp(grown) * (part->re[0] + part->error[0]);
 
     part->smoothing = s;
     part->shift = s > COARSE ? REACH * s : 0.0;
     for (size_t k = 0; k < part->frequencies; k++) {
         double w = step * (double)k, x = t * (t + 1.0) - w * w, y = -w * (2.0 * t + 1.0), norm = x * x + y * y;
         double fre = x / norm - (part->upper ? 0.0 : bump), fim = -y / norm;
-        double scale = exp(fmin(700.0, 0.5 * s * s * (t * (t + half) - w * w))),
+        double scale = exp(0.5 * s * s * (t * (t + half) - w * w)),
                turn = -0.5 * s * s * w * (2.0 * t + half);
         double c = scale * cos(turn), d = scale * sin(turn), re = fre * c - fim * d, im = fre * d + fim * c;
         double weight = (k ? 2.0 : 1.0) / part->period;
@@ -201,11 +205,11 @@ static void set_payoff(pn_part *part)
         size += weight * (hypot(part->re[k], part->im[k]) + part->error[k]);
         off += weight * part->error[k];
     }
-    off += size * 0x1p-52 *
-           (64.0 + (double)part->frequencies + last * (fabs(part->guess) + part->shift + s * s * (2.0 * t + 1.0)));
+    part->wave = size * 0x1p-52 * last;
+    off += size * 0x1p-52 * (64.0 + (double)part->frequencies + 8.0 * grown + last * s * s * (2.0 * t + 1.0));
     off += 2.0 / PN_TURN * most * (1.0 / (last * last) + bump) * exp(-0.5 * cut * cut) / (s * cut) *
            (1.0 + step * s * cut);
-    part->slack = s > COARSE && s * t > 30.0 ? INFINITY : off * (1.0 + 1e-9) + REMOTE;
+    part->slack = !(grown < LARGEST) || (s > COARSE && s * t > 30.0) ? INFINITY : off * (1.0 + 1e-9) + REMOTE;
 }
 
 static bool reserve(pn_part *part, size_t n)
@@ -253,7 +257,8 @@ static double scale_at(const pn_part *part, double epsilon)
 /* With a shift, copies of the payoff begin that much farther left, and are higher there. */
 static double uncertainty(const pn_part *part, double epsilon)
 {
-    return part->slack + (part->upper ? 0.0 : exp(part->tilt * part->shift) * wrapped(part, epsilon));
+    return part->slack + part->wave * (fabs(epsilon) + part->shift) +
+           (part->upper ? 0.0 : exp(part->tilt * part->shift) * wrapped(part, epsilon));
 }
 
 double pn_part_slack(const pn_part *part, double epsilon)
@@ -261,19 +266,23 @@ double pn_part_slack(const pn_part *part, double epsilon)
     return part->frequencies > 0 ? scale_at(part, epsilon) * uncertainty(part, epsilon) : 0.0;
 }
 
+/* At most E~ g <= 1, Chernoff's bound, whatever the sum says. */
 double pn_part_delta(const pn_part *part, double epsilon, double *slope)
 {
     double at = epsilon + (part->upper ? -part->shift : part->shift), angle = PN_TURN / part->period;
-    double scale = scale_at(part, at), fall, value, more;
+    double scale = scale_at(part, at), most = part->upper ? scale_at(part, epsilon) : 0.0, fall, value, more;
 
     *slope = 0.0;
     if (part->frequencies == 0)
-        return part->log_scale > -INFINITY && part->upper ? INFINITY : 0.0;
+        return part->log_scale != -INFINITY && part->upper ? INFINITY : 0.0;
     value = pn_series_at(part->payoff_re, part->payoff_im, part->frequencies, angle * at, &fall);
     more = uncertainty(part, epsilon);
     *slope = -scale * (angle * fall + part->tilt * value);
     value = scale * (part->upper ? value + more : value - more);
-    if (isnan(value))
-        return part->upper ? INFINITY : 0.0;
-    return fmax(0.0, value);
+    if (!part->upper)
+        return fmax(0.0, value); /* 0 for NaN */
+    if (value < most)
+        return fmax(0.0, value);
+    *slope = -part->tilt * most;
+    return isnan(most) ? INFINITY : most;
 }

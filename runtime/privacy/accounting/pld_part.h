@@ -20,7 +20,7 @@ typedef struct pn_part {
     double step;                   /* s when it is given; 0: as fine as the frequencies allow */
     double smoothing, shift;       /* s, and b or 0 */
     double *payoff_re, *payoff_im; /* [room]: coefficients times those of the payoff */
-    double slack;                  /* what the sum over them is off by */
+    double slack, wave;            /* what the sum over them is off by: slack + wave |epsilon| */
 } pn_part;
 
 #define PN_PART_LARGEST 1e5 /* of log_scale: 2^-35 beside it is not lost */

@@ -14,6 +14,7 @@
 #define FIRST   1.25 /* c_1 / epsilon */
 #define RARE    2.0  /* -ln of its probability at least */
 #define RATIO   8.0  /* c_(i+1) / c_i */
+#define LEAST   0x1p-40 /* c_1 / largest loss: more than RATIO to the power of minus the number of parts but 2 */
 #define DROWNED 6.0  /* ln of how far Chernoff's bound is from delta, beyond which the tilt is a bad one */
 
 void pn_side_init(pn_side *out, pn_law *laws, size_t n, bool upper)
@@ -99,10 +100,10 @@ static double largest_loss(const pn_side *side)
     return most;
 }
 
-/* c_1: such that the first part is not rare. */
+/* c_1: such that the first part is not rare, and the last one reaches the largest loss. */
 static double first_limit(const pn_side *side, double epsilon)
 {
-    double most = largest_loss(side), limit = FIRST * epsilon;
+    double most = largest_loss(side), limit = fmax(FIRST * epsilon, most * LEAST);
 
     for (; limit < most; limit *= 2.0) {
         pn_part part;

@@ -192,6 +192,32 @@ describe("accountant.pld", function()
     end
   end)
 
+  it("keeps its bounds where a tilt is too steep for the resolution", function()
+    -- Of q against p, twice, epsilon above ln(0.5/0.3) less ln(0.6999/0.5): only the second outcome twice has so large a
+    -- loss, and delta(epsilon) = 0.5^2 - exp(epsilon) 0.3^2.
+    local r, e = 1e-4, 40
+    local law = event.loss_distribution { p = { 0.7 - r, 0.3, r }, q = { 0.5 - r * math.exp(-e), 0.5, r * math.exp(-e) } }
+    for _, delta in ipairs { 9e-4, 1e-3, 1.1e-3 } do
+      local low, high = interval(law, 2, delta)
+      local exact = math.log((0.25 - delta) / 0.09)
+      assert.is_true(low <= exact * (1 + 1e-9) and exact <= high, ("[%.17g, %.17g] for %.17g"):format(low, high, exact))
+    end
+    for _, steps in ipairs { 2, 3, 10 } do
+      interval(law, steps, 1e-3)
+    end
+    interval(event.laplace { scale = 1 / 12, sensitivity = 1 }, 40, 1e-12)
+  end)
+
+  it("answers for delta at epsilons next to 0", function()
+    local acc = accountant.pld {}:add(poisson(1e-6, 0.3), 10)
+    local least, most = acc:delta(1e-4), acc:delta(1e-8) * (1 + 1e-2)
+    assert.is_true(least < most)
+    for _, epsilon in ipairs { 1e-12, 1e-14, 1e-16, 1e-100, 1e-310, 5e-324 } do
+      local delta = acc:delta(epsilon)
+      assert.is_true(least < delta and delta < most, ("%g at %g"):format(delta, epsilon))
+    end
+  end)
+
   it("says how it found an answer, and why an interval is wide", function()
     local acc = accountant.pld {}:add(poisson(0.01, 1), 100)
     assert.is_nil(acc.method)
