@@ -203,7 +203,8 @@ static const pnl_class draft_class = { "pn.draft", (void (*)(void *))pnl_ask_fre
                                        NULL,       "A plan of one answer.",
                                        NULL,       NULL };
 
-static pn_status ask_and_close(pn_oracle *oracle, const pnl_ask_call *of, pn_answer *got, double *numbers, size_t dim,
+/* count: the numbers that the answer has; of a choice none, since its scores are nobody's. */
+static pn_status ask_and_close(pn_oracle *oracle, const pnl_ask_call *of, pn_answer *got, double *numbers, size_t count,
                                pn_err *err)
 {
     pn_status status;
@@ -211,7 +212,7 @@ static pn_status ask_and_close(pn_oracle *oracle, const pnl_ask_call *of, pn_ans
     pn_oracle_begin(oracle);
     status = pn_oracle_ask(oracle, 0, &(pn_asked){ .x = of->x, .v = of->v, .tau = of->told.length }, got, err);
     if (status == PN_OK)
-        memcpy(numbers, got->numbers, dim * sizeof *numbers);
+        memcpy(numbers, got->numbers, count * sizeof *numbers);
     got->numbers = numbers;
     pn_oracle_close(oracle);
     return status;
@@ -259,6 +260,7 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
 {
     pn_plan *plan = pnl_ask_price(L, self, &of->told, 1, (pn_plan **)pnl_newbox(L, &draft_class));
     size_t dim = plan->questions[0].dim;
+    size_t count = plan->questions[0].ops->answer == PN_ANSWER_CHOICE ? 0 : dim;
     pn_answer got = { 0 };
     pn_oracle *oracle = NULL;
     double *numbers;
@@ -274,7 +276,7 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     pnl_busy(L, 1, true);
     status = pn_oracle_open(&oracle, plan, self->ledger, rng, pnl_task(L), &err);
     if (status == PN_OK)
-        status = PN_SPENDING(&spending, PN_WITH_RECORDS(ask_and_close(oracle, of, &got, numbers, dim, &err)));
+        status = PN_SPENDING(&spending, PN_WITH_RECORDS(ask_and_close(oracle, of, &got, numbers, count, &err)));
     status = pnl_bill_refused(spending.account, self->ledger, status, &err);
     pnl_busy(L, 1, false);
     pnl_run_end(L);

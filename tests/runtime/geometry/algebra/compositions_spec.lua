@@ -107,7 +107,7 @@ describe("the algebra of sets", function()
   end)
 
   it("projects on sums of balls of one kind as on the ball that they are, and on others as no point is nearer", function()
-    local p, rng = 1000, pn.rng.seeded(7)
+    local p, rng = tier.times(100, 1000), pn.rng.seeded(7)
     local l1, l2 = pn.set.l1_ball {dim = p, radius = 2}, pn.set.l2_ball {dim = p}
     local box, simplex = pn.set.linf_ball {dim = p, radius = 0.01}, pn.set.simplex {dim = p}
     for _, far in ipairs {0.01, 1, 100} do
