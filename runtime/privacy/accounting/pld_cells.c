@@ -147,16 +147,15 @@ static void push(builder *b, const knot *right, double p, double q)
 /* What the cell adds to the part, as its composition counts it. */
 static double cost(const pn_cells_part *part, double p, double q, double l, double r)
 {
-    double t = part->tilt, h = r - l, loss = log(p / q), a,
-           weight = r > part->from ? part->weight_beyond : part->weight;
+    double t = part->tilt, h = r - l, loss = log(p / q), scale = part->log_scale, a, centre = exp(t * loss - scale),
+           weight = p * (r > part->from ? part->weight_beyond : part->weight);
 
     if (l >= part->reach || !(loss > l && loss < r))
         return 0.0;
     a = h > 500.0 ? exp(l - loss) : expm1(r - loss) / expm1(h);
-    weight *= p * exp(t * loss - part->log_scale);
     if ((t + 1.0) * h < 0.5)
-        return weight * a * (1.0 - a) * h * h * t * (t + 1.0) / 2.0;
-    return weight * (a * expm1(t * (l - loss)) + (1.0 - a) * expm1(t * (r - loss)));
+        return weight * centre * a * (1.0 - a) * h * h * t * (t + 1.0) / 2.0;
+    return weight * (a * (exp(t * l - scale) - centre) + (1.0 - a) * (exp(t * r - scale) - centre));
 }
 
 static bool should_split(const builder *b, const knot *right, double p, double q, double *at)

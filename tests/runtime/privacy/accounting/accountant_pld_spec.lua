@@ -185,6 +185,8 @@ describe("accountant.pld", function()
       { fixed(1, 1000000, 0.7), 1000, 1e-7 },
       -- next to the largest loss there is
       { event.laplace { scale = 0.4, sensitivity = 1 }, 10, 1e-9 },
+      { event.laplace { scale = 1 / 12, sensitivity = 1 }, 40, 1e-12 }, -- a first cell far wider than 1 / tilt
+      { event.laplace { scale = 1 / 40, sensitivity = 1 }, 10, 1e-3 },
       { event.pure { epsilon = 3 }, 100, 1e-15 },
     } do
       local low, high = interval(case[1], case[2], case[3])
@@ -205,7 +207,6 @@ describe("accountant.pld", function()
     for _, steps in ipairs { 2, 3, 10 } do
       interval(law, steps, 1e-3)
     end
-    interval(event.laplace { scale = 1 / 12, sensitivity = 1 }, 40, 1e-12)
   end)
 
   it("answers for delta at epsilons next to 0", function()
