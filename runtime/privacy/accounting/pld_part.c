@@ -193,8 +193,7 @@ static void set_payoff(pn_part *part)
     for (size_t k = 0; k < part->frequencies; k++) {
         double w = step * (double)k, x = t * (t + 1.0) - w * w, y = -w * (2.0 * t + 1.0), norm = x * x + y * y;
         double fre = x / norm - (part->upper ? 0.0 : bump), fim = -y / norm;
-        double scale = exp(0.5 * s * s * (t * (t + half) - w * w)),
-               turn = -0.5 * s * s * w * (2.0 * t + half);
+        double scale = exp(0.5 * s * s * (t * (t + half) - w * w)), turn = -0.5 * s * s * w * (2.0 * t + half);
         double c = scale * cos(turn), d = scale * sin(turn), re = fre * c - fim * d, im = fre * d + fim * c;
         double weight = (k ? 2.0 : 1.0) / part->period;
 

@@ -11,11 +11,11 @@
 #include "numeric/root.h"
 #include "privacy/accounting/pld_side.h"
 
-#define FIRST   1.25 /* c_1 / epsilon */
-#define RARE    2.0  /* -ln of its probability at least */
-#define RATIO   8.0  /* c_(i+1) / c_i */
+#define FIRST   1.25    /* c_1 / epsilon */
+#define RARE    2.0     /* -ln of its probability at least */
+#define RATIO   8.0     /* c_(i+1) / c_i */
 #define LEAST   0x1p-40 /* c_1 / largest loss: more than RATIO to the power of minus the number of parts but 2 */
-#define DROWNED 6.0  /* ln of how far Chernoff's bound is from delta, beyond which the tilt is a bad one */
+#define DROWNED 6.0     /* ln of how far Chernoff's bound is from delta, beyond which the tilt is a bad one */
 
 void pn_side_init(pn_side *out, pn_law *laws, size_t n, bool upper)
 {
