@@ -231,7 +231,9 @@ static void *map_file(const char *folder, size_t bytes, int *why)
     }
     if (fd >= 0)
         (void)close(fd);
-    return at == MAP_FAILED ? NULL : at;
+    if (at == MAP_FAILED)
+        return NULL;
+    return at;
 }
 
 static void *take_paged(size_t bytes)

@@ -222,7 +222,7 @@ static int measure_typed(const char *set, bool exponential_one, size_t n)
     static const char *const names[1] = { "t" };
     pn_arg ball[4] = { COUNT(n), REAL(1.0), NONE, NONE };
     sums of = { .n = n, .eta = exponential_one ? 3.0 : 2.0 };
-    pn_compiled formula = { NULL };
+    pn_compiled formula = { .graph = NULL };
     pn_graph *graph = NULL;
     pn_node root;
     char name[60];

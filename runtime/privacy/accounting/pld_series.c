@@ -15,6 +15,10 @@
 #include "numeric/simd/simd.h"
 #include "privacy/accounting/pld_part.h"
 
+#ifndef CMPLX /* the C library defines it for gcc alone */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
+
 enum { ATOMS = 128, FINE = 16, REFRESH = 32 };
 
 typedef struct block {

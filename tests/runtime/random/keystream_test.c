@@ -45,6 +45,7 @@ int main(void)
     known_block();
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         same_bytes(sizes[k], (unsigned char)k);
+    EVP_CIPHER_free(cipher);
     cipher = NULL; /* without one, libsodium's */
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         unsigned char key[PN_KEYSTREAM_KEY] = { 1 };
