@@ -48,7 +48,7 @@ STD      := -std=c17 -fPIC -pthread -fno-semantic-interposition
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 INCLUDE   = -Iruntime/include -Iruntime -I. -Itests -I$(BUILD)/proto
-# One file is C++: the Fourier transform, which is a template.
+# One file is C++: decimal.cc, for std::to_chars.
 CXX_STD  := -std=c++17 -fPIC -fno-semantic-interposition -fno-rtti
 CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
 
@@ -70,8 +70,6 @@ SEALED  := $(if $(HARDEN),$(SEALED))
 # Flags for one source file: EXTRA_<name without .c>.  Everything else is built for the baseline processor.
 EXTRA_lmpi    = $(MPI_CFLAGS)
 EXTRA_keystream := $(if $(filter openssl,$(KEYSTREAM)),-DPN_KEYSTREAM_OPENSSL)
-# Complex products without the search for infinities: twice as fast.
-EXTRA_fft := $(shell $(CXX) -Werror -fcx-limited-range -E -x c++ /dev/null >/dev/null 2>&1 && echo -fcx-limited-range)
 # Pairs of doubles that are passed in two registers and read back from memory as one vector stall: three times as slow.
 EXTRA_interval      := -fno-tree-slp-vectorize
 EXTRA_interval_math := $(EXTRA_interval)

@@ -1,4 +1,4 @@
-/* npy.c -- reads NumPy's .npy files, gzip or plain.  Depends on: npy.h, core, zlib, POSIX files.
+/* npy.c -- reads NumPy's .npy files, gzip or plain.  Depends on: npy.h, npy_header.h, core, zlib, POSIX files.
  * Used by: data, bindings. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -14,151 +14,17 @@
 #include <zlib.h>
 
 #include "core/alloc.h"
-#include "core/vault.h"
 #include "core/file.h"
 #include "core/size.h"
+#include "core/vault.h"
 #include "numeric/npy.h"
+#include "numeric/npy_header.h"
 
 #define MAGIC       "\x93NUMPY"
 #define MAGIC_BYTES 6
 #define HEADER_MOST 65536
 #define CHUNK       8192 /* entries read at a time */
 #define INFLATION   1032 /* deflate makes nothing longer than this many times its bytes */
-#define KNOWN_TYPES "'<f8', '<f4', whole numbers ('<i8', '<u2', '|u1' and the like) and '|b1' are read"
-
-/* ---- the header: a Python dictionary with three known keys ---- */
-
-typedef struct header {
-    char type[8]; /* "<f8" */
-    bool fortran;
-    size_t dims, shape[2];
-} header;
-
-typedef struct cursor {
-    const char *path, *at;
-    pn_err *err;
-} cursor;
-
-static pn_status malformed(cursor *in, const char *wanted)
-{
-    return pn_fail(in->err, PN_EPARSE, "%s: malformed .npy header: expected %s at \"%.20s\"", in->path, wanted, in->at);
-}
-
-static void skip_space(cursor *in)
-{
-    while (*in->at == ' ' || *in->at == '\n' || *in->at == '\t')
-        in->at++;
-}
-
-static bool take(cursor *in, char c)
-{
-    skip_space(in);
-    if (*in->at != c)
-        return false;
-    in->at++;
-    return true;
-}
-
-/* 'text' or "text", without escapes; longer ones are cut, which no known word survives. */
-static bool take_string(cursor *in, char *text, size_t size)
-{
-    char quote;
-    size_t length = 0;
-
-    skip_space(in);
-    quote = *in->at;
-    if (quote != '\'' && quote != '"')
-        return false;
-    for (in->at++; *in->at && *in->at != quote; in->at++) {
-        if (length + 1 < size)
-            text[length++] = *in->at;
-    }
-    text[length] = '\0';
-    return take(in, quote);
-}
-
-static bool take_word(cursor *in, const char *word)
-{
-    size_t length = strlen(word);
-
-    skip_space(in);
-    if (strncmp(in->at, word, length) != 0)
-        return false;
-    in->at += length;
-    return true;
-}
-
-/* (), (3,), (3, 4) */
-static pn_status parse_shape(cursor *in, header *out)
-{
-    if (!take(in, '('))
-        return malformed(in, "a shape such as (3, 4)");
-    while (!take(in, ')')) {
-        char *end;
-        unsigned long long size;
-
-        if (*in->at < '0' || *in->at > '9')
-            return malformed(in, "a number of entries");
-        errno = 0;
-        size = strtoull(in->at, &end, 10);
-        if (errno != 0)
-            return malformed(in, "a number of entries below 2^64");
-        in->at = end;
-        if (out->dims < 2)
-            out->shape[out->dims] = (size_t)size;
-        out->dims++;
-        if (!take(in, ',') && *in->at != ')')
-            return malformed(in, "',' or ')'");
-    }
-    return PN_OK;
-}
-
-static pn_status parse_entry(cursor *in, header *out, unsigned *seen)
-{
-    char key[16];
-
-    if (!take_string(in, key, sizeof key) || !take(in, ':'))
-        return malformed(in, "'key':");
-    if (strcmp(key, "descr") == 0) {
-        *seen |= 1;
-        if (!take_string(in, out->type, sizeof out->type))
-            return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries are records; " KNOWN_TYPES, in->path);
-    } else if (strcmp(key, "fortran_order") == 0) {
-        *seen |= 2;
-        out->fortran = take_word(in, "True");
-        if (!out->fortran && !take_word(in, "False"))
-            return malformed(in, "True or False");
-    } else if (strcmp(key, "shape") == 0) {
-        *seen |= 4;
-        out->dims = 0;
-        return parse_shape(in, out);
-    } else {
-        return pn_fail(in->err, PN_EPARSE, "%s: malformed .npy header: unknown key '%s'", in->path, key);
-    }
-    return PN_OK;
-}
-
-static pn_status parse_header(const char *path, const char *text, header *out, pn_err *err)
-{
-    cursor in = { path, text, err };
-    unsigned seen = 0;
-
-    memset(out, 0, sizeof *out);
-    if (!take(&in, '{'))
-        return malformed(&in, "'{'");
-    while (!take(&in, '}')) {
-        PN_TRY(parse_entry(&in, out, &seen));
-        if (!take(&in, ',') && *in.at != '}')
-            return malformed(&in, "',' or '}'");
-    }
-    if (seen != 7)
-        return pn_fail(err, PN_EPARSE, "%s: malformed .npy header: descr, fortran_order and shape are needed", path);
-    if (out->dims != 1 && out->dims != 2)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: an array with %zu dimensions; 1 and 2 are read", path, out->dims);
-    if (out->dims == 1)
-        out->shape[1] = 1;
-    return PN_OK;
-}
 
 /* ---- entries ---- */
 
@@ -319,7 +185,7 @@ static bool take_bytes(source *in, void *bytes, size_t count)
     return gzread(in->file, bytes, (unsigned)count) == (int)count;
 }
 
-static pn_status read_header(source *in, char *text, header *out)
+static pn_status read_header(source *in, char *text, pn_npy_header *out)
 {
     unsigned char start[MAGIC_BYTES + 6];
     size_t length, prefix;
@@ -339,12 +205,12 @@ static pn_status read_header(source *in, char *text, header *out)
     if (!take_bytes(in, text, length))
         return read_failed(in, "the .npy header is cut short");
     text[length] = '\0';
-    return parse_header(in->path, text, out, in->err);
+    return pn_npy_header_read(out, in->path, text, in->err);
 }
 
 /* The size of the file tells whether the shape is true before memory is asked for; that of a compressed one only
  * whether it can be. */
-static pn_status check_size(source *in, const header *head, size_t bytes)
+static pn_status check_size(source *in, const pn_npy_header *head, size_t bytes)
 {
     struct stat info;
     z_off_t at = gztell(in->file);
@@ -371,12 +237,12 @@ static pn_status check_size(source *in, const header *head, size_t bytes)
 }
 
 /* Where entry k of the file goes. */
-static size_t place_of(const header *head, size_t k)
+static size_t place_of(const pn_npy_header *head, size_t k)
 {
     return head->fortran ? k % head->shape[0] * head->shape[1] + k / head->shape[0] : k;
 }
 
-static pn_status refuse_entry(source *in, const header *head, size_t place, const entry_type *type)
+static pn_status refuse_entry(source *in, const pn_npy_header *head, size_t place, const entry_type *type)
 {
     if (head->dims == 1)
         return pn_fail(in->err, PN_EDOMAIN, "%s: entry %zu %s", in->path, place + 1, type->refused);
@@ -397,7 +263,8 @@ static pn_status read_end(source *in)
 }
 
 /* Entries begin .. end - 1 of the file, all of rows that are wanted. */
-static pn_status read_run(source *in, const header *head, const entry_type *type, size_t begin, size_t end, pn_npy *out)
+static pn_status read_run(source *in, const pn_npy_header *head, const entry_type *type, size_t begin, size_t end,
+                          pn_npy *out)
 {
     unsigned char buffer[CHUNK * 8];
     size_t skipped = out->first * head->shape[1], count = head->shape[0] * head->shape[1];
@@ -420,7 +287,7 @@ static pn_status read_run(source *in, const header *head, const entry_type *type
 }
 
 /* Some of the rows: one stretch of the file, or one of each column. */
-static pn_status read_rows(source *in, const header *head, const entry_type *type, pn_npy *out)
+static pn_status read_rows(source *in, const pn_npy_header *head, const entry_type *type, pn_npy *out)
 {
     size_t runs = head->fortran ? head->shape[1] : 1, width = head->fortran ? 1 : head->shape[1];
     z_off_t start = gztell(in->file);
@@ -435,7 +302,7 @@ static pn_status read_rows(source *in, const header *head, const entry_type *typ
     return PN_OK;
 }
 
-static pn_status read_entries(source *in, const header *head, const entry_type *type, pn_npy *out)
+static pn_status read_entries(source *in, const pn_npy_header *head, const entry_type *type, pn_npy *out)
 {
     if (out->rows < head->shape[0])
         return read_rows(in, head, type, out);
@@ -445,14 +312,14 @@ static pn_status read_entries(source *in, const header *head, const entry_type *
 
 static pn_status load_open_file(pn_npy *out, source *in, char *text)
 {
-    header head;
+    pn_npy_header head;
     const entry_type *type;
     pn_status status;
 
     PN_TRY(read_header(in, text, &head));
     type = find_type(head.type);
     if (!type)
-        return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries of type '%s'; " KNOWN_TYPES, in->path, head.type);
+        return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries of type '%s'; " PN_NPY_TYPES, in->path, head.type);
     PN_TRY(check_size(in, &head, type->bytes));
     *out = (pn_npy){ NULL, head.dims, { head.shape[0], head.shape[1] }, 0, 0 };
     pn_ranks_hold(in->ranks, head.shape[0], &out->first, &out->rows);

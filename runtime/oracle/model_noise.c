@@ -16,6 +16,8 @@
 #define UPWARD (1.0 + 1e-14) /* for the rounding of what is computed here */
 /* a Hessian that is 0 whatever the records are is given this bound: noise has to have a scale */
 #define LEAST 0x1p-200
+/* On slopes, for the rounding of their evaluation, and on radii, beyond which points may lie. */
+#define SLACK 1e-9
 
 static bool sees_all(const pn_model *self)
 {
@@ -322,4 +324,79 @@ void pn_model_explain_allowance(const pn_allowance *of, pn_plan *plan, const pn_
     pn_plan_add(plan, "budget", of->total, "%s", formula);
     if (of->unit == PN_UNIT_RENYI)
         pn_plan_add(plan, "Renyi order", of->order, "fixed with the plan; what ran is counted at it");
+}
+
+/* ---- slopes that are known beforehand: how much less a neighbour moves of the gradient at such a point, and of what
+ * later gradients differ from that one ---- */
+
+static double known_max(double so_far, double found)
+{
+    return isnan(found) ? INFINITY : fmax(so_far, found);
+}
+
+/* What one range of labels adds.  Of several margins the slopes are a vector, of which intervals bound the entries
+ * only: norms of both ends stand for the range of a change. */
+static pn_status add_slopes(pn_objective *objective, pn_interval near, pn_interval labels, pn_slopes *out, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    pn_loss *loss = pn_objective_loss(objective);
+    double reach = pn_interval_magnitude(bounds->margin) + pn_interval_magnitude(near), apart;
+    pn_loss_bounds here, anywhere;
+
+    PN_TRY(pn_loss_certify(loss, near, labels, &here, err));
+    PN_TRY(pn_loss_certify(loss, bounds->margin, labels, &anywhere, err));
+    apart = known_max(known_max(0.0, anywhere.slope.high - here.slope.low), here.slope.high - anywhere.slope.low);
+    if (loss->margins > 1)
+        apart = anywhere.slope_norm[PN_L2] + here.slope_norm[PN_L2];
+    out->start = known_max(out->start, here.slope_norm[PN_L2]);
+    out->change = known_max(out->change, fmin(apart, anywhere.curvature_norm * reach));
+    return PN_OK;
+}
+
+/* Label by label where there are few, so that a slope is compared with that of the same label. */
+static pn_status all_slopes(pn_objective *objective, pn_interval near, pn_slopes *out, pn_err *err)
+{
+    const pn_labels *labels = &pn_objective_loss(objective)->labels;
+    pn_interval range = pn_objective_labels(objective);
+
+    if (labels->kind != PN_LABELS_VALUES)
+        return add_slopes(objective, near, range, out, err);
+    for (size_t k = 0; k < labels->count; k++) {
+        double value = labels->values[k];
+
+        if (value >= range.low && value <= range.high)
+            PN_TRY(add_slopes(objective, near, (pn_interval){ value, value }, out, err));
+    }
+    return PN_OK;
+}
+
+pn_status pn_slopes_read(pn_slopes *out, pn_objective *objective, const double *start, pn_err *err)
+{
+    double row = pn_objective_data(objective)->bounds.norm[PN_L2], length = 0.0, reach;
+    pn_slopes found = { -1.0, -1.0 }; /* nothing seen */
+    pn_status status;
+
+    *out = (pn_slopes){ pn_objective_bounds(objective)->loss.slope_norm[PN_L2], INFINITY };
+    for (size_t j = 0; j < pn_objective_dim(objective); j++)
+        length = hypot(length, start[j]);
+    if (!isfinite(row))
+        return PN_OK;
+    reach = length * row * (1.0 + SLACK);
+    status = all_slopes(objective, (pn_interval){ -reach, reach }, &found, err);
+    if (status == PN_ENOMEM)
+        return status;
+    if (status != PN_OK || found.start < 0.0) /* what is unknown is no gain */
+        return PN_OK;
+    out->start = fmin(out->start, found.start * (1.0 + SLACK));
+    out->change = found.change * (1.0 + SLACK);
+    return PN_OK;
+}
+
+double pn_model_moved(const pn_model *self, double slope, double passes)
+{
+    double count = pn_contributions(self->neighbours), n = (double)self->n;
+    double each = slope * pn_objective_data(self->objective)->bounds.norm[PN_L2];
+    double rounding = self->gradient_sensitivity - count * self->lipschitz / n + 0x1p-50 * self->gradient_sensitivity;
+
+    return (count * each / n + passes * rounding + (passes - 1.0) * 0x1p-52 * each) * (1.0 + 1e-14);
 }

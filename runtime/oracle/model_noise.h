@@ -83,7 +83,7 @@ pn_status pn_model_allowance(pn_allowance *out, double *z, const pn_model *self,
 pn_status pn_model_run_noise(double *z, const pn_model *self, const pn_plan *plan, const pn_arg *common,
                              const pn_program *program, pn_err *err);
 
-/* ---- slopes that are known beforehand (model_slopes.c) ---- */
+/* ---- slopes that are known beforehand ---- */
 
 /* A record's slopes, over all admissible labels and margins. */
 typedef struct pn_slopes {

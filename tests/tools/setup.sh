@@ -13,7 +13,7 @@ stamp=${2:-}
 needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.h:libc6-dev cmd:pkg-config:pkg-config
     cmd:lua5.4|lua:lua5.4 lib:lua5.4|lua-5.4|lua54|lua:liblua5.4-dev lib:openblas:libopenblas-dev
     header:lapack.h:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
-    lib:libseccomp:libseccomp-dev lib:sleef:libsleef-dev header:kissfft/kissfft.hh:libkissfft-dev
+    lib:libseccomp:libseccomp-dev lib:sleef:libsleef-dev
     header:xxhash.h:libxxhash-dev lib:libzmq:libzmq3-dev
     lib:libprotobuf-c:libprotobuf-c-dev cmd:protoc-c:protobuf-c-compiler lib:jansson:libjansson-dev"
 needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox lib:ompi-c:libopenmpi-dev cmd:mpirun:openmpi-bin cmd:tmux:tmux
@@ -105,7 +105,7 @@ write_config()
     echo "LUA := $(first_of "lua5.4|lua" "command -v")"
     echo "BUSTED := $(command -v busted || echo /usr/bin/busted)"
     echo "DEP_CFLAGS := $(pkg-config --cflags $libs $federated)"
-    echo "DEP_LIBS := $(pkg-config --libs $libs) -lstdc++" # for fft.cc
+    echo "DEP_LIBS := $(pkg-config --libs $libs) -lstdc++" # for decimal.cc
     echo "PROTOBUF_LIBS := $(pkg-config --libs libprotobuf-c)"
     echo "FEDERATED_LIBS := $(pkg-config --libs $federated)"
     echo "LUA_PC := $lua"

@@ -12,13 +12,15 @@
 #include "expr/compiled.h"
 #include "geometry/potentials/custom_potential.h"
 #include "geometry/potentials/potential_parts.h"
-#include "geometry/potentials/slope_inverse.h"
+#include "geometry/kernels/slope_inverse.h"
 #include "numeric/blas.h"
 #include "numeric/root.h"
 
 #define PIECE     PN_POTENTIAL_PIECE
 #define MOST_ENDS 2000 /* coordinates whose ends are asked for one by one */
 #define ROUNDING  1e-14
+
+_Static_assert(PN_POTENTIAL_PIECE <= PN_SLOPE_MOST, "a piece is inverted at once");
 
 typedef struct separable {
     pn_potential base;

@@ -2,7 +2,7 @@
  * Depends on: pld.h, pld_problem.h, pld_single.h.  Used by: accountant_pld.c.  Spec: accounting.md section 5.
  *
  * The certificate.  Laws above and below the record (pld_law.c); payoffs above and below the hockey stick, copies,
- * dropped frequencies and rounding of the sums (pld_side.c); rounding of the tails, which is the same as P, Q and the
+ * dropped frequencies and rounding of the sums (pld_part.c); rounding of the tails, which is the same as P, Q and the
  * knots being off by a relative 2^-48 a record, and of the tilt: delta times (1 +- 2^-44 records),
  * epsilon +- 2^-49 (128 + 4 max|L|) a record. */
 #include <math.h>

@@ -84,8 +84,8 @@ static void check_gaussian(pn_selftest_run *run, size_t which, const char *name)
     pn_selftest_at_most(run, "the lower end is below the exact Gaussian", name, low, exact, 1e-9);
 }
 
-/* The accountant takes all Gaussians for one; here the lattice has to do it. */
-static void check_lattice(pn_selftest_run *run)
+/* The accountant takes all Gaussians for one; here the numeric composition has to do it. */
+static void check_composition(pn_selftest_run *run)
 {
     pn_pld_record record = { .same = true, .count = 100 };
     pn_pld_bounds got = { 0 };
@@ -95,9 +95,9 @@ static void check_lattice(pn_selftest_run *run)
     record.attained = record.dominating;
     if (run->status == PN_OK)
         run->status = pn_pld_epsilon(&got, &record, 1, delta, 0.0, run->err);
-    pn_selftest_at_most(run, "the lattice's lower end is below the exact Gaussian", "pld", got.low, exact, 0.0);
-    pn_selftest_at_most(run, "the lattice's upper end is above the exact Gaussian", "pld", exact, got.high, 0.0);
-    pn_selftest_at_most(run, "the lattice's ends are close", "pld", got.high, got.low, 1e-3);
+    pn_selftest_at_most(run, "the interval's lower end is below the exact Gaussian", "pld", got.low, exact, 0.0);
+    pn_selftest_at_most(run, "the interval's upper end is above the exact Gaussian", "pld", exact, got.high, 0.0);
+    pn_selftest_at_most(run, "the interval's ends are close", "pld", got.high, got.low, 1e-3);
 }
 
 static void check_pure(pn_selftest_run *run, size_t which, const char *name)
@@ -156,5 +156,5 @@ void pn_selftest_exact(pn_selftest_run *run)
         check_full_sample(run, i, name);
         check_monotone(run, i, name);
     }
-    check_lattice(run);
+    check_composition(run);
 }

@@ -3,10 +3,8 @@
  *
  * By default the steps of mirror_descent_bound.c; of preset="theory" those of mirror_descent_theory.c. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "oracle/gradient_batch.h"
 #include "solvers/engine/work.h"
 #include "solvers/first_order/mirror_descent.h"

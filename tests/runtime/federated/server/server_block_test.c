@@ -49,19 +49,11 @@ static pn_status make_set(pn_set **out, pn_err *err)
 static pn_status make_product(problem *self, size_t n, pn_err *err)
 {
     pn_set *set = NULL;
-    pn_loss *loss = NULL;
-    pn_status status = make_data(&self->data, n, D, false, err);
+    pn_status status = make_set(&set, err);
 
-    self->d = D;
     if (status == PN_OK)
-        status = make_set(&set, err);
-    if (status == PN_OK)
-        status = pn_loss_from_args(&loss, "squared", NULL, err);
-    if (status == PN_OK)
-        status = pn_objective_new(&self->objective,
-                                  &(pn_objective_parts){ .data = self->data, .loss = loss, .set = set }, err);
+        status = open_problem_over(self, n, D, set, "squared", err);
     pn_set_free(set);
-    pn_loss_free(loss);
     return status;
 }
 
@@ -382,33 +374,12 @@ static void a_closed_run_goes_on_with_the_same_answers(void)
 
 /* ---- memory ---- */
 
-static pn_status whole_run(void *self, pn_err *err)
+static pn_status whole_run(void *how, pn_err *err)
 {
     static const size_t columns[] = { FIRST, D - FIRST };
     problem at = { NULL, NULL, 0 };
-    pn_transport *transport = NULL;
-    pn_plan *plan = NULL;
-    pn_fit *fit = NULL;
-    pn_status status = make_product(&at, 6, err);
 
-    if (status == PN_OK)
-        status = pn_transport_in_process(&transport, &(pn_in_process_options){ .parties = 2, .columns = columns }, err);
-    if (status == PN_OK)
-        status = make_plan(&plan, &at, transport, self, err);
-    if (status == PN_OK)
-        status = run(&fit, plan, self, err);
-    for (size_t k = 0; status == PN_OK && k < 2; k++) { /* a farewell that is lost fails nobody's run */
-        pn_party_report report;
-
-        pn_party_report_of(pn_in_process_party(transport, k), &report);
-        if (report.phase != PN_PARTY_DONE || isnan(report.rho))
-            status = pn_fail(err, PN_ENOMEM, "party %zu was not told", k + 1);
-    }
-    pn_fit_free(fit);
-    pn_plan_free(plan);
-    pn_transport_free(transport);
-    close_problem(&at);
-    return status;
+    return whole_run_of(&at, columns, how, make_product(&at, 6, err), err);
 }
 
 int main(void)

@@ -53,23 +53,33 @@ static inline pn_status make_data(pn_dataset **out, size_t n, size_t d, bool cla
     return status;
 }
 
-static inline pn_status open_problem(problem *self, size_t n, size_t d, const char *loss_name, pn_err *err)
+/* Over `set`, which stays the caller's. */
+static inline pn_status open_problem_over(problem *self, size_t n, size_t d, pn_set *set, const char *loss_name,
+                                          pn_err *err)
 {
-    pn_arg of_set[4] = { { .given = true, .count = d }, { .given = true, .real = 1.0 } }, of_loss[4] = { { 0 } };
-    pn_set *set = NULL;
+    pn_arg of_loss[4] = { { 0 } };
     pn_loss *loss = NULL;
     pn_status status = make_data(&self->data, n, d, strcmp(loss_name, "logistic") == 0, err);
 
     self->d = d;
     if (status == PN_OK)
-        status = pn_set_from_args(&set, "l1_ball", of_set, err);
-    if (status == PN_OK)
         status = pn_loss_from_args(&loss, loss_name, of_loss, err);
     if (status == PN_OK)
         status = pn_objective_new(&self->objective,
                                   &(pn_objective_parts){ .data = self->data, .loss = loss, .set = set }, err);
-    pn_set_free(set);
     pn_loss_free(loss);
+    return status;
+}
+
+static inline pn_status open_problem(problem *self, size_t n, size_t d, const char *loss_name, pn_err *err)
+{
+    pn_arg of_set[4] = { { .given = true, .count = d }, { .given = true, .real = 1.0 } };
+    pn_set *set = NULL;
+    pn_status status = pn_set_from_args(&set, "l1_ball", of_set, err);
+
+    if (status == PN_OK)
+        status = open_problem_over(self, n, d, set, loss_name, err);
+    pn_set_free(set);
     return status;
 }
 
@@ -120,6 +130,35 @@ static inline pn_status run(pn_fit **out, const pn_plan *plan, const manner *how
     if (status == PN_OK)
         status = pn_plan_run(out, plan, &options, err);
     pn_rng_free(options.rng);
+    return status;
+}
+
+/* A run of two parties from its transport on, to be tried without memory: `status` says whether there is a problem. */
+static inline pn_status whole_run_of(problem *at, const size_t *columns, const manner *how, pn_status status,
+                                     pn_err *err)
+{
+    const pn_in_process_options options = { .parties = 2, .columns = columns };
+    pn_transport *transport = NULL;
+    pn_plan *plan = NULL;
+    pn_fit *fit = NULL;
+
+    if (status == PN_OK)
+        status = pn_transport_in_process(&transport, &options, err);
+    if (status == PN_OK)
+        status = make_plan(&plan, at, transport, how, err);
+    if (status == PN_OK)
+        status = run(&fit, plan, how, err);
+    for (size_t k = 0; status == PN_OK && k < 2; k++) { /* a farewell that is lost fails nobody's run */
+        pn_party_report report;
+
+        pn_party_report_of(pn_in_process_party(transport, k), &report);
+        if (report.phase != PN_PARTY_DONE || isnan(report.rho))
+            status = pn_fail(err, PN_ENOMEM, "party %zu was not told", k + 1);
+    }
+    pn_fit_free(fit);
+    pn_plan_free(plan);
+    pn_transport_free(transport);
+    close_problem(at);
     return status;
 }
 

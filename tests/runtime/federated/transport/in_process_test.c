@@ -209,33 +209,11 @@ static void splits_columns(void)
 
 /* ---- memory ---- */
 
-static pn_status whole_run(void *self, pn_err *err)
+static pn_status whole_run(void *how, pn_err *err)
 {
-    const manner *how = self;
     problem at = { NULL, NULL, 0 };
-    pn_transport *transport = NULL;
-    pn_plan *plan = NULL;
-    pn_fit *fit = NULL;
-    pn_status status = open_problem(&at, 12, 4, "squared", err);
 
-    if (status == PN_OK)
-        status = pn_transport_in_process(&transport, &(pn_in_process_options){ .parties = 2 }, err);
-    if (status == PN_OK)
-        status = make_plan(&plan, &at, transport, how, err);
-    if (status == PN_OK)
-        status = run(&fit, plan, how, err);
-    for (size_t k = 0; status == PN_OK && k < 2; k++) { /* a farewell that is lost fails nobody's run */
-        pn_party_report report;
-
-        pn_party_report_of(pn_in_process_party(transport, k), &report);
-        if (report.phase != PN_PARTY_DONE || isnan(report.rho))
-            status = pn_fail(err, PN_ENOMEM, "party %zu was not told", k + 1);
-    }
-    pn_fit_free(fit);
-    pn_plan_free(plan);
-    pn_transport_free(transport);
-    close_problem(&at);
-    return status;
+    return whole_run_of(&at, NULL, how, open_problem(&at, 12, 4, "squared", err), err);
 }
 
 int main(void)

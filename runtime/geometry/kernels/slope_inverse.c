@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "geometry/potentials/slope_inverse.h"
+#include "geometry/kernels/slope_inverse.h"
 #include "numeric/root.h"
 
-#define PIECE       PN_POTENTIAL_PIECE
+#define PIECE       PN_SLOPE_MOST
 #define MOST_ROUNDS 200
 #define PATIENCE    20
 #define ARRIVED     1e-13 /* relative: Newton's method squares what a step this long leaves */

@@ -5,7 +5,6 @@
 
 #include "expr/compiled.h"
 #include "expr/interval.h"
-#include "geometry/potentials/potential_parts.h"
 
 /* psi' rises by at least `least` > 0 per unit of the domain. */
 typedef struct pn_slope {
@@ -17,6 +16,7 @@ typedef struct pn_slope {
 } pn_slope;
 
 #define PN_SLOPE_NODES 128
+#define PN_SLOPE_MOST  1024 /* slopes that are inverted at once: they stay in the first cache */
 
 /* Points between two slopes at equal distances of psi', for good guesses of what is between them. */
 typedef struct pn_slope_nodes {
@@ -29,7 +29,7 @@ void pn_slope_nodes_fill(pn_slope_nodes *nodes, const pn_slope *of, double low, 
 
 /**
  * x[n] <- where psi' = u[n], or the end of the domain that comes nearest; curvature[n] <- psi'' there, +inf at such an
- * end.  n <= PN_POTENTIAL_PIECE.  x is as near as the rounding of psi' lets tell; at most 200 evaluations of a slope.
+ * end.  n <= PN_SLOPE_MOST.  x is as near as the rounding of psi' lets tell; at most 200 evaluations of a slope.
  */
 void pn_slope_invert(const pn_slope *of, const pn_slope_nodes *nodes, const double *u, size_t n, double *x,
                      double *curvature);
