@@ -1,6 +1,5 @@
 /* noise_table.h -- constants of the Gaussian, Laplace and level samplers, as integers from noise_table.py.
- * Depends on: libc.  Used by: noise*.c, noise_sampler.h, score_levels.c, the written noise_table_*.c.  Spec: noise.md
- * section 5. */
+ * Depends on: libc.  Used by: noise*.c, noise_sampler.h, score_levels.c, the written noise_table_*.c. */
 #ifndef PN_RANDOM_NOISE_TABLE_H
 #define PN_RANDOM_NOISE_TABLE_H
 

@@ -1,5 +1,5 @@
 /* pld.c -- bounds on epsilon and delta of composed records: as many frequencies as it takes, and the root.
- * Depends on: pld.h, pld_problem.h, pld_single.h.  Used by: accountant_pld.c.  Spec: accounting.md section 5.
+ * Depends on: pld.h, pld_problem.h, pld_single.h.  Used by: accountant_pld.c.
  *
  * The certificate.  Laws above and below the record (pld_law.c); payoffs above and below the hockey stick, copies,
  * dropped frequencies and rounding of the sums (pld_part.c); rounding of the tails, which is the same as P, Q and the

@@ -1,5 +1,5 @@
 /* pld.h -- composing privacy loss distributions with two certified sides.  Private to privacy/.
- * Depends on: pair.h, core.  Used by: accountant_pld.c, tests.  Spec: accounting.md section 5.
+ * Depends on: pair.h, core.  Used by: accountant_pld.c, tests.
  *
  * A record's loss is put on atoms twice: once so that the law dominates the record, once so that the record dominates
  * the law.  Both are composed by their characteristic functions, whose errors are added to the first delta and

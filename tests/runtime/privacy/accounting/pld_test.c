@@ -1,7 +1,7 @@
 /* pld_test.c -- the certificate itself: laws above and below every pair, payoffs above and below the hockey stick,
  * compositions in one part and in several, exact answers inside, and memory that runs out anywhere.  Depends on:
- * check.h, fail_alloc.h, privacy/.  Numbers: accounting.md section 5, Gaussian and optimal composition in closed form
- * (gaussian.h, composition.h). */
+ * check.h, fail_alloc.h, privacy/.  Numbers: Gaussian and optimal composition in closed form (gaussian.h,
+ * composition.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -514,7 +514,7 @@ static pn_status compose_something(void *self, pn_err *err)
 {
     pn_accountant *accountant = NULL;
     pn_event *inner = NULL, *sampled = NULL, *laplace = NULL, *select = NULL;
-    pn_arg args[2] = { { .given = true, .real = 2e-3 }, { 0 } };
+    pn_arg args[2] = { { .given = true, .real = 5e-2 }, { 0 } };
     double low, high, delta;
     pn_status status = pn_accountant_from_args(&accountant, "pld", args, err);
 
