@@ -4,7 +4,7 @@
 -- count, is one failure more.
 -- Depends on: busted, xargs, flock.  Used by: make test.
 local GROUP = 5 -- specs of one busted
-local SLOWEST = 12 -- jobs whose time is said
+local SLOWEST = 12 -- jobs, and tests of specs, whose time is said
 local SHOWN = 8 -- lines of a failure that are said again
 -- LeakSanitizer follows the storage of threads that have ended, and may die of that at the end of some specs in one process: then
 -- they run again, each in its own.
@@ -40,7 +40,7 @@ local function busted(some)
   for i, spec in ipairs(some) do
     words[i] = quote(spec)
   end
-  return ("%s %s %s -o plainTerminal -e 'io.stdout:setvbuf(\"line\")' %s"):format(
+  return ("%s %s %s -o plainTerminal --helper=tests/tools/slow.lua -e 'io.stdout:setvbuf(\"line\")' %s"):format(
     preload ~= "" and "env LD_PRELOAD=" .. quote(preload) or "",
     quote(os.getenv "PN_LUA" or "lua5.4"),
     quote(os.getenv "PN_BUSTED" or "/usr/bin/busted"),
@@ -49,6 +49,7 @@ local function busted(some)
 end
 
 local passed, failed = 0, 0
+local slow = {} -- what slow.lua prints of a test: {seconds=, name=}
 local failures = {} -- lines for the end
 
 -- How a failure begins: busted's, check.h's, the sanitizers', Lua's own.
@@ -150,6 +151,10 @@ local function run(jobs, width)
       print(line)
       lines[#lines + 1] = line
       died = died or line:find(TOOL_DIED, 1, true) ~= nil
+      local seconds, name = line:match "slow ([%d.]+) s (.*)$"
+      if seconds then
+        slow[#slow + 1] = { seconds = tonumber(seconds), name = name }
+      end
       local g, b = counts_of(line)
       good, bad = g or good, b or bad
     end
@@ -198,15 +203,21 @@ if passed + failed == 0 then
 end
 
 -- Where the time of the processors went, for who wants the suite to be quicker.
-local all = table.move(last, 1, #last, #jobs + 1, jobs)
-table.sort(all, function(a, b) return (a.seconds or 0) > (b.seconds or 0) end)
-local spent = 0
-for i, job in ipairs(all) do
-  spent = spent + (job.seconds or 0)
-  if i <= SLOWEST and (job.seconds or 0) >= 10 then
-    print(("%6.1f s  %s"):format(job.seconds, job.name))
+local function print_slowest(list, least)
+  table.sort(list, function(a, b) return (a.seconds or 0) > (b.seconds or 0) end)
+  for i = 1, math.min(SLOWEST, #list) do
+    if (list[i].seconds or 0) >= least then
+      print(("%6.1f s  %s"):format(list[i].seconds, list[i].name))
+    end
   end
 end
+
+local all, spent = table.move(last, 1, #last, #jobs + 1, jobs), 0
+for _, job in ipairs(all) do
+  spent = spent + (job.seconds or 0)
+end
+print_slowest(all, 10)
+print_slowest(slow, 2)
 print(("%6.1f s of the processors for all"):format(spent))
 for _, line in ipairs(failures) do
   print(line)
