@@ -170,14 +170,16 @@ static bool affordable(const pn_request *request, pn_event *event, size_t charge
     return pn_event_epsilon(event, charges, request->delta, NULL) <= request->epsilon;
 }
 
-/* Equal parts of rho, a little less than all of it: tails and rounding want their share of every charge. */
+/* Equal parts of rho, a little less than all of it: tails and rounding want their share of every charge.  Where epsilon is
+ * in the hundreds the tails of drawn noise stop the search: no smaller noise has a finite price, and rho ends far below the
+ * one that was asked for. */
 static pn_status design_by_rho(pn_question *self, const pn_request *request, double rho, const char *owner, pn_err *err)
 {
     size_t passes = self->slices.passes;
     pn_request each = { .kind = PN_RHO, .rho = rho / (double)passes };
-    double least = 1e-3 * each.rho;
+    double least = 1e-9 * each.rho;
 
-    for (double less = 1e-9; each.rho > least; less = fmin(4.0 * less, 0.05)) {
+    for (double less = 1e-9; each.rho > least; less = less < 0.05 ? 4.0 * less : fmin(1.1 * less, 0.5)) {
         each.rho *= 1.0 - less;
         PN_TRY(pn_question_design(self, &each, err));
         if (affordable(request, self->event, passes))

@@ -170,10 +170,13 @@ function figures.share(value, s, n, z)
 end
 
 -- Means of u = min(e^2/B^2, 1) and u^2 over n records, each with noise of deviation s: the root of the first, in units of B.
--- V_sampling = (mean u^2 - (mean u)^2)/n; the ends of the interval of mean u are what the root is taken of.
+-- V_sampling = (mean u^2 - (mean u)^2)/n, mean u^2 taken a deviation of its noise higher, so that noise that falls short of
+-- (mean u)^2 does not hide the spread, and at most u (1 - u)/n, which no u in [0, 1] exceeds.  The ends of the interval of
+-- mean u are what the root is taken of.
 function figures.error(means, s, n, z, B)
-  local u, second = means[1], max(0, min(1, means[2]))
-  local one = figure("mean", u, s * s, max(0, second - max(0, u) ^ 2) / n, z, 0, 1)
+  local u, inside = means[1], max(0, min(1, means[1]))
+  local spread = min(inside * (1 - inside), max(0, means[2] + s - inside ^ 2))
+  local one = figure("mean", u, s * s, spread / n, z, 0, 1)
   local value = B * sqrt(max(0, u))
   if value == 0 then -- the noise hides it: the root of a deviation
     return { list = { { name = "rmse", value = 0, low = 0, high = B * sqrt(one.high), noise = B * sqrt(s), sampling = 0 } },

@@ -109,6 +109,14 @@ describe("figures of counts", function()
     assert.near(10 * math.sqrt(0.04 + Z * math.sqrt((0.01 - 0.0016) / 100)), rmse.high, 1e-9)
   end)
 
+  it("keep the spread of errors whose noisy second moment is below the square of the first", function()
+    local s, n = 0.05, 100
+    local hidden = figures.error({ 0.25, 0.04 }, s, n, Z, 10).list[1] -- the root of the first: 5, its slope 10
+    assert.near(10 * math.sqrt((0.04 + s - 0.0625) / n), hidden.sampling, 1e-9)
+    local most = figures.error({ 0.25, 0.9 }, s, n, Z, 10).list[1]
+    assert.near(10 * math.sqrt(0.25 * 0.75 / n), most.sampling, 1e-9)
+  end)
+
   it("have quantiles of the normal law", function()
     assert.near(Z, scores.quantile(0.975), 1e-12)
     assert.near(2.5758293035489004, scores.quantile(0.995), 1e-12)

@@ -63,6 +63,13 @@ describe("the plan of zeroth_order", function()
     assert.is_near(0.5, out.lines["noise sigma"] / replace.lines["noise sigma"], 1e-6)
   end)
 
+  it("is made for several passes whatever the budget", function()
+    for _, epsilon in ipairs {1e3, 1e5, 1e9} do
+      local plan = pn.solve.zeroth_order.plan(absolute(400, 10), {epsilon = epsilon, delta = 1e-6, passes = 2})
+      assert.is_true(plan.sigma > 0 and plan.epsilon <= epsilon, tostring(plan))
+    end
+  end)
+
   it("finds the sizes with the least bound", function()
     -- M = 10^6, d = 10, article's rho 1, by an independent search with errors that count once (the published bounds are
     -- tested beside the search); the gap of section 5 has L mu d/(d + 1) in it already
