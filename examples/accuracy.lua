@@ -62,7 +62,7 @@ local function table_of(name, load, relations, default_runs)
     for _, epsilon in ipairs { 0.1, 1, 10 } do
       local set = pn.set.l1_ball { dim = train.p, radius = SCALE * (train.n * epsilon) ^ (1 / 3) }
       local objective = pn.objective { data = train, loss = pn.loss.logistic(), set = set }
-      local options = { epsilon = epsilon, delta = 1 / train.n ^ 2, neighbours = relation }
+      local options = { epsilon = epsilon, delta = 1 / train.n ^ 2, neighbours = relation, preset = "theory" }
       local plan = pn.solve.frank_wolfe.plan(objective, options)
       plan = plan:with { iterations = math.min(math.max(plan.iterations // SHARE, 1), MOST_STEPS) }
       local accuracies, seconds = {}, {}

@@ -96,7 +96,7 @@ local function measure(at, o)
 end
 
 local function central(at, epsilon)
-  local plan = pn.solve.frank_wolfe.plan(at.obj, { epsilon = epsilon, delta = delta })
+  local plan = pn.solve.frank_wolfe.plan(at.obj, { epsilon = epsilon, delta = delta, preset = "theory" })
   local mid, low, high = common.quartiles(runs, function(seed)
     return plan:run { rng = pn.rng.seeded(seed), progress = false }.value - at.best
   end)

@@ -40,7 +40,7 @@ local function objective(data, set, lambda)
 end
 
 local function plan(f)
-  return pn.solve.frank_wolfe_convex.plan(f, { rho = rho })
+  return pn.solve.frank_wolfe_convex.plan(f, { rho = rho, preset = "theory" })
 end
 
 -- Mean excess, its standard error and the plan's bound, once the control is small.

@@ -35,7 +35,7 @@ local function against_n()
   local n, mean, spread, bound, lower = {}, {}, {}, {}, {}
   for exponent = 10, common.size(13, 16) do
     local data = pn.data.synthetic.lasso { n = 1 << exponent, p = 100, sparsity = 5, signal = 1, seed = exponent }
-    local plan = pn.solve.frank_wolfe.plan(over_l1(data), { rho = 0.5 })
+    local plan = pn.solve.frank_wolfe.plan(over_l1(data), { rho = 0.5, preset = "theory" })
     local i = #n + 1
     n[i], lower[i] = data.n, lower_bound(data.n)
     mean[i], spread[i], bound[i] = common.excess(plan, common.size(6, 60))
@@ -79,12 +79,12 @@ local function against_family()
     local objective = over_l1(f:dataset(1))
     local best = pn.solve.exact(objective, { tol = 1e-7 }).value
     local level = objective:value(pn.vec.zeros(f.p)) - best
-    local rich = pn.solve.frank_wolfe.plan(objective, { rho = 0.5 })
+    local rich = pn.solve.frank_wolfe.plan(objective, { rho = 0.5, preset = "theory" })
     local runs = common.size(4, exponent == 12 and 8 or 20)
     local i = #s.n + 1
     s.n[i], s.bound[i], s.level[i] = f.n, rich.bound, level
     s.rich[i] = common.excess(rich, runs, best)
-    s.poor[i] = common.excess(pn.solve.frank_wolfe.plan(objective, budget), runs, best)
+    s.poor[i] = common.excess(pn.solve.frank_wolfe.plan(objective, budget):with { preset = "theory" }, runs, best)
     s.mirror[i] = common.excess(pn.solve.mirror_descent.plan(objective, budget):with { preset = "theory" }, 2, best)
     s.lower[i], s.rate[i] = lower_bound(f.n), f.n ^ (-2 / 3)
     rows:row(f.n, f.users, rich.iterations, s.bound[i], s.rich[i], s.poor[i], s.mirror[i], level, s.lower[i], s.rate[i])
@@ -124,7 +124,7 @@ local function against_p()
   local at, p, log_p, mean, spread, bound = {}, {}, {}, {}, {}, {}
   for i, columns in ipairs(common.size({ 100, 200 }, { 25, 50, 100, 200, 400, 800 })) do
     local data = pn.data.synthetic.lasso { n = n, p = columns, sparsity = 5, signal = 1, seed = 21 }
-    local plan = pn.solve.frank_wolfe.plan(over_l1(data), { rho = 0.5 })
+    local plan = pn.solve.frank_wolfe.plan(over_l1(data), { rho = 0.5, preset = "theory" })
     p[i], log_p[i], at[columns] = columns, math.log(columns), i
     mean[i], spread[i], bound[i] = common.excess(plan, common.size(12, 60))
     rows:row(columns, plan.iterations, mean[i], spread[i], bound[i])

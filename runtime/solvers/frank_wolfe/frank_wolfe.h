@@ -24,9 +24,18 @@ extern const char *const fw_steps[];
             "mu of every iteration; standard: 2/(t+1), t from 1; paper: constant 1/(T+2), does not converge"           \
     }
 
+/* `preset` of both. */
+extern const char *const fw_presets[];
+#define FW_PRESET_PARAM                                                                                                \
+    {                                                                                                                  \
+        "preset", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, fw_presets,                                                     \
+            "practical: an eighth of the theory's steps, where the noise of so many is at most the excess of the "     \
+            "start; theory: those that minimise the risk bound.  By default theory beside calibration=\"paper\""       \
+    }
+
 extern const pn_param fw_params[], fw_convex_params[];
-enum { FW_SELECTION = 0, FW_STEP };
-enum { FW_CONVEX_STEP = 0, FW_CONVEX_BATCH, FW_CONVEX_WIDTH = FW_CONVEX_BATCH + PN_BATCH_OPTIONS };
+enum { FW_SELECTION = 0, FW_STEP, FW_PRESET };
+enum { FW_CONVEX_STEP = 0, FW_CONVEX_PRESET, FW_CONVEX_BATCH, FW_CONVEX_WIDTH = FW_CONVEX_BATCH + PN_BATCH_OPTIONS };
 
 /* What the predictions are computed from, public all of it. */
 typedef struct fw_problem {
@@ -40,6 +49,7 @@ typedef struct fw_problem {
     const pn_arg *step; /* the option; NULL: of a method whose steps are not those */
     double k, delta_q;  /* of frank_wolfe: vertices, and the sensitivity of every score */
     double seconds;     /* of a step, estimated (work.h) */
+    double gap;         /* the excess of the start is at most that; 0: steps are the theory's */
 } fw_problem;
 
 /** A bounded set with a support function, or an error that says what is missing. */
@@ -65,9 +75,18 @@ void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *commo
 pn_status fw_plan_choices(fw_plan *plan, fw_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err);
 /** The T in 1 .. 1e7 that minimises 2 Gamma/T + a sqrt(T): (4 Gamma/a)^(2/3); `fallback` when a or Gamma is 0. */
 size_t fw_best_steps(double gamma, double a, size_t fallback);
+/** at->gap, by `preset` and `calibration`.  Errors: PN_ENOMEM, what the regulariser fails with. */
+pn_status fw_read_preset(fw_problem *at, const pn_plan *plan, const pn_arg *preset, const pn_arg *common, pn_err *err);
+/** The default T where `best` minimises the bound: its eighth, if the noise of so many steps, a sqrt(T), is at most
+ *  at->gap; else `best`. */
+size_t fw_practical_steps(const fw_problem *at, double a, size_t best);
+/** The line of the theory's steps, of a plan that has fewer: the bound with `best` of them, whose noise costs
+ *  a sqrt(T). */
+void fw_explain_theory(pn_plan *plan, const fw_problem *at, double a, size_t best);
 
-#define FW_DEFAULT_STEPS 100
-#define FW_MAX_STEPS     10000000.0
+#define FW_PRACTICAL_RULE "an eighth of what minimises the risk bound; its noise is at most the start's excess"
+#define FW_DEFAULT_STEPS  100
+#define FW_MAX_STEPS      10000000.0
 
 pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);
 pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err *err);

@@ -15,28 +15,39 @@
 #include "solvers/frank_wolfe/frank_wolfe.h"
 
 const pn_param fw_convex_params[] = {
-    FW_STEP_PARAM,
-    PN_BATCH_PARAMS,
-    PN_WIDTH_PARAM(" and the default number of steps"),
-    PN_PARAM_END,
+    FW_STEP_PARAM, FW_PRESET_PARAM, PN_BATCH_PARAMS, PN_WIDTH_PARAM(" and the default number of steps"), PN_PARAM_END,
 };
 
-/* Sets plan->base.iterations; true, and the first line says so, where they are fewer than the bound favours. */
-static bool choose_steps(fw_plan *plan, const fw_problem *at, const pn_width *width, const pn_arg *given)
+/* A default T: what minimises the bound, what the plan wants and has within its work, and sigma G at T = 1. */
+typedef struct steps {
+    size_t best, wanted, planned;
+    double one;
+} steps;
+
+static steps default_steps(const fw_plan *plan, const fw_problem *at, const pn_width *width, size_t most)
+{
+    steps made = { 0 };
+
+    for (int round = 0; round < (plan->noise.scheme ? 2 : 1); round++) { /* of batches the noise follows the steps */
+        made.one = pn_gradient_noise_unit(&plan->noise, &plan->base, made.planned) * width->high;
+        made.best = at->bounded ? fw_best_steps(at->gamma, made.one, FW_DEFAULT_STEPS) : FW_DEFAULT_STEPS;
+        made.wanted = plan->noise.scheme ? made.best : fw_practical_steps(at, made.one, made.best);
+        made.planned = made.wanted < most ? made.wanted : most;
+    }
+    return made;
+}
+
+/* Sets plan->base.iterations, and the first line where work limits them. */
+static steps choose_steps(fw_plan *plan, const fw_problem *at, const pn_width *width, const pn_arg *given)
 {
     double each = pn_planned_seconds(at->objective, &plan->noise);
-    size_t most = pn_steps_within(each), best = 0, wanted = 0;
+    steps made = { .planned = given->count };
 
-    plan->base.iterations = given->count;
-    for (int round = 0; !given->given && round < (plan->noise.scheme ? 2 : 1);
-         round++) { /* of batches the noise follows the steps */
-        double one = pn_gradient_noise_unit(&plan->noise, &plan->base, best) * width->high;
-
-        wanted = at->bounded ? fw_best_steps(at->gamma, one, FW_DEFAULT_STEPS) : FW_DEFAULT_STEPS;
-        plan->base.iterations = best = wanted < most ? wanted : most;
-    }
-    pn_plan_work(&plan->base, each, (double)wanted);
-    return wanted > plan->base.iterations;
+    if (!given->given)
+        made = default_steps(plan, at, width, pn_steps_within(each));
+    plan->base.iterations = made.planned;
+    pn_plan_work(&plan->base, each, (double)made.wanted);
+    return made;
 }
 
 static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *width)
@@ -72,11 +83,11 @@ static void explain_paper(fw_plan *plan, const fw_problem *at, const pn_arg *com
 static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     pn_width width;
-    bool limited;
+    steps made;
     pn_status status;
 
     PN_TRY(pn_plan_width(&width, at->set, &own[FW_CONVEX_WIDTH], at->request->task, err));
-    limited = choose_steps(plan, at, &width, &common[PN_OPT_ITERATIONS]);
+    made = choose_steps(plan, at, &width, &common[PN_OPT_ITERATIONS]);
     pn_plan_add(&plan->base, "records n", at->n, "public");
     pn_plan_add(&plan->base, "Lipschitz L", plan->noise.lipschitz, "max l2 norm of a record's gradient, %s",
                 at->bounds->source == PN_BOUND_CLIPPED ? "by clipping" : "certified");
@@ -84,7 +95,8 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     pn_plan_explain_width(&plan->base, "width G of C", "C", &width);
     pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations, "%s",
                 common[PN_OPT_ITERATIONS].given ? "as given"
-                : limited                       ? "as many as about 4 s of work allow"
+                : made.planned < made.wanted    ? "as many as about 4 s of work allow"
+                : made.wanted < made.best       ? FW_PRACTICAL_RULE
                 : at->bounded                   ? "(4 Gamma / (sigma G at T = 1))^(2/3), minimises the risk bound"
                                                 : "the default, since no risk bound tells");
     status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err);
@@ -92,6 +104,8 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
         return status;
     explain_paper(plan, at, common);
     explain_risk(plan, at, &width);
+    if (made.wanted < made.best)
+        fw_explain_theory(&plan->base, at, made.one, made.best);
     return PN_OK;
 }
 
@@ -103,6 +117,7 @@ pn_status fw_convex_fill(pn_plan *base, const pn_arg *common, const pn_arg *own,
     PN_TRY(fw_read(&at, base, &common[PN_OPT_START], &own[FW_CONVEX_STEP], err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, base, common, &own[FW_CONVEX_BATCH], err));
     at.seconds = pn_planned_seconds(base->objective, &plan->noise);
+    PN_TRY(fw_read_preset(&at, base, &own[FW_CONVEX_PRESET], common, err));
     if (base->request.kind == PN_NONPRIVATE) {
         fw_plan_nonprivate(plan, &at, common);
         PN_TRY(pn_gradient_noise_attach(base, &plan->noise, common, err));

@@ -19,6 +19,7 @@ const pn_param fw_params[] = {
     { "selection", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, selections,
       "law of the private choice; best: the smallest risk bound" },
     FW_STEP_PARAM,
+    FW_PRESET_PARAM,
     PN_PARAM_END,
 };
 
@@ -68,32 +69,48 @@ static double budget_of_one(const fw_problem *at, pn_selection law, size_t count
     return pn_calibrate_exponential(at->request->epsilon, at->request->delta, count, bounded_range, NULL);
 }
 
-/* The number of steps that minimises the bound, before calibration is refined: for a zCDP budget T = (4 Gamma/a)^(2/3)
- * with a = scale at T=1 times c(k); for pure epsilon the scale grows like T and T = sqrt(Gamma/a). */
+static bool is_pure(const fw_problem *at)
+{
+    return at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0;
+}
+
+/* Scale at T = 1 times c(k), before calibration is refined. */
+static double noise_of_one_step(const fw_problem *at, pn_selection law)
+{
+    const pn_request *request = at->request;
+    double one = request->epsilon;
+
+    if (!is_pure(at))
+        one = sqrt((law == PN_SELECT_EXPONENTIAL ? 8.0 : 2.0) *
+                   (request->kind == PN_RHO ? request->rho : pn_zcdp_rho(request->epsilon, request->delta)));
+    return 2.0 * at->delta_q * law_constant(law, at->k) / one;
+}
+
+/* The number of steps that minimises the bound: for a zCDP budget T = (4 Gamma/a)^(2/3); for pure epsilon the scale
+ * grows like T and T = sqrt(2 Gamma/a). */
 static size_t best_steps(const fw_problem *at, pn_selection law)
 {
-    double constant = law_constant(law, at->k), steps_real;
+    double a = noise_of_one_step(at, law);
 
-    if (at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0) {
-        double a = 2.0 * at->delta_q * constant / at->request->epsilon;
-
-        steps_real = a > 0.0 ? sqrt(2.0 * at->gamma / a) : FW_DEFAULT_STEPS;
-    } else {
-        double rho =
-            at->request->kind == PN_RHO ? at->request->rho : pn_zcdp_rho(at->request->epsilon, at->request->delta);
-        double one = sqrt((law == PN_SELECT_EXPONENTIAL ? 8.0 : 2.0) * rho);
-        double a = 2.0 * at->delta_q * constant / one;
-
+    if (!is_pure(at))
         return fw_best_steps(at->gamma, a, FW_DEFAULT_STEPS);
-    }
-    return (size_t)fmin(fmax(round(steps_real), 1.0), FW_MAX_STEPS);
+    return (size_t)fmin(fmax(round(a > 0.0 ? sqrt(2.0 * at->gamma / a) : FW_DEFAULT_STEPS), 1.0), FW_MAX_STEPS);
+}
+
+static size_t default_steps(const fw_problem *at, pn_selection law)
+{
+    size_t best = best_steps(at, law);
+
+    return is_pure(at) ? best : fw_practical_steps(at, noise_of_one_step(at, law), best);
 }
 
 typedef struct choice {
     pn_selection law;
-    size_t steps;
-    double epsilon; /* of one selection */
+    size_t steps, wanted; /* wanted: if work were no limit */
+    double epsilon;       /* of one selection */
     double bound;
+    size_t best; /* steps that minimise the bound, and their noise at T = 1; 0: as given */
+    double one;
 } choice;
 
 static size_t within_work(const fw_problem *at, size_t steps)
@@ -105,7 +122,7 @@ static size_t within_work(const fw_problem *at, size_t steps)
 
 static choice evaluate_law(const fw_problem *at, pn_selection law, size_t fixed_steps)
 {
-    choice made = { law, fixed_steps ? fixed_steps : within_work(at, best_steps(at, law)), 0.0, INFINITY };
+    choice made = { .law = law, .steps = fixed_steps ? fixed_steps : within_work(at, best_steps(at, law)) };
 
     made.epsilon = budget_of_one(at, law, made.steps); /* NaN, where a budget is too small, stays */
     if (made.epsilon > PN_SELECTION_EPSILON_MAX)
@@ -115,9 +132,9 @@ static choice evaluate_law(const fw_problem *at, pn_selection law, size_t fixed_
     return made;
 }
 
-static choice choose_tight(const fw_problem *at, size_t selection, size_t fixed_steps)
+static choice choose_law(const fw_problem *at, size_t selection, size_t fixed_steps)
 {
-    choice best = { PN_SELECT_EXPONENTIAL, 1, 0.0, INFINITY };
+    choice best = { .law = PN_SELECT_EXPONENTIAL, .steps = 1, .bound = INFINITY };
 
     for (int law = PN_SELECT_EXPONENTIAL; law <= PN_SELECT_LAPLACE; law++) {
         choice candidate;
@@ -129,6 +146,22 @@ static choice choose_tight(const fw_problem *at, size_t selection, size_t fixed_
             best = candidate;
     }
     return best;
+}
+
+/* The steps by the law of the least bound, then the law for that many. */
+static choice choose_tight(const fw_problem *at, size_t selection, size_t fixed_steps)
+{
+    choice theory = choose_law(at, selection, fixed_steps), made = theory;
+
+    if (fixed_steps)
+        return made;
+    theory.wanted = default_steps(at, theory.law);
+    if (within_work(at, theory.wanted) != theory.steps)
+        made = choose_law(at, selection, within_work(at, theory.wanted));
+    made.wanted = theory.wanted;
+    made.best = best_steps(at, theory.law);
+    made.one = noise_of_one_step(at, theory.law);
+    return made;
 }
 
 static size_t article_steps(const fw_problem *at)
@@ -145,11 +178,11 @@ static choice choose_paper(const fw_problem *at, size_t fixed_steps)
 {
     const pn_request *request = at->request;
     double article_sensitivity = at->delta_q / pn_contributions(request->neighbours);
-    choice made = { PN_SELECT_LAPLACE, fixed_steps, 0.0, INFINITY };
+    choice made = { .law = PN_SELECT_LAPLACE, .steps = fixed_steps, .wanted = article_steps(at) };
     double scale;
 
     if (!fixed_steps)
-        made.steps = within_work(at, article_steps(at));
+        made.steps = within_work(at, made.wanted);
     scale = article_sensitivity * sqrt(8.0 * (double)made.steps * log(1.0 / request->delta)) / request->epsilon;
     made.epsilon = 2.0 * at->delta_q / scale;
     made.bound = 2.0 * at->gamma / ((double)made.steps + 2.0) + scale * law_constant(made.law, at->k);
@@ -248,23 +281,18 @@ static void explain_problem(pn_plan *plan, const fw_problem *at)
                 at->request->neighbours == PN_REPLACE_ONE ? "2 x" : "1 x", per_record);
 }
 
-/* If work were no limit. */
-static size_t steps_wanted(const fw_problem *at, const choice *made, bool paper)
-{
-    return !at->bounded ? FW_DEFAULT_STEPS : paper ? article_steps(at) : best_steps(at, made->law);
-}
-
 static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *made, bool paper, bool fixed_steps)
 {
     static const char *const constants[] = { "ln k", "H_k - 1", "1 + ln k" };
     double scale = 2.0 * at->delta_q / made->epsilon;
-    const char *rule = fixed_steps                                   ? "as given"
-                       : made->steps < steps_wanted(at, made, paper) ? "as many as about 4 s of work allow"
-                       : !at->bounded                                ? "the default, since no risk bound tells"
-                       : paper ? "(Gamma n epsilon / (L1 C1))^(2/3), the article's"
-                       : at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0
-                           ? "sqrt(Gamma epsilon / (Delta c(k))), minimises the risk bound"
-                           : "(4 Gamma / (scale at T=1 x c(k)))^(2/3), minimises the risk bound";
+    bool practical = made->wanted < made->best;
+    const char *rule = fixed_steps                  ? "as given"
+                       : made->steps < made->wanted ? "as many as about 4 s of work allow"
+                       : !at->bounded               ? "the default, since no risk bound tells"
+                       : paper                      ? "(Gamma n epsilon / (L1 C1))^(2/3), the article's"
+                       : practical                  ? FW_PRACTICAL_RULE
+                       : is_pure(at)                ? "sqrt(Gamma epsilon / (Delta c(k))), minimises the risk bound"
+                                     : "(4 Gamma / (scale at T=1 x c(k)))^(2/3), minimises the risk bound";
 
     pn_plan_add(plan, "steps T", (double)made->steps, "%s", rule);
     pn_plan_add_text(plan, "selection", pn_selection_names[made->law],
@@ -280,6 +308,8 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
     (void)pn_plan_bounds(plan, made->bound, fw_no_bound(at), "expected, over the noise; sum of the two");
+    if (practical)
+        fw_explain_theory(plan, at, made->one, made->best);
 }
 
 static void explain_lattice(pn_plan *plan, const pn_selection_options *selection)
@@ -306,7 +336,8 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
                        "solve.frank_wolfe: the budget is too small for %zu steps; use fewer iterations", made.steps);
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
-    pn_plan_work(&plan->base, at->seconds, given ? 0.0 : (double)steps_wanted(at, &made, paper));
+    made.wanted = at->bounded || given ? made.wanted : FW_DEFAULT_STEPS;
+    pn_plan_work(&plan->base, at->seconds, given ? 0.0 : (double)made.wanted);
     explain_problem(&plan->base, at);
     vertex->selection.law = made.law;
     vertex->selection.epsilon = made.epsilon;
@@ -358,6 +389,7 @@ pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
         PN_TRY(fw_plan_choices(plan, &at, common, own, err));
     } else {
         PN_TRY(measure_scores(plan, &at, err));
+        PN_TRY(fw_read_preset(&at, base, &own[FW_PRESET], common, err));
         PN_TRY(plan_private(plan, &at, common, own, err));
     }
     base->gradients = at.n * (double)base->iterations;

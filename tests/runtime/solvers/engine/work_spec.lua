@@ -147,7 +147,7 @@ describe("default plans of the other solvers within their work", function()
     local steps = {711, 711, 135, 182, 10138, 44, 42, 16, 3, 4, 3, 25, 64, 64}
     local gradients = {1422000, 115182, 270000, 364000, 20276000, 88000, 84000, 91040, 11928, 124640, 6000, nil, 19840, 3968}
     for k, of in ipairs(problems(2000, 5)) do
-      local preset = of[1] == "mirror_descent" and "theory" or nil
+      local preset = (of[1] == "mirror_descent" or of[1]:find "^frank_wolfe") and "theory" or nil
       local plan = pn.solve[of[1]].plan(of[2], {epsilon = 1, delta = 1e-6, preset = preset})
       assert.equal(steps[k], plan.iterations, of[1])
       assert.equal(gradients[k], plan.gradients, of[1])

@@ -21,12 +21,32 @@ end
 describe("the plan of frank_wolfe_convex", function()
   it("has the noise, the steps and the risk of the theorem", function()
     -- frank-wolfe.md section 7: L = 2, Gamma = 4, l2-ball width at p = 20, n = 10000, rho = 0.1
-    local plan = pn.solve.frank_wolfe_convex.plan(problem(10000, 20), {rho = 0.1})
+    local plan = pn.solve.frank_wolfe_convex.plan(problem(10000, 20), {rho = 0.1, preset = "theory"})
     assert.equal(254, plan.iterations)
     assert.is_near(0.0142548237, plan.lines["noise sigma"], 1e-9)
     assert.is_near(0.0942079276, plan.bound, 1e-8)
     assert.is_near(4, plan.lines["curvature Gamma"], 1e-12)
     assert.is_true(plan.proven)
+  end)
+
+  it("has an eighth of those steps where their noise costs no more than there is to gain", function()
+    local sigma, width = 0.0142548237 / math.sqrt(254), 4.4167 -- sqrt(2) Gamma(10.5)/Gamma(10) = 4.4167
+    local seen = {}
+    for _, rho in ipairs {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1} do
+      local plan = pn.solve.frank_wolfe_convex.plan(problem(10000, 20), {rho = rho})
+      local a = sigma * width * math.sqrt(0.1 / rho)
+      local best = math.max(1, math.floor((16 / a) ^ (2 / 3) + 0.5))
+      local few = math.max(1, math.floor(best / 8 + 0.5))
+      local pays = a * math.sqrt(few) <= 0.5 -- no loss at theta = 0 is above 1/2
+      assert.equal(pays and few or best, plan.iterations, rho)
+      assert.equal(pays and few < best, plan.lines["theory preset"] ~= nil)
+      seen[pays] = true
+    end
+    assert.is_true(seen[true] and seen[false])
+    -- of batches nothing was measured
+    local batches = pn.solve.frank_wolfe_convex.plan(problem(2000, 20), {epsilon = 1, delta = 1e-6, batch = 100})
+    assert.is_true(batches.iterations > 8)
+    assert.equal(batches:with {preset = "theory"}.iterations, batches.iterations)
   end)
 
   it("never costs more than was asked for, and nearly that", function()

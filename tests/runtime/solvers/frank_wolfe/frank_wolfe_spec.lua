@@ -32,8 +32,8 @@ describe("the plan of private Frank-Wolfe", function()
     assert.equal(200, line(plan, "vertices k"))
   end)
 
-  it("chooses T, scale and bound as the theorem does under rho = 0.1", function()
-    local plan = pn.solve.frank_wolfe.plan(objective, { rho = 0.1 })
+  it("chooses T, scale and bound as the theorem does under rho = 0.1 by preset = \"theory\"", function()
+    local plan = pn.solve.frank_wolfe.plan(objective, { rho = 0.1, preset = "theory" })
     assert.equal(225, plan.iterations)
     assert.equal("exponential", line(plan, "selection"))
     close(0.0134164079, line(plan, "Gumbel scale beta"), 1e-8)
@@ -85,7 +85,40 @@ describe("the plan of private Frank-Wolfe", function()
   it("is re-planned with some options changed", function()
     local plan = pn.solve.frank_wolfe.plan(objective, { rho = 0.1 })
     assert.equal(50, plan:with { iterations = 50 }.iterations)
-    assert.equal(225, plan.iterations)
+    assert.equal(28, plan.iterations)
+    assert.equal(225, plan:with { preset = "theory" }.iterations)
+  end)
+
+  it("has an eighth of the theorem's steps where their noise costs no more than there is to gain", function()
+    -- LASSO of radius r: Gamma = 4 r^2, Delta = 2 r (r + 1)/n, and at theta = 0 no loss is above 1/2.
+    local seen = {}
+    for _, r in ipairs { 1, 10 } do
+      local wide = lasso(1000, 100, r)
+      for _, rho in ipairs { 0.01, 0.1, 1, 5, 10, 100 } do
+        local a = 2 * r * (r + 1) / 1000 * math.log(200) / math.sqrt(2 * rho)
+        local best = math.max(1, math.floor((16 * r ^ 2 / a) ^ (2 / 3) + 0.5))
+        local few = math.max(1, math.floor(best / 8 + 0.5))
+        local pays = a * math.sqrt(few) <= 0.5
+        local plan = pn.solve.frank_wolfe.plan(wide, { rho = rho })
+        assert.equal(pays and few or best, plan.iterations, ("r = %g, rho = %g"):format(r, rho))
+        close(8 * r ^ 2 / (plan.iterations + 2) + a * math.sqrt(plan.iterations), plan.bound, 1e-9)
+        local theory = plan:with { preset = "theory" }
+        assert.equal(best, theory.iterations)
+        assert.is_nil(theory.lines["theory preset"])
+        if pays and few < best then close(theory.bound, line(plan, "theory preset"), 1e-9) end
+        seen[pays] = (seen[pays] or 0) + 1
+      end
+    end
+    assert.is_true(seen[true] > 3 and seen[false] > 3)
+  end)
+
+  it("has the theorem's steps where nothing was measured: pure epsilon, the article's noise, a step of one's own", function()
+    for _, options in ipairs { { epsilon = 50 }, { epsilon = 1, delta = 1e-6, calibration = "paper" },
+      { rho = 10, step = 0.1 } } do
+      local plan = pn.solve.frank_wolfe.plan(objective, options)
+      assert.is_true(plan.iterations > 8)
+      assert.equal(plan:with { preset = "theory" }.iterations, plan.iterations)
+    end
   end)
 
   it("halves the sensitivity under zero_out and refuses add_remove", function()
@@ -376,11 +409,15 @@ describe("private LASSO", function()
     for s, n in ipairs(sizes) do
       local objective = lasso(n, 100, 1, 11)
       local best = pn.solve.exact(objective, { tol = 1e-9 }).value
-      local plan = pn.solve.frank_wolfe.plan(objective, { rho = 0.5 })
-      local total = 0
-      for run = 1, 12 do total = total + plan:run { rng = pn.rng.seeded(run) }.value - best end
-      means[s] = total / 12
+      local plan = pn.solve.frank_wolfe.plan(objective, { rho = 0.5, preset = "theory" })
+      local function mean(of)
+        local total = 0
+        for run = 1, 12 do total = total + of:run { rng = pn.rng.seeded(run) }.value - best end
+        return total / 12
+      end
+      means[s] = mean(plan)
       assert.is_true(means[s] < plan.bound)
+      assert.is_true(mean(plan:with { preset = "practical" }) < 0.8 * means[s])
     end
     local slope = math.log(means[3] / means[1]) / math.log(sizes[3] / sizes[1])
     assert.is_true(slope >= -1.3 and slope <= -0.6, "slope " .. slope)
@@ -388,7 +425,7 @@ describe("private LASSO", function()
 
   it("plans T as published for n = 2^10 .. 2^16", function()
     for e, steps in pairs { [10] = 84, [11] = 134, [12] = 212, [13] = 337 } do
-      assert.equal(steps, pn.solve.frank_wolfe.plan(lasso(2 ^ e // 1, 100), { rho = 0.5 }).iterations)
+      assert.equal(steps, pn.solve.frank_wolfe.plan(lasso(2 ^ e // 1, 100), { rho = 0.5, preset = "theory" }).iterations)
     end
   end)
 
