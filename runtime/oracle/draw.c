@@ -63,7 +63,7 @@ pn_status pn_draw_open(pn_draw *self, const pn_question *question, pn_rng *rng, 
         return pn_smoothed_open(&self->smoothed, question, rng, err);
     if (question->ops->answer == PN_ANSWER_VERTEX)
         return question->exact ? PN_OK : pn_selections_new(&self->selections, &question->selections, err);
-    if (question->along)
+    if (question->along.steps > 0)
         PN_TRY(pn_vertex_path_open(&self->along, question, err));
     if (question->exact)
         return question->scheme ? open_sampler(self, err) : PN_OK;

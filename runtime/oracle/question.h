@@ -16,6 +16,7 @@
 #include "core/task.h"
 #include "geometry/algebra/choices.h"
 #include "objective/measures/smoothed.h"
+#include "objective/passes/gradient_path.h"
 #include "objective/passes/objective.h"
 #include "oracle/gradient_noise.h"
 #include "oracle/model_noise.h"
@@ -85,13 +86,13 @@ struct pn_question {
     double budget;     /* part of the plan's budget that pays for it by itself, in (0, 1); 0: z/share counts */
 
     /* What it was told, before it is certified; zeros where its kind takes none. */
-    const char *scheme; /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
-    size_t batch;       /* records of one, or as many as are expected */
-    pn_interval clip;   /* to which values are clipped; {0, 0}: the certified range */
-    size_t along;  /* of vertex: not 0, answers of a run that asks at their own iterates (pn_question_vertex_along) */
-    bool clips;    /* of gradient: what is asked says how long a record's part may be, asked.tau */
-    double reach;  /* of difference: clipped at reach x smoothness x ||x - v||; 0: 1 */
-    double radius; /* of differences */
+    const char *scheme;       /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
+    size_t batch;             /* records of one, or as many as are expected */
+    pn_interval clip;         /* to which values are clipped; {0, 0}: the certified range */
+    pn_path_options along;    /* of vertex: with steps, of a run that asks at its own iterates */
+    bool clips;               /* of gradient: what is asked says how long a record's part may be, asked.tau */
+    double reach;             /* of difference: clipped at reach x smoothness x ||x - v||; 0: 1 */
+    double radius;            /* of differences */
     double threshold;         /* of above ... */
     size_t answers;           /* ... and how often it says so before it ends; 0: 1 */
     pn_prefix_options prefix; /* of prefix: the method; its numbers are owned, as `numbers` */
@@ -204,11 +205,15 @@ pn_status pn_askings_event(const pn_asking *askings, size_t count, pn_event **ou
 const pn_question_ops *const *pn_question_table(void);
 const pn_question_ops *pn_question_find(const char *name);
 
-/** Of vertex, certified and with its law, in a private run: `steps` answers, the first for any point and each other for
- *  what steps 2/(t+1) make of those before, from the one kept gradient (vertex_path.c).  False, and nothing is changed,
- *  where that cannot be: it is for the squared loss of sparse records over an l1 ball around 0, by the exponential
- *  law.  What it rests on is public. */
-bool pn_question_vertex_along(pn_question *self, size_t steps);
+/** Of vertex, certified and with its law, in a private run: how `steps` answers, the first for any point and each other
+ *  for what steps 2/(t+1) make of those before, come from the one kept gradient (vertex_path.c), whose slopes are as
+ *  said, with tangents renewed before a margin has moved by kappa.  NULL; or what it lacks: it is for sparse records
+ *  over an l1 ball around 0, by the exponential law, PN_PATH_SQUARED for the squared loss.  What it rests on is
+ *  public. */
+const char *pn_question_vertex_path(pn_path_options *out, const pn_question *self, size_t steps, pn_path_slopes slopes,
+                                    double kappa);
+/** Answer it so. */
+void pn_question_vertex_along(pn_question *self, const pn_path_options *along);
 
 /* ---- for the kinds ---- */
 

@@ -14,7 +14,6 @@
 #include "geometry/algebra/choices.h"
 #include "geometry/convex/set.h"
 #include "objective/losses/loss.h"
-#include "objective/passes/squared_path.h"
 #include "oracle/question.h"
 
 /* min over norms of max ||v_i - c|| * (record bound in the dual norm) * slope: the largest |<v_i - c,
@@ -114,22 +113,62 @@ static pn_status certify(pn_question *self, pn_err *err)
     return PN_OK;
 }
 
-#define FEW 512 /* vertices, up to which a whole pass takes no time that matters */
+static bool is_squared(const pn_objective *objective)
+{
+    const pn_loss *loss = pn_objective_loss(objective);
 
-bool pn_question_vertex_along(pn_question *self, size_t steps)
+    return loss->quadratic && strcmp(loss->row->name, "squared") == 0;
+}
+
+/* Of the objective, for gradients that are kept. */
+static const char *missing_of_path(const pn_objective *objective, pn_path_slopes slopes)
+{
+    const pn_loss *loss = pn_objective_loss(objective);
+
+    if (pn_objective_regulariser(objective))
+        return "an objective without a regulariser";
+    if (pn_objective_clip(objective) != 0.0)
+        return "gradients that are not clipped";
+    if (pn_objective_ranks(objective))
+        return "records of one process";
+    if (slopes == PN_PATH_SQUARED)
+        return is_squared(objective) ? NULL : "the squared loss";
+    if (loss->margins != 1 || loss->extra != 0)
+        return "a loss of one margin";
+    if (slopes == PN_PATH_LINEARISED && !(loss->ops->curve && pn_objective_bounds(objective)->loss.smooth))
+        return "a loss with a bounded second derivative";
+    return NULL;
+}
+
+const char *pn_question_vertex_path(pn_path_options *out, const pn_question *self, size_t steps, pn_path_slopes slopes,
+                                    double kappa)
 {
     const pn_objective *objective = self->objective;
-    double radius;
+    const pn_loss_bounds *loss = &pn_objective_bounds(objective)->loss;
+    const char *missing = missing_of_path(objective, slopes);
+    double radius = fabs(self->selection.pairs), unused;
 
-    if (self->exact || self->selection.law != PN_SELECT_EXPONENTIAL || self->dim <= FEW ||
-        !pn_set_is(pn_objective_set(objective), "l1_ball", &radius) || !pn_objective_loss(objective)->quadratic ||
-        strcmp(pn_objective_loss(objective)->row->name, "squared") != 0 || pn_objective_regulariser(objective) ||
-        pn_objective_clip(objective) != 0.0 || pn_objective_ranks(objective) ||
-        !pn_squared_path_suits(pn_objective_data(objective), radius, steps))
-        return false;
-    self->along = steps;
+    if (missing)
+        return missing;
+    if (self->exact || self->selection.law != PN_SELECT_EXPONENTIAL)
+        return "selection=\"exponential\"";
+    if (!pn_set_is(pn_objective_set(objective), "l1_ball", &unused))
+        return "an l1_ball around 0";
+    *out = (pn_path_options){ .data = pn_objective_data(objective),
+                              .radius = radius,
+                              .steps = steps,
+                              .slopes = slopes,
+                              .loss = pn_objective_loss(objective),
+                              .slope = pn_objective_bounds(objective)->slope,
+                              .curvature = fmax(-loss->curvature.low, loss->curvature.high),
+                              .kappa = kappa };
+    return pn_gradient_path_suits(out) ? NULL : "sparse records in memory, whose numbers fit 62 bits over all steps";
+}
+
+void pn_question_vertex_along(pn_question *self, const pn_path_options *along)
+{
+    self->along = *along;
     self->points = 0; /* none is compared: where it is asked changes no answer */
-    return true;
 }
 
 static pn_status compute(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,

@@ -38,7 +38,7 @@ static bool keeps_gradient(const fw_state *self)
 {
     const pn_plan *plan = self->base.plan;
 
-    return plan->question_count > 0 && plan->questions[0].along != 0;
+    return plan->question_count > 0 && plan->questions[0].along.steps != 0;
 }
 
 static void fw_rooms(pn_state *state, pn_room *room)

@@ -34,7 +34,7 @@ extern const char *const fw_presets[];
     }
 
 extern const pn_param fw_params[], fw_convex_params[];
-enum { FW_SELECTION = 0, FW_STEP, FW_PRESET };
+enum { FW_SELECTION = 0, FW_STEP, FW_PRESET, FW_GRADIENT, FW_KAPPA };
 enum { FW_CONVEX_STEP = 0, FW_CONVEX_PRESET, FW_CONVEX_BATCH, FW_CONVEX_WIDTH = FW_CONVEX_BATCH + PN_BATCH_OPTIONS };
 
 /* What the predictions are computed from, public all of it. */
@@ -44,12 +44,17 @@ typedef struct fw_problem {
     const pn_bounds *bounds;
     const pn_request *request;
     double n;
-    double gamma;       /* worst-case curvature; 0 when nothing bounds it */
-    bool bounded;       /* something does */
-    const pn_arg *step; /* the option; NULL: of a method whose steps are not those */
-    double k, delta_q;  /* of frank_wolfe: vertices, and the sensitivity of every score */
-    double seconds;     /* of a step, estimated (work.h) */
-    double gap;         /* the excess of the start is at most that; 0: steps are the theory's */
+    double gamma;          /* worst-case curvature; 0 when nothing bounds it */
+    bool bounded;          /* something does */
+    const pn_arg *step;    /* the option; NULL: of a method whose steps are not those */
+    double k, delta_q;     /* of frank_wolfe: vertices, and the sensitivity of every score */
+    double seconds;        /* of a step, estimated (work.h) */
+    double gap;            /* the excess of the start is at most that; 0: steps are the theory's */
+    pn_path_slopes slopes; /* of frank_wolfe, where the gradient is kept from step to step ... */
+    double kappa;          /* ... and what its tangents may be off in the margin */
+    bool asked;            /* the option `gradient` wants it kept */
+    bool passes;           /* it is computed anew, by a pass at every step */
+    double lag;            /* risk from slopes that are not those of f; +inf: nothing bounds it */
 } fw_problem;
 
 /** A bounded set with a support function, or an error that says what is missing. */
@@ -83,6 +88,16 @@ size_t fw_practical_steps(const fw_problem *at, double a, size_t best);
 /** The line of the theory's steps, of a plan that has fewer: the bound with `best` of them, whose noise costs
  *  a sqrt(T). */
 void fw_explain_theory(pn_plan *plan, const fw_problem *at, double a, size_t best);
+
+/** at->slopes, kappa, lag and seconds, from the options `gradient` and `kappa`; pure: of a budget of epsilon alone.
+ *  Errors: PN_EINVAL; PN_EUNSUPPORTED, which says what is missing, where it was asked for and cannot be. */
+pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *own, bool pure, pn_err *err);
+/** The same options in plans that keep no gradient.  Errors: PN_EUNSUPPORTED where one is given. */
+pn_status fw_refuse_kept(const fw_problem *at, const pn_arg *own, pn_err *err);
+/** Once law and steps are chosen: the question that keeps its gradient, and the line that says so; or *kept is false. */
+pn_status fw_keep(fw_plan *plan, const fw_problem *at, pn_question *vertex, size_t steps, bool *kept, pn_err *err);
+extern const char *const fw_gradients[];
+#define FW_FEW 512 /* vertices, up to which a pass takes no time that matters */
 
 #define FW_PRACTICAL_RULE "an eighth of what minimises the risk bound; its noise is at most the start's excess"
 #define FW_DEFAULT_STEPS  100

@@ -46,6 +46,8 @@ const char *fw_no_bound(const fw_problem *at)
         return "clipped gradients are not those of f";
     if (!at->bounded)
         return "the curvature is unbounded";
+    if (isinf(at->lag))
+        return at->slopes == PN_PATH_STALE ? "stale slopes are not those of f" : "the third derivative is unbounded";
     return at->bounds->convex ? NULL : "f is not convex";
 }
 

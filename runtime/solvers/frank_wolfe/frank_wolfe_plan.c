@@ -20,6 +20,11 @@ const pn_param fw_params[] = {
       "law of the private choice; best: the smallest risk bound" },
     FW_STEP_PARAM,
     FW_PRESET_PARAM,
+    { "gradient", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, fw_gradients,
+      "over an l1_ball, sparse records: exact, by a pass at every step unless the loss is squared; linearised: kept in "
+      "whole numbers, slopes as tangents; stale: kept, slopes of other records as they were (no risk bound)" },
+    { "kappa", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.1, NULL,
+      "linearised: how far a margin may go before its tangent is renewed" },
     PN_PARAM_END,
 };
 
@@ -307,7 +312,10 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
     if (at->bounded && fw_is_standard(at))
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
-    (void)pn_plan_bounds(plan, made->bound, fw_no_bound(at), "expected, over the noise; sum of the two");
+    if (at->lag > 0.0 && isfinite(at->lag))
+        pn_plan_add(plan, "risk from tangents", at->lag, "2 r xmax max |l'''| kappa^2/2");
+    (void)pn_plan_bounds(plan, made->bound + at->lag, fw_no_bound(at), "expected, over the noise; sum of %s",
+                         at->lag > 0.0 ? "the three" : "the two");
     if (practical)
         fw_explain_theory(plan, at, made->one, made->best);
 }
@@ -325,12 +333,15 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     size_t given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
     size_t fixed = given || at->bounded ? given : within_work(at, FW_DEFAULT_STEPS);
+    size_t selection =
+        own[FW_SELECTION].count == 0 && at->asked ? (size_t)PN_SELECT_EXPONENTIAL + 1 : own[FW_SELECTION].count;
     pn_question *vertex = &plan->base.questions[0];
+    bool kept;
     choice made;
 
     if (paper)
-        PN_TRY(check_paper(&plan->base, common, own[FW_SELECTION].count, err));
-    made = paper ? choose_paper(at, fixed) : choose_tight(at, own[FW_SELECTION].count, fixed);
+        PN_TRY(check_paper(&plan->base, common, selection, err));
+    made = paper ? choose_paper(at, fixed) : choose_tight(at, selection, fixed);
     if (!(made.epsilon >= 0x1p-39))
         return pn_fail(err, PN_EBUDGET,
                        "solve.frank_wolfe: the budget is too small for %zu steps; use fewer iterations", made.steps);
@@ -342,12 +353,10 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
     vertex->selection.law = made.law;
     vertex->selection.epsilon = made.epsilon;
     if (!paper)
-        warn_of_noise(&plan->base, at, &made, own[FW_SELECTION].count, fixed);
+        warn_of_noise(&plan->base, at, &made, selection, fixed);
     explain_choice(&plan->base, at, &made, paper, given != 0);
-    if (fw_is_standard(at) && pn_question_vertex_along(vertex, made.steps))
-        pn_plan_add_text(&plan->base, "gradient", "whole numbers",
-                         "kept along the way: a step looks at the records that have the vertex's feature");
-    else
+    PN_TRY(fw_keep(plan, at, vertex, made.steps, &kept, err));
+    if (!kept)
         explain_lattice(&plan->base, &vertex->selection);
     if (paper)
         pn_plan_warn(&plan->base,
@@ -384,11 +393,14 @@ pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
 
     PN_TRY(fw_read(&at, base, &common[PN_OPT_START], &own[FW_STEP], err));
     if (base->request.kind == PN_NONPRIVATE) {
+        PN_TRY(fw_refuse_kept(&at, own, err));
         fw_plan_nonprivate(plan, &at, common);
     } else if (!pn_set_is_polytope(at.set)) {
+        PN_TRY(fw_refuse_kept(&at, own, err));
         PN_TRY(fw_plan_choices(plan, &at, common, own, err));
     } else {
         PN_TRY(measure_scores(plan, &at, err));
+        PN_TRY(fw_read_kept(&at, &base->questions[0], own, is_pure(&at), err));
         PN_TRY(fw_read_preset(&at, base, &own[FW_PRESET], common, err));
         PN_TRY(plan_private(plan, &at, common, own, err));
     }

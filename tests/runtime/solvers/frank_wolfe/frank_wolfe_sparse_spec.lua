@@ -1,5 +1,5 @@
--- frank_wolfe_sparse_spec.lua -- private Frank-Wolfe on sparse records of the squared loss, whose gradient is kept in
--- whole numbers: beside the same records stored densely, where it is computed anew in every step.
+-- frank_wolfe_sparse_spec.lua -- private Frank-Wolfe on sparse records, whose gradient is kept in whole numbers, of the squared
+-- loss as it is and of others by tangents: beside the same records stored densely, where it is computed anew in every step.
 local pn = require "penumbra"
 
 local N, P, RADIUS = 400, 600, 2
@@ -135,5 +135,99 @@ describe("private Frank-Wolfe on sparse records", function()
     end
     assert.is_true(math.abs(negative / 2000 - 0.5) < 4.9 * math.sqrt(0.25 / 2000))
     assert.is_true(math.abs(early / 2000 - 0.25) < 4.9 * math.sqrt(0.1875 / 2000))
+  end)
+end)
+
+-- ---- tangents ----
+
+local signs = {}
+for r = 1, N do signs[r] = y[r] >= 0 and 1 or -1 end
+local clicks = pn.data.from(X, signs):clip_rows("linf", 1)
+
+local function logistic(data, set) return objective(data or clicks, set, pn.loss.logistic()) end
+
+local function plan_of(options, f)
+  local with = { rho = 0.5, iterations = 60 }
+  for name, value in pairs(options) do with[name] = value end
+  if with.rho == false then with.rho = nil end
+  return pn.solve.frank_wolfe.plan(f or logistic(), with)
+end
+
+describe("private Frank-Wolfe by tangents", function()
+  it("says what they cost, and is priced as by passes", function()
+    local exact, tangents, stale = plan_of {}, plan_of { gradient = "linearised" }, plan_of { gradient = "stale" }
+    assert.is_nil(exact.lines.gradient)
+    assert.equal("linearised", tangents.lines.gradient)
+    assert.equal("stale", stale.lines.gradient)
+    -- 2 r xmax max |l'''| kappa^2/2, of the logistic loss 1/(6 sqrt 3)
+    local lag = 2 * RADIUS * 0.1 ^ 2 / 2 / (6 * math.sqrt(3))
+    assert.is_near(lag, tangents.lines["risk from tangents"], 1e-6 * lag)
+    assert.is_near(exact.bound + lag, tangents.bound, 1e-9)
+    assert.is_near(lag / 4, plan_of { gradient = "linearised", kappa = 0.05 }.lines["risk from tangents"], 1e-6 * lag)
+    assert.is_nil(stale.bound)
+    for _, name in ipairs { "epsilon per step", "sensitivity Delta", "Gumbel scale beta", "risk from noise" } do
+      assert.equal(exact.lines[name], tangents.lines[name])
+      assert.equal(exact.lines[name], stale.lines[name])
+    end
+    assert.equal(tostring(exact.event), tostring(tangents.event))
+    assert.equal("whole numbers", plan_of({ gradient = "linearised" }, objective(sparse)).lines.gradient) -- its own tangent
+    assert.equal("exponential", plan_of { gradient = "linearised", rho = false, epsilon = 1 }.lines.selection)
+  end)
+
+  it("ends as low as by passes, to what they cost, where the noise is next to nothing", function()
+    local f = logistic()
+    local function ends(gradient, kappa)
+      return pn.solve.frank_wolfe(f, { rho = 1e13, iterations = 60, gradient = gradient, kappa = kappa,
+        rng = pn.rng.seeded(3), ledger = ledger() }).theta
+    end
+    local exact, lag = pn.solve.frank_wolfe(f, { privacy = false, iterations = 60 }).theta, RADIUS / (6 * math.sqrt(3))
+    for _, kappa in ipairs { 0.3, 0.1, 0.01 } do
+      assert.is_true(math.abs(f:value(ends("linearised", kappa)) - f:value(exact)) <= lag * kappa ^ 2)
+    end
+    assert.is_true((ends("linearised", 1e-9) - exact):norm(math.huge) < 1e-12) -- renewed at every step
+    assert.is_true((ends("stale") - exact):norm(math.huge) > 1e-3)
+  end)
+
+  it("takes its first vertex by the law of its plan", function()
+    -- As of the squared loss: 4000 runs, false alarm 1e-6 a cell at 4.9 standard errors, noise times 0.8 is ten of them.
+    local f = logistic()
+    local plan = plan_of({ gradient = "linearised", rho = 0.04, iterations = 1 }, f)
+    local g, beta, best, sum = f:gradient(nowhere), plan.lines["Gumbel scale beta"], { w = 0 }, 0
+    for j = 1, P do
+      for sign = -1, 1, 2 do
+        local w = math.exp(-sign * RADIUS * g[j] / beta)
+        sum = sum + w
+        if w > best.w then best = { j = j, sign = sign, w = w } end
+      end
+    end
+    local runs, count, book = 4000, 0, ledger()
+    for seed = 1, runs do
+      local theta = plan:run { rng = pn.rng.seeded(seed), ledger = book }.theta
+      if theta[best.j] == best.sign * RADIUS then count = count + 1 end
+    end
+    local p = best.w / sum
+    assert.is_true(p > 0.1 and p < 0.9, p)
+    assert.is_true(math.abs(count / runs - p) < 4.9 * math.sqrt(p * (1 - p) / runs), ("%g for %g"):format(count / runs, p))
+  end)
+
+  it("says what they need", function()
+    local simplex = logistic(nil, pn.set.simplex { dim = P })
+    for _, case in ipairs {
+      { "needs an l1_ball around 0", { gradient = "linearised" }, simplex },
+      { "needs sparse records", { gradient = "stale" }, logistic(pn.data.from(rows, signs):clip_rows("linf", 1)) },
+      { "needs the standard step", { gradient = "linearised", step = "paper" } },
+      { 'needs selection="exponential"', { gradient = "linearised", selection = "laplace" } },
+      { "without privacy, leave it out", { gradient = "linearised", rho = false, privacy = false } },
+      { "over other sets, leave it out", { gradient = "stale" }, logistic(nil, pn.set.box { lower = nowhere - 1, upper = nowhere + 1 }) },
+      { "kappa is for", { kappa = 0.2 } }, { "kappa", { gradient = "linearised", kappa = 0 } },
+      { "65536", { gradient = "linearised", iterations = 65536 } },
+      { "without a regulariser", { gradient = "linearised" },
+        pn.objective { data = clicks, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = P, radius = 1 }, reg = pn.reg.l2(0.1) } },
+    } do
+      local fine, message = pcall(plan_of, case[2], case[3])
+      assert.is_false(fine, case[1])
+      assert.truthy(tostring(message):find(case[1], 1, true), message)
+      assert.truthy(tostring(message):find("solve.frank_wolfe", 1, true), message)
+    end
   end)
 end)

@@ -1,10 +1,10 @@
-/* squared_path_test.c -- the whole-number gradient along Frank-Wolfe's iterates: the same as from the start, within
+/* gradient_path_test.c -- the whole-number gradient along Frank-Wolfe's iterates: the same as from the start, within
  * its certified sensitivity for every pair of neighbours, which it attains, and the gradient of the squared loss.
  * Seeds are fixed; nothing here is a statistical test. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "objective/passes/squared_path.h"
+#include "objective/passes/gradient_path.h"
 
 #include "check.h"
 #include "fail_alloc.h"
@@ -63,11 +63,24 @@ static pn_dataset *dataset_of(const records *from)
     return out;
 }
 
-static pn_squared_path *path_of(const pn_dataset *data, size_t steps)
+static pn_path_options squared(const pn_dataset *data, double radius, size_t steps)
 {
-    pn_squared_path *path = NULL;
+    return (pn_path_options){ .data = data, .radius = radius, .steps = steps };
+}
 
-    if (!CHECK(pn_squared_path_new(&path, data, RADIUS, steps, NULL) == PN_OK))
+static bool suits(const pn_dataset *data, double radius, size_t steps)
+{
+    pn_path_options options = squared(data, radius, steps);
+
+    return pn_gradient_path_suits(&options);
+}
+
+static pn_gradient_path *path_of(const pn_dataset *data, size_t steps)
+{
+    pn_path_options options = squared(data, RADIUS, steps);
+    pn_gradient_path *path = NULL;
+
+    if (!CHECK(pn_gradient_path_new(&path, &options, NULL) == PN_OK))
         exit(check_summary());
     return path;
 }
@@ -77,12 +90,12 @@ static pn_squared_path *path_of(const pn_dataset *data, size_t steps)
 __extension__ typedef __int128 i128;
 
 /* h, from the contribution at tau = 1: the largest shift that gives it. */
-static unsigned shift_of(const pn_squared_path *start)
+static unsigned shift_of(const pn_gradient_path *start)
 {
     double ratio = YMAX / (RADIUS * XMAX);
     unsigned shift = 0;
 
-    while (ceil(ldexp(1.0 + ratio, 60 - (int)shift)) + 2.0 > (double)pn_squared_path_contribution(start) * 1.0000001)
+    while (ceil(ldexp(1.0 + ratio, 60 - (int)shift)) + 2.0 > (double)pn_gradient_path_contribution(start) * 1.0000001)
         shift++;
     return shift;
 }
@@ -111,7 +124,7 @@ static void after_any_steps_it_is_what_it_is_from_the_start(void)
     const long steps = check_times(1000, 10000);
     records made;
     pn_dataset *data;
-    pn_squared_path *path;
+    pn_gradient_path *path;
     int64_t v[P] = { 0 }, want[P];
     unsigned shift;
 
@@ -126,14 +139,14 @@ static void after_any_steps_it_is_what_it_is_from_the_start(void)
         if (t % 50 == 0 || t < 5) {
             from_the_start(data, v, t == 0 ? 1 : t * (t + 1) / 2, shift, want);
             for (size_t k = 0; k < P; k++)
-                CHECK(pn_squared_path_entry(path, k) == want[k]);
+                CHECK(pn_gradient_path_entry(path, k) == want[k]);
         }
         if (t == steps)
             break;
         v[j] += negative ? -(t + 1) : t + 1;
-        pn_squared_path_take(path, j, negative);
+        pn_gradient_path_take(path, j, negative);
     }
-    pn_squared_path_free(path);
+    pn_gradient_path_free(path);
     pn_dataset_free(data);
 }
 
@@ -142,7 +155,7 @@ static void it_is_the_gradient_of_the_squared_loss(void)
 {
     records made;
     pn_dataset *data;
-    pn_squared_path *path;
+    pn_gradient_path *path;
     double theta[P] = { 0.0 };
 
     draw_records(&made);
@@ -151,7 +164,7 @@ static void it_is_the_gradient_of_the_squared_loss(void)
     for (int t = 0; t < STEPS; t++) {
         size_t j = (size_t)pn_rng_below(rng, P);
         double mu = 2.0 / (t + 2.0), largest = 0.0, gradient[P] = { 0.0 };
-        double unit = (double)pn_squared_path_contribution(path) / (XMAX * (RADIUS * XMAX + YMAX));
+        double unit = (double)pn_gradient_path_contribution(path) / (XMAX * (RADIUS * XMAX + YMAX));
 
         for (size_t i = 0; i < N; i++) {
             double slope = -data->y[i];
@@ -162,7 +175,7 @@ static void it_is_the_gradient_of_the_squared_loss(void)
                 gradient[data->csr.column[e]] += slope * data->csr.value[e];
         }
         for (size_t k = 0; k < P; k++) {
-            double got = (double)pn_squared_path_entry(path, k);
+            double got = (double)pn_gradient_path_entry(path, k);
 
             largest = fmax(largest, fabs(got / unit - gradient[k]));
         }
@@ -170,9 +183,9 @@ static void it_is_the_gradient_of_the_squared_loss(void)
         for (size_t k = 0; k < P; k++)
             theta[k] *= 1.0 - mu;
         theta[j] += mu * (t % 2 ? RADIUS : -RADIUS);
-        pn_squared_path_take(path, j, t % 2 == 0);
+        pn_gradient_path_take(path, j, t % 2 == 0);
     }
-    pn_squared_path_free(path);
+    pn_gradient_path_free(path);
     pn_dataset_free(data);
 }
 
@@ -194,31 +207,31 @@ static void the_reach_of_an_entry_holds_until_a_vertex_moves_it(void)
         double reach[P];
         records made;
         pn_dataset *data;
-        pn_squared_path *path;
+        pn_gradient_path *path;
 
         draw_records(&made);
         data = dataset_of(&made);
         path = path_of(data, STEPS);
-        while (pn_squared_path_taken(path) < before)
-            pn_squared_path_take(path, (size_t)pn_rng_below(rng, P), false);
-        memcpy(reach, pn_squared_path_reaches(path, until, 1.0), sizeof reach);
+        while (pn_gradient_path_taken(path) < before)
+            pn_gradient_path_take(path, (size_t)pn_rng_below(rng, P), false);
+        memcpy(reach, pn_gradient_path_reaches(path, until, 1.0), sizeof reach);
         for (size_t k = 0; k < P; k++) {
-            CHECK(reach[k] == pn_squared_path_reach(path, k, until));
-            CHECK(pn_squared_path_reach(path, k, before) <=
-                  fabs((double)pn_squared_path_entry(path, k)) / (double)pn_squared_path_contribution(path) + 1e-12);
+            CHECK(reach[k] == pn_gradient_path_reach(path, k, until));
+            CHECK(pn_gradient_path_reach(path, k, before) <=
+                  fabs((double)pn_gradient_path_entry(path, k)) / (double)pn_gradient_path_contribution(path) + 1e-12);
         }
         for (;;) {
             for (size_t k = 0; k < P; k++) {
                 untouched += !moved[k];
-                CHECK(moved[k] || fabs((double)pn_squared_path_entry(path, k)) <=
-                                      reach[k] * (double)pn_squared_path_contribution(path) * (1.0 + 1e-15));
+                CHECK(moved[k] || fabs((double)pn_gradient_path_entry(path, k)) <=
+                                      reach[k] * (double)pn_gradient_path_contribution(path) * (1.0 + 1e-15));
             }
-            if (pn_squared_path_taken(path) == until)
+            if (pn_gradient_path_taken(path) == until)
                 break;
-            pn_squared_path_moved(path, 3, note, moved);
-            pn_squared_path_take(path, 3, true);
+            pn_gradient_path_take(path, 3, true);
+            pn_gradient_path_moved(path, note, moved);
         }
-        pn_squared_path_free(path);
+        pn_gradient_path_free(path);
         pn_dataset_free(data);
     }
     CHECK(untouched > 10000); /* features 3 + 6 k and so on alone are moved, those of a few records */
@@ -226,12 +239,12 @@ static void the_reach_of_an_entry_holds_until_a_vertex_moves_it(void)
 
 /* ---- sensitivity ---- */
 
-static int64_t furthest(const pn_squared_path *a, const pn_squared_path *b)
+static int64_t furthest(const pn_gradient_path *a, const pn_gradient_path *b)
 {
     int64_t most = 0;
 
     for (size_t k = 0; k < P; k++) {
-        int64_t apart = pn_squared_path_entry(a, k) - pn_squared_path_entry(b, k);
+        int64_t apart = pn_gradient_path_entry(a, k) - pn_gradient_path_entry(b, k);
 
         apart = apart < 0 ? -apart : apart;
         most = apart > most ? apart : most;
@@ -245,7 +258,7 @@ static void a_record_moves_an_entry_by_at_most_twice_its_contribution(void)
     for (long pair = 0; pair < check_times(100, 1000); pair++) {
         records made;
         pn_dataset *data[2];
-        pn_squared_path *path[2];
+        pn_gradient_path *path[2];
 
         draw_records(&made);
         for (int side = 0; side < 2; side++) {
@@ -253,16 +266,16 @@ static void a_record_moves_an_entry_by_at_most_twice_its_contribution(void)
             path[side] = path_of(data[side], STEPS);
             draw_record(&made, (size_t)pn_rng_below(rng, N));
         }
-        CHECK(pn_squared_path_contribution(path[0]) == pn_squared_path_contribution(path[1]));
+        CHECK(pn_gradient_path_contribution(path[0]) == pn_gradient_path_contribution(path[1]));
         for (int t = 0; t < STEPS; t++) {
             size_t j = (size_t)pn_rng_below(rng, 3);
 
-            CHECK((uint64_t)furthest(path[0], path[1]) <= 2 * pn_squared_path_contribution(path[0]));
+            CHECK((uint64_t)furthest(path[0], path[1]) <= 2 * pn_gradient_path_contribution(path[0]));
             for (int side = 0; side < 2; side++)
-                pn_squared_path_take(path[side], j, t % 3 == 0);
+                pn_gradient_path_take(path[side], j, t % 3 == 0);
         }
         for (int side = 0; side < 2; side++) {
-            pn_squared_path_free(path[side]);
+            pn_gradient_path_free(path[side]);
             pn_dataset_free(data[side]);
         }
     }
@@ -273,7 +286,7 @@ static void a_record_moves_an_entry_by_at_most_twice_its_contribution(void)
 static void the_sensitivity_is_attained(void)
 {
     pn_dataset *data[2];
-    pn_squared_path *path[2];
+    pn_gradient_path *path[2];
     records made;
     uint64_t contribution;
 
@@ -290,13 +303,13 @@ static void the_sensitivity_is_attained(void)
     }
     for (int t = 0; t < STEPS; t++) {
         for (int side = 0; side < 2; side++)
-            pn_squared_path_take(path[side], 0, false);
-        contribution = pn_squared_path_contribution(path[0]);
+            pn_gradient_path_take(path[side], 0, false);
+        contribution = pn_gradient_path_contribution(path[0]);
         CHECK((uint64_t)furthest(path[0], path[1]) <= 2 * contribution);
         CHECK((uint64_t)furthest(path[0], path[1]) >= 2 * contribution - (contribution >> 28));
     }
     for (int side = 0; side < 2; side++) {
-        pn_squared_path_free(path[side]);
+        pn_gradient_path_free(path[side]);
         pn_dataset_free(data[side]);
     }
 }
@@ -305,38 +318,41 @@ static void the_sensitivity_is_attained(void)
 
 static void what_does_not_fit_is_refused(void)
 {
-    pn_squared_path *path = NULL;
+    pn_gradient_path *path = NULL;
+    pn_path_options options;
     records made;
     pn_dataset *data;
     pn_err err;
 
     draw_records(&made);
     data = dataset_of(&made);
-    CHECK(pn_squared_path_suits(data, RADIUS, 1) && pn_squared_path_suits(data, RADIUS, 65535));
-    CHECK(!pn_squared_path_suits(data, RADIUS, 65536));
-    CHECK(!pn_squared_path_suits(data, 1e-9, 10)); /* labels of 2^32 slopes */
-    CHECK(!pn_squared_path_suits(data, NAN, 10));
-    CHECK(pn_squared_path_new(&path, data, RADIUS, 65536, &err) == PN_EINVAL && path == NULL);
+    CHECK(suits(data, RADIUS, 1) && suits(data, RADIUS, 65535));
+    CHECK(!suits(data, RADIUS, 65536));
+    CHECK(!suits(data, 1e-9, 10)); /* labels of 2^32 slopes */
+    CHECK(!suits(data, NAN, 10));
+    options = squared(data, RADIUS, 65536);
+    CHECK(pn_gradient_path_new(&path, &options, &err) == PN_EINVAL && path == NULL);
     data->bounds.label_high = NAN; /* nothing enforced */
-    CHECK(!pn_squared_path_suits(data, RADIUS, 10));
+    CHECK(!suits(data, RADIUS, 10));
     data->bounds.label_high = YMAX;
     data->bounds.norm[PN_LINF] = NAN;
-    CHECK(!pn_squared_path_suits(data, RADIUS, 10));
+    CHECK(!suits(data, RADIUS, 10));
     data->bounds.norm[PN_LINF] = XMAX;
     data->n = (size_t)1 << 40; /* 2^40 records and 2^20 in tau leave nothing for the numbers */
-    CHECK(!pn_squared_path_suits(data, RADIUS, 1500));
+    CHECK(!suits(data, RADIUS, 1500));
     data->n = N;
     pn_dataset_free(data);
 }
 
 static pn_status make_and_step(void *self, pn_err *err)
 {
-    pn_squared_path *path = NULL;
-    pn_status status = pn_squared_path_new(&path, self, RADIUS, STEPS, err);
+    pn_path_options options = squared(self, RADIUS, STEPS);
+    pn_gradient_path *path = NULL;
+    pn_status status = pn_gradient_path_new(&path, &options, err);
 
     if (status == PN_OK)
-        pn_squared_path_take(path, 1, true);
-    pn_squared_path_free(path);
+        pn_gradient_path_take(path, 1, true);
+    pn_gradient_path_free(path);
     return status;
 }
 
@@ -355,7 +371,7 @@ int main(void)
     what_does_not_fit_is_refused();
     draw_records(&made);
     data = dataset_of(&made);
-    fail_alloc_sweep("squared_path", make_and_step, data);
+    fail_alloc_sweep("gradient_path", make_and_step, data);
     pn_dataset_free(data);
     pn_rng_free(rng);
     return check_summary();

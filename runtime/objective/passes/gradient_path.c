@@ -1,0 +1,274 @@
+/* gradient_path.c -- see gradient_path.h.  Depends on: slope_lines.h, data.  Used by: oracle. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "objective/passes/gradient_path.h"
+
+#define LIMIT  ((int64_t)1 << PN_PATH_BITS) /* |X| <= LIMIT */
+#define ROOM   62                           /* bits of all records together */
+#define FINEST ((uint64_t)1 << 11)          /* C/tau from it on: the 2 of the shifts is at most 2^-10 of it */
+
+__extension__ typedef unsigned __int128 u128;
+__extension__ typedef __int128 i128;
+
+typedef struct scale {
+    double feature;   /* whole numbers in a unit of it */
+    unsigned shift;   /* h */
+    uint64_t per_tau; /* C/tau */
+} scale;
+
+struct pn_gradient_path {
+    const pn_dataset *data; /* kept */
+    scale scale;
+    size_t taken; /* t */
+    pn_slope_lines *lines;
+    int32_t *by_row;    /* X, beside data->csr.column */
+    size_t *start;      /* [p + 1]: of a column's entries */
+    uint32_t *row;      /* of each, ... */
+    int32_t *by_column; /* ... and its X */
+    int64_t *turned;    /* [p] sum (X T >> h) */
+    int64_t *level;     /* [p] sum (X Y >> h) */
+    double *reaches;    /* [p] */
+    uint32_t *renewed;  /* [n] records whose lines the last vertex moved */
+    size_t renewed_count;
+};
+
+/* ---- the scale, which is public ---- */
+
+/* What X and a number of that many units come to after the shift. */
+static u128 product(int64_t units, unsigned shift)
+{
+    u128 largest = (u128)(uint64_t)units << PN_PATH_BITS;
+
+    return ((largest + (((u128)1 << shift) - 1)) >> shift) + 2;
+}
+
+/* The least shift at which the sums of T and of tau Y fit ROOM bits together. */
+static bool find_scale(scale *out, const pn_path_options *options)
+{
+    const pn_dataset *data = options->data;
+    pn_line_limits limits;
+    u128 room;
+
+    if (!pn_slope_lines_limits(&limits, options))
+        return false;
+    *out = (scale){ .feature = ldexp(1.0, PN_PATH_BITS) / data->bounds.norm[PN_LINF] };
+    room = ((u128)1 << ROOM) / pn_path_tau(options->steps) / data->n;
+    for (;; out->shift++) {
+        u128 per_tau = product(limits.slope, out->shift);
+
+        if (per_tau < FINEST)
+            return false;
+        out->per_tau = (uint64_t)per_tau;
+        if (product(limits.turned + limits.level, out->shift) <= room)
+            return true;
+    }
+}
+
+bool pn_gradient_path_suits(const pn_path_options *options)
+{
+    const pn_dataset *data = options->data;
+    scale unused;
+
+    return data->sparse && !data->absent && !data->partial && !data->file && find_scale(&unused, options);
+}
+
+/* ---- whole numbers ---- */
+
+static double feature_of(const pn_dataset *data, size_t entry)
+{
+    return data->csr.value ? data->csr.value[entry] : (double)data->csr_single[entry];
+}
+
+/* x y >> h, rounded down. */
+static int64_t part(int32_t x, int64_t y, unsigned shift)
+{
+    return (int64_t)(((i128)x * y) >> shift);
+}
+
+/* Columns by counting: start[j + 1] is first where column j is written to next. */
+static void fill_columns(pn_gradient_path *self)
+{
+    const pn_csr *csr = &self->data->csr;
+    size_t entries = csr->start[csr->rows];
+
+    for (size_t e = 0; e < entries; e++)
+        self->start[csr->column[e] + 1]++;
+    for (size_t j = 0; j < csr->cols; j++)
+        self->start[j + 1] += self->start[j];
+    for (size_t i = csr->rows; i-- > 0;) { /* from the end, so that the ends become the starts */
+        for (size_t e = csr->start[i + 1]; e-- > csr->start[i];) {
+            size_t to = --self->start[csr->column[e] + 1];
+
+            self->row[to] = (uint32_t)i;
+            self->by_column[to] = self->by_row[e];
+        }
+    }
+    for (size_t j = 0; j < csr->cols; j++)
+        self->start[j] = self->start[j + 1];
+    self->start[csr->cols] = entries;
+}
+
+static void fill(pn_gradient_path *self)
+{
+    const pn_csr *csr = &self->data->csr;
+
+    for (size_t i = 0; i < csr->rows; i++) {
+        const pn_line *line = pn_slope_line(self->lines, i);
+
+        for (size_t e = csr->start[i]; e < csr->start[i + 1]; e++) {
+            self->by_row[e] = (int32_t)pn_path_whole(feature_of(self->data, e), self->scale.feature, LIMIT);
+            self->level[csr->column[e]] += part(self->by_row[e], line->level, self->scale.shift);
+        }
+    }
+    fill_columns(self);
+}
+
+/* ---- life ---- */
+
+void pn_gradient_path_free(pn_gradient_path *self)
+{
+    if (!self)
+        return;
+    pn_slope_lines_free(self->lines);
+    pn_free(self->by_row);
+    pn_free(self->start);
+    pn_free(self->row);
+    pn_free(self->by_column);
+    pn_free(self->turned);
+    pn_free(self->level);
+    pn_free(self->reaches);
+    pn_free(self->renewed);
+    pn_free(self);
+}
+
+static bool make_room(pn_gradient_path *self)
+{
+    size_t n = self->data->n, p = self->data->p, entries = self->data->csr.start[n];
+
+    self->by_row = pn_calloc(entries + 1, sizeof *self->by_row);
+    self->start = pn_calloc(p + 1, sizeof *self->start);
+    self->row = pn_calloc(entries + 1, sizeof *self->row);
+    self->by_column = pn_calloc(entries + 1, sizeof *self->by_column);
+    self->turned = pn_calloc(p, sizeof *self->turned);
+    self->level = pn_calloc(p, sizeof *self->level);
+    self->reaches = pn_calloc(p, sizeof *self->reaches);
+    self->renewed = pn_calloc(n, sizeof *self->renewed);
+    return self->by_row && self->start && self->row && self->by_column && self->turned && self->level &&
+           self->reaches && self->renewed;
+}
+
+pn_status pn_gradient_path_new(pn_gradient_path **out, const pn_path_options *options, pn_err *err)
+{
+    pn_gradient_path *self;
+    pn_status status;
+
+    if (!pn_gradient_path_suits(options))
+        return pn_fail(err, PN_EINVAL, "gradient_path: %zu steps on these records do not fit whole numbers",
+                       options->steps);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "gradient_path: out of memory"));
+    self->data = options->data;
+    (void)find_scale(&self->scale, options);
+    status = pn_slope_lines_new(&self->lines, options, err);
+    if (status == PN_OK && !make_room(self))
+        status = pn_fail(err, PN_ENOMEM, "gradient_path: out of memory for %zu entries of %zu features",
+                         self->data->csr.start[self->data->n], self->data->p);
+    if (status != PN_OK) {
+        pn_gradient_path_free(self);
+        return status;
+    }
+    fill(self);
+    *out = self;
+    return PN_OK;
+}
+
+/* ---- scores ---- */
+
+uint64_t pn_gradient_path_contribution(const pn_gradient_path *self)
+{
+    return pn_path_tau(self->taken) * self->scale.per_tau;
+}
+
+int64_t pn_gradient_path_entry(const pn_gradient_path *self, size_t j)
+{
+    return self->turned[j] - (int64_t)pn_path_tau(self->taken) * self->level[j];
+}
+
+size_t pn_gradient_path_taken(const pn_gradient_path *self)
+{
+    return self->taken;
+}
+
+/* The sums are rounded to doubles, and differ by as much of each as that. */
+double pn_gradient_path_reach(const pn_gradient_path *self, size_t j, size_t until)
+{
+    double turned = (double)self->turned[j], level = (double)self->level[j];
+    double now = 1.0 / (double)pn_path_tau(self->taken), then = 1.0 / (double)pn_path_tau(until);
+    double lost = (fabs(turned) * now + fabs(level)) * 0x1p-50;
+
+    return (fmax(fabs(turned * now - level), fabs(turned * then - level)) + lost) / (double)self->scale.per_tau;
+}
+
+const double *pn_gradient_path_reaches(pn_gradient_path *self, size_t until, double by)
+{
+    for (size_t j = 0; j < self->data->p; j++)
+        self->reaches[j] = pn_gradient_path_reach(self, j, until) * by;
+    return self->reaches;
+}
+
+void pn_gradient_path_moved(const pn_gradient_path *self, void (*moved)(void *of, size_t k), void *of)
+{
+    const pn_csr *csr = &self->data->csr;
+
+    for (size_t r = 0; r < self->renewed_count; r++) {
+        for (size_t e = csr->start[self->renewed[r]]; e < csr->start[self->renewed[r] + 1]; e++)
+            moved(of, csr->column[e]);
+    }
+}
+
+size_t pn_gradient_path_moves(const pn_gradient_path *self)
+{
+    const pn_csr *csr = &self->data->csr;
+    size_t sum = 0;
+
+    for (size_t r = 0; r < self->renewed_count; r++)
+        sum += csr->start[self->renewed[r] + 1] - csr->start[self->renewed[r]];
+    return sum;
+}
+
+/* ---- a step ---- */
+
+/* What the record adds to its features, by its new line. */
+static void renew(pn_gradient_path *self, size_t i)
+{
+    const pn_csr *csr = &self->data->csr;
+    const unsigned shift = self->scale.shift;
+    const pn_line old = *pn_slope_line(self->lines, i), *new = pn_slope_line(self->lines, i);
+
+    pn_slope_lines_renew(self->lines, i, self->taken);
+    self->renewed[self->renewed_count++] = (uint32_t)i;
+    for (size_t e = csr->start[i]; e < csr->start[i + 1]; e++)
+        self->turned[csr->column[e]] +=
+            part(self->by_row[e], new->turned, shift) - part(self->by_row[e], old.turned, shift);
+    if (new->level == old.level)
+        return;
+    for (size_t e = csr->start[i]; e < csr->start[i + 1]; e++)
+        self->level[csr->column[e]] +=
+            part(self->by_row[e], new->level, shift) - part(self->by_row[e], old.level, shift);
+}
+
+void pn_gradient_path_take(pn_gradient_path *self, size_t j, bool negative)
+{
+    int64_t weight = (int64_t)(self->taken + 1);
+    size_t i;
+
+    weight = negative ? -weight : weight;
+    self->taken++;
+    self->renewed_count = 0;
+    for (size_t e = self->start[j]; e < self->start[j + 1]; e++) {
+        pn_slope_lines_move(self->lines, self->row[e], weight * self->by_column[e]);
+        renew(self, self->row[e]);
+    }
+    while (pn_slope_lines_due(self->lines, self->taken, &i))
+        renew(self, i);
+}

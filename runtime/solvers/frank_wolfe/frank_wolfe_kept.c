@@ -1,0 +1,107 @@
+/* frank_wolfe_kept.c -- plans of frank_wolfe whose gradient is kept from step to step instead of computed anew.
+ * Depends on: frank_wolfe.h, objective/passes/gradient_path.h.  Used by: frank_wolfe_plan.c.
+ *
+ * Slopes that are tangents are off by at most e = max |l'''| kappa^2/2 (slope_lines.h), and every score <v, gradient>
+ * by r xmax e.  The vertex that is chosen by such scores is worse by at most twice that than one chosen by the
+ * scores themselves, at every step, and so is the end: h' <= (1 - mu) h + mu (noise + 2 r xmax e) + mu^2 Gamma/2 keeps
+ * a constant summand as it is.
+ * Stale slopes are off by what their records' margins went since, which nothing bounds. */
+#include <math.h>
+
+#include "solvers/frank_wolfe/frank_wolfe.h"
+
+const char *const fw_gradients[] = { "exact", "linearised", "stale", NULL };
+
+/* Of a pass over all records, what a step takes; and seconds for each candidate whose level is made anew now and then.
+ * Measured with tests/bench/selection_bench.c. */
+static const double parts[] = { [PN_PATH_SQUARED] = 0.1, [PN_PATH_LINEARISED] = 0.5, [PN_PATH_STALE] = 0.1 };
+#define LEVEL_SECONDS 1e-9
+
+static double lag_of(const fw_problem *at, double per_record)
+{
+    const pn_interval *third = &at->bounds->loss.third;
+    double off = fmax(-third->low, third->high) * at->kappa * at->kappa / 2.0;
+
+    return isfinite(off) ? 2.0 * per_record / at->bounds->slope * off : INFINITY;
+}
+
+pn_status fw_refuse_kept(const fw_problem *at, const pn_arg *own, pn_err *err)
+{
+    if (own[FW_GRADIENT].count == 0 && !own[FW_KAPPA].given)
+        return PN_OK;
+    return pn_fail(
+        err, PN_EUNSUPPORTED,
+        "solve.frank_wolfe: %s is for private runs over an l1_ball, whose gradient is kept; %s, leave it out",
+        own[FW_GRADIENT].count ? "gradient" : "kappa",
+        at->request->kind == PN_NONPRIVATE ? "without privacy" : "over other sets");
+}
+
+/* Why it is not kept; NULL and at->slopes where it is. */
+static const char *try_slopes(fw_problem *at, const pn_question *vertex, size_t steps, size_t asked)
+{
+    pn_path_options unused;
+    const char *missing;
+
+    if (!fw_is_standard(at))
+        return "the standard step";
+    at->slopes = asked == 2 ? PN_PATH_STALE : PN_PATH_SQUARED;
+    missing = pn_question_vertex_path(&unused, vertex, steps, at->slopes, at->kappa);
+    if (missing && asked == 1) { /* of the squared loss the tangent is the slope */
+        at->slopes = PN_PATH_LINEARISED;
+        missing = pn_question_vertex_path(&unused, vertex, steps, at->slopes, at->kappa);
+    }
+    return missing;
+}
+
+pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *own, bool pure, pn_err *err)
+{
+    size_t asked = own[FW_GRADIENT].count;
+    const char *missing;
+
+    if (own[FW_KAPPA].given && asked != 1)
+        return pn_fail(err, PN_EINVAL, "solve.frank_wolfe: kappa is for gradient=\"linearised\"; leave it out");
+    at->kappa = own[FW_KAPPA].real;
+    missing = try_slopes(at, vertex, 1, asked);
+    if (missing && asked)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.frank_wolfe: gradient=\"%s\" needs %s; leave it out, or change that", fw_gradients[asked],
+                       missing);
+    at->asked = asked != 0;
+    if (missing || (vertex->dim <= FW_FEW && !asked)) {
+        at->passes = true;
+        return PN_OK;
+    }
+    if (asked || !pure) /* else another law may be chosen */
+        at->seconds = parts[at->slopes] * at->seconds + LEVEL_SECONDS * at->k;
+    if (at->slopes != PN_PATH_SQUARED)
+        at->lag = at->slopes == PN_PATH_STALE
+                      ? INFINITY
+                      : lag_of(at, at->delta_q * at->n / pn_contributions(at->request->neighbours));
+    return PN_OK;
+}
+
+pn_status fw_keep(fw_plan *plan, const fw_problem *at, pn_question *vertex, size_t steps, bool *kept, pn_err *err)
+{
+    pn_path_options along;
+    const char *missing = at->passes ? "" : pn_question_vertex_path(&along, vertex, steps, at->slopes, at->kappa);
+
+    *kept = !missing;
+    if (missing && at->asked)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.frank_wolfe: gradient=\"%s\" needs %s; there are %zu steps of law %s",
+                       at->slopes == PN_PATH_STALE ? "stale" : "linearised", missing, steps,
+                       pn_selection_names[vertex->selection.law]);
+    if (missing)
+        return PN_OK;
+    pn_question_vertex_along(vertex, &along);
+    if (at->slopes == PN_PATH_SQUARED)
+        pn_plan_add_text(&plan->base, "gradient", "whole numbers",
+                         "kept along the way: a step looks at the records that have the vertex's feature");
+    else if (at->slopes == PN_PATH_STALE)
+        pn_plan_add_text(&plan->base, "gradient", "stale",
+                         "slopes of records are renewed when the vertex has one of their features; for comparison");
+    else
+        pn_plan_add_text(&plan->base, "gradient", "linearised",
+                         "slopes are tangents, renewed before a margin is %.3g from where one was taken", at->kappa);
+    return PN_OK;
+}
