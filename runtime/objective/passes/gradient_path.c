@@ -26,8 +26,7 @@ struct pn_gradient_path {
     size_t *start;      /* [p + 1]: of a column's entries */
     uint32_t *row;      /* of each, ... */
     int32_t *by_column; /* ... and its X */
-    int64_t *turned;    /* [p] sum (X T >> h) */
-    int64_t *level;     /* [p] sum (X Y >> h) */
+    pn_line *sum;       /* [p] sum (X T >> h) and sum (X Y >> h), beside each other: records read them at random */
     double *reaches;    /* [p] */
     uint32_t *renewed;  /* [n] records whose lines the last vertex moved */
     size_t renewed_count;
@@ -118,7 +117,7 @@ static void fill(pn_gradient_path *self)
 
         for (size_t e = csr->start[i]; e < csr->start[i + 1]; e++) {
             self->by_row[e] = (int32_t)pn_path_whole(feature_of(self->data, e), self->scale.feature, LIMIT);
-            self->level[csr->column[e]] += part(self->by_row[e], line->level, self->scale.shift);
+            self->sum[csr->column[e]].level += part(self->by_row[e], line->level, self->scale.shift);
         }
     }
     fill_columns(self);
@@ -135,8 +134,7 @@ void pn_gradient_path_free(pn_gradient_path *self)
     pn_free(self->start);
     pn_free(self->row);
     pn_free(self->by_column);
-    pn_free(self->turned);
-    pn_free(self->level);
+    pn_free(self->sum);
     pn_free(self->reaches);
     pn_free(self->renewed);
     pn_free(self);
@@ -150,12 +148,10 @@ static bool make_room(pn_gradient_path *self)
     self->start = pn_calloc(p + 1, sizeof *self->start);
     self->row = pn_calloc(entries + 1, sizeof *self->row);
     self->by_column = pn_calloc(entries + 1, sizeof *self->by_column);
-    self->turned = pn_calloc(p, sizeof *self->turned);
-    self->level = pn_calloc(p, sizeof *self->level);
+    self->sum = pn_calloc(p, sizeof *self->sum);
     self->reaches = pn_calloc(p, sizeof *self->reaches);
     self->renewed = pn_calloc(n, sizeof *self->renewed);
-    return self->by_row && self->start && self->row && self->by_column && self->turned && self->level &&
-           self->reaches && self->renewed;
+    return self->by_row && self->start && self->row && self->by_column && self->sum && self->reaches && self->renewed;
 }
 
 pn_status pn_gradient_path_new(pn_gradient_path **out, const pn_path_options *options, pn_err *err)
@@ -191,7 +187,7 @@ uint64_t pn_gradient_path_contribution(const pn_gradient_path *self)
 
 int64_t pn_gradient_path_entry(const pn_gradient_path *self, size_t j)
 {
-    return self->turned[j] - (int64_t)pn_path_tau(self->taken) * self->level[j];
+    return self->sum[j].turned - (int64_t)pn_path_tau(self->taken) * self->sum[j].level;
 }
 
 size_t pn_gradient_path_taken(const pn_gradient_path *self)
@@ -202,7 +198,7 @@ size_t pn_gradient_path_taken(const pn_gradient_path *self)
 /* The sums are rounded to doubles, and differ by as much of each as that. */
 double pn_gradient_path_reach(const pn_gradient_path *self, size_t j, size_t until)
 {
-    double turned = (double)self->turned[j], level = (double)self->level[j];
+    double turned = (double)self->sum[j].turned, level = (double)self->sum[j].level;
     double now = 1.0 / (double)pn_path_tau(self->taken), then = 1.0 / (double)pn_path_tau(until);
     double lost = (fabs(turned) * now + fabs(level)) * 0x1p-50;
 
@@ -243,18 +239,20 @@ static void renew(pn_gradient_path *self, size_t i)
 {
     const pn_csr *csr = &self->data->csr;
     const unsigned shift = self->scale.shift;
-    const pn_line old = *pn_slope_line(self->lines, i), *new = pn_slope_line(self->lines, i);
+    const pn_line old = *pn_slope_line(self->lines, i);
+    pn_line new;
 
     pn_slope_lines_renew(self->lines, i, self->taken);
+    new = *pn_slope_line(self->lines, i);
     self->renewed[self->renewed_count++] = (uint32_t)i;
-    for (size_t e = csr->start[i]; e < csr->start[i + 1]; e++)
-        self->turned[csr->column[e]] +=
-            part(self->by_row[e], new->turned, shift) - part(self->by_row[e], old.turned, shift);
-    if (new->level == old.level)
-        return;
-    for (size_t e = csr->start[i]; e < csr->start[i + 1]; e++)
-        self->level[csr->column[e]] +=
-            part(self->by_row[e], new->level, shift) - part(self->by_row[e], old.level, shift);
+    for (size_t e = csr->start[i]; e < csr->start[i + 1]; e++) {
+        pn_line *sum = &self->sum[csr->column[e]];
+        int32_t x = self->by_row[e];
+
+        sum->turned += part(x, new.turned, shift) - part(x, old.turned, shift);
+        if (new.level != old.level)
+            sum->level += part(x, new.level, shift) - part(x, old.level, shift);
+    }
 }
 
 void pn_gradient_path_take(pn_gradient_path *self, size_t j, bool negative)

@@ -38,7 +38,7 @@ static pn_dataset *load(const char *path, size_t records)
 
 int main(int argc, char **argv)
 {
-    pn_arg common[PN_OPT_COUNT] = { 0 }, own[2] = { 0 };
+    pn_arg common[PN_OPT_COUNT] = { 0 }, own[8] = { 0 };
     pn_arg set_args[3] = { 0 };
     pn_objective *objective = NULL;
     pn_run_options run = { 0 };
