@@ -9,27 +9,32 @@
 #include "numeric/simd/simd.h"
 
 /* From sixteen numbers on in eight lanes, which compile to vector instructions. */
-double pn_sum(size_t n, const double *x)
-{
-    double lane[8] = { 0.0 };
-    size_t i = 0;
-
-    if (n > 512)
-        return pn_sum(n / 2, x) + pn_sum(n - n / 2, x + n / 2);
-    for (; n >= 16 && i + 8 <= n; i += 8) {
-        for (size_t k = 0; k < 8; k++)
-            lane[k] += x[i + k];
+/* Pairwise, below that in eight lanes, which compile to vector instructions. */
+#define PAIRWISE(name, of)                                                                                             \
+    double name(size_t n, const double *x)                                                                             \
+    {                                                                                                                  \
+        double lane[8] = { 0.0 };                                                                                      \
+        size_t i = 0;                                                                                                  \
+                                                                                                                       \
+        if (n > 512)                                                                                                   \
+            return name(n / 2, x) + name(n - n / 2, x + n / 2);                                                        \
+        for (; n >= 16 && i + 8 <= n; i += 8) {                                                                        \
+            for (size_t k = 0; k < 8; k++)                                                                             \
+                lane[k] += of(x[i + k]);                                                                               \
+        }                                                                                                              \
+        for (size_t half = 4; n >= 16 && half > 0; half /= 2) {                                                        \
+            for (size_t k = 0; k < half; k++)                                                                          \
+                lane[k] += lane[k + half];                                                                             \
+        }                                                                                                              \
+        for (; i < n; i++)                                                                                             \
+            lane[0] += of(x[i]);                                                                                       \
+        return lane[0];                                                                                                \
     }
-    for (size_t half = 4; n >= 16 && half > 0; half /= 2) {
-        for (size_t k = 0; k < half; k++)
-            lane[k] += lane[k + half];
-    }
-    for (; i < n; i++)
-        lane[0] += x[i];
-    return lane[0];
-}
 
-double pn_dot(size_t n, const double *x, const double *y)
+PAIRWISE(pn_sum, )
+static PAIRWISE(sum_of_magnitudes, fabs)
+
+    double pn_dot(size_t n, const double *x, const double *y)
 {
     double dot;
 
@@ -62,17 +67,6 @@ static double largest_magnitude(size_t n, const double *x)
         odd[0] += odd[k];
     }
     return isnan(odd[0]) ? odd[0] : lane[0];
-}
-
-static double sum_of_magnitudes(size_t n, const double *x)
-{
-    double sum = 0.0;
-
-    if (n > 256)
-        return sum_of_magnitudes(n / 2, x) + sum_of_magnitudes(n - n / 2, x + n / 2);
-    for (size_t i = 0; i < n; i++)
-        sum += fabs(x[i]);
-    return sum;
 }
 
 static double euclidean(size_t n, const double *x)

@@ -128,29 +128,11 @@ static pn_status signed_entropy_gradient(const pn_potential *self, const double 
 static void from_sums(double radius, const double *c, size_t n, double *x)
 {
     const pn_simd *simd = pn_simd_best();
-    double top = pn_potential_magnitude(c, n) / radius, won = 0.0, lost = 0.0, whole, factor;
-    double up[PN_POTENTIAL_PIECE], down[PN_POTENTIAL_PIECE], across = top < FAR ? exp(-2.0 * top) : 0.0;
+    double top = simd->largest(n, c, 1) / radius, sums[2] = { 0.0 }, whole, factor;
 
-    for (size_t at = 0; at < n; at += PN_POTENTIAL_PIECE) {
-        size_t count = n - at < PN_POTENTIAL_PIECE ? n - at : PN_POTENTIAL_PIECE;
-
-        for (size_t j = 0; j < count; j++)
-            up[j] = fabs(c[at + j]) / radius - top;
-        if (across == 0.0) {
-            for (size_t j = 0; j < count; j++)
-                down[j] = -fabs(c[at + j]) / radius - top;
-            simd->exp(count, down, down);
-        }
-        simd->exp(count, up, up);
-        for (size_t j = 0; j < count && across > 0.0; j++) /* e^(-2 top) / e^(u - top): a division costs less */
-            down[j] = across / up[j];
-        won += pn_sum(count, up);
-        lost += pn_sum(count, down);
-        for (size_t j = 0; j < count; j++)
-            x[at + j] = copysign(up[j] - down[j], c[at + j]);
-    }
-    whole = won + lost;
-    factor = radius * (2.0 * lost < INSIDE * whole ? 1.0 - INSIDE : 1.0) / whole;
+    simd->sines(n, c, radius, top, top < FAR ? exp(-2.0 * top) : 0.0, x, sums);
+    whole = sums[0] + sums[1];
+    factor = radius * (2.0 * sums[1] < INSIDE * whole ? 1.0 - INSIDE : 1.0) / whole;
     for (size_t j = 0; j < n; j++)
         x[j] *= factor;
 }

@@ -66,6 +66,17 @@ typedef struct pn_simd {
     /* out[i] = factor u^exponent, 0 for u = 0 (exponent > 0), with the sign of x[i] when `magnitude`; sums[0..1] as
      * above.  Powers here are e^(exponent ln u): within exponent |ln u| units.  x finite; out may be x. */
     void (*powers)(size_t n, const double *x, const pn_powers *of, double factor, double *out, double *sums);
+    /* max x[n], or max |x[n]| with `magnitude`; n >= 1, x finite. */
+    double (*largest)(size_t n, const double *x, int magnitude);
+    /* kept[n] <- those x - top, or |x| - top, that are above bound, in order; their number.  kept may be
+     * x. */
+    size_t (*above)(size_t n, const double *x, int magnitude, double top, double bound, double *kept);
+    /* out = x - top - tau, or |x| - top - tau with the sign of x, where that is positive, else 0; out may be x. */
+    void (*exceeding)(size_t n, const double *x, int magnitude, double top, double tau, double *out);
+    /* out = up - down with the sign of x, up = e^(|x|/radius - top), down = e^(-|x|/radius - top), which is 2 sinh(x /
+     * radius) e^-top; sums[0] += the sum of up, sums[1] += that of down.  across is e^(-2 top), or 0 where that is not
+     * known to all digits, which takes a second exponential.  out may be x. */
+    void (*sines)(size_t n, const double *x, double radius, double top, double across, double *out, double *sums);
     /* Two operations, each rounded: t = a + b, a - b, a * b (row), then t + c, t - c, c - t, t * c (column). */
     pn_chain_fn chain[3][4];
 } pn_simd;

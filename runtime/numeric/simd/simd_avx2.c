@@ -19,6 +19,23 @@ static inline double sum_lanes(__m256d v)
     return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
 }
 
+/* Most vectors have none above: then nothing is stored. */
+static inline size_t pack_above(double *p, __m256d v, __m256d bound)
+{
+    unsigned above = (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(v, bound, _CMP_GT_OQ));
+    double lane[4];
+    size_t count = 0;
+
+    if (above == 0)
+        return 0;
+    _mm256_storeu_pd(lane, v);
+    for (size_t k = 0; k < 4; k++) {
+        p[count] = lane[k];
+        count += above >> k & 1;
+    }
+    return count;
+}
+
 /* The mask for as many floats. */
 static inline __m128i half_mask(__m256i mask)
 {
@@ -57,6 +74,7 @@ static inline __m128i half_mask(__m256i mask)
 #define PN_IF_LE(a, b, x, y)      _mm256_blendv_pd(y, x, _mm256_cmp_pd(a, b, _CMP_LE_OQ))
 #define PN_IF_NE(a, b, x, y)      _mm256_blendv_pd(y, x, _mm256_cmp_pd(a, b, _CMP_NEQ_UQ))
 #define PN_SUM(v)                 sum_lanes(v)
+#define PN_PACK(p, v, bound)      pack_above(p, v, bound)
 #define PN_EXP(v)                 Sleef_expd4_u10avx2(v)
 #define PN_LOG(v)                 Sleef_logd4_u10avx2(v)
 #define PN_LOG1P(v)               Sleef_log1pd4_u10avx2(v)

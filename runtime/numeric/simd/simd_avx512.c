@@ -9,9 +9,9 @@
 #include <immintrin.h>
 #include <sleef.h>
 
-static inline size_t pack_positive(double *p, __m512d v)
+static inline size_t pack_above(double *p, __m512d v, __m512d bound)
 {
-    __mmask8 above = _mm512_cmp_pd_mask(v, _mm512_setzero_pd(), _CMP_GT_OQ);
+    __mmask8 above = _mm512_cmp_pd_mask(v, bound, _CMP_GT_OQ);
 
     _mm512_storeu_pd(p, _mm512_maskz_compress_pd(above, v));
     return (size_t)__builtin_popcount(above);
@@ -55,7 +55,7 @@ static inline __m512d unpack_positive(const double **p, __m512d v)
 #define PN_IF_LE(a, b, x, y)      _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_LE_OQ), y, x)
 #define PN_IF_NE(a, b, x, y)      _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ), y, x)
 #define PN_SUM(v)                 _mm512_reduce_add_pd(v)
-#define PN_PACK(p, v)             pack_positive(p, v)
+#define PN_PACK(p, v, bound)      pack_above(p, v, bound)
 #define PN_UNPACK(p, v)           unpack_positive(p, v)
 #define PN_EXP(v)                 Sleef_expd8_u10avx512f(v)
 #define PN_LOG(v)                 Sleef_logd8_u10avx512f(v)

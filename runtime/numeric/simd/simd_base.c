@@ -35,6 +35,7 @@
 #define PN_IF_LE(a, b, x, y)      blend(_mm_cmple_pd(a, b), x, y)
 #define PN_IF_NE(a, b, x, y)      blend(_mm_cmpneq_pd(a, b), x, y)
 #define PN_SUM(v)                 _mm_cvtsd_f64(_mm_add_sd(v, _mm_unpackhi_pd(v, v)))
+#define PN_PACK(p, v, bound)      pack_above(p, v, bound)
 #define PN_SLEEF(name)            Sleef_##name##d2_u10sse2
 
 static inline __m128d blend(__m128d mask, __m128d x, __m128d y)
@@ -45,6 +46,17 @@ static inline __m128d blend(__m128d mask, __m128d x, __m128d y)
 static inline __m128d if_negative(__m128d v, __m128d a, __m128d b)
 {
     return blend(_mm_cmplt_pd(v, _mm_setzero_pd()), a, b); /* -0 counts as 0: every use is continuous there */
+}
+
+/* Most vectors have none above: then nothing is stored. */
+static inline size_t pack_above(double *p, __m128d v, __m128d bound)
+{
+    unsigned above = (unsigned)_mm_movemask_pd(_mm_cmpgt_pd(v, bound));
+
+    if (above == 0)
+        return 0;
+    _mm_storeu_pd(p, above == 2 ? _mm_unpackhi_pd(v, v) : v);
+    return above == 3 ? 2 : 1;
 }
 
 #elif defined(__aarch64__)

@@ -12,7 +12,7 @@
  *   PN_SUM(v)              the sum of the lanes, in an order that depends on the table alone
  *   PN_EXP PN_LOG PN_LOG1P PN_EXPM1 PN_TANH PN_ERF PN_SIN PN_COS
  *
- * Depends on: simd.h, simd_arithmetic.h, simd_powers.h. */
+ * Depends on: simd.h, simd_arithmetic.h, simd_powers.h, simd_steps.h. */
 #include <stdint.h>
 
 #include "numeric/simd/simd.h"
@@ -137,6 +137,7 @@ PN_ELEMENTWISE(decay, decay_v)
 
 #include "numeric/simd/simd_arithmetic.h"
 #include "numeric/simd/simd_powers.h"
+#include "numeric/simd/simd_steps.h"
 
 const pn_simd PN_TABLE = {
     .name = PN_TABLE_NAME,
@@ -173,5 +174,9 @@ const pn_simd PN_TABLE = {
     .where = where_n,
     .power_sums = power_sums_n,
     .powers = powers_n,
+    .largest = largest_n,
+    .above = above_n,
+    .exceeding = exceeding_n,
+    .sines = sines_n,
     .chain = { PN_CHAIN_ROW(add), PN_CHAIN_ROW(subtract), PN_CHAIN_ROW(multiply) },
 };

@@ -1,8 +1,8 @@
 /* simd_powers.h -- powers of shifted entries and their sums in one pass: what mirror steps spend their time on.
  * Included by simd_body.h, whose header says what is defined before; this part takes besides
  *
- *   PN_PACK(p, v)   stores the lanes of v that are above 0 at p, in order, and gives their number;
- *                   p has room for PN_WIDTH.
+ *   PN_PACK(p, v, bound)  stores the lanes of v that are above those of bound at p, in order, and gives their number;
+ *       p has room for PN_WIDTH.
  *   PN_UNPACK(&p, v) a vector with the numbers at p, in order, in the lanes where v is above 0, and 0 elsewhere;
  *       p moves past them.
  *   Both are optional.
@@ -12,16 +12,17 @@
 #define PN_PACKED 512 /* entries of a piece: these stay in the first cache */
 
 #ifndef PN_PACK
-#define PN_PACK(p, v) pack_v(p, v)
-PN_INLINE size_t pack_v(double *p, PN_V v)
+#define PN_PACK(p, v, bound) pack_v(p, v, bound)
+PN_INLINE size_t pack_v(double *p, PN_V v, PN_V bound)
 {
-    double lane[PN_WIDTH];
+    double lane[PN_WIDTH], least[PN_WIDTH];
     size_t count = 0;
 
     PN_STORE(lane, v);
+    PN_STORE(least, bound);
     for (size_t k = 0; k < PN_WIDTH; k++) {
         p[count] = lane[k];
-        count += lane[k] > 0.0;
+        count += lane[k] > least[k];
     }
     return count;
 }
@@ -73,16 +74,17 @@ PN_INLINE PN_V shifted_v(PN_V x, const powers_v *by)
 PN_INLINE size_t pack_n(size_t n, const double *x, const powers_v *by, double *u)
 {
     double last[PN_WIDTH];
+    PN_V zero = PN_ZERO();
     size_t i = 0, count = 0;
 
     for (; i + PN_WIDTH <= n; i += PN_WIDTH)
-        count += PN_PACK(u + count, shifted_v(PN_LOAD(x + i), by));
+        count += PN_PACK(u + count, shifted_v(PN_LOAD(x + i), by), zero);
     if (i < n) {
         for (size_t k = 0; k < PN_WIDTH; k++)
             last[k] = i + k < n ? x[i + k] : __builtin_nan(""); /* shifts to 0 */
-        count += PN_PACK(u + count, shifted_v(PN_LOAD(last), by));
+        count += PN_PACK(u + count, shifted_v(PN_LOAD(last), by), zero);
     }
-    PN_STORE(u + count, PN_ZERO());
+    PN_STORE(u + count, zero);
     return count;
 }
 
