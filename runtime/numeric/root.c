@@ -133,3 +133,24 @@ double pn_newton(double (*f)(void *self, double x, double *slope), void *self, d
     }
     return x > low && x < high ? x : low;
 }
+
+double pn_newton_near(double (*f)(void *self, double x, double *slope), void *self, double x, double low, double high)
+{
+    double last = INFINITY;
+
+    while (x > low && x < high) {
+        double slope, value = f(self, x, &slope), step = value / slope;
+
+        if (value == 0.0 || fabs(step) <= DBL_EPSILON * fabs(x))
+            return x;
+        if (!isfinite(step) || fabs(value) > 0.5 * last)
+            break;
+        if (step > 0.0) /* the root is below */
+            high = x;
+        else
+            low = x;
+        x -= step;
+        last = fabs(value);
+    }
+    return pn_newton(f, self, low, high);
+}

@@ -33,4 +33,8 @@ double pn_middle(double low, double high);
  */
 double pn_newton(double (*f)(void *self, double x, double *slope), void *self, double low, double high);
 
+/** The same root from x, which is near it: plain steps as long as each halves |f|, and then pn_newton where the root
+ *  still can be. */
+double pn_newton_near(double (*f)(void *self, double x, double *slope), void *self, double x, double low, double high);
+
 #endif

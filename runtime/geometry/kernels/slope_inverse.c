@@ -1,13 +1,14 @@
 /* slope_inverse.c -- psi'(x) = u for many u at once.  Two steps of Newton's method for all, from a cubic through nodes
  * where the inverse and its derivative are known; what has not arrived then goes on by itself, by Newton's steps inside
  * a bracket that every slope narrows.
- * Depends on: slope_inverse.h, numeric/root.h.  Used by: potential_separable.c. */
+ * Depends on: slope_inverse.h, numeric/root.h, simd.h.  Used by: potential_separable.c. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "geometry/kernels/slope_inverse.h"
 #include "numeric/root.h"
+#include "numeric/simd/simd.h"
 
 #define PIECE       PN_SLOPE_MOST
 #define MOST_ROUNDS 200
@@ -105,34 +106,33 @@ static double clip(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* The cubic of the nodes around u. */
-static double guess_at(const pn_slope_nodes *nodes, double u)
+void pn_slope_guess(const pn_slope_nodes *nodes, const double *u, size_t n, double *x, double *rate)
 {
-    double place = clip((u - nodes->first) / nodes->spacing, 0.0, (double)(PN_SLOPE_NODES - 1)), t, a, b, across;
-    int k = (int)place;
+    double first = nodes->first, scale = 1.0 / nodes->spacing, most = (double)(PN_SLOPE_NODES - 1) - 1e-9;
 
-    k = k > PN_SLOPE_NODES - 2 ? PN_SLOPE_NODES - 2 : k;
-    t = place - (double)k;
-    across = nodes->x[k + 1] - nodes->x[k];
-    a = nodes->rise[k] - across;
-    b = across - nodes->rise[k + 1];
-    return nodes->x[k] + t * (across + (1.0 - t) * (a * (1.0 - t) + b * t));
+    for (size_t j = 0; j < n; j++) {
+        double place = (u[j] - first) * scale, t;
+        const double *c;
+
+        place = place > 0.0 ? place : 0.0;
+        place = place < most ? place : most;
+        c = nodes->cubic[(int)place];
+        t = place - (double)(int)place;
+        x[j] = c[0] + t * (c[1] + t * (c[2] + t * c[3]));
+        rate[j] = scale * (c[1] + t * (2.0 * c[2] + 3.0 * t * c[3]));
+    }
 }
 
-/* x <- x - (slope - u)/curvature within the domain; beyond[n] <- by how much more than a step that has arrived; 1
- * at an end, where a step says nothing.  One loop without branches, which compiles to vector instructions. */
-static void newton_step(pn_interval domain, const double *restrict u, size_t n, const double *restrict slope,
-                        const double *restrict curvature, double *restrict x, double *restrict beyond)
+/* The cubics from the nodes x and dx/d psi' times the spacing there. */
+static void fill_cubics(pn_slope_nodes *nodes, const double *x, const double *rise)
 {
-    for (size_t j = 0; j < n; j++) {
-        double next = x[j] - (slope[j] - u[j]) / curvature[j];
+    for (size_t k = 0; k + 1 < PN_SLOPE_NODES; k++) {
+        double across = x[k + 1] - x[k], a = rise[k] - across, b = across - rise[k + 1];
 
-        next = next < domain.low ? domain.low : next;
-        next = next > domain.high ? domain.high : next;
-        beyond[j] = fabs(next - x[j]) - ARRIVED * fabs(next);
-        beyond[j] = next > domain.low ? beyond[j] : 1.0;
-        beyond[j] = next < domain.high ? beyond[j] : 1.0;
-        x[j] = next;
+        nodes->cubic[k][0] = x[k];
+        nodes->cubic[k][1] = rise[k];
+        nodes->cubic[k][2] = b - 2.0 * a;
+        nodes->cubic[k][3] = a - b;
     }
 }
 
@@ -161,7 +161,7 @@ static size_t first_steps(const pn_slope *of, const double *u, size_t n, double 
 
     for (int k = 0; k < 2 || (k == 2 && count > n / 16); k++) {
         derivatives(of, n, x, slope, curvature);
-        newton_step(of->domain, u, n, slope, curvature, x, beyond);
+        pn_simd_best()->newton(n, of->domain.low, of->domain.high, ARRIVED, u, slope, curvature, x, beyond);
         count = k > 0 ? list_late(beyond, n, late) : n;
     }
     for (size_t k = 0; k < count; k++) {
@@ -195,8 +195,7 @@ void pn_slope_invert(const pn_slope *of, const pn_slope_nodes *nodes, const doub
     size_t count = n;
 
     if (nodes->spacing > 0.0) {
-        for (size_t j = 0; j < n; j++)
-            x[j] = guess_at(nodes, u[j]);
+        pn_slope_guess(nodes, u, n, x, curvature); /* which is not asked for */
         count = first_steps(of, u, n, x, curvature, left);
     } else {
         for (size_t j = 0; j < n; j++)
@@ -208,7 +207,7 @@ void pn_slope_invert(const pn_slope *of, const pn_slope_nodes *nodes, const doub
 
 void pn_slope_nodes_fill(pn_slope_nodes *nodes, const pn_slope *of, double low, double high, size_t n)
 {
-    double u[PN_SLOPE_NODES];
+    double u[PN_SLOPE_NODES], x[PN_SLOPE_NODES], rise[PN_SLOPE_NODES];
 
     nodes->spacing = 0.0;
     low = clip(low, of->at_low, of->at_high);
@@ -217,9 +216,10 @@ void pn_slope_nodes_fill(pn_slope_nodes *nodes, const pn_slope *of, double low, 
         return;
     for (size_t k = 0; k < PN_SLOPE_NODES; k++)
         u[k] = low + (high - low) * ((double)k / (double)(PN_SLOPE_NODES - 1));
-    pn_slope_invert(of, nodes, u, PN_SLOPE_NODES, nodes->x, nodes->rise);
+    pn_slope_invert(of, nodes, u, PN_SLOPE_NODES, x, rise);
     nodes->first = low;
     nodes->spacing = (high - low) / (double)(PN_SLOPE_NODES - 1);
     for (size_t k = 0; k < PN_SLOPE_NODES; k++)
-        nodes->rise[k] = isfinite(nodes->rise[k]) ? nodes->spacing / nodes->rise[k] : 0.0;
+        rise[k] = isfinite(rise[k]) ? nodes->spacing / rise[k] : 0.0;
+    fill_cubics(nodes, x, rise);
 }

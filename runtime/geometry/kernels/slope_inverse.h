@@ -20,8 +20,8 @@ typedef struct pn_slope {
 
 /* Points between two slopes at equal distances of psi', for good guesses of what is between them. */
 typedef struct pn_slope_nodes {
-    double first, spacing;                          /* of psi'; spacing 0: no nodes */
-    double x[PN_SLOPE_NODES], rise[PN_SLOPE_NODES]; /* and dx/d psi' times the spacing */
+    double first, spacing;           /* of psi'; spacing 0: no nodes */
+    double cubic[PN_SLOPE_NODES][4]; /* between a node and the next: coefficients of 1, t, t^2, t^3, t from 0 to 1 */
 } pn_slope_nodes;
 
 /** Nodes for n slopes from low to high; none where they would cost more than they save. */
@@ -33,5 +33,8 @@ void pn_slope_nodes_fill(pn_slope_nodes *nodes, const pn_slope *of, double low, 
  */
 void pn_slope_invert(const pn_slope *of, const pn_slope_nodes *nodes, const double *u, size_t n, double *x,
                      double *curvature);
+
+/** The same from the nodes alone, which are there: roughly, and without asking the formula; rate[n] <- dx/du. */
+void pn_slope_guess(const pn_slope_nodes *nodes, const double *u, size_t n, double *x, double *rate);
 
 #endif

@@ -33,6 +33,21 @@ typedef struct descent {
     bool ended;
 } descent;
 
+/* sum_j (a_j - b_j)(c_j - d_j), in eight lanes, which compile to vector instructions. */
+static double product_of_differences(size_t n, const double *a, const double *b, const double *c, const double *d)
+{
+    double lane[8] = { 0.0 };
+    size_t j = 0;
+
+    for (; j + 8 <= n; j += 8) {
+        for (size_t k = 0; k < 8; k++)
+            lane[k] += (a[j + k] - b[j + k]) * (c[j + k] - d[j + k]);
+    }
+    for (; j < n; j++)
+        lane[0] += (a[j] - b[j]) * (c[j] - d[j]);
+    return pn_sum(8, lane);
+}
+
 /* grad f = grad Psi - c */
 static pn_status slope_at(const descent *at, const double *x, double *out, pn_err *err)
 {
@@ -75,20 +90,22 @@ static void stop_momentum(descent *at)
 /* The bound by the residual, of the step that was taken. */
 static double bound_of(const descent *at)
 {
-    double sum = 0.0;
+    double lane[8] = { 0.0 }, by = 1.0 / at->step;
 
-    for (size_t j = 0; j < at->n; j++) {
-        double r = at->z_slope[j] - at->y_slope[j] - (at->z[j] - at->y[j]) / at->step;
+    for (size_t j = 0; j < at->n; j += 8) {
+        for (size_t k = j; k < at->n && k < j + 8; k++) {
+            double r = at->z_slope[k] - at->y_slope[k] - by * (at->z[k] - at->y[k]);
 
-        sum += r * r;
+            lane[k - j] += r * r;
+        }
     }
-    return 0.5 * sum / at->problem->modulus;
+    return 0.5 * pn_sum(8, lane) / at->problem->modulus;
 }
 
 /* at->z and its slope from y with the step as it is; *moved = |z - y|^2. */
 static pn_status try_step(descent *at, double *moved, pn_err *err)
 {
-    double bend = 0.0, size = 0.0;
+    double bend, size;
 
     for (size_t j = 0; j < at->n; j++)
         at->z[j] = at->y[j] - at->step * at->y_slope[j];
@@ -96,14 +113,9 @@ static pn_status try_step(descent *at, double *moved, pn_err *err)
         return PN_EDOMAIN;
     PN_TRY(at->problem->project(at->problem->self, at->z, err));
     PN_TRY(slope_at(at, at->z, at->z_slope, err));
-    *moved = 0.0;
-    for (size_t j = 0; j < at->n; j++) {
-        double d = at->z[j] - at->y[j];
-
-        *moved += d * d;
-        bend += d * (at->z_slope[j] - at->y_slope[j]);
-        size += at->z[j] * at->z[j];
-    }
+    *moved = product_of_differences(at->n, at->z, at->y, at->z, at->y);
+    bend = product_of_differences(at->n, at->z, at->y, at->z_slope, at->y_slope);
+    size = pn_dot(at->n, at->z, at->z);
     at->fit = at->step * bend / *moved;
     at->ended = *moved <= fmax(at->problem->rounding * at->problem->rounding, DBL_EPSILON * DBL_EPSILON * size);
     return PN_OK;
@@ -118,7 +130,7 @@ static pn_status advance(descent *at, double *moved, pn_err *err)
         if (status != PN_OK && status != PN_EDOMAIN)
             return status;
         if (status == PN_OK && (at->fit <= 1.0 + SLACK || at->ended)) {
-            at->problem->reached = bound_of(at);
+            at->problem->reached = at->problem->support ? INFINITY : bound_of(at);
             return PN_OK;
         }
         at->step *= status == PN_OK ? fmax(fmin(1.0 / at->fit, 0.95), 0.1) : 0.5;
@@ -130,14 +142,13 @@ static pn_status advance(descent *at, double *moved, pn_err *err)
  * Psi's domain. */
 static pn_status carry_on(descent *at, pn_err *err)
 {
-    double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * at->momentum * at->momentum * at->taken / at->step)), uphill = 0.0;
+    double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * at->momentum * at->momentum * at->taken / at->step));
     double root = sqrt(fmin(at->problem->modulus * at->step, 1.0));
     double ahead = fmin((at->momentum - 1.0) / next, (1.0 - root) / (1.0 + root));
+    double uphill = product_of_differences(at->n, at->y, at->z, at->z, at->x);
     pn_status status = PN_EDOMAIN;
     double *old = at->x, *old_slope = at->x_slope;
 
-    for (size_t j = 0; j < at->n; j++)
-        uphill += (at->y[j] - at->z[j]) * (at->z[j] - at->x[j]);
     for (size_t j = 0; j < at->n; j++)
         at->y[j] = at->z[j] + ahead * (at->z[j] - at->x[j]);
     at->x = at->z;
@@ -164,7 +175,6 @@ static pn_status run(descent *at, pn_err *err)
     double moved = 0.0, *scratch = at->z;
     pn_status status;
 
-    PN_TRY(slope_at(at, at->x, at->x_slope, err));
     stop_momentum(at);
     status = look_at_gap(at, scratch, err);
     at->step = at->taken = 1.0;
@@ -185,7 +195,7 @@ static pn_status run(descent *at, pn_err *err)
     return status;
 }
 
-pn_status pn_smooth_descent(pn_smooth_problem *problem, double *x, bool *ended, pn_err *err)
+pn_status pn_smooth_descent(pn_smooth_problem *problem, double *x, const double *slope, bool *ended, pn_err *err)
 {
     size_t n = problem->n;
     double *room = pn_alloc(n, 6 * sizeof *room);
@@ -202,6 +212,8 @@ pn_status pn_smooth_descent(pn_smooth_problem *problem, double *x, bool *ended, 
     problem->rounds = 0;
     problem->reached = INFINITY;
     memcpy(at.x, x, n * sizeof *x);
+    for (size_t j = 0; j < n; j++)
+        at.x_slope[j] = slope[j] - problem->c[j];
     status = run(&at, err);
     if (status == PN_OK)
         memcpy(x, at.x, n * sizeof *x);

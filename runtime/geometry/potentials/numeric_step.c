@@ -47,39 +47,39 @@ static pn_status support_of(void *self, const double *g, double *value, pn_err *
     return of->set->ops->support(of->set, g, NULL, value, err);
 }
 
-/* A point of C where Psi has a gradient: its center, or what is nearest to the unconstrained minimum. */
-static pn_status first_point(const pn_potential *p, const pn_set *set, const double *c, double *x, double *scratch,
+/* A point of C where Psi has a gradient, which goes to slope: its center, or what is nearest to the unconstrained minimum. */
+static pn_status first_point(const pn_potential *p, const pn_set *set, const double *c, double *x, double *slope,
                              pn_err *err)
 {
     pn_status status;
 
     set->ops->center(set, x);
-    status = p->ops->gradient(p, x, set->dim, scratch, err);
+    status = p->ops->gradient(p, x, set->dim, slope, err);
     if (status != PN_EDOMAIN || !p->ops->inverse_gradient)
         return status;
     status = p->ops->inverse_gradient(p, c, set->dim, x, err);
     if (status == PN_OK)
         status = pn_set_project(set, x, set->dim, err);
-    return status == PN_OK ? p->ops->gradient(p, x, set->dim, scratch, err) : status;
+    return status == PN_OK ? p->ops->gradient(p, x, set->dim, slope, err) : status;
 }
 
 /* Where the last step ended, which is a point of C, if it has a gradient there; else first_point. */
 static pn_status begin(const pn_potential *p, const pn_set *set, const double *c, const pn_step_limit *limit, double *x,
-                       double *scratch, pn_err *err)
+                       double *slope, pn_err *err)
 {
     if (limit && limit->warm && pn_lp_norm(PN_LINF, set->dim, limit->warm) > 0.0) {
         memcpy(x, limit->warm, set->dim * sizeof *x);
-        if (p->ops->gradient(p, x, set->dim, scratch, err) == PN_OK)
+        if (p->ops->gradient(p, x, set->dim, slope, err) == PN_OK)
             return PN_OK;
     }
-    return first_point(p, set, c, x, scratch, err);
+    return first_point(p, set, c, x, slope, err);
 }
 
 /* What is asked of it, and how. */
 static pn_status open_problem(pn_smooth_problem *problem, const pn_potential *p, const pn_set *set, const double *c,
                               const double *x, const double *slope, const pn_step_limit *limit, pn_err *err)
 {
-    double R = 1.0, size = set->ops->radius(set, PN_L2), factor, scale;
+    double R = 1.0, size = set->ops->radius(set, PN_L2), factor, scale = 0.0;
     const double *shift;
     const pn_set *parts[2];
     bool meets = pn_set_intersection_parts(pn_set_unwrap(set, &factor, &shift), &parts[0], &parts[1]);
@@ -90,7 +90,8 @@ static pn_status open_problem(pn_smooth_problem *problem, const pn_potential *p,
     problem->modulus = p->strong_convexity / (R * R);
     problem->most = limit ? PN_STEP_ROUNDS : meets ? UNLIMITED_MEETING : UNLIMITED;
     problem->rounding = (!by_support && !meets ? 1e-15 : 1e-10) * size;
-    scale = fmax(fabs(pn_dot(set->dim, c, x)) + fabs(pn_dot(set->dim, slope, x)), problem->modulus * size * size);
+    if (limit || meets)
+        scale = fmax(fabs(pn_dot(set->dim, c, x)) + fabs(pn_dot(set->dim, slope, x)), problem->modulus * size * size);
     if (limit) /* projections by support points are right to 1e-10 of the squared size */
         problem->gap =
             fmax(limit->gap, fmax(ROUNDING * scale, by_support ? 1e-10 * problem->modulus * size * size : 0.0));
@@ -125,7 +126,7 @@ pn_status pn_numeric_step(const pn_potential *p, const pn_set *set, const double
     if (status == PN_OK)
         status = open_problem(&problem, p, set, c, x, x + set->dim, limit, err);
     if (status == PN_OK)
-        status = pn_smooth_descent(&problem, x, &ended, err);
+        status = pn_smooth_descent(&problem, x, x + set->dim, &ended, err);
     if (status == PN_OK && !ended && !limit)
         status = pn_fail(err, PN_ENUMERIC, "mirror step: not at the minimum after %zu steps", problem.rounds);
     if (status == PN_OK) {

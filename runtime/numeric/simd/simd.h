@@ -77,6 +77,10 @@ typedef struct pn_simd {
      * radius) e^-top; sums[0] += the sum of up, sums[1] += that of down.  across is e^(-2 top), or 0 where that is not
      * known to all digits, which takes a second exponential.  out may be x. */
     void (*sines)(size_t n, const double *x, double radius, double top, double across, double *out, double *sums);
+    /* x <- x - (slope - u) / curvature, at least low and at most high; beyond <- by how much more than `arrived` times
+     * the new |x| that moved x, and 1 where x is low, high or no number. */
+    void (*newton)(size_t n, double low, double high, double arrived, const double *u, const double *slope,
+                   const double *curvature, double *x, double *beyond);
     /* Two operations, each rounded: t = a + b, a - b, a * b (row), then t + c, t - c, c - t, t * c (column). */
     pn_chain_fn chain[3][4];
 } pn_simd;

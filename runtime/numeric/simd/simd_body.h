@@ -178,5 +178,6 @@ const pn_simd PN_TABLE = {
     .above = above_n,
     .exceeding = exceeding_n,
     .sines = sines_n,
+    .newton = newton_n,
     .chain = { PN_CHAIN_ROW(add), PN_CHAIN_ROW(subtract), PN_CHAIN_ROW(multiply) },
 };

@@ -1,5 +1,5 @@
 /* simd_steps.h -- the passes of mirror steps over simplices and l1 balls: the largest entry, those above a threshold,
- * what exceeds it, and hyperbolic sines of sums with the sum of the cosines.
+ * what exceeds it, hyperbolic sines of sums with the sum of the cosines; and a step of Newton's method for many equations.
  * Included by simd_body.h after simd_powers.h, for PN_PACK.  Depends on: simd.h. */
 
 #define PN_ACROSS 4 /* accumulators, so that one need not wait for itself */
@@ -124,5 +124,44 @@ static void sines_n(size_t n, const double *x, double radius, double top, double
             PN_STORE(lanes, down);
             sums[1] += lanes[0];
         }
+    }
+}
+
+/* The ends of the domain, and the length of a step that has arrived, relatively. */
+typedef struct ends_v {
+    PN_V low, high, arrived;
+} ends_v;
+
+PN_INLINE PN_V step_v(PN_V x, PN_V off, PN_V curvature, const ends_v *of, PN_V *beyond)
+{
+    PN_V one = PN_SET1(1.0), next = PN_SUB(x, PN_DIV(off, curvature));
+
+    next = PN_IF_LT(next, of->low, of->low, next);
+    next = PN_IF_LT(of->high, next, of->high, next);
+    *beyond = PN_SUB(PN_ABS(PN_SUB(next, x)), PN_MUL(of->arrived, PN_ABS(next)));
+    *beyond = PN_IF_LT(of->low, next, *beyond, one);
+    *beyond = PN_IF_LT(next, of->high, *beyond, one);
+    return next;
+}
+
+static void newton_n(size_t n, double low, double high, double arrived, const double *u, const double *slope,
+                     const double *curvature, double *x, double *beyond)
+{
+    ends_v of = { PN_SET1(low), PN_SET1(high), PN_SET1(arrived) };
+    PN_V more;
+    size_t i = 0;
+
+    for (; i + PN_WIDTH <= n; i += PN_WIDTH) {
+        PN_STORE(x + i, step_v(PN_LOAD(x + i), PN_SUB(PN_LOAD(slope + i), PN_LOAD(u + i)), PN_LOAD(curvature + i), &of,
+                               &more));
+        PN_STORE(beyond + i, more);
+    }
+    if (i < n) {
+        PN_MASK mask = PN_MASK_OF(n - i);
+        PN_V off = PN_SUB(PN_LOAD_PART(slope + i, mask), PN_LOAD_PART(u + i, mask));
+
+        PN_STORE_PART(x + i, mask,
+                      step_v(PN_LOAD_PART(x + i, mask), off, PN_LOAD_PART(curvature + i, mask), &of, &more));
+        PN_STORE_PART(beyond + i, mask, more);
     }
 }

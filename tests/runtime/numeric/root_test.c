@@ -117,9 +117,45 @@ static void test_newton(void)
     CHECK(pn_newton(cubic, &at, 0.7, 9.0) == 0.7);
 }
 
+/* (x - root)^3 + (x - root), times a factor; calls are counted. */
+typedef struct counted {
+    double root, factor;
+    int calls;
+} counted;
+
+static double counted_cubic(void *self, double x, double *slope)
+{
+    counted *of = self;
+    double d = x - of->root;
+
+    of->calls++;
+    *slope = of->factor * (3.0 * d * d + 1.0);
+    return of->factor * (d * d * d + d);
+}
+
+static void test_newton_near(void)
+{
+    double nan = NAN, minus = -1.0;
+
+    for (int falls = 0; falls < 2; falls++) {
+        counted near = { 0.7, falls ? -2.0 : 2.0, 0 }, far = near, outside = near, at = near;
+
+        CHECK_CLOSE(pn_newton_near(counted_cubic, &near, 0.7 + 1e-6, -1e6, 1e6), 0.7, 1e-15);
+        CHECK(near.calls <= 3);
+        CHECK_CLOSE(pn_newton_near(counted_cubic, &far, 9e5, -1e6, 1e6), 0.7, 1e-15);
+        CHECK_CLOSE(pn_newton_near(counted_cubic, &outside, 5.0, -1.0, 1.0), 0.7, 1e-15);
+        CHECK_CLOSE(pn_newton_near(counted_cubic, &outside, NAN, -1.0, 1.0), 0.7, 1e-15);
+        CHECK(pn_newton_near(counted_cubic, &at, 0.7, -1.0, 1.0) == 0.7 && at.calls == 1);
+        CHECK(pn_newton_near(counted_cubic, &at, 1.5, 1.0, 2.0) == 1.0); /* one sign */
+    }
+    CHECK_CLOSE(pn_newton_near(wrong_slope, &nan, 0.5, -1.0, 1.0), 0.3, 1e-15);
+    CHECK(fabs(pn_newton_near(wrong_slope, &minus, 0.5, -1.0, 1.0)) <= 1.0); /* a lie ends, too */
+}
+
 int main(void)
 {
     test_newton();
+    test_newton_near();
     test_bisect();
     test_golden();
     return check_summary();

@@ -95,6 +95,30 @@ static void check_sines(const pn_simd *simd, size_t n, double radius, double far
     CHECK(memcmp(x, out, n * sizeof *x) == 0); /* in place */
 }
 
+/* x^2 = u from random starts, clipped to [0.2, 0.9]: to the last bit, one entry no number. */
+static void check_newton(const pn_simd *simd, size_t n)
+{
+    const double low = 0.2, high = 0.9, arrived = 0.25;
+    double u[MOST], slope[MOST], curvature[MOST], beyond[MOST + 1], far[MOST];
+
+    fill(n, 1.0);
+    for (size_t j = 0; j < n; j++) {
+        x[j] = fabs(x[j]) + 0.1;
+        u[j] = (double)(j % 17) / 17.0;
+        slope[j] = x[j] * x[j];
+        curvature[j] = j % 11 == 3 ? NAN : 2.0 * x[j];
+        want[j] = x[j] - (slope[j] - u[j]) / curvature[j];
+        want[j] = want[j] < low ? low : want[j] > high ? high : want[j];
+        far[j] = want[j] > low && want[j] < high ? fabs(want[j] - x[j]) - arrived * fabs(want[j]) : 1.0;
+    }
+    memcpy(out, x, n * sizeof *x);
+    out[n] = beyond[n] = 77.0;
+    simd->newton(n, low, high, arrived, u, slope, curvature, out, beyond);
+    for (size_t j = 0; j < n; j++)
+        CHECK(isnan(want[j]) ? isnan(out[j]) : out[j] == want[j]);
+    CHECK(memcmp(beyond, far, n * sizeof *far) == 0 && beyond[n] == 77.0 && out[n] == 77.0);
+}
+
 int main(void)
 {
     const size_t sizes[] = { 1, 2, 3, 7, 8, 9, 31, 32, 33, 511, 512, 513, MOST };
@@ -109,6 +133,7 @@ int main(void)
                 check_threshold(simd, sizes[s], magnitude, 0.75, -4.0); /* all */
                 check_threshold(simd, sizes[s], magnitude, 0.75, 1.0);  /* none */
             }
+            check_newton(simd, sizes[s]);
             check_sines(simd, sizes[s], 2.5, 3.0);
             check_sines(simd, sizes[s], 2.5, 280.0);
             check_sines(simd, sizes[s], 0.3, 650.0);  /* two exponentials */
