@@ -205,7 +205,7 @@ pn_status pnl_call_back(const pnl_callback *back, unsigned which, pnl_call_body 
 
 void pnl_push_copy(lua_State *L, const double *numbers, size_t n)
 {
-    double *copy = pnl_new_vec(L, n);
+    double *copy = pnl_new_vec_unset(L, n);
 
     if (n > 0)
         memcpy(copy, numbers, n * sizeof *copy);

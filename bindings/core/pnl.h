@@ -240,6 +240,8 @@ pn_rng *pnl_rng(lua_State *L, int index);
 extern const pnl_class pnl_vec_class, pnl_mat_class;
 /** Push a new pn.vec of n zeros and return its numbers. */
 double *pnl_new_vec(lua_State *L, size_t n);
+/** The same with numbers that are not set: the caller writes all of them before anything can raise. */
+double *pnl_new_vec_unset(lua_State *L, size_t n);
 /** Push a pn.vec that looks into data[n] and keeps the value at `owner` alive. */
 void pnl_view_vec(lua_State *L, double *data, size_t n, int owner);
 /** A pn.vec, or a Lua table of numbers copied into a new one (which replaces it on the stack). */

@@ -42,7 +42,7 @@ double *pnl_new_mat(lua_State *L, size_t rows, size_t cols)
     self->buffer = pnl_buffer_new(count);
     if (!self->buffer)
         pnl_no_memory(L, "mat: not enough memory for %zu x %zu", rows, cols);
-    self->data = self->buffer->numbers;
+    self->data = memset(self->buffer->numbers, 0, count * sizeof(double));
     self->rows = rows;
     self->cols = cols;
     pnl_weigh(L, count * sizeof(double));

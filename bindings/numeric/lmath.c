@@ -317,10 +317,10 @@ pnl_buffer *pnl_buffer_new(size_t count)
     const size_t head = (sizeof(pnl_buffer) + sizeof(double) - 1) / sizeof(double);
     /* No object is larger than PTRDIFF_MAX: refused here, whatever an allocator makes of it. */
     const size_t most = (size_t)PTRDIFF_MAX / sizeof(double) - head;
-    pnl_buffer *buffer = count <= most ? pn_calloc(count + head, sizeof(double)) : NULL;
+    pnl_buffer *buffer = count <= most ? pn_alloc(count + head, sizeof(double)) : NULL;
 
     if (buffer)
-        buffer->refs = 1;
+        *buffer = (pnl_buffer){ .refs = 1 };
     return buffer;
 }
 
@@ -390,7 +390,7 @@ void pnl_weigh(lua_State *L, size_t bytes)
     pending = lua_touserdata(L, -1);
     lua_pop(L, 1); /* the registry keeps it */
     total = *pending + bytes;
-    *pending = total < (size_t)1 << 20 ? total : 0;
+    *pending = total < (size_t)2 << 20 ? total : 0;
     if (*pending == 0)
         pnl_weight(L, total);
 }

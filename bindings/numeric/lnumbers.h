@@ -53,7 +53,7 @@ void pnl_view_sparse(lua_State *L, const pn_csr *csr, int owner);
 
 /* ---- buffers ---- */
 
-/** count zeros with one reference; NULL when memory is short. */
+/** count numbers, not set, with one reference; NULL when memory is short. */
 pnl_buffer *pnl_buffer_new(size_t count);
 pnl_buffer *pnl_buffer_retain(pnl_buffer *buffer);
 void pnl_buffer_release(pnl_buffer *buffer);

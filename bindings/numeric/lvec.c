@@ -26,7 +26,7 @@ static void vec_free(void *object)
     pnl_buffer_release(buffer);
 }
 
-double *pnl_new_vec(lua_State *L, size_t n)
+double *pnl_new_vec_unset(lua_State *L, size_t n)
 {
     void **slot = pnl_newbox(L, &pnl_vec_class);
     pnl_buffer *buffer = pnl_buffer_new(n);
@@ -37,6 +37,14 @@ double *pnl_new_vec(lua_State *L, size_t n)
     *slot = &buffer->first;
     pnl_weigh(L, n * sizeof(double));
     return buffer->numbers;
+}
+
+double *pnl_new_vec(lua_State *L, size_t n)
+{
+    double *numbers = pnl_new_vec_unset(L, n);
+
+    memset(numbers, 0, n * sizeof *numbers);
+    return numbers;
 }
 
 void pnl_view_vec(lua_State *L, double *data, size_t n, int owner)

@@ -37,7 +37,7 @@ static void vec_apply(lua_State *L, const pn_function *function)
 {
     pn_vec x = pnl_check_vec(L, 1);
 
-    function->apply(x.n, x.data, pnl_new_vec(L, x.n));
+    function->apply(x.n, x.data, pnl_new_vec_unset(L, x.n));
 }
 
 static void vec_operate(lua_State *L, pn_operator op)
@@ -52,7 +52,7 @@ static void vec_operate(lua_State *L, pn_operator op)
     if (a.step == 1 && b.step == 1 && a.n != b.n)
         pnl_error(L, "vec %s vec: %zu and %zu entries", pn_operator_name(op), a.n, b.n);
     n = a.step == 1 ? a.n : b.n;
-    pn_operate(op, n, a.data, a.step, b.data, b.step, pnl_new_vec(L, n));
+    pn_operate(op, n, a.data, a.step, b.data, b.step, pnl_new_vec_unset(L, n));
 }
 
 static void vec_where(lua_State *L)
@@ -71,7 +71,7 @@ static void vec_where(lua_State *L)
     if ((a.step == 1 && a.n != condition.n) || (b.step == 1 && b.n != condition.n))
         pnl_error(L, "where: the condition has %zu entries, the choice %zu", condition.n,
                   a.step == 1 && a.n != condition.n ? a.n : b.n);
-    pn_where(condition.n, condition.data, a.data, a.step, b.data, b.step, pnl_new_vec(L, condition.n));
+    pn_where(condition.n, condition.data, a.data, a.step, b.data, b.step, pnl_new_vec_unset(L, condition.n));
 }
 
 const pnl_number_kind pnl_kind_vec = { "vec", is_vec, vec_apply, vec_operate, vec_where };

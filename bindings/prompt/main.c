@@ -4,6 +4,9 @@
  * penumbra.programs.federated, .train and .predict (stdlib/).  Used by: people. */
 #define _POSIX_C_SOURCE 200809L
 #include <limits.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -377,6 +380,16 @@ static bool output_is_lost(void)
     return (fflush(stdout) != 0 || ferror(stdout)) && !isatty(STDOUT_FILENO);
 }
 
+/* Vectors come and go all the time; by default glibc gives their pages back at once, and the system takes longer to hand
+ * out new ones than most loops over them take. */
+static void keep_pages(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     invocation self = { argc, argv, EXIT_FAILURE };
@@ -385,6 +398,7 @@ int main(int argc, char **argv)
 
     if (argc == 2 && strcmp(argv[1], "--curated") == 0) /* by a curator, with its socket */
         return pnl_serve();
+    keep_pages();
     filled = pn_file_fill_standard(); /* first of all: no other file may get the place of one that is closed */
     if (!filled) {
         (void)fputs(
