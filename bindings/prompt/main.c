@@ -380,8 +380,8 @@ static bool output_is_lost(void)
     return (fflush(stdout) != 0 || ferror(stdout)) && !isatty(STDOUT_FILENO);
 }
 
-/* Vectors come and go all the time; by default glibc gives their pages back at once, and the system takes longer to hand
- * out new ones than most loops over them take. */
+/* Vectors come and go all the time; by default glibc gives their pages back at once, and the system takes longer to
+ * hand out new ones than most loops over them take. */
 static void keep_pages(void)
 {
 #ifdef __GLIBC__

@@ -47,7 +47,8 @@ static pn_status support_of(void *self, const double *g, double *value, pn_err *
     return of->set->ops->support(of->set, g, NULL, value, err);
 }
 
-/* A point of C where Psi has a gradient, which goes to slope: its center, or what is nearest to the unconstrained minimum. */
+/* A point of C where Psi has a gradient, which goes to slope: its center, or what is nearest to the unconstrained
+ * minimum. */
 static pn_status first_point(const pn_potential *p, const pn_set *set, const double *c, double *x, double *slope,
                              pn_err *err)
 {

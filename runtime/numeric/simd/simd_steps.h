@@ -1,5 +1,6 @@
 /* simd_steps.h -- the passes of mirror steps over simplices and l1 balls: the largest entry, those above a threshold,
- * what exceeds it, hyperbolic sines of sums with the sum of the cosines; and a step of Newton's method for many equations.
+ * what exceeds it, hyperbolic sines of sums with the sum of the cosines; and a step of Newton's method for many
+ * equations.
  * Included by simd_body.h after simd_powers.h, for PN_PACK.  Depends on: simd.h. */
 
 #define PN_ACROSS 4 /* accumulators, so that one need not wait for itself */
