@@ -27,8 +27,8 @@ typedef struct pn_smooth_problem {
 
 /**
  * x[n] in: a point of C, where grad Psi is slope[n]; out: the minimiser, once the gap max_v <grad Psi(x) - c, x - v> is
- * below 1e-9 of the scale of the terms (without a support function: once a step changes nothing at that scale), or `reached` is
- * at most `gap`, or after `most` rounds.
+ * below 1e-9 of the scale of the terms (without a support function: once a step changes nothing at that scale), or
+ * `reached` is at most `gap`, or after `most` rounds.
  * Errors: PN_ENOMEM; what the functions return.
  */
 pn_status pn_smooth_descent(pn_smooth_problem *problem, double *x, const double *slope, bool *ended, pn_err *err);
