@@ -8,7 +8,7 @@ return {
   },
 
   loss = "squared",
-  radius = 1,             -- ||x||_1 of the model
+  radius = 1,             -- ||x||_1 of the model; a set for each party is {name=, key=, set = {kind = "simplex", radius = 2}}
   mode = "product",
   epsilon = 3, delta = 1e-6, -- of everything that both clinics release
   iterations = 12,

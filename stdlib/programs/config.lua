@@ -1,6 +1,6 @@
 -- config.lua -- configuration files of the programs: Lua that returns a table, or sets its fields as globals, run as the data that
 -- it is, and checked field by field against a list of {name=, kinds=, required=, doc=}.
--- Depends on: penumbra.programs.config_guard.  Used by: penumbra.programs.federated.
+-- Depends on: penumbra.programs.config_guard.  Used by: penumbra.programs.federated, .federated_fields and .federated_sets.
 local guard = require "penumbra.programs.config_guard"
 
 local config = {}
@@ -73,6 +73,18 @@ local function shown(value)
     return "a " .. (type(value) == "userdata" and metatable and rawget(metatable, "__name") or type(value))
   end
   return tostring(value)
+end
+
+-- Of what an option of the library expects: what a configuration takes, so that a slip is seen when it is read.
+local kinds_of = {
+  ["a positive number"] = "positive", ["a whole number from 1"] = "count", ["true or false"] = "boolean",
+  ["a vector"] = "table|pn.vec", ["a matrix"] = "table", ["one of the listed names"] = "text",
+  ["a number between 0 and 1, both excluded"] = "fraction",
+}
+
+-- The field for an option, a row of `params` in the reference.
+function config.field_of(name, param)
+  return { name = name, kinds = kinds_of[param.expects] or "number", choices = param.choices, doc = param.doc }
 end
 
 -- Every field of `given` is known and of its kind, and none that is required is missing.  place: "clinic_a.lua", or "... : ledger".

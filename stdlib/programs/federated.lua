@@ -1,9 +1,10 @@
 -- federated.lua -- the programs `penumbra party` and `penumbra server`: a configuration in, a log on stderr, an exit status out.
--- Depends on: penumbra, penumbra.programs.config, penumbra.programs.federated_fields, penumbra.wrap, penumbra.stopped.
+-- Depends on: penumbra, penumbra.programs.config, .federated_fields and .federated_sets, penumbra.wrap, penumbra.stopped.
 -- Used by: bindings/prompt/main.c.
 local pn = require "penumbra"
 local config = require "penumbra.programs.config"
 local fields = require "penumbra.programs.federated_fields"
+local sets = require "penumbra.programs.federated_sets"
 local stopped = require "penumbra.stopped"
 local wrap = require "penumbra.wrap"
 
@@ -269,13 +270,21 @@ end
 
 -- ---- the server ----
 
-local function open_server(place, cfg)
-  check_results(place, cfg)
-  local parties = {}
+local function check_rows(place, cfg)
   for i, one in ipairs(cfg.parties) do
     if type(one) ~= "table" or type(one.key) ~= "string" then
       config.fail('%s: parties[%d] must be {name = "...", key = "..."}', place, i)
     end
+    config.check(one, fields.row, ("%s: parties[%d]"):format(place, i))
+  end
+end
+
+local function open_server(place, cfg)
+  local parties = {}
+  check_results(place, cfg)
+  check_rows(place, cfg)
+  sets.check(place, cfg)
+  for i, one in ipairs(cfg.parties) do
     parties[i] = { name = one.name, key = public_key(place, one.key, ("parties[%d].key"):format(i)) }
   end
   if cfg.privacy ~= false and not cfg.epsilon and not cfg.rho then
@@ -288,11 +297,12 @@ local function open_server(place, cfg)
   }
 end
 
-local function plan_of(cfg, transport, data)
-  local given = { transport = transport }
+local function plan_of(place, cfg, transport, data)
+  local given, columns = { transport = transport }, {}
   for _, name in ipairs(fields.solver_options) do given[name] = cfg[name] end
+  for i, row in ipairs(transport:report()) do columns[i] = row.columns end
   local objective = pn.objective {
-    data = data, loss = pn.loss[cfg.loss or "squared"](), set = pn.set.l1_ball { dim = data.p, radius = cfg.radius },
+    data = data, loss = pn.loss[cfg.loss or "squared"](), set = sets.build(place, cfg, columns),
   }
   return pn.solve.federated_frank_wolfe.plan(objective, given)
 end
@@ -342,7 +352,7 @@ local function run_server(place, cfg, check_only)
   data, status = try({}, transport.data, transport, { progress = progress_every(cfg.progress or 5) })
   if not data then return status end
   log("info", "all parties are there: %d records, %d columns", data.n, data.p)
-  plan, status = try({ EINVAL = USAGE, other = USAGE }, plan_of, cfg, transport, data)
+  plan, status = try({ EINVAL = USAGE, other = USAGE }, plan_of, place, cfg, transport, data)
   if not plan then return status end
   log("plan", "%s", tostring(plan))
   fit, status = try({}, run_plan, place, cfg, plan, ledger)

@@ -1,6 +1,8 @@
 -- federated_fields.lua -- what the configurations of `penumbra party` and `penumbra server` may hold, with kinds and help texts.
--- Depends on: penumbra.  Used by: penumbra.programs.federated.
+-- Depends on: penumbra, penumbra.programs.config, penumbra.programs.federated_sets.  Used by: penumbra.programs.federated.
 local pn = require "penumbra"
+local config = require "penumbra.programs.config"
+local sets = require "penumbra.programs.federated_sets"
 
 -- ---- fields that both configurations have ----
 
@@ -70,26 +72,31 @@ local party_fields = common_fields {
   { name = "nonprivate", kinds = "boolean", doc = "true agrees to runs without any noise" },
 }
 
+local row_fields = {
+  { name = "name", kinds = "text", doc = "for the log" },
+  { name = "key", kinds = "text", required = true, doc = "the party's public key, or the file of it" },
+  { name = "set", kinds = "table", doc = "the set that the party's part of the model lies in" },
+}
+
 local server_fields = common_fields {
   { name = "listen", kinds = "text", required = true, doc = 'where to wait for parties: "tcp://0.0.0.0:5571"' },
   { name = "parties", kinds = "table", required = true,
-    doc = "{{name=, key=its public key or the file}, ...}; the model's columns stand in this order" },
+    doc = "{{name=, key=its public key or the file, set=}, ...}; the model's columns stand in this order; set = {kind=, ...} "
+      .. "of its own columns, of every party or of none, is one of " .. table.concat(sets.own, ", ")
+      .. ", with the options of pn.set" },
   { name = "loss", kinds = "text", choices = { "squared", "logistic" }, doc = "squared (default) or logistic" },
-  { name = "radius", kinds = "positive", required = true, doc = "of the l1 ball that the model lies in" },
+  { name = "radius", kinds = "positive", doc = "of the l1 ball that the model lies in" },
+  { name = "set", kinds = "table", doc = "or another set that all parties share, {kind=, ...}: " ..
+    table.concat(sets.shared.product, ", ") .. '; in mode "ball" ' .. table.concat(sets.shared.ball, ", ") },
 }
 
 -- Options of the solver may stand in the server's configuration, too.
 local taken = { transport = true, ledger = true, rng = true, start = true, progress = true, on_step = true }
 
--- Of what the solver expects: what the configuration takes, so that a slip is seen before parties wait.
-local kinds_of = {
-  ["a positive number"] = "positive", ["a whole number from 1"] = "count", ["true or false"] = "boolean",
-  ["a vector"] = "table|pn.vec", ["one of the listed names"] = "text",
-  ["a number between 0 and 1, both excluded"] = "fraction",
-}
-
 local function solver_field(name, param)
-  return { name = name, kinds = kinds_of[param.expects] or "number", choices = param.choices, solver = true, doc = param.doc }
+  local field = config.field_of(name, param)
+  field.solver = true
+  return field
 end
 
 -- The names of the solver's options; their fields join the server's, those of sketch.m and its kin as a table.
@@ -115,4 +122,4 @@ end
 
 local options = solver_options()
 
-return { party = party_fields, server = server_fields, data = data_fields, solver_options = options }
+return { party = party_fields, server = server_fields, data = data_fields, row = row_fields, solver_options = options }

@@ -56,23 +56,26 @@ local function write_party(k, changes)
     name .. ".npy", 300, SEED, k - 1, changes.person_epsilon or "nil"))
 end
 
-local function write_server(steps, more)
-  local list = {}
-  for k = 1, PARTIES do list[k] = ("{ name = %q, key = %q }"):format(name_of(k), keys[k]) end
+-- sets: of each party, as text; without them it is the l1 ball of radius 1, and parties sample 2 columns.
+local function write_server(steps, more, sets)
+  local list, shared = {}, sets and "" or "radius = 1, sampled = 2,"
+  for k = 1, PARTIES do
+    list[k] = ("{ name = %q, key = %q, set = %s }"):format(name_of(k), keys[k], sets and sets[k] or "nil")
+  end
   program.write_all(folder .. "/server.lua", ([[
-    return { listen = %q, keys = "server.key", parties = { %s }, radius = 1, epsilon = %s, delta = %s, iterations = %d,
-      sketch = { kind = "gaussian", m = 16, seed = 3 }, sampled = 2, checkpoint = "server.state", model = "model.npy",
+    return { listen = %q, keys = "server.key", parties = { %s }, %s epsilon = %s, delta = %s, iterations = %d,
+      sketch = { kind = "gaussian", m = 16, seed = 3 }, checkpoint = "server.state", model = "model.npy",
       ledger = { path = "server.ledger", epsilon = 8, delta = 1e-3, teaching = true },
-      rng = pn.rng.seeded(%d), progress = 1, %s }]]):format(address, table.concat(list, ", "), BUDGET.epsilon, BUDGET.delta, steps,
-    SEED, more or ""))
+      rng = pn.rng.seeded(%d), progress = 1, %s }]]):format(address, table.concat(list, ", "), shared, BUDGET.epsilon, BUDGET.delta,
+    steps, SEED, more or ""))
 end
 
 -- What the same seeds give in one process: the model's bytes and the features that each party uploads.
-local function expected(steps)
+local function expected(steps, set)
   local data = pn.data.from(rows, labels):clip_rows("linf", 1):clip_labels(-1, 1)
-  local objective = pn.objective { data = data, loss = pn.loss.squared(), set = pn.set.l1_ball { dim = data.p, radius = 1 } }
+  local objective = pn.objective { data = data, loss = pn.loss.squared(), set = set or pn.set.l1_ball { dim = data.p } }
   local transport = pn.federated.in_process { parties = PARTIES }
-  local fit = pn.solve.federated_frank_wolfe(objective, { transport = transport, iterations = steps, sampled = 2,
+  local fit = pn.solve.federated_frank_wolfe(objective, { transport = transport, iterations = steps, sampled = not set and 2 or nil,
     epsilon = BUDGET.epsilon, delta = BUDGET.delta, sketch = { kind = "gaussian", m = 16, seed = 3 },
     rng = pn.rng.seeded(SEED), progress = false })
   fit.theta:save(folder .. "/expected.npy")
@@ -152,6 +155,37 @@ describe("penumbra server and penumbra party", function()
     assert.matches("%d%d%d%d%-%d%d%-%d%dT%d%d:%d%d:%d%dZ info  listening at tcp://127%.0%.0%.1:%d+ for 4 parties\n",
       group:log "server")
     assert.truthy(group:log("party_2"):find("done after 20 rounds; released 20 selections", 1, true), logs())
+  end)
+
+  it("move in the sets that the server's configuration names for each party", function()
+    write_server(6, nil, { '{ kind = "simplex", radius = 0.5 }', '{ kind = "box", lower = { -1, 0, -0.5 }, upper = 0.25 }',
+      '{ kind = "unit_hypersimplex", k = 2, radius = 0.3 }',
+      '{ kind = "polytope", vertices = { { 0, 0, 0 }, { 0.5, -0.25, 0 } } }' })
+    local set = pn.set.simplex { dim = 3, radius = 0.5 }
+      :product(pn.set.box { lower = { -1, 0, -0.5 }, upper = { 0.25, 0.25, 0.25 } })
+      :product(pn.set.unit_hypersimplex { dim = 3, k = 2, radius = 0.3 })
+      :product(pn.set.polytope { vertices = { { 0, 0, 0 }, { 0.5, -0.25, 0 } } })
+    local model = expected(6, set)
+    start_all()
+    assert.is_true(group:wait(everybody()), logs())
+    for _, name in ipairs(everybody()) do assert.equal(0, group:ended(name), logs()) end
+    assert.equal(model, program.read_all(folder .. "/model.npy"), logs())
+    assert.is_true(set:contains(pn.load(folder .. "/model.npy"), 1e-9))
+  end)
+
+  it("learn that a set does not fit a party's columns before anything is spent", function()
+    local simplex = '{ kind = "simplex" }'
+    write_server(6, nil, { simplex, simplex, '{ kind = "hypersimplex", k = 4 }', simplex })
+    start_all()
+    assert.is_true(group:wait { "server" }, logs())
+    assert.equal(2, group:ended "server", logs())
+    assert.truthy(group:log("server"):find("server.lua: parties[3].set: set.hypersimplex: k must be", 1, true), logs())
+    write_server(6, nil, { simplex, '{ kind = "box", lower = { 0, 0 }, upper = 1 }', simplex, simplex })
+    group:start "server"
+    assert.is_true(group:wait { "server" }, logs())
+    assert.truthy(group:log("server"):find("server.lua: parties[2].set: ", 1, true), logs())
+    group:stop()
+    for k = 1, PARTIES do assert.same({ selection = 0, feature = 0, other = 0 }, charges(name_of(k))) end
   end)
 
   it("give the same again when they are started after the end, and nobody pays twice", function()
@@ -334,6 +368,36 @@ describe("the configuration of a party or a server", function()
       { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, loss = 'hinge' }",
         'loss must be one of squared, logistic, got "hinge"' },
       { "server", "return { listen = 'x', keys = 'k', parties = { 'a' }, radius = 1 }", "parties[1] must be" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {} }",
+        "the set of the model must be given once, by radius (of an l1 ball), set = {kind=, ...}, or parties[i].set of every party; "
+          .. "got none of them" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, set = { kind = 'box', lower = 0, upper = 1 } }",
+        "got radius and set" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, set = { radius = 1 } }",
+        'set, which all parties share in mode "product": field \'kind\' is missing: one of l1_ball, box, linf_ball' },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, set = { kind = 'simplex' } }",
+        'kind must be one of l1_ball, box, linf_ball, got "simplex"' },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, mode = 'ball', set = { kind = 'box', lower = 0, upper = 1 } }",
+        'kind must be one of l1_ball, simplex, got "box"' },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, set = { kind = 'l1_ball', center = { 1 } } }",
+        "an l1_ball that all parties share lies about 0; leave center out, or give parties[i].set" },
+      { "server", "return { listen = 'x', keys = 'k', parties = { { key = 'a', set = { kind = 'l2_ball' } } } }",
+        'parties[1].set: kind must be one of l1_ball, simplex, box, linf_ball, hypersimplex, unit_hypersimplex, ksparse_polytope, '
+          .. 'polytope, got "l2_ball"' },
+      { "server", "return { listen = 'x', keys = 'k', parties = { { key = 'a', set = { kind = 'simplex', dim = 3 } } } }",
+        "parties[1].set: unknown field 'dim'; it takes kind, radius" },
+      { "server", "return { listen = 'x', keys = 'k', parties = { { key = 'a', set = { kind = 'simplex', radius = -1 } } } }",
+        "parties[1].set: radius must be a positive number, got -1" },
+      { "server", "return { listen = 'x', keys = 'k', parties = { { key = 'a', set = { kind = 'hypersimplex' } } } }",
+        "parties[1].set: field 'k' is missing" },
+      { "server", "return {listen = 'x', keys = 'k', parties = { { key = 'a', set = { kind = 'box', lower = 'x', upper = 1 } } }}",
+        "lower must be a number or a table or a pn.vec, got \"x\"" },
+      { "server", "return { listen = 'x', keys = 'k', parties = { { key = 'a', set = { kind = 'simplex' } }, { key = 'b' } } }",
+        "parties[2].set is missing: every party has one, or none" },
+      { "server", "return { listen = 'x', keys = 'k', parties = { { key = 'a', set = { kind = 'simplex' } } }, mode = 'ball' }",
+        'parties[1].set is for mode = "product"; in mode "ball" give radius or set' },
+      { "server", "return { listen = 'x', keys = 'k', parties = { { key = 'a', sett = 1 } }, radius = 1 }",
+        "parties[1]: unknown field 'sett'; it takes name, key, set" },
       { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1 }",
         "no budget for the run: give epsilon and delta, or rho, or privacy = false" },
       { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, mode = 'produkt' }",
