@@ -3,8 +3,8 @@
 -- Synthetic problems over four sets at p = 100 and 1000.  Then the potentials of accelerated_mirror_descent over the l1 ball.
 -- Then mirror steps with potentials of a user's functions at p = 10000, beside the time that the functions take themselves
 -- (limit 3), and plans and fits over sets made of sets.
--- With PENUMBRA_DATA logistic losses on a9a, ijcnn1, reuters and news20, and there the Frank-Wolfe solvers beside their best
--- number of steps.  Seeded: a simulation.
+-- The Frank-Wolfe solvers beside their theory's number of steps and the best of nine shares of it.  With PENUMBRA_DATA all that
+-- for logistic losses on a9a, ijcnn1, reuters and news20.  Seeded: a simulation.
 -- Run with `build/penumbra tests/bench/mirror_descent_bench.lua [word ...]`: only cells whose names hold one of the words.
 -- Figures in tests/bench/README.md.
 local pn = require "penumbra"
@@ -96,23 +96,28 @@ local function wanted(name)
   return #arg == 0
 end
 
-print "| problem | T | U | default | its bound | theory | tuned | at | (default - tuned)/U |"
-print "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
-for _, set in ipairs { "simplex", "l1", "l2", "group" } do
-  for _, p in ipairs { 100, 1000 } do
-    for _, loss in ipairs { "linear", "sparse", "logistic" } do
-      for _, s in ipairs { 0.02, 0.005 } do
-        local name = ("%s %d, %s, s %g"):format(set, p, loss, s)
-        if wanted(name) then
-          local data, of = losses[loss](p, p)
-          local objective = pn.objective { data = data, loss = of, set = sets[set](p) }
-          local moved = 2 * objective.bounds.lipschitz.l2 / n
-          measure(name, objective, { rho = moved ^ 2 / (2 * s ^ 2) }, runs)
+-- call(name, objective, budget, runs) for every synthetic problem that is wanted.
+local function each_synthetic(kind, call)
+  for _, set in ipairs { "simplex", "l1", "l2", "group" } do
+    for _, p in ipairs { 100, 1000 } do
+      for _, loss in ipairs { "linear", "sparse", "logistic" } do
+        for _, s in ipairs { 0.02, 0.005 } do
+          local name = ("%s%s %d, %s, s %g"):format(kind, set, p, loss, s)
+          if wanted(name) then
+            local data, of = losses[loss](p, p)
+            local objective = pn.objective { data = data, loss = of, set = sets[set](p) }
+            local moved = 2 * objective.bounds.lipschitz.l2 / n
+            call(name, objective, { rho = moved ^ 2 / (2 * s ^ 2) }, runs)
+          end
         end
       end
     end
   end
 end
+
+print "| problem | T | U | default | its bound | theory | tuned | at | (default - tuned)/U |"
+print "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+each_synthetic("", measure)
 
 -- The accelerated method's choice, beside both potentials.
 print "\n| accelerated_mirror_descent | default | Euclidean | entropy | default / the better |"
@@ -227,29 +232,43 @@ end
 
 -- ---- Frank-Wolfe ----
 
--- The default number of steps beside the best of eleven multiples of it, which is fitted to the runs, and without noise.
-local function frank_wolfe(name, objective, budget)
+local function frank_wolfe_head()
+  print "\n| Frank-Wolfe | start | T | default | without noise | its bound | theory's T | theory | without noise | tuned | at T |"
+  print "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+end
+
+-- The default number of steps beside the theory's and the best of nine shares of that, which is fitted to the runs.
+local function frank_wolfe(name, objective, budget, count)
   local best = pn.solve.exact(objective, { tol = 1e-8 }).value
-  for _, solver in ipairs { "frank_wolfe", "frank_wolfe_convex" } do
+  local solvers = { "frank_wolfe_convex" }
+  if pcall(pn.solve.frank_wolfe.plan, objective, budget) then table.insert(solvers, 1, "frank_wolfe") end
+  for _, solver in ipairs(solvers) do
     local plan, tuned, at = pn.solve[solver].plan(objective, budget), math.huge, 1
-    local T = plan.iterations
-    for _, factor in ipairs(multiples) do
-      local other = excess(plan:with { iterations = math.max(1, math.floor(T * factor + 0.5)) }, best, 2)
-      if other < tuned then tuned, at = other, factor end
+    local theory = plan:with { preset = "theory" }
+    for k = -7, 1 do
+      local T = math.max(1, math.floor(theory.iterations * 2 ^ k + 0.5))
+      local other = excess(plan:with { iterations = T }, best, math.min(count, 2))
+      if other < tuned then tuned, at = other, T end
     end
-    local still = pn.solve[solver](objective, { privacy = false, iterations = T, progress = false }).value - best
-    print(("| %s, %s | %d | %.2g | %.2g | %.2g | %.2g | %g |"):format(name, solver, T, plan.bound or 0 / 0, excess(plan, best, 2),
-      still, tuned, at))
+    local function still(of)
+      return pn.solve[solver](objective, { privacy = false, iterations = of.iterations, progress = false }).value - best
+    end
+    print(("| %s, %s | %.2g | %d | %.2g | %.2g | %.2g | %d | %.2g | %.2g | %.2g | %d |"):format(name, solver,
+      objective:value(objective.set:center()) - best, plan.iterations, excess(plan, best, count),
+      still(plan), plan.bound or 0 / 0, theory.iterations, excess(theory, best, count), still(theory), tuned, at))
   end
 end
+
+frank_wolfe_head()
+each_synthetic("Frank-Wolfe, ", frank_wolfe)
 
 local folder = os.getenv "PENUMBRA_DATA"
 if folder and folder ~= "" then
   local files = dofile(here .. "utility_data.lua")
-  local function each(radii, call)
+  local function each(kind, radii, call)
     for _, file in ipairs { "a9a", "ijcnn1", "reuters", "news20" } do
       for set, radius in pairs(radii) do
-        local name = ("%s, %s of radius %d"):format(file, set, radius)
+        local name = ("%s%s, %s of radius %d"):format(kind, file, set, radius)
         if wanted(name) then
           local data = files.load(file, "binary")
           local objective = pn.objective { data = data, loss = pn.loss.logistic(), set = sets[set](data.p, radius) }
@@ -260,8 +279,7 @@ if folder and folder ~= "" then
   end
   print "\n| problem | T | U | default | its bound | theory | tuned | at | (default - tuned)/U |"
   print "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
-  each({ l1 = 10, l2 = 5 }, measure)
-  print "\n| Frank-Wolfe | T | its bound | default | without noise | tuned | at |"
-  print "|---|---:|---:|---:|---:|---:|---:|"
-  each({ l1 = 10 }, frank_wolfe)
+  each("", { l1 = 10, l2 = 5 }, measure)
+  frank_wolfe_head()
+  each("Frank-Wolfe, ", { l1 = 10 }, frank_wolfe)
 end

@@ -98,6 +98,8 @@ pn_status fw_refuse_kept(const fw_problem *at, const pn_arg *own, pn_err *err);
 pn_status fw_keep(fw_plan *plan, const fw_problem *at, pn_question *vertex, size_t steps, bool *kept, pn_err *err);
 extern const char *const fw_gradients[];
 #define FW_FEW 512 /* vertices, up to which a pass takes no time that matters */
+/** Whether noisy gradients of all records find a way where vertices do not. */
+bool fw_descent_pays(const fw_problem *at);
 
 #define FW_PRACTICAL_RULE "an eighth of what minimises the risk bound; its noise is at most the start's excess"
 #define FW_DEFAULT_STEPS  100

@@ -243,17 +243,6 @@ static double budget_that_pays(const fw_problem *at, size_t selection, size_t fi
     return *budget;
 }
 
-/* Gradients find a way where their noise is no longer than two slopes: on those problems gradient_descent over the l2
- * ball around the set ended lower in every run that is warned of. */
-static bool descent_pays(const fw_problem *at)
-{
-    const pn_request *request = at->request;
-
-    return (request->kind == PN_RHO || request->delta > 0.0) &&
-           pn_contributions(request->neighbours) * sqrt((double)at->set->dim) <=
-               2.0 * at->n * sqrt(2.0 * pn_gradient_noise_rho(request));
-}
-
 static void warn_of_noise(pn_plan *plan, const fw_problem *at, const choice *made, size_t selection, size_t fixed_steps)
 {
     double noise = noise_of_choice(at, made), gain = gain_of_vertex(at);
@@ -261,7 +250,7 @@ static void warn_of_noise(pn_plan *plan, const fw_problem *at, const choice *mad
 
     if (!(noise > gain))
         return;
-    if (descent_pays(at))
+    if (fw_descent_pays(at))
         (void)snprintf(instead, sizeof instead, "solve.gradient_descent over l2_ball{radius=%.3g}, or ",
                        at->set->ops->atom_radius(at->set, PN_L2));
     pn_plan_warn_hopeless(

@@ -49,6 +49,22 @@ describe("the plan of frank_wolfe_convex", function()
     assert.equal(batches:with {preset = "theory"}.iterations, batches.iterations)
   end)
 
+  it("warns where the noise is longer than any gradient, and there only, and names what would find its way", function()
+    local function warned(plan) return (tostring(plan):gsub("%s+", " "):match("the noise on a gradient is .- would help")) end
+    local seen = {}
+    for _, rho in ipairs {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1} do
+      local plan = pn.solve.frank_wolfe_convex.plan(problem(400, 20), {rho = rho})
+      local text, long = warned(plan), plan.lines["noise sigma"] * math.sqrt(20)
+      assert.equal(long > plan.lines["Lipschitz L"], text ~= nil, rho)
+      -- replacing a record moves the mean gradient by 2 L/n: the noise of one release is twice L long at rho = 20/400^2/2
+      if text then assert.equal(rho >= 20 / 400 ^ 2 / 2, text:find("solve.gradient_descent", 1, true) ~= nil, rho) end
+      seen[text ~= nil] = true
+    end
+    assert.is_true(seen[true] and seen[false])
+    local weak = pn.solve.frank_wolfe_convex.plan(problem(400, 20), {rho = 1e-2, iterations = 1})
+    assert.is_true(warned(weak) == nil and warned(weak:with {iterations = 1000}) ~= nil)
+  end)
+
   it("never costs more than was asked for, and nearly that", function()
     local obj = problem(400, 5)
     for _, budget in ipairs {{epsilon = 1, delta = 1e-6}, {epsilon = 0.1, delta = 1e-8}, {epsilon = 8, delta = 1e-5}} do
