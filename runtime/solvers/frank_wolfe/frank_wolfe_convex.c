@@ -83,8 +83,8 @@ static void explain_paper(fw_plan *plan, const fw_problem *at, const pn_arg *com
 /* A vertex gains at most the support function of a gradient, L G/sqrt(p) where slopes spread over all coordinates, and
  * noise costs sigma G whatever the set: it is the larger where sigma sqrt(p), its length, is above L.  Of 280 plans
  * on ten data sets, epsilon 0.01 to 10, 132 have that: runs of 116 kept nine tenths of the excess of the start and
- * more, of the others two thirds; of the 148 without it 8 did.  Noise beside all there is to gain tells less: sigma G is
- * above ln 2 in 146, and 42 of them gained more than a tenth. */
+ * more, of the others two thirds; of the 148 without it 8 did.  Noise beside all there is to gain tells less: sigma G
+ * is above ln 2 in 146, and 42 of them gained more than a tenth. */
 static void warn_of_noise(pn_plan *plan, const fw_problem *at, const pn_gradient_noise *noise)
 {
     double length = pn_gradient_noise_deviation(noise) * sqrt((double)at->set->dim), L = noise->lipschitz;
