@@ -5,6 +5,8 @@
 --   whichever is the better, until one reaches the risk of svrg.  factor = gradients of that run / gradients of svrg.  Where no
 --   T reaches it (the noise grows with T), `reached` is no and the factor is that of the T with the least risk.  `least`: of
 --   the largest T of the grid that did not reach it.
+-- control: what the plan of svrg leaves without noise.  Where that is more than a fifth of its risk, risks are those of the way,
+-- not of privacy, and nothing is promised.
 -- Beside it, in passes over the data: what the paper counts, T (1 + 2 m/n), for batches of one record; and what a valid
 -- guarantee costs, T + 2 epsilon sqrt(T m / ln(1/delta)), for the batches that bring the noise down to the paper's order.
 local pn = require "penumbra"
@@ -73,20 +75,20 @@ local function compare(out, n, kappa, epsilon)
   local reached, least = descend(f, best, budget, svrg.excess, svrg.passes / 4)
   local gd = reached or least
   local row = { n = n, kappa = kappa, epsilon = epsilon, passes = svrg.passes, gd_passes = gd.passes, reached = reached ~= nil,
-    risk = gd.excess / svrg.excess, factor = gd.passes / svrg.passes,
+    control = common.still(svrg.plan, best) / svrg.excess, risk = gd.excess / svrg.excess, factor = gd.passes / svrg.passes,
     least = (reached and reached.below or gd.passes) / svrg.passes,
     paper = T * (1 + 2 * m / n), honest = T + 2 * epsilon * math.sqrt(T * m / math.log(1 / delta)) }
-  out:row(n, kappa, epsilon, svrg.excess, svrg.low, svrg.high, row.passes, gd.output, gd.excess, gd.passes,
+  out:row(n, kappa, epsilon, svrg.excess, svrg.low, svrg.high, row.control * svrg.excess, row.passes, gd.output, gd.excess,
+    gd.passes,
     row.reached and "yes" or "no", row.factor, row.least, row.paper, row.honest, sgd.excess, sgd.passes)
   return row
 end
 
 print "SVRG beside gradient descent: the fewest passes with which the latter reaches the risk of the former"
-local out = common.table("fewer_gradients", { "n", "kappa", "epsilon", "svrg", "quartile1", "quartile3", "passes", "gd_output",
-  "gd",
-  "gd_passes", "reached", "factor", "least", "paper", "honest", "sgd", "sgd_passes" })
+local out = common.table("fewer_gradients", { "n", "kappa", "epsilon", "svrg", "quartile1", "quartile3", "control",
+  "passes", "gd_output", "gd", "gd_passes", "reached", "factor", "least", "paper", "honest", "sgd", "sgd_passes" })
 local rows = {}
-for _, place in ipairs(common.size({ { 10000, { 100 }, { 0.3, 10 } } },
+for _, place in ipairs(common.size({ { 20000, { 30 }, { 1, 10 } } },
   { { 100000, { 100 }, { 1 } }, { 50000, { 10, 30, 100, 300 }, { 0.1, 1 } },
     { 20000, { 10, 30, 100, 300 }, { 1, 10 } } })) do
   local n, kappas, epsilons = table.unpack(place)
@@ -109,7 +111,7 @@ end
 -- Factors against kappa, a line for every n and epsilon.
 local function factors()
   local series = {}
-  for k, place in ipairs(common.size({ { 10000, 0.3 }, { 10000, 10 } },
+  for k, place in ipairs(common.size({ { 20000, 1 }, { 20000, 10 } },
     { { 50000, 0.1 }, { 50000, 1 }, { 20000, 1 }, { 20000, 10 } })) do
     local of = pick(place[1], place[2])
     series[k] = { label = ("n %d, eps %g"):format(place[1], place[2]), x = comparison.column(of, "kappa"),
@@ -132,23 +134,27 @@ local function passes(n, epsilon)
       line("paper's count", "paper", 4, 3) } }
 end
 
-local where = common.size({ { 10000, 0.3 }, { 10000, 10 } }, { { 50000, 1 }, { 20000, 10 } })
+local where = common.size({ { 20000, 1 }, { 20000, 10 } }, { { 50000, 1 }, { 20000, 10 } })
 common.figure { name = "fewer_gradients", title = "Gradients with which SVRG and gradient descent reach the same risk",
   panels = { factors(), passes(where[1][1], where[1][2]), passes(where[2][1], where[2][2]) } }
 
-local most, fewest = rows[1], rows[1]
+local most, fewest
 for _, row in ipairs(rows) do
-  if row.least > most.least then most = row end
-  if row.factor < fewest.factor then fewest = row end
+  if row.control <= 1 / 5 then
+    if not most or row.least > most.least then most = row end
+    if not fewest or row.factor < fewest.factor then fewest = row end
+  end
 end
-common.expect(most.least >= 10,
+common.expect_silently(most, "one place at least has a control of a fifth of the risk")
+common.expect(most.least >= common.size(5, 10),
   "n = %d, kappa = %g, epsilon = %g: gradient descent needs more than %.0f times the gradients of SVRG", most.n, most.kappa,
   most.epsilon, most.least)
-common.expect(fewest.epsilon == 10 and fewest.factor < common.size(4, 2) and fewest.risk < 1.6,
+common.expect(fewest.epsilon == 10 and fewest.factor < common.size(4, 2) and fewest.risk < common.size(2.5, 1.6),
   "n = %d, kappa = %g, epsilon = %g: with %.1f times the gradients it has %.2f times the risk; the paper counts %.0f times",
   fewest.n, fewest.kappa, fewest.epsilon, fewest.factor, fewest.risk, fewest.gd_passes / fewest.paper)
 for _, row in ipairs(rows) do
   if row.epsilon == 10 then
+    common.control(1, row.control, "n = %d, kappa = %g, epsilon = %g", row.n, row.kappa, row.epsilon)
     common.expect(row.passes > 5 * row.paper and row.passes < 1.1 * row.honest,
       "n = %d, kappa = %g, epsilon = %g: %.0f passes; %.1f by the paper's count, %.0f by the valid one", row.n, row.kappa,
       row.epsilon, row.passes, row.paper, row.honest)

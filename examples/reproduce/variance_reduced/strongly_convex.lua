@@ -49,6 +49,7 @@ local function last(k)
   local rows = by_n[methods[k]]
   return rows[#rows]
 end
+for k = 1, 3 do common.control(last(k).excess, last(k).control, "n = %d, %s", last(k).n, methods[k].label) end
 common.expect(last(3).passes > 5 * last(1).passes, "gradient descent takes %.1f times the gradients of DP-SVRG",
   last(3).passes / last(1).passes)
 common.expect(last(2).excess > 5 * last(1).excess, "as printed, SVRG has %.0f times the risk for the same gradients",

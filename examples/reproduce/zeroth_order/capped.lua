@@ -3,8 +3,10 @@
 -- which is neither convex nor smooth and 1-Lipschitz.  Sizes are fixed: T = 32, B1 = 64, B2 = 4, mu = 0.1, D = 0.01, K = 60, so a
 -- run uses each of 11,280 records once; the answer is the mean point of the last epoch.  rho is the article's: rho^2/2-zCDP.
 --   1. Where runs end: the objective without z, 1.3416 at the start, for iid and orthogonal directions at rho = none, 2 and 0.5,
---      beside what an independent program with the same sizes found (its seeds: 4 at rho = 0.5, 8 above).
---   2. The norm of the mean released gradient, epoch by epoch: it falls until it is as large as the oracle's error.
+--      beside what an independent program with the same sizes found (its seeds: 4 at rho = 0.5, 8 above).  The control of what
+--      directions save under privacy is what they save without: a fifth of it at most.
+--   2. The norm of the mean released gradient, epoch by epoch: it falls until it is as large as the oracle's error.  Without noise
+--      its square, which noise adds to, is a fifth at most in the end.
 --   3. The noise of prefix sums by round: the tree's goes up and down with the number of ones in t, that of the square-root
 --      factorization grows like a logarithm.  Both are measured on streams of zeros, beside t:variance(i).
 --   penumbra examples/reproduce/zeroth_order/capped.lua [folder]
@@ -110,7 +112,10 @@ for _, case in ipairs(cases) do
   end
 end
 local none, orthogonal, iid = cases[1], cases[2], cases[5]
+local without = math.abs(cases[4].mean - none.mean)
 local apart = common.quick or orthogonal.mean < iid.mean -- of two seeds at rho = 2 either may be below
+if not common.quick then common.control(iid.mean - orthogonal.mean, without, "iid beside orthogonal, rho = 2") end
+common.control(cases[6].mean - cases[3].mean, without, "iid beside orthogonal, rho = 0.5")
 common.expect(none.mean < orthogonal.mean and apart and cases[3].mean < cases[6].mean and iid.mean < cases[6].mean,
   "privacy costs height, orthogonal directions less of it: %.3f without, %.3f and %.3f at rho = 2, %.3f and %.3f at 0.5", none.mean,
   orthogonal.mean, iid.mean, cases[3].mean, cases[6].mean)
@@ -123,6 +128,10 @@ for _, row in ipairs { { orthogonal, 1.1, .41 }, { iid, 1.4, .90 } } do
   common.expect(math.abs(case.first - row[2]) < slack and math.abs(case.last - row[3]) < slack / 2,
     "%s: the mean released gradient has norm %.2f in the first 3 epochs and %.2f in the last 20; %.2g and %.2g there", case.name,
     case.first, case.last, row[2], row[3])
+end
+for _, case in ipairs(cases) do -- the gradients of runs without noise, along the same kind of directions
+  local still = case.directions == "iid" and cases[4] or none
+  if case.rho then common.control(case.last ^ 2, still.last ^ 2, "squared gradient, %s", case.name) end
 end
 common.expect(cases[3].last / orthogonal.last > 2 and cases[3].last / orthogonal.last < 5,
   "where it ends goes like 1/rho: %.2f times as high at a fourth of rho, orthogonal", cases[3].last / orthogonal.last)

@@ -6,6 +6,8 @@
 -- oracle with its best batch
 -- d/(delta eps^3), with orthogonal directions 1/(delta eps^3), and d^(3/2)/(rho delta eps^3) or d/(rho delta eps^3).  rho is the
 -- article's: rho^2/2 of zero-concentrated privacy.
+-- Slopes of what privacy adds are those of privacy where the same bound without it asks for a fifth of the records at most: its
+-- control.
 --   Nothing is run.  A plan with target= says how many records it would need, doubled until the bound is met;
 --   between two powers of two
 -- M is interpolated from the least targets that each of them meets.
@@ -97,6 +99,11 @@ local function sweep(of, method, private)
     local at = { d = of.d, eps = of.eps, delta = of.delta, rho = private and of.rho or nil }
     at[of.by] = value
     found.x[i], found.y[i] = value, needed(method, at)
+    if private then
+      at.rho = nil
+      common.control(found.y[i], needed(method, at), "%s, %s = %g", method.name, of.by, value)
+      at.rho = of.by == "rho" and value or of.rho
+    end
     rows:row(method.name, private and "privacy" or "learning", of.by, at.d, at.eps, at.delta, at.rho or "none", found.y[i])
   end
   return found
