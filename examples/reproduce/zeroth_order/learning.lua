@@ -13,8 +13,8 @@
 --                     budget with other batches than its own, too
 --   4 passes          prefix sums over each record four times, each paid for out of the same budget
 --   without privacy   zeroth_order told the same
--- "still" is the control of a run: the same steps and batches without noise.  What zeroth_order gains on the naive method is for the
--- larger part there without noise, so it is said of the methods at a budget, not of privacy.
+-- "still" is the control of a run: the same steps and batches without noise.  What zeroth_order gains on the naive method is for
+-- the larger part there without noise, so it is said of the methods at a budget, not of privacy.
 -- The measure of stationarity is at radius 1/2, of 200 training records, before and after a run; it is not private.
 --   penumbra examples/reproduce/zeroth_order/learning.lua [folder]
 -- Source: Zhang, Tran, Cutkosky (2024); orthogonal directions and sums by the square-root factorization are not the article's.
