@@ -304,10 +304,12 @@ static int theta(lua_State *L)
 {
     const pn_potential *p = check_potential(L, 1);
     pn_vec x = pnl_check_vec(L, 2);
+    double *room;
 
     if (p->dim > 0 && x.n != p->dim)
         return pnl_error(L, "P:theta: x has %zu entries, the potential has %zu", x.n, p->dim);
-    pn_potential_theta(p, x.data, x.n, pnl_new_vec(L, p->theta_dim ? p->theta_dim : x.n));
+    room = p->room > 0 ? pnl_new_vec(L, p->room) : NULL;
+    pn_potential_theta(p, x.data, x.n, pnl_new_vec(L, p->theta_dim ? p->theta_dim : x.n), room);
     return 1;
 }
 
@@ -357,15 +359,15 @@ static const pnl_row potential_rows[] = {
     { "name", get_name, PNL_FIELD, PNL_NOTHING, "P.name -> string", "The kind of potential, as in pn.potential." },
     { "dim", get_dim, PNL_FIELD, PNL_NOTHING, "P.dim -> integer or nil",
       "The number of entries of a point; nil when any number will do.  Of a polytope's: the number of vertices; of a "
-      "sum's: of both terms." },
+      "sum's: of both terms; of an image's: of the set that is mapped." },
     { "norm", get_norm, PNL_FIELD, PNL_NOTHING, "P.norm -> norm",
       "The norm in which it is strongly convex.  Of a polytope's: that of theta, the mean of the vertices; of a "
-      "sum's: that of the sum." },
+      "sum's or an image's: that of the sum, of the image." },
     { "strong_convexity", get_strong_convexity, PNL_FIELD, PNL_NOTHING, "P.strong_convexity -> number",
       "The constant m in bregman(a, b) >= m norm(a - b)^2 / 2, over the set that the potential is made for." },
     { "lifted", get_lifted, PNL_FIELD, PNL_NOTHING, "P.lifted -> boolean",
-      "Whether points are not those of the set but what these are made of: weights on vertices, or the terms of a "
-      "sum.  P:theta(x) is then the point of the set." },
+      "Whether points are not those of the set but what these are made of: weights on vertices, the terms of a sum, or "
+      "points that are mapped.  P:theta(x) is then the point of the set." },
     { "vertices", get_vertices, PNL_FIELD, PNL_NOTHING, "P.vertices -> mat or nil",
       "Of a polytope's potential the vertices, one in each row: theta = weights times this.  nil for others." },
     { "value", value, PNL_METHOD, PNL_NOTHING, "P:value(v) -> number", "Psi(v), infinity outside its domain." },
@@ -381,8 +383,8 @@ static const pnl_row potential_rows[] = {
       "else by iteration, of intersections on the dual." },
     { "start", start, PNL_METHOD, PNL_NOTHING, "P:start(C) -> vec", "The point of C where Psi is least." },
     { "theta", theta, PNL_METHOD, PNL_NOTHING, "P:theta(x) -> vec",
-      "The point of the set that x stands for, linear in x: weights times vertices, the sum of both terms; a copy of "
-      "x where P.lifted is false." },
+      "The point of the set that x stands for: weights times vertices, the sum of both terms, the image of x; a copy "
+      "of x where P.lifted is false." },
     { "range", range, PNL_METHOD, PNL_NOTHING, "P:range(C) -> number",
       "An upper bound of max Psi - min Psi over C: D^2 of the mirror descent bounds." },
     { "noise_trace", noise_trace, PNL_METHOD, PNL_NOTHING, "P:noise_trace(C) -> number",
@@ -410,8 +412,9 @@ static const pnl_row library_rows[] = {
     { "for_set", for_set, PNL_FUNCTION, PNL_NOTHING, "pn.potential.for_set(C) -> potential, string",
       "The potential that fits a set, and why: entropy for the simplex, that of 2 dim weights for the l1 ball, powers "
       "for blocks and matrices, weights on the vertices for a polytope; one for each part of a product or a sum, "
-      "weighted so that noise costs least; of an intersection that of one of the sets where noise costs less in it; "
-      "else squared distance.  Scaled and shifted sets get it scaled and shifted." },
+      "weighted so that noise costs least; of an image that of the set that is mapped; of an intersection that of one "
+      "of the sets where noise costs less in it; else squared distance.  Scaled and shifted sets get it scaled and "
+      "shifted." },
     { "separable", separable, PNL_FUNCTION, PNL_NOTHING, "pn.potential.separable(psi, {domain={lo, hi}}) -> potential",
       "The sum of psi(t) over the coordinates, for a Lua function of one number that is traced once.  Its strong "
       "convexity is certified by intervals over the domain (all numbers when absent), with respect to the l2 norm." },

@@ -244,6 +244,57 @@ static int measure_typed(const char *set, bool exponential_one, size_t n)
     return over;
 }
 
+/* ---- images: what a step takes besides the products by A and its transpose ---- */
+
+enum { WIDE = 1000 };
+
+typedef struct mapped {
+    pn_set *image;
+    pn_potential *potential;
+    pn_mat A;
+} mapped;
+
+static void step_over_image(void *self)
+{
+    mapped *of = self;
+
+    pn_potential_pull(of->potential, g, WIDE, c, NULL);
+    if (pn_potential_step(of->potential, of->image, c, x, NULL) != PN_OK)
+        exit(1);
+    pn_potential_theta(of->potential, x, WIDE, y, NULL);
+}
+
+static void two_products(void *self)
+{
+    const mapped *of = self;
+
+    memset(c, 0, WIDE * sizeof *c);
+    for (size_t i = 0; i < WIDE; i++)
+        pn_axpy(WIDE, g[i], of->A.data + i * WIDE, c);
+    pn_mat_times_vec(of->A, c, y);
+}
+
+static int measure_image(void)
+{
+    pn_arg ball[4] = { COUNT(WIDE), REAL(1.0), NONE, NONE };
+    mapped of = { .A = { far, WIDE, WIDE } };
+    pn_set *inner = NULL;
+    int over;
+
+    if (only && !strstr("run, image", only))
+        return 0;
+    if (pn_set_from_args(&inner, "l2_ball", ball, NULL) != PN_OK ||
+        pn_set_image(&of.image, inner, of.A, NULL) != PN_OK ||
+        pn_potential_for_set(&of.potential, of.image, NULL, NULL) != PN_OK)
+        return 1;
+    over = bench_line_busy("run, image of l2_ball, p = 1000 / products by A and its transpose", step_over_image, &of,
+                           two_products, &of, 21, 2.0);
+    pn_potential_free(of.potential);
+    pn_set_free(of.image);
+    pn_set_free(inner);
+    return over;
+}
+
 static int measure_runs(size_t n)
 {
     double limit = n == 100000 ? FEW : 0.0;
@@ -296,5 +347,6 @@ int main(int argc, char **argv)
     }
     over += measure_runs(10000);
     over += measure_runs(100000);
+    over += measure_image();
     return over > 0;
 }

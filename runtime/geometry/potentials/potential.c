@@ -73,6 +73,7 @@ void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, siz
     potential->strong_convexity = strong_convexity;
     potential->norm = norm;
     potential->theta_dim = 0;
+    potential->room = 0;
     potential->keeps_sums = false;
     potential->declared_range = 0.0;
 }
@@ -279,20 +280,20 @@ pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x
     return step(p, set, x, x, NULL, err);
 }
 
-void pn_potential_theta(const pn_potential *p, const double *x, size_t n, double *theta)
+void pn_potential_theta(const pn_potential *p, const double *x, size_t n, double *theta, double *room)
 {
     if (!p->theta_dim) {
         memcpy(theta, x, n * sizeof *theta);
         return;
     }
     memset(theta, 0, p->theta_dim * sizeof *theta);
-    p->ops->add_theta(p, x, theta);
+    p->ops->add_theta(p, x, theta, room);
 }
 
-void pn_potential_pull(const pn_potential *p, const double *g, size_t n, double *out)
+void pn_potential_pull(const pn_potential *p, const double *g, size_t n, double *out, double *room)
 {
     if (p->theta_dim)
-        p->ops->pull(p, g, out);
+        p->ops->pull(p, g, out, room);
     else
         memcpy(out, g, n * sizeof *out);
 }
@@ -344,10 +345,12 @@ static pn_status range_over_vertices(const pn_potential *p, const pn_set *set, d
     return status;
 }
 
+typedef pn_status (*bound_over)(const pn_potential *p, const pn_set *set, pn_mat A, double *most, pn_err *err);
+
 /* *most = the smaller of what bounds it over the two sets of an intersection, which has no points besides; +inf where
  * neither does: the potential may not fit it. */
-static pn_status least_of_parts(pn_status (*bound)(const pn_potential *p, const pn_set *set, double *most, pn_err *err),
-                                const pn_potential *p, const pn_set *set, double *most, pn_err *err)
+static pn_status least_of_parts(bound_over bound, const pn_potential *p, const pn_set *set, pn_mat A, double *most,
+                                pn_err *err)
 {
     const pn_set *parts[2];
 
@@ -356,7 +359,7 @@ static pn_status least_of_parts(pn_status (*bound)(const pn_potential *p, const 
         return PN_OK;
     for (int k = 0; k < 2; k++) {
         double one = INFINITY;
-        pn_status status = bound(p, parts[k], &one, err);
+        pn_status status = bound(p, parts[k], A, &one, err);
 
         if (status != PN_OK && status != PN_EUNSUPPORTED && status != PN_EINVAL && status != PN_EDOMAIN)
             return status;
@@ -365,13 +368,19 @@ static pn_status least_of_parts(pn_status (*bound)(const pn_potential *p, const 
     return PN_OK;
 }
 
+static pn_status range_over(const pn_potential *p, const pn_set *set, pn_mat A, double *range, pn_err *err)
+{
+    (void)A;
+    return pn_potential_range(p, set, range, err);
+}
+
 pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *range, pn_err *err)
 {
     pn_status status;
     double most;
 
     PN_TRY(check_set(p, "the range of a potential", set, err));
-    PN_TRY(least_of_parts(pn_potential_range, p, set, &most, err));
+    PN_TRY(least_of_parts(range_over, p, set, (pn_mat){ .data = NULL }, &most, err));
     if (isfinite(most)) {
         *range = most;
         return PN_OK;
@@ -386,16 +395,51 @@ pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *r
 
 /* ---- what noise costs ---- */
 
+/* Without a formula of the row. */
+static pn_status trace_by_norms(const pn_potential *p, const pn_set *set, pn_mat A, double *trace, pn_err *err)
+{
+    double norms[PN_LP_COUNT][PN_LP_COUNT], square = INFINITY, plain = INFINITY;
+    pn_set *ball = NULL, *mapped = NULL;
+    pn_norm *norm = NULL;
+    pn_status status = pn_norm_ball(&ball, p->norm, set->dim, err);
+
+    if (status == PN_OK)
+        status = pn_set_image(&mapped, ball, A, err);
+    if (status == PN_OK)
+        status = pn_norm_minkowski(&norm, mapped, err);
+    if (status == PN_OK)
+        status = pn_norm_dual_square(norm, A.rows, &square, err);
+    if (status == PN_OK)
+        status = pn_potential_trace(p, set, &plain, err);
+    if (status == PN_OK) {
+        pn_set_image_norms(mapped, norms);
+        *trace = pn_potential_up(fmin(square / p->strong_convexity, norms[PN_L2][PN_L2] * norms[PN_L2][PN_L2] * plain));
+    }
+    pn_norm_free(norm);
+    pn_set_free(mapped);
+    pn_set_free(ball);
+    return status;
+}
+
 pn_status pn_potential_trace(const pn_potential *p, const pn_set *set, double *trace, pn_err *err)
+{
+    return pn_potential_trace_through(p, set, (pn_mat){ .data = NULL }, trace, err);
+}
+
+pn_status pn_potential_trace_through(const pn_potential *p, const pn_set *set, pn_mat A, double *trace, pn_err *err)
 {
     double most;
 
     PN_TRY(check_set(p, "the noise of a potential", set, err));
-    PN_TRY(least_of_parts(pn_potential_trace, p, set, &most, err));
+    PN_TRY(least_of_parts(pn_potential_trace_through, p, set, A, &most, err));
     if (isfinite(most)) {
         *trace = most;
         return PN_OK;
     }
+    if (p->ops->trace_through)
+        return p->ops->trace_through(p, set, A, trace, err);
+    if (A.data)
+        return trace_by_norms(p, set, A, trace, err);
     if (p->ops->trace)
         return p->ops->trace(p, set, trace, err);
     PN_TRY(pn_norm_dual_square(p->norm, set->dim, trace, err));

@@ -52,9 +52,12 @@ typedef struct pn_potential_ops {
     /* An upper bound of tr (Hess Psi)^-1 over the points of C, of a lifted one's image under the lift.
      * NULL: what the norm tells (pn_potential_trace). */
     pn_status (*trace)(const pn_potential *self, const pn_set *set, double *trace, pn_err *err);
-    /* Of lifted ones: theta[theta_dim] += A x, and out[dim] = A' g for a gradient g in theta. */
-    void (*add_theta)(const pn_potential *self, const double *x, double *theta);
-    void (*pull)(const pn_potential *self, const double *g, double *out);
+    /* The same of A (Hess Psi)^-1 A', A.data NULL: of A = I.  Instead of `trace`; NULL: what norms tell of A. */
+    pn_status (*trace_through)(const pn_potential *self, const pn_set *set, pn_mat A, double *trace, pn_err *err);
+    /* Of lifted ones, theta = A x + s: theta[theta_dim] += A x + s, and out[dim] = A' g for a gradient g in theta.
+     * room[self->room]: scratch. */
+    void (*add_theta)(const pn_potential *self, const double *x, double *theta, double *room);
+    void (*pull)(const pn_potential *self, const double *g, double *out, double *room);
     void (*describe)(const pn_potential *self, char *text, size_t size);
 } pn_potential_ops;
 
@@ -65,9 +68,10 @@ struct pn_potential {
     size_t dim;              /* of x; 0: any */
     double strong_convexity; /* with respect to `norm`: D(x, y) >= strong_convexity norm(x - y)^2 / 2 */
     pn_norm *norm;           /* owned */
-    /* Lifted: theta is linear in x, which are weights on vertices or the terms of a sum, and `norm` measures theta, of
-     * so many entries.  0: x is theta. */
+    /* Lifted: theta is affine in x, which are weights on vertices, the terms of a sum or what an image is of, and
+     * `norm` measures theta, of so many entries.  0: x is theta. */
     size_t theta_dim;
+    size_t room; /* doubles of scratch that pn_potential_theta and pn_potential_pull take */
     /* Rounding loses the gradient of points near the border of the set: runs keep their linear term instead. */
     bool keeps_sums;
     double declared_range; /* over the set that it is for, by who made it; 0: none */
@@ -118,6 +122,10 @@ pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *r
  * Rows without a formula have E ||b||^2 in the norm's dual, over the constant of Psi (pn_norm_dual_square).
  */
 pn_status pn_potential_trace(const pn_potential *p, const pn_set *set, double *trace, pn_err *err);
+/** The same of the potential of {A x : x in C}, which has phi(A' g) in place of phi: an upper bound of tr A J A'.
+ *  A.data NULL: pn_potential_trace.  Where a row has no formula, the least of ||A||^2 K in the spectral norm, as
+ *  J >= 0, and E ||A' b||^2 in the norm's dual over the constant.  Errors: PN_ENOMEM; those of the norm's ball. */
+pn_status pn_potential_trace_through(const pn_potential *p, const pn_set *set, pn_mat A, double *trace, pn_err *err);
 
 /** x -> factor^2 Psi((x - shift) / factor), with the same constant in the same norm.  Keeps `potential`;
  *  shift[n] is copied, NULL for none.
@@ -126,9 +134,10 @@ pn_status pn_potential_trace(const pn_potential *p, const pn_set *set, double *t
 pn_status pn_potential_affine(pn_potential **out, pn_potential *potential, double factor, const double *shift, size_t n,
                               pn_err *err);
 
-/** What x stands for: theta[n] = x[n], of lifted ones theta[theta_dim] = A x[dim]; and back, of gradients, A' g. */
-void pn_potential_theta(const pn_potential *p, const double *x, size_t n, double *theta);
-void pn_potential_pull(const pn_potential *p, const double *g, size_t n, double *out);
+/** What x stands for: theta[n] = x[n], of lifted ones theta[theta_dim] = A x[dim] + s; and back, of gradients, A' g.
+ *  room[p->room]: scratch. */
+void pn_potential_theta(const pn_potential *p, const double *x, size_t n, double *theta, double *room);
+void pn_potential_pull(const pn_potential *p, const double *g, size_t n, double *out, double *room);
 /** The vertices of a polytope's, one in each row; data NULL for others. */
 pn_mat pn_potential_vertices(const pn_potential *p);
 

@@ -179,14 +179,14 @@ static pn_status affine_range(const pn_potential *self, const pn_set *set, doubl
 }
 
 /* phi(c) = <c, shift> + factor^2 phi_inner(c / factor) */
-static pn_status affine_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+static pn_status affine_trace(const pn_potential *self, const pn_set *set, pn_mat A, double *trace, pn_err *err)
 {
     const affine *of = as_affine(self);
     pn_set *moved;
     pn_status status;
 
     PN_TRY(moved_set(of, set, &moved, err));
-    status = pn_potential_trace(of->inner, moved, trace, err);
+    status = pn_potential_trace_through(of->inner, moved, A, trace, err);
     pn_set_free(moved);
     return status;
 }
@@ -217,7 +217,7 @@ static void fill_ops(affine *of)
         .inverse_gradient = inner->inverse_gradient ? affine_inverse : NULL,
         .step_within = affine_step,
         .range = affine_range,
-        .trace = affine_trace,
+        .trace_through = affine_trace,
         .describe = affine_describe,
     };
 }

@@ -253,17 +253,19 @@ static pn_status entropy_range(const pn_potential *self, const pn_set *set, doub
     return PN_OK;
 }
 
-/* tr diag(x) / radius, less that of the direction which a fixed sum rules out. */
-static pn_status entropy_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+/* J = diag(x) / radius, less that of the direction which a fixed sum rules out: tr A J A' is the sum of x_j ||A e_j||^2
+ * over radius, and over a simplex the variance of the columns with weights x, at most the largest ||A e_j - c||^2. */
+static pn_status entropy_trace(const pn_potential *self, const pn_set *set, pn_mat A, double *trace, pn_err *err)
 {
-    double size;
+    double size, most = 1.0;
+    bool flat = pn_set_is(set, "simplex", &size);
 
-    (void)err;
-    if (pn_set_is(set, "simplex", &size))
-        size *= 1.0 - 1.0 / (double)set->dim;
-    else
-        size = set->ops->radius(set, PN_L1);
-    *trace = pn_potential_up(size / radius_of(self));
+    size = flat ? size : set->ops->radius(set, PN_L1);
+    if (A.data)
+        PN_TRY(pn_potential_largest_column(A, flat, &most, err));
+    else if (flat)
+        most -= 1.0 / (double)set->dim;
+    *trace = pn_potential_up(size / radius_of(self) * most);
     return PN_OK;
 }
 
@@ -285,6 +287,6 @@ const pn_potential_ops pn_potential_entropy = {
     .inverse_gradient = entropy_inverse,
     .step = entropy_step,
     .range = entropy_range,
-    .trace = entropy_trace,
+    .trace_through = entropy_trace,
     .describe = entropy_describe,
 };

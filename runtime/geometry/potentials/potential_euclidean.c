@@ -181,6 +181,17 @@ static pn_status euclidean_range(const pn_potential *self, const pn_set *set, do
     return status;
 }
 
+/* ||A||_F^2 */
+static pn_status euclidean_trace(const pn_potential *self, const pn_set *set, pn_mat A, double *trace, pn_err *err)
+{
+    double size = A.data ? pn_norm_upper(PN_L2, A.data, A.rows * A.cols) : 0.0;
+
+    (void)self;
+    (void)err;
+    *trace = A.data ? pn_times_up(size, size) : (double)set->dim;
+    return PN_OK;
+}
+
 static void euclidean_describe(const pn_potential *self, char *text, size_t size)
 {
     (void)snprintf(text, size, "euclidean(%s)", center_of(self) ? "center" : "");
@@ -198,5 +209,6 @@ const pn_potential_ops pn_potential_euclidean = {
     .inverse_gradient = euclidean_inverse,
     .step = euclidean_step,
     .range = euclidean_range,
+    .trace_through = euclidean_trace,
     .describe = euclidean_describe,
 };

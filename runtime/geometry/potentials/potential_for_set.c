@@ -57,7 +57,7 @@ static void give(const pn_potential_ops *row, pn_arg *args, const char *name, do
         args[at] = (pn_arg){ .given = true, .real = value };
 }
 
-static pn_status choose(pn_potential **out, pn_set *set, bool article, const char **why, pn_err *err);
+static pn_status choose(pn_potential **out, pn_set *set, pn_mat A, bool article, const char **why, pn_err *err);
 
 /* *out stays NULL when the rule does not apply. */
 static pn_status apply(const rule *of, pn_potential **out, const pn_set *set, pn_err *err)
@@ -108,10 +108,10 @@ static pn_status about_center(pn_potential **out, const pn_set *set, pn_err *err
     return status;
 }
 
-static pn_status of_intersection(pn_potential **out, pn_set *set, const char **why, pn_err *err);
+static pn_status of_intersection(pn_potential **out, pn_set *set, pn_mat A, const char **why, pn_err *err);
 
 /* A rule of the table for a set that is not shifted, or for an intersection; *out stays NULL when none applies. */
-static pn_status by_rule(pn_potential **out, const pn_set *set, bool article, const char **why, pn_err *err)
+static pn_status by_rule(pn_potential **out, const pn_set *set, pn_mat A, bool article, const char **why, pn_err *err)
 {
     size_t count = sizeof rules / sizeof rules[0];
     pn_status status = PN_OK;
@@ -124,38 +124,38 @@ static pn_status by_rule(pn_potential **out, const pn_set *set, bool article, co
         if (*out)
             *why = of->why;
     }
-    return status == PN_OK && !*out && !article ? of_intersection(out, (pn_set *)set, why, err) : status;
+    return status == PN_OK && !*out && !article ? of_intersection(out, (pn_set *)set, A, why, err) : status;
 }
 
 /* factor * C + shift gets the potential of C with the same factor and shift, when there is a rule for C. */
-static pn_status by_rule_moved(pn_potential **out, pn_set *set, bool article, const char **why, pn_err *err)
+static pn_status by_rule_moved(pn_potential **out, pn_set *set, pn_mat A, bool article, const char **why, pn_err *err)
 {
     double factor;
     const double *shift;
     const pn_set *inner = pn_set_unwrap(set, &factor, &shift);
     pn_potential *plain = NULL;
-    pn_status status = by_rule(out, set, article, why, err);
+    pn_status status = by_rule(out, set, A, article, why, err);
 
     if (status != PN_OK || *out || inner == set)
         return status;
-    status = by_rule(&plain, inner, article, why, err);
+    status = by_rule(&plain, inner, A, article, why, err);
     if (status == PN_OK && plain)
         status = pn_potential_affine(out, plain, factor, shift, set->dim, err);
     pn_potential_free(plain);
     return status;
 }
 
-/* ---- sets made of sets ---- */
+/* ---- sets made of sets, and what is seen of them through A (data NULL: as they are) ---- */
 
 /* sqrt(range trace): what noise costs over the set, up to a factor; +inf where it has no bound. */
-static pn_status cost_over(const pn_potential *p, const pn_set *set, double *cost, pn_err *err)
+static pn_status cost_over(const pn_potential *p, const pn_set *set, pn_mat A, double *cost, pn_err *err)
 {
     double range = INFINITY, trace = INFINITY;
     pn_status status = pn_potential_range(p, set, &range, err);
 
     *cost = INFINITY;
     if (status == PN_OK)
-        status = pn_potential_trace(p, set, &trace, err);
+        status = pn_potential_trace_through(p, set, A, &trace, err);
     if (status == PN_OK)
         *cost = sqrt(range * trace);
     return status == PN_EUNSUPPORTED ? PN_OK : status;
@@ -163,10 +163,10 @@ static pn_status cost_over(const pn_potential *p, const pn_set *set, double *cos
 
 /* Of two, the one in which noise costs less, to *best; takes over both references.  *cost: of *best. */
 static pn_status take_cheaper(pn_potential **best, double *cost, pn_potential *other, double favour, const pn_set *set,
-                              pn_err *err)
+                              pn_mat A, pn_err *err)
 {
     double of_other = INFINITY;
-    pn_status status = cost_over(other, set, &of_other, err);
+    pn_status status = cost_over(other, set, A, &of_other, err);
 
     if (status == PN_OK && of_other < favour * *cost) {
         pn_potential *left = *best;
@@ -181,7 +181,7 @@ static pn_status take_cheaper(pn_potential **best, double *cost, pn_potential *o
 
 /* Of C n D the potential of C, of D, or the Euclidean one: ranges and traces of the whole are at most those over either
  * set.  NULL: neither set has one of its own. */
-static pn_status of_intersection(pn_potential **out, pn_set *set, const char **why, pn_err *err)
+static pn_status of_intersection(pn_potential **out, pn_set *set, pn_mat A, const char **why, pn_err *err)
 {
     const pn_set *parts[2];
     pn_potential *one = NULL;
@@ -194,9 +194,9 @@ static pn_status of_intersection(pn_potential **out, pn_set *set, const char **w
     for (int k = 0; k < 2 && status == PN_OK; k++) {
         const char *unused;
 
-        status = choose(&one, (pn_set *)parts[k], false, &unused, err);
+        status = choose(&one, (pn_set *)parts[k], A, false, &unused, err);
         if (status == PN_OK && !one->theta_dim && strcmp(one->ops->name, "euclidean") != 0)
-            status = take_cheaper(out, &cost, one, 1.0, set, err);
+            status = take_cheaper(out, &cost, one, 1.0, set, A, err);
         else
             pn_potential_free(one);
         one = NULL;
@@ -204,7 +204,7 @@ static pn_status of_intersection(pn_potential **out, pn_set *set, const char **w
     if (status == PN_OK && *out)
         status = about_center(&one, set, err);
     if (one)
-        status = take_cheaper(out, &cost, one, TIE, set, err);
+        status = take_cheaper(out, &cost, one, TIE, set, A, err);
     *why = "of the potentials of the sets that meet and the Euclidean one, that in which noise costs least";
     if (status != PN_OK) {
         pn_potential_free(*out);
@@ -214,50 +214,65 @@ static pn_status of_intersection(pn_potential **out, pn_set *set, const char **w
 }
 
 /* The one for a part: what choose() says, or the Euclidean one where noise costs that less. */
-static pn_status fitting(pn_potential **out, pn_set *set, pn_err *err)
+static pn_status fitting(pn_potential **out, pn_set *set, pn_mat A, pn_err *err)
 {
     pn_potential *other = NULL;
     const char *why;
     double cost;
-    pn_status status = choose(out, set, false, &why, err);
+    pn_status status = choose(out, set, A, false, &why, err);
 
     if (status != PN_OK || strcmp((*out)->ops->name, "euclidean") == 0 || !pn_set_can_project(set))
         return status;
-    status = cost_over(*out, set, &cost, err);
+    status = cost_over(*out, set, A, &cost, err);
     if (status == PN_OK)
         status = about_center(&other, set, err);
-    return status == PN_OK ? take_cheaper(out, &cost, other, set->ops->project ? TIE : 1.0, set, err) : status;
+    return status == PN_OK ? take_cheaper(out, &cost, other, set->ops->project ? TIE : 1.0, set, A, err) : status;
 }
 
-static pn_status choose(pn_potential **out, pn_set *set, bool article, const char **why, pn_err *err)
+/* The entropy of weights on the vertices, or *out, that of what the set is made of, where noise costs less in it. */
+static pn_status lifted_or(pn_potential **out, pn_set *set, pn_mat A, const char **why, pn_err *err)
+{
+    pn_potential *of_parts = *out;
+    double cost = INFINITY;
+    pn_status status = lifted(out, set, err);
+
+    if (status == PN_OK && of_parts)
+        status = cost_over(*out, set, A, &cost, err);
+    if (status != PN_OK)
+        pn_potential_free(of_parts);
+    else if (of_parts)
+        status = take_cheaper(out, &cost, of_parts, 1.0 / TIE, set, A, err);
+    if (*out != of_parts)
+        *why = "the entropy of weights on the vertices fits a polytope: its range is the ln of their number";
+    return status;
+}
+
+static pn_status choose(pn_potential **out, pn_set *set, pn_mat A, bool article, const char **why, pn_err *err)
 {
     const char *unused;
     pn_status status;
 
     why = why ? why : &unused;
-    status = by_rule_moved(out, set, article, why, err);
+    status = by_rule_moved(out, set, A, article, why, err);
     if (status != PN_OK || *out)
         return status;
+    *why = "a potential for each part of the set, weighted so that noise costs least";
     if (!article)
-        PN_TRY(pn_potential_pair(out, set, fitting, err));
-    if (*out) {
-        *why = "a potential for each part of the set, weighted so that noise costs least";
+        PN_TRY(pn_potential_composed(out, set, A, fitting, err));
+    if (has_short_list(set) && pn_set_is_bounded(set))
+        return lifted_or(out, set, A, why, err);
+    if (*out)
         return PN_OK;
-    }
-    if (has_short_list(set) && pn_set_is_bounded(set)) {
-        *why = "the entropy of weights on the vertices fits a polytope: its range is the ln of their number";
-        return lifted(out, set, err);
-    }
     *why = "squared distance from the centre, which any set with a projection can use";
     return about_center(out, set, err);
 }
 
 pn_status pn_potential_for_set(pn_potential **out, pn_set *set, const char **why, pn_err *err)
 {
-    return choose(out, set, false, why, err);
+    return choose(out, set, (pn_mat){ .data = NULL }, false, why, err);
 }
 
 pn_status pn_potential_of_article(pn_potential **out, pn_set *set, const char **why, pn_err *err)
 {
-    return choose(out, set, true, why, err);
+    return choose(out, set, (pn_mat){ .data = NULL }, true, why, err);
 }

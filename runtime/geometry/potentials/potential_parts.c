@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "geometry/algebra/set_algebra.h"
 #include "geometry/potentials/potential_parts.h"
+#include "numeric/blas.h"
 
 bool pn_set_is_a_box(const pn_set *set)
 {
@@ -56,6 +58,39 @@ pn_status pn_potential_finite_to(const char *owner, size_t bad, size_t n, pn_err
     if (bad < n)
         return pn_fail(err, PN_ENUMERIC, "potential.%s: the result is out of the range of numbers at entry %zu", owner,
                        bad + 1);
+    return PN_OK;
+}
+
+/* max_j ||A e_j - c||^2, c[rows] or NULL; sums[cols] */
+static double largest_about(pn_mat A, const double *c, double *sums)
+{
+    double most = 0.0;
+
+    memset(sums, 0, A.cols * sizeof *sums);
+    for (size_t i = 0; i < A.rows; i++) {
+        const double *row = A.data + i * A.cols;
+        double middle = c ? c[i] : 0.0;
+
+        for (size_t j = 0; j < A.cols; j++)
+            sums[j] += (row[j] - middle) * (row[j] - middle);
+    }
+    for (size_t j = 0; j < A.cols; j++)
+        most = fmax(most, sums[j]);
+    return most;
+}
+
+pn_status pn_potential_largest_column(pn_mat A, bool centered, double *square, pn_err *err)
+{
+    double *sums, *mean;
+
+    PN_TRY(pn_new(&sums, A.cols + A.rows, err, "potential: out of memory"));
+    mean = sums + A.cols;
+    *square = largest_about(A, NULL, sums);
+    for (size_t i = 0; centered && i < A.rows; i++)
+        mean[i] = pn_sum(A.cols, A.data + i * A.cols) / (double)A.cols;
+    if (centered)
+        *square = fmin(*square, largest_about(A, mean, sums));
+    pn_free(sums);
     return PN_OK;
 }
 

@@ -20,12 +20,19 @@ bool pn_set_is_a_box(const pn_set *set);
 /** set = other n box, a box of the table among its two parts?  Borrowed. */
 bool pn_set_boxed_parts(const pn_set *set, const pn_set **other, const pn_set **box);
 
+/* Makes the potential of a part, in which noise that is seen through A is to cost least; A.data NULL: as it is. */
+typedef pn_status (*pn_part_potential)(pn_potential **out, pn_set *part, pn_mat A, pn_err *err);
+
 /**
- * The potential of a product or a sum, set == C x D, C + D, or one of these scaled and shifted (potential_pair.c):
- * *out stays NULL where the parts have no range, or the set is none.  `fitting` makes the potential of a part.
+ * The potential of a product, sum or image, set == C x D, C + D, M C, or one of these scaled and shifted
+ * (potential_composed.c), to be seen through A, as above.  *out stays NULL where the parts have no range, an image is
+ * one point, or the set is none of these.
  */
-pn_status pn_potential_pair(pn_potential **out, pn_set *set,
-                            pn_status (*fitting)(pn_potential **out, pn_set *part, pn_err *err), pn_err *err);
+pn_status pn_potential_composed(pn_potential **out, pn_set *set, pn_mat A, pn_part_potential fitting, pn_err *err);
+
+/** *square = the largest ||A e_j - c||_2^2, the less of that about c = 0 and, where `centered`, about the mean of the
+ *  columns.  Errors: PN_ENOMEM. */
+pn_status pn_potential_largest_column(pn_mat A, bool centered, double *square, pn_err *err);
 
 /**
  * Whether the l1 norm (or what `reach` is measured in) stays in the part of space where the constant of a potential

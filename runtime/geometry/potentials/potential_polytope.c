@@ -194,18 +194,20 @@ static pn_status lifted_trace(const pn_potential *self, const pn_set *set, doubl
 }
 
 /* theta += V' x, without the rows of weight 0. */
-static void lifted_add_theta(const pn_potential *self, const double *x, double *theta)
+static void lifted_add_theta(const pn_potential *self, const double *x, double *theta, double *room)
 {
     pn_mat V = vertices_of(self);
 
+    (void)room;
     for (size_t i = 0; i < V.rows; i++) {
         if (x[i] != 0.0)
             pn_axpy(V.cols, x[i], V.data + i * V.cols, theta);
     }
 }
 
-static void lifted_pull(const pn_potential *self, const double *g, double *out)
+static void lifted_pull(const pn_potential *self, const double *g, double *out, double *room)
 {
+    (void)room;
     pn_mat_times_vec(vertices_of(self), g, out);
 }
 

@@ -177,13 +177,15 @@ static pn_status signed_entropy_range(const pn_potential *self, const pn_set *se
     return PN_OK;
 }
 
-/* tr Hess phi = sum (a + b) - sum y^2 */
-static pn_status signed_entropy_trace(const pn_potential *self, const pn_set *set, double *trace, pn_err *err)
+/* Hess phi = diag(a + b) - y y', so that tr A (Hess phi) A' is at most the largest ||A e_j||^2. */
+static pn_status signed_entropy_trace(const pn_potential *self, const pn_set *set, pn_mat A, double *trace, pn_err *err)
 {
     (void)self;
     (void)set;
-    (void)err;
     *trace = 1.0;
+    if (A.data)
+        PN_TRY(pn_potential_largest_column(A, false, trace, err));
+    *trace = A.data ? pn_potential_up(*trace) : 1.0;
     return PN_OK;
 }
 
@@ -205,6 +207,6 @@ const pn_potential_ops pn_potential_signed_entropy = {
     .inverse_gradient = signed_entropy_inverse,
     .step = signed_entropy_step,
     .range = signed_entropy_range,
-    .trace = signed_entropy_trace,
+    .trace_through = signed_entropy_trace,
     .describe = signed_entropy_describe,
 };

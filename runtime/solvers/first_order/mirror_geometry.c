@@ -199,8 +199,8 @@ static pn_status first_point(const pn_mirror_space *self, const char *owner, con
     }
     if (potential->theta_dim)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: weights on vertices start equal, and terms of a sum where the potential is least; leave "
-                       "start out, or give potential=pn.potential.euclidean{}",
+                       "%s: weights on vertices start equal, and what a sum or an image is made of where the potential "
+                       "is least; leave start out, or give potential=pn.potential.euclidean{}",
                        owner);
     /* Steps start from the gradient there: has the potential one? */
     status = pn_potential_gradient(potential, start->vector.data, dim, out, err);
@@ -274,6 +274,7 @@ void pn_mirror_rooms(const pn_mirror_space *self, size_t p, pn_room *room, pn_mi
     pn_room_take(room, &at->moved, self->lazy ? self->dim : 0);
     pn_room_take(room, &at->theta, lifted(self) ? p : 0);
     pn_room_take(room, &at->pulled, lifted(self) ? self->dim : 0);
+    pn_room_take(room, &at->room, self->potential->room);
     pn_room_take(room, &at->warm, self->iterates ? self->dim : 0);
     pn_room_take(room, &at->ended, self->iterates ? self->dim : 0);
     if (!lifted(self))
@@ -284,7 +285,7 @@ static void set_point(const pn_mirror_space *self, pn_mirror_point *at, const do
 {
     memcpy(at->x, to, self->dim * sizeof *to);
     if (lifted(self))
-        pn_potential_theta(self->potential, at->x, self->potential->theta_dim, at->theta);
+        pn_potential_theta(self->potential, at->x, self->potential->theta_dim, at->theta, at->room);
 }
 
 void pn_mirror_begin(const pn_mirror_space *self, pn_mirror_point *at)
@@ -329,7 +330,7 @@ pn_status pn_mirror_move(const pn_mirror_space *self, pn_mirror_point *at, const
     pn_step_limit limit = { .gap = self->gap, .warm = at->ended };
 
     if (lifted(self)) {
-        pn_potential_pull(self->potential, gradient, self->potential->theta_dim, at->pulled);
+        pn_potential_pull(self->potential, gradient, self->potential->theta_dim, at->pulled, at->room);
         gradient = at->pulled;
     }
     if (!self->iterates)

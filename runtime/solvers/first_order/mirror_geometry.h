@@ -89,6 +89,7 @@ typedef struct pn_mirror_point {
     double *sums, *moved; /* [dim] when lazy, and what moves them; else NULL */
     double *theta;        /* [p] x as a point of the set: x itself when not lifted */
     double *pulled;       /* [dim] a gradient in the potential's coordinates; NULL when not lifted */
+    double *room;         /* scratch of the potential's, NULL for none */
     double *warm, *ended; /* [dim] where the last step's iteration ended, and the next one's; NULL without iterations */
     double reached;       /* gap of the step to `next`, where it did not come as near as asked, else 0 */
     double farthest;      /* the largest of those so far */

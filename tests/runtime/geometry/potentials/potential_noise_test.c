@@ -1,6 +1,7 @@
 /* potential_noise_test.c -- what noise costs in each geometry: with phi(c) = max_C <c, x> - Psi(x), the mean of
  * (phi(c + a b) - phi(c)) / (a^2/2) over b ~ N(0, I) is at most the trace K, and is K where the bound is attained.
  * Depends on: potential_checks.h. */
+#include "geometry/algebra/set_algebra.h"
 #include "runtime/geometry/potentials/potential_checks.h"
 
 enum { MOST = 64, DRAWS = 2000 };
@@ -21,15 +22,16 @@ static double normal(unsigned *state)
 static double conjugate(const pn_potential *p, const pn_set *set, const double *c, double *x)
 {
     size_t n = set->dim, m = p->theta_dim ? p->dim : n;
-    double u[MOST], w[MOST], value = NAN, sum = 0.0;
+    double u[MOST], w[MOST], room[2 * MOST], value = NAN, sum = 0.0;
     pn_err err;
 
-    pn_potential_pull(p, c, n, u);
+    CHECK(m <= MOST && p->room <= 2 * MOST);
+    pn_potential_pull(p, c, n, u, room);
     CHECK(pn_potential_step(p, set, u, w, &err) == PN_OK);
     CHECK(pn_potential_value(p, w, m, &value, &err) == PN_OK);
     for (size_t i = 0; i < m; i++)
         sum += u[i] * w[i];
-    pn_potential_theta(p, w, n, x);
+    pn_potential_theta(p, w, n, x, room);
     return sum - value;
 }
 
@@ -252,6 +254,64 @@ static void test_pairs(void)
     pn_set_free(point);
 }
 
+enum { ROWS = 5, COLS = 8 };
+
+/* Over M C, C given up; of another potential of C than the set's own where there is one. */
+static void check_image(pn_set *set, pn_potential *own, pn_mat M, bool attained)
+{
+    pn_set *image = NULL;
+    pn_potential *p = NULL;
+    double trace = NAN, at[MOST] = { 0 };
+    pn_err err;
+
+    CHECK(pn_set_image(&image, set, M, &err) == PN_OK);
+    CHECK(pn_potential_for_set(&p, image, NULL, &err) == PN_OK);
+    CHECK(strcmp(p->ops->name, own ? "polytope" : "image") == 0);
+    CHECK(pn_potential_trace(p, image, &trace, &err) == PN_OK);
+    check_trace(p, image, trace);
+    if (attained)
+        check_attained(p, image, at, 0.01, 0.99);
+    if (own) { /* that of the vertices' weights, to which the radius of 2 belongs */
+        double through = NAN;
+
+        CHECK(pn_potential_trace_through(own, set, M, &through, &err) == PN_OK);
+        CHECK_CLOSE(4.0 * through, trace, 1e-12 * trace);
+    }
+    pn_potential_free(own);
+    pn_set_free(set);
+    finish(p, image);
+}
+
+/* Over A C noise is seen through A: phi(A' g). */
+static void test_images(void)
+{
+    static double numbers[ROWS * COLS], more[COLS * COLS];
+    pn_mat A = { numbers, ROWS, COLS }, B = { more, COLS, COLS };
+    pn_set *l2 = new_set("l2_ball", (pn_arg[3]){ COUNT(COLS), REAL(2.0), NONE }), *set = NULL;
+    pn_set *half = new_set("l2_ball", (pn_arg[3]){ COUNT(COLS / 2), REAL(1.0), NONE });
+    pn_set *l1 = new_set("l1_ball", (pn_arg[3]){ COUNT(COLS), REAL(2.0), NONE });
+    pn_err err;
+
+    fill(numbers, ROWS * COLS, 1.0, 3);
+    fill(more, COLS * COLS, 1.0, 4);
+    check_image(pn_set_keep(l2), NULL, A, true);
+    CHECK(pn_set_image(&set, l2, B, &err) == PN_OK);
+    check_image(set, NULL, A, true);
+    CHECK(pn_set_sum(&set, l1, l2, &err) == PN_OK);
+    check_image(set, NULL, A, false);
+    CHECK(pn_set_product(&set, half, half, &err) == PN_OK);
+    check_image(set, NULL, A, false);
+    check_image(new_set("group_ball", (pn_arg[4]){ COUNT(COLS), COUNT(2), REAL(2.0), NONE }), NULL, A, false);
+    check_image(new_set("interpolation_ball", (pn_arg[4]){ COUNT(COLS), REAL(0.5), REAL(2.0), NONE }), NULL, A, false);
+    check_image(pn_set_keep(l1), new_potential("signed_entropy", (pn_arg[3]){ COUNT(COLS), REAL(2.0), NONE }), A,
+                false);
+    check_image(new_set("simplex", (pn_arg[2]){ COUNT(COLS), REAL(2.0) }),
+                new_potential("entropy", (pn_arg[1]){ REAL(2.0) }), A, false);
+    pn_set_free(l2);
+    pn_set_free(half);
+    pn_set_free(l1);
+}
+
 int main(void)
 {
     test_euclidean();
@@ -262,5 +322,6 @@ int main(void)
     test_schatten();
     test_by_norm();
     test_pairs();
+    test_images();
     return check_summary();
 }

@@ -29,7 +29,16 @@ local function cases(p)
     pn.set.halfspace {normal = pn.vec.linspace(-1, 1, p), offset = -0.2}
   local own = pn.set.custom {dim = p, radius = 1, support = function(g) return g / math.max(g:norm(), 1e-300) end,
     project = function(x) return x / math.max(1, x:norm()) end}
+  local M, eye = {}, pn.mat.zeros(p, p)
+  for i = 1, p do
+    M[i] = pn.vec.normal(p // 2, pn.rng.seeded(i)):table()
+    eye:set(i, i, 1)
+  end
+  local blocks = pn.set.group_ball {dim = p // 2, k = 2, radius = 0.1}
   return {
+    {"an image of an l2 ball", pn.set.l2_ball {dim = p // 2, radius = 0.1}:image(M)},
+    {"a moved image of blocks x l2",
+      blocks:product(pn.set.l2_ball {dim = p - p // 2, radius = 0.5}):image(eye) + pn.vec.ones(p) / p},
     {"l1 n box", l1:intersect(box)}, {"l2 n box", l2:intersect(box)}, {"l1 n l2", l1:intersect(0.5 * l2)},
     {"simplex n halfspace", pn.set.simplex {dim = p}:intersect(half)}, {"simplex x l2", pn.set.simplex {dim = p}:product(l2)},
     {"l1 + l2", l1 + l2}, {"a moved intersection", 2 * l1:intersect(box) + pn.vec.ones(p) / p},
