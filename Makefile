@@ -324,7 +324,7 @@ TIER_ENV  = $(if $(THOROUGH)$(PART),PN_THOROUGH=1,env -u PN_THOROUGH -u PENUMBRA
 RUNTIME_OF = $(if $(filter thread,$(1)),libtsan.so,$(if $(filter address,$(1)),libasan.so))
 ifneq ($(SAN),)
 comma    := ,
-SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=$(call RUNTIME_OF,$(subst $(comma), ,$(SAN))))' \
+SAN_ENV   = PN_SANITIZED=1 PN_PRELOAD='$(shell $(CC) -print-file-name=$(call RUNTIME_OF,$(subst $(comma), ,$(SAN))))' \
             ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
             TSAN_OPTIONS=suppressions='$(CURDIR)/tests/tools/tsan.supp'
 endif

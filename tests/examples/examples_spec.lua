@@ -1,4 +1,6 @@
 -- examples_spec.lua -- every script in examples/ runs to its end and says what it promises to say.
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 
 -- Output of the program on an example, and whether it ended well.
@@ -60,7 +62,7 @@ describe("the example", function()
     assert.is_true(tonumber(reached) < 0.01 and tonumber(saddle) > 0.28, text)
   end)
 
-  it("network trains two layers in private that no linear model could stand for", function()
+  law("network trains two layers in private that no linear model could stand for", function()
     local text, ok = run("network", "", "SEED=1")
     assert.is_true(ok, text)
     says(text, "clipped: each record's gradient to l2 norm 1", "seeded noise: no privacy")

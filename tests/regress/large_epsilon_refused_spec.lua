@@ -1,9 +1,11 @@
 -- large_epsilon_refused_spec.lua -- at epsilon of 50 and more the price of a release left a little more room for the tails of
 -- drawn noise than the filter of a ledger does, so a run was refused by the ledger of just its own price ("Difference 0").
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 describe("a ledger of just a plan's price", function()
-  it("admits the plan at very large epsilon", function()
+  law("admits the plan at very large epsilon", function()
     for p = 1, 4 do
       local data = (pn.data.synthetic.logistic {n = 300, p = p, sparsity = 1, seed = p}):clip_rows("l2", 1)
       local obj = pn.objective {data = data, loss = pn.loss.logistic()}

@@ -4,6 +4,8 @@ local figures = require "penumbra.evaluation.figures"
 local people = require "tests.tools.people"
 local refused = require("tests.tools.refusal").refused
 local scores = require "penumbra.scores"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local Z = 1.959963984540054
 
@@ -65,7 +67,7 @@ describe("figures of counts", function()
     assert.near(counts[20 + 5] / (counts[5] + counts[20 + 5]), found.calibration[5].share, 1e-12)
   end)
 
-  it("have the noise that the delta method says, and no bias", function()
+  law("have the noise that the delta method says, and no bias", function()
     for _, case in ipairs { { 5000, 0.2, 0.011 }, { 5000, 0.05, 0.04 } } do
       local n, mu, roughly = table.unpack(case)
       local counts, s, draw = shapes(n, 20), math.sqrt(2) / mu, normals(3)
@@ -225,7 +227,7 @@ describe("pn.evaluate", function()
       ledger = pn.ledger { epsilon = 9, delta = 1e-6 } })
   end)
 
-  it("covers the figure of the population, noise and sampling together", function()
+  law("covers the figure of the population, noise and sampling together", function()
     local population = pn.data.synthetic.logistic { n = 60000, p = 4, seed = 1 }:clip_rows("l2", 1)
     local truth = pn.evaluate { model = fit, data = population, rho = 1e9, bins = 20 }
     local covered, runs = { accuracy = 0, auc = 0, log_loss = 0, positives = 0 }, 150

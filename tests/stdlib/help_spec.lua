@@ -1,6 +1,8 @@
 local pn = require "penumbra"
 local names = require "penumbra.prompt.names"
 local program = require "tests.tools.program"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 -- What pn.help(...) prints.
 local function help(...)
@@ -155,7 +157,7 @@ Source: Alice (1865)
     assert.truthy(text:find("pn.cage:lion", 1, true))
   end)
 
-  it("finds what is near the last part of a name behind a dot or colon", function()
+  law("finds what is near the last part of a name behind a dot or colon", function()
     for asked, near in pairs { ["solve.frnk"] = "solve.frank_wolfe ", ["pn.solve.frnk"] = "solve.frank_wolfe ",
                                frnk = "solve.frank_wolfe ", ["fit.thta"] = "pn.fit.theta ",
                                ["d:smmary"] = "pn.dataset:summary ", ["loss.logstic"] = "loss.logistic " } do
@@ -179,7 +181,7 @@ Source: Alice (1865)
     assert.truthy(help(print):find("no help for this function", 1, true))
   end)
 
-  it("stays within 80 columns for every entry, save for single long words", function()
+  law("stays within 80 columns for every entry, save for single long words", function()
     for name in pairs(pn.reference()) do
       for line in help(name):gmatch "[^\n]+" do
         assert.is_true(utf8.len(line) <= 80 or not line:match "^%s*%S+%s+%S", name .. ": " .. line)

@@ -4,6 +4,8 @@ local pn = require "penumbra"
 local floor = require("tests.tools.coverage").floor
 local people = require "tests.tools.people"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local P, N = 5, 2000
 local truth = 0.6 / math.sqrt(P)
@@ -28,7 +30,7 @@ local function objective(d)
 end
 
 describe("fit:intervals", function()
-  it("covers the answer without noise and the population; the sample's spread alone does not", function()
+  law("covers the answer without noise and the population; the sample's spread alone does not", function()
     local covered, runs = { records = 0, population = 0, control = 0 }, 60
     for run = 1, runs do
       local o = objective(sample(run))
@@ -48,7 +50,7 @@ describe("fit:intervals", function()
     assert.is_true(covered.control <= 200 and covered.control >= 60, covered.control) -- 40.6 % by the law
   end)
 
-  it("counts the sample beside the noise: where that is small, the noise alone does not cover the population", function()
+  law("counts the sample beside the noise: where that is small, the noise alone does not cover the population", function()
     local covered, control, spread, runs, n = 0, 0, 0, 30, 10000
     for run = 1, runs do
       local fit = pn.solve.sufficient_statistics(objective(sample(run, n)), { epsilon = 8, delta = 1e-6, rng = pn.rng.seeded(run) })

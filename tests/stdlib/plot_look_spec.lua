@@ -6,6 +6,8 @@ local program = require "penumbra.plot.program"
 local ticks = require "penumbra.plot.ticks"
 local series = require "penumbra.plot.series"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local has_gnuplot = os.execute "command -v gnuplot >/dev/null 2>&1"
 
@@ -49,7 +51,7 @@ end
 local function box(lower, upper) return pn.set.box { lower = lower, upper = upper } end
 
 describe("the numbers beside the axes", function()
-  it("are even and differ, whatever is drawn and however small the drawing is", function()
+  law("are even and differ, whatever is drawn and however small the drawing is", function()
     if not has_gnuplot then return end
     local calls = {
       { "line", { y = { 5, 5, 5, 5 } } }, -- gnuplot wrote 5 over 4.99: "4.95", twice
@@ -128,7 +130,7 @@ describe("what is drawn in characters", function()
     assert.same({ 3, 3 }, { select(2, inside:gsub("A", "")), select(2, inside:gsub("B", "")) })
   end)
 
-  it("has a mark on the frame for each number below it, and no other", function()
+  law("has a mark on the frame for each number below it, and no other", function()
     if not has_gnuplot then return end
     for height = 10, 24 do
       local text = plot.scatter { x = { -2, 0.5, 5 }, y = { 0, -3.6, 2 }, as = "text", width = 60, height = height }

@@ -6,6 +6,8 @@ local program = require "penumbra.plot.program"
 local cells = require "penumbra.plot.cells"
 local show = require "penumbra.plot.show"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local of_law = tier.law(it)
 
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local has_gnuplot = os.execute "command -v gnuplot >/dev/null 2>&1"
@@ -252,7 +254,7 @@ describe("a text in a plot", function()
 end)
 
 describe("a drawing in characters", function()
-  it("is never wider or higher than asked", function()
+  of_law("is never wider or higher than asked", function()
     local long = ("a long label "):rep(20)
     local e = pn.event.gaussian { sigma = 3, sensitivity = 1 }
     local C = pn.set.l1_ball { dim = 2, radius = 1 }

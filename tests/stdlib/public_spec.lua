@@ -3,6 +3,8 @@
 local pn = require "penumbra"
 local people = require "tests.tools.people"
 local refusal = require "tests.tools.refusal"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local refused = refusal.refused
 
 local csv, open = people.write(400), people.write(60)
@@ -152,7 +154,7 @@ describe("public= of pn.model", function()
     assert.is_nil(of_file "logistic":card():find("declared public", 1, true))
   end)
 
-  it("predicts clearly better at the same price where public records are of the same law, and less where not", function()
+  law("predicts clearly better at the same price where public records are of the same law, and less where not", function()
     -- 12 runs each at epsilon = .2, n = 1000; the factors were fixed before the runs
     for _, kind in ipairs { "linear", "logistic" } do
       local none, good = mean_risk(kind, nil, 12), mean_risk(kind, records(50, kind, 2), 12)
@@ -228,7 +230,7 @@ describe("public= of pn.model", function()
     assert.equal(0, ledger.spent)
   end)
 
-  it("weighs the prior by what a private gradient tells: less as the budget grows, m/n at last", function()
+  law("weighs the prior by what a private gradient tells: less as the budget grows, m/n at last", function()
     local function weight(epsilon, more)
       return fit("logistic", asked(records(100, "logistic", 2), more or {}), 1, { epsilon = epsilon }).public.weight
     end

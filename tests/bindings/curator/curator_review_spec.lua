@@ -1,5 +1,7 @@
 -- Attacks on curated states that once went through, each with what refuses it now; see bindings/curator/CURATOR.md.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local function curator(options)
   options = options or {}
@@ -50,7 +52,7 @@ describe("an analyst's script", function()
     assert.is_true(result.ok, result.error)
   end)
 
-  it("cannot fill the host's memory with charges that cost next to nothing", function()
+  law("cannot fill the host's memory with charges that cost next to nothing", function()
     local ledger = pn.ledger { epsilon = 20, delta = 1e-6 }
     local c = curator { ledger = ledger, instructions = 1 << 40 }
     local result = c:run([[

@@ -1,6 +1,8 @@
 local pn = require "penumbra"
 local clock = require("penumbra.workers").seconds
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 -- A curator of a logistic problem, with a budget and limits of its own.
 local function curator(options)
@@ -242,7 +244,7 @@ describe("the budget", function()
 end)
 
 describe("the sandbox", function()
-  it("has no way out of it: what is not there says why", function()
+  law("has no way out of it: what is not there says why", function()
     local rows = {}
     for _, name in ipairs { "load", "loadstring", "loadfile", "dofile", "require", "package", "debug", "io", "os",
                             "collectgarbage", "utf8", "warn" } do

@@ -1,6 +1,8 @@
 -- lvec_spec.lua -- pn.vec.
 local pn = require "penumbra"
 local refused_like = require("tests.tools.refusal").refused_like
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local vec = pn.vec
 
 local function list(v)
@@ -441,7 +443,7 @@ describe("pn.vec", function()
     end
   end)
 
-  it("is collected in time when it is large", function()
+  law("is collected in time when it is large", function()
     local function resident()
       local file = io.open "/proc/self/status"
       local kilobytes = file and tonumber(file:read("a"):match "VmRSS:%s*(%d+) kB") or 0

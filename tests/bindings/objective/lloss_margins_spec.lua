@@ -3,6 +3,8 @@
 -- training.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 -- ---- losses ----
 
@@ -480,7 +482,7 @@ describe("solvers of pn.loss.margins", function()
     return count / d.n
   end
 
-  it("train a small network, without privacy and with it", function()
+  law("train a small network, without privacy and with it", function()
     local k, n = 6, 20000
     local d, test = rings(n, 1), rings(500, 2)
     local obj = pn.objective { data = d, loss = network(k, "net"), clip = 1 }

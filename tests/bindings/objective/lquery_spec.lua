@@ -1,5 +1,7 @@
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 -- Values are told from noise by drawing the same noise again: with one seed the answers for two data sets differ by exactly what
 -- was added up.  (A ledger for teaching takes seeded noise.)
@@ -114,7 +116,7 @@ describe("a query", function()
     end
   end)
 
-  it("draws noise of the scale that it says", function()
+  law("draws noise of the scale that it says", function()
     -- 20000 draws.  The mean of |Laplace(b)| has standard deviation b/sqrt(n) = 0.0071 b: 6 of these are 0.042 b, which it exceeds
     -- with probability below 1e-8; b times 1.1 is 8 further off.  The mean square of Gaussian noise: sigma^2 sqrt(2/n) =
     -- 0.01 sigma^2; 6 of these; sigma times 1.1 gives 1.21.
@@ -133,7 +135,7 @@ describe("a query", function()
     close(1, square / n, 0.06, "Gaussian")
   end)
 
-  it("chooses quantiles with the probabilities of the exponential mechanism", function()
+  law("chooses quantiles with the probabilities of the exponential mechanism", function()
     -- Ranks 4.5 off at both ends, 0 in the middle: P = 1/(1 + 2 exp(-4.5 epsilon/2)).  40000 draws: 5.2 standard deviations are
     -- 0.0127, which happens with probability 2e-7; epsilon times 1.1 moves P by 0.0265.
     local nine = pn.data.from({ { 1 }, { 2 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 }, { 8 }, { 9 } }, { 1, 1, 1, 1, 1, 1, 1, 1, 1 })

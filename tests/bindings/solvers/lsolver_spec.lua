@@ -2,6 +2,8 @@
 -- makes of them.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local data = pn.data.synthetic.logistic { n = 400, p = 3, seed = 4 }:clip_rows("l2", 1)
 local obj = pn.objective { data = data, loss = pn.loss.logistic(), set = pn.set.l2_ball { dim = 3, radius = 1 } }
@@ -417,7 +419,7 @@ end)
 describe("a solver of a user's", function()
   local own = solver(descend)
 
-  it("is compared in an experiment, and audited", function()
+  law("is compared in an experiment, and audited", function()
     local result = pn.experiment { grid = { epsilon = { 0.5, 5 } }, repeats = 2, progress = false, processes = 1,
       run = function(row, rng)
         return obj:value(own(obj, { epsilon = row.epsilon, delta = 1e-6, iterations = 4, rng = rng, progress = false }).theta)

@@ -1,6 +1,8 @@
 -- fingerprint_spec.lua -- the lower-bound instance: its construction, the loss at theta*, the lemma and the attack.
 -- Numbers: frank-wolfe.md section 7.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local function ridge_instance(seed)
   return pn.data.synthetic.fingerprint {users = 127, p = 128, informative = 4, ridge = 128, seed = seed}
@@ -115,7 +117,7 @@ describe("the fingerprinting instance", function()
     assert.is_near(q, lemma.guaranteed, 1e-12)
   end)
 
-  it("traces the users of a non-private minimiser: the one left out scores below all others", function()
+  law("traces the users of a non-private minimiser: the one left out scores below all others", function()
     for seed = 1, 3 do
       local f = tracing_instance(seed)
       local scores = f:trace((minimiser(f, 1)))

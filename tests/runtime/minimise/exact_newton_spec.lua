@@ -2,6 +2,8 @@
 -- conditions worked out here, nested searches in the plane, closed forms of orthogonal designs, and the accelerated gradients
 -- that solve the same l1 problem when it is written as groups of one.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local N, DIM = 60, 7
 
@@ -81,7 +83,7 @@ describe("Newton steps of solve.exact", function()
   end
 
   -- Ternary search in one coordinate inside of one in the other: the function is convex, its minimum in [-4, 4]^2.
-  it("are within the gap of a nested search in the plane", function()
+  law("are within the gap of a nested search in the plane", function()
     local function search(f)
       local low, high = -4, 4
       for _ = 1, 90 do

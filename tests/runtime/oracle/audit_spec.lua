@@ -3,6 +3,7 @@
 -- Confidence 1 - 1e-8 a bound; 13 questions at three prices, and batches: the chance of a false alarm is below 1e-6.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local worst = require "tests.tools.oracle_pairs"
 
 local DELTA, CONFIDENCE = 1e-3, 1 - 1e-8
@@ -25,7 +26,7 @@ for k, name in ipairs(names) do
   describe("an audit of " .. name, function()
     local choice = not worst[name].score
     for j, rho in ipairs { 0.1, 0.5, 2 } do
-      local here = tier.it(it, j == 2 and k % 4 == 1) -- of every fourth one price in the fast tier
+      local here = tier.it(law, j == 2 and k % 4 == 1) -- of every fourth one price in the fast tier
       here(("stays below what is charged and above half of it: rho %g"):format(rho), function()
         local result = audit(name, { rho = rho }, choice and 60000 or j == 1 and 15000 or 8000)
         assert.is_false(result.violated)
@@ -40,7 +41,7 @@ describe("an audit of batches", function()
   for k, name in ipairs(sampled) do
     for j, scheme in ipairs { "fixed", "poisson", "shuffled" } do
       if name ~= "hessian" or scheme == "fixed" then
-        tier.it(it, j == 1 and k == 1)(("stays below what is charged: %s, %s"):format(name, scheme), function()
+        tier.it(law, j == 1 and k == 1)(("stays below what is charged: %s, %s"):format(name, scheme), function()
           -- much is left to a single answer, so that what the batch hides is small
           assert.is_false(audit(name, { rho = 2, batch = { scheme = scheme, size = 2 } }, 20000).violated)
         end)

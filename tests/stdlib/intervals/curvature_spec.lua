@@ -5,6 +5,7 @@ local pn = require "penumbra"
 local floor = require("tests.tools.coverage").floor
 local refused = require("tests.tools.refusal").refused
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local function sigmoid(z) return 1 / (1 + math.exp(-z)) end
 
@@ -62,7 +63,7 @@ describe("newton's intervals", function()
 
   -- 1200 runs of 2 numbers: the mean of their squares, in deviations, has the deviation sqrt(2/2400) = .029, so that five of
   -- these see a sigma that is 10 % off (mean 1.21 or .81); what the first order leaves is below .005 at this budget.
-  it("are as wide as its noise is, over seeded runs", function()
+  law("are as wide as its noise is, over seeded runs", function()
     local o, sum, runs = squared(sample(2, 300, 2, 0.5)), 0, 1200
     local exact = pn.solve.newton(o, { privacy = false, progress = false }).theta
     for run = 1, runs do

@@ -1,5 +1,7 @@
 -- What a federated run does, against what its plan said.  Spec: distributed-frank-wolfe.md sections 3 and 4.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local function problem(n)
   local data = pn.data.synthetic.lasso { n = n, p = 12, sparsity = 3, seed = 1 }:clip_rows("linf", 1)
@@ -75,7 +77,7 @@ describe("plans of federated_frank_wolfe", function()
     assert.has_error(function() return pn.solve.federated_frank_wolfe.plan(objective, options) end)
   end)
 
-  it("stays below its bound, which falls with n where the budget lets it", function()
+  law("stays below its bound, which falls with n where the budget lets it", function()
     local last = math.huge
     for _, n in ipairs { 400, 1600 } do
       local objective = problem(n)

@@ -1,5 +1,7 @@
 -- pn.audit from Lua: the two forms, what counts as an output, what is refused, and whose error arrives.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local function ledger()
   return pn.ledger{rho = 1e12, teaching = true}
@@ -37,7 +39,7 @@ describe("pn.audit with neighbours", function()
   end)
 
   -- On the first half of these runs a rare event is ahead by luck, whose bound on the other half is below 0.8.
-  it("does not fall for the luckiest of many events", function()
+  law("does not fall for the luckiest of many events", function()
     for _, seed in ipairs{6, 7} do
       local stream, budget = pn.rng.seeded(1), ledger()
       local m = pn.mechanism.laplace{epsilon = 1, sensitivity = 1}

@@ -1,6 +1,8 @@
 -- event_loss_spec.lua -- declared privacy loss distributions against closed forms, optimal composition and enumeration.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local of_law = tier.law(it)
 local event, inf = pn.event, math.huge
 
 local function response(e)
@@ -112,7 +114,7 @@ describe("event.loss_distribution", function()
     end
   end)
 
-  it("bounds every composition, whichever neighbour has which law in each release", function()
+  of_law("bounds every composition, whichever neighbour has which law in each release", function()
     local e = event.loss_distribution { p = P, q = Q }
     for _, count in ipairs { 2, 3, 5 } do
       for _, epsilon in ipairs { 0, 0.4, 1, 1.5, 2.5 } do
@@ -133,7 +135,7 @@ describe("event.loss_distribution", function()
     end
   end)
 
-  it("bounds compositions of any two laws, outcomes that one of them never gives included", function()
+  of_law("bounds compositions of any two laws, outcomes that one of them never gives included", function()
     local rng = pn.rng.seeded(11)
     local function law(n)
       local p, sum = {}, 0
@@ -214,7 +216,7 @@ describe("event.loss_distribution", function()
     assert.near(renyi(P, Q, 3), e:rdp(3), 1e-12)
   end)
 
-  it("is the optimal (epsilon, delta) mechanism where it has its outcomes", function()
+  of_law("is the optimal (epsilon, delta) mechanism where it has its outcomes", function()
     local e, d = 1, 1e-6
     local a, b = (1 - d) / (1 + math.exp(-e)), (1 - d) / (1 + math.exp(e))
     local forms = {

@@ -2,6 +2,8 @@
 -- (ledger_crash_test.c does the same without an interpreter, at every step and more often.)
 local pn = require "penumbra"
 local program = require "tests.tools.program"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local base = os.tmpname()
 local path, out, script, pipe = base .. ".ledger", base .. ".out", base .. ".lua", base .. ".pipe"
@@ -37,7 +39,7 @@ describe("a script that is killed", function()
     end
   end)
 
-  it("has charged all that it released, and at most one release more", function()
+  law("has charged all that it released, and at most one release more", function()
     program.write_all(script, ([[
       local pn = require "penumbra"
       local L = pn.ledger { path = %q, rho = 1e6 }

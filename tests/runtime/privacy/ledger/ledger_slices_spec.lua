@@ -1,6 +1,8 @@
 -- ledger_slices_spec.lua -- parts of a split, slices that pass their charges through, closing; and the odometer.
 local pn = require "penumbra"
 local refusal = require("tests.tools.refusal").refusal
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local event = pn.event
 
 -- Charge `part` with x in the unit of its budget.
@@ -9,7 +11,7 @@ local function charge(part, x)
 end
 
 describe("the parts of a split", function()
-  it("admit a k-th of the budget however the quotient is rounded", function()
+  law("admit a k-th of the budget however the quotient is rounded", function()
     local rng = pn.rng.seeded(21)
     for trial = 1, 400 do
       local k = trial <= 120 and trial or rng:integer(2000)

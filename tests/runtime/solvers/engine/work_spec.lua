@@ -2,6 +2,7 @@
 -- epsilon, what is held back is said first, no plan depends on how many entries are stored, and momentum makes up for steps.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 -- Plans look at no record: all rows are 0.
 local function empty(n, p)
@@ -13,7 +14,7 @@ local function budget(n, epsilon, relation)
 end
 
 describe("default plans within their work", function()
-  it("predict a risk that falls with epsilon", function()
+  law("predict a risk that falls with epsilon", function()
     local cases = {
       {n = 300, p = 3}, {n = 20000, p = 20}, {n = 2000, p = 1000}, {n = 60000, p = 60}, {n = 60000, p = 20, radius = 5},
       {n = 4000, p = 9, mu = 0.05}, {n = 20000, p = 20, mu = 1e-3}, {n = 20000, p = 20, loss = pn.loss.squared(), clip = 1},
@@ -129,7 +130,7 @@ describe("default plans of the other solvers within their work", function()
     }
   end
 
-  it("are estimated to end within 4 s at any budget, and say first what they were held back from", function()
+  law("are estimated to end within 4 s at any budget, and say first what they were held back from", function()
     local n, p = 200000, 20
     for k, of in ipairs(problems(n, p)) do
       local name, obj = of[1], of[2]
@@ -264,7 +265,7 @@ describe("default plans of the other solvers within their work", function()
 end)
 
 describe("momentum", function()
-  it("reaches with a seventh of the steps what plain steps reach, at the same noise", function()
+  law("reaches with a seventh of the steps what plain steps reach, at the same noise", function()
     -- 20 runs each; differences of their means in standard errors are below 6 in all but 2e-9 of seeds were the risks the
     -- same.  They need not be: a fifth of the excess is allowed besides.  (Student's t with 38 degrees of freedom: 6e-7.)
     local data = pn.data.synthetic.logistic {n = 20000, p = 20, sparsity = 5, seed = 1}:clip_rows("l2", 1)

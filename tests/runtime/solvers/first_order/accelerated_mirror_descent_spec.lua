@@ -2,6 +2,8 @@
 -- plan says and refuses.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local solve = pn.solve.accelerated_mirror_descent
 
@@ -466,7 +468,7 @@ describe("a private run of accelerated mirror descent", function()
     refused("unknown option 'oracle", function() solve.plan(obj, {rho = 1, oracle = function() end}) end)
   end)
 
-  it("has mean excess risk below the bound", function()
+  law("has mean excess risk below the bound", function()
     local cases = {
       {ball(10)}, {pn.set.simplex {dim = 10, radius = 1}}, {pn.set.l1_ball {dim = 10, radius = 2}}, {ball(10), "printed"},
       {pn.set.simplex {dim = 10, radius = 1}, nil, pn.potential.entropy {}},

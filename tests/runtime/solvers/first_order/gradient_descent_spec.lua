@@ -3,6 +3,8 @@
 -- Numbers named "item k" are those of the last section of variance-reduced.md.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local solve = pn.solve.gradient_descent
 
@@ -252,7 +254,7 @@ describe("a run of gradient_descent", function()
     end
   end)
 
-  it("has the excess of the exact recursion on a quadratic (item 4)", function()
+  law("has the excess of the exact recursion on a quadratic (item 4)", function()
     local obj, runs = quadratic(), 10000
     local options = {iterations = 30, step = 1, start = {1, 1}, output = "last"}
     options.rho = rho_for(obj, 0.05, options)
@@ -309,7 +311,7 @@ describe("a run of gradient_descent", function()
     return sum / 30
   end
 
-  it("has excess that falls like 1/n^2 and grows like p under strong convexity (item 9)", function()
+  law("has excess that falls like 1/n^2 and grows like p under strong convexity (item 9)", function()
     assert.is_near(-2, math.log(excess(32000, 8) / excess(1000, 8)) / math.log(32), 0.2)
     assert.is_near(1, math.log(excess(4000, 64) / excess(4000, 4)) / math.log(16), 0.2)
   end)
@@ -361,7 +363,7 @@ describe("a run of gradient_descent", function()
     assert.equal(50, #given.trace)
   end)
 
-  it("draws the index of a random output uniformly and before any step", function()
+  law("draws the index of a random output uniformly and before any step", function()
     -- Noise-free points tell which index was drawn.  Chi-square with 7 degrees of freedom is above 40.6 in 1e-6 of all seeds.
     local obj, T, runs = quadratic(), 8, 4000
     local counts = {}

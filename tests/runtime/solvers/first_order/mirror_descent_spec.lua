@@ -1,5 +1,7 @@
 -- mirror_descent_spec.lua -- noisy mirror descent: numbers of the plan, the law of its noise, risk below the bound, geometry.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 -- Rows of l2 norm at most 1 with labels -1 and 1.
 local function classification(n, p, seed)
@@ -360,7 +362,7 @@ describe("a run of mirror_descent", function()
     assert.is_near(1, ratio, 0.112)
   end)
 
-  it("has mean excess risk below the bound", function()
+  law("has mean excess risk below the bound", function()
     for _, set in ipairs {ball(10), pn.set.simplex {dim = 10, radius = 1}, pn.set.l1_ball {dim = 10, radius = 2}} do
       local obj = problem(2000, 10, set, pn.loss.logistic())
       local plan = pn.solve.mirror_descent.plan(obj, {rho = 0.05, iterations = 200})
@@ -374,7 +376,7 @@ describe("a run of mirror_descent", function()
     end
   end)
 
-  it("reaches the constrained minimum without noise, as fast as the bound says", function()
+  law("reaches the constrained minimum without noise, as fast as the bound says", function()
     for _, set in ipairs {pn.set.simplex {dim = 8, radius = 1}, ball(8)} do
       local obj = problem(300, 8, set, pn.loss.logistic())
       local best = pn.solve.exact(obj, {tol = 1e-10}).value
@@ -468,7 +470,7 @@ describe("a run of mirror_descent", function()
     end
   end)
 
-  it("takes noise of a given covariance, without a guarantee", function()
+  law("takes noise of a given covariance, without a guarantee", function()
     local obj = problem(20, 3, ball(3, 1e6))
     local covariance = {{4, 2, 0}, {2, 5, 0}, {0, 0, 0}}
     local sum = {0, 0, 0, 0}

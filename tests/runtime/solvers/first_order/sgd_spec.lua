@@ -1,5 +1,7 @@
 -- sgd_spec.lua -- stochastic gradient descent: what its batches cost, the law of its noise, where it ends up, and what it refuses.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 -- Rows of l2 norm 1 with labels -1 and 1.
 local function classification(n, p, seed)
@@ -159,7 +161,7 @@ describe("the plan of sgd", function()
     end
   end)
 
-  it("predicts the excess risk of its defaults within a factor of 5, and that smaller batches do worse", function()
+  law("predicts the excess risk of its defaults within a factor of 5, and that smaller batches do worse", function()
     local data = pn.data.synthetic.logistic {n = 20000, p = 20, sparsity = 5, seed = 1}:clip_rows("l2", 1)
     local obj = pn.objective {data = data, loss = pn.loss.logistic()}
     local inside = pn.objective {data = data, loss = pn.loss.logistic(), set = ball(20, 60)}

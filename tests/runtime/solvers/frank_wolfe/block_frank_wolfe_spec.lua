@@ -2,6 +2,8 @@
 -- Runs are seeded.  The bounds hold for expectations: means over 20 seeds are compared with them, and are far below.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local D = 8
 
@@ -89,7 +91,7 @@ describe("the bound of block_frank_wolfe", function()
     assert.is_true(largest > 0.99 and largest <= 1)
   end)
 
-  it("of compensated steps begins late, at t0 = 59, and is above its recursion with the worst block", function()
+  law("of compensated steps begins late, at t0 = 59, and is above its recursion with the worst block", function()
     local p, C, d = { .7, .2, .07, .03 }, {}, 4
     local bend = 0
     for i = 1, d do
@@ -130,7 +132,7 @@ describe("the bound of block_frank_wolfe", function()
 end)
 
 describe("block_frank_wolfe", function()
-  it("stays below its bound for every sampling, and falls at least like 1/t", function()
+  law("stays below its bound for every sampling, and falls at least like 1/t", function()
     local obj = objective()
     local best = pn.solve.exact(obj, { tol = 1e-10 }).value
     local gap = obj:value(zeros) - best

@@ -2,6 +2,8 @@
 -- form, exact vertices without noise, the law and the price of a step, risk below its bound.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local set = pn.set
 local sets = {
@@ -115,7 +117,7 @@ describe("private Frank-Wolfe by several choices", function()
     end)
   end
 
-  it("takes each end by its law, at the scale of the plan", function()
+  law("takes each end by its law, at the scale of the plan", function()
     -- At theta = 0 the gradient is -mean(y x), for both features: +-0.25.  P(upper end) = 1/(1 + exp(-2 (h |g|)/b)), each by
     -- itself: 24,000 draws of two, false alarm 1e-6 a cell at 4.9 standard errors; noise times 0.8 moves P by more than 10 of them.
     local data = pn.data.from({ { 1, -1 }, { 1, -1 }, { 1, -1 }, { -1, 1 } }, { 0.5, 0.5, 0.5, 0.5 })

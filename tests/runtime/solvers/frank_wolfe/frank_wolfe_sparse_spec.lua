@@ -1,6 +1,8 @@
 -- frank_wolfe_sparse_spec.lua -- private Frank-Wolfe on sparse records, whose gradient is kept in whole numbers, of the squared
 -- loss as it is and of others by tangents: beside the same records stored densely, where it is computed anew in every step.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local N, P, RADIUS = 400, 600, 2
 
@@ -90,7 +92,7 @@ describe("private Frank-Wolfe on sparse records", function()
     assert.is_true(a.trace[60].value == a.trace[60].value)
   end)
 
-  it("takes its first vertex by the law of its plan", function()
+  law("takes its first vertex by the law of its plan", function()
     -- P(vertex) is proportional to exp(score/beta): 4000 runs, the best two vertices, false alarm
     -- 1e-6 a cell at 4.9 standard errors; noise times 0.8 moves the first by more than ten of them.
     local f = objective(sparse)
@@ -119,7 +121,7 @@ describe("private Frank-Wolfe on sparse records", function()
     end
   end)
 
-  it("chooses among all vertices alike where records say nothing", function()
+  law("chooses among all vertices alike where records say nothing", function()
     -- Empty features, 2000 runs: half of the vertices are negative, a quarter of the features come first; 4.9 standard errors.
     local empty = bounded(pn.data.from(pn.sparse { rows = N, cols = P, i = {}, j = {}, x = {} }, y))
     local plan = pn.solve.frank_wolfe.plan(objective(empty), { rho = 1, iterations = 1 })
@@ -188,7 +190,7 @@ describe("private Frank-Wolfe by tangents", function()
     assert.is_true((ends("stale") - exact):norm(math.huge) > 1e-3)
   end)
 
-  it("takes its first vertex by the law of its plan", function()
+  law("takes its first vertex by the law of its plan", function()
     -- As of the squared loss: 4000 runs, false alarm 1e-6 a cell at 4.9 standard errors, noise times 0.8 is ten of them.
     local f = logistic()
     local plan = plan_of({ gradient = "linearised", rho = 0.04, iterations = 1 }, f)
@@ -212,17 +214,18 @@ describe("private Frank-Wolfe by tangents", function()
 
   it("says what they need", function()
     local simplex = logistic(nil, pn.set.simplex { dim = P })
+    local box = pn.set.box { lower = nowhere - 1, upper = nowhere + 1 }
+    local ridge = { data = clicks, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = P, radius = 1 }, reg = pn.reg.l2(0.1) }
     for _, case in ipairs {
       { "needs an l1_ball around 0", { gradient = "linearised" }, simplex },
       { "needs sparse records", { gradient = "stale" }, logistic(pn.data.from(rows, signs):clip_rows("linf", 1)) },
       { "needs the standard step", { gradient = "linearised", step = "paper" } },
       { 'needs selection="exponential"', { gradient = "linearised", selection = "laplace" } },
       { "without privacy, leave it out", { gradient = "linearised", rho = false, privacy = false } },
-      { "over other sets, leave it out", { gradient = "stale" }, logistic(nil, pn.set.box { lower = nowhere - 1, upper = nowhere + 1 }) },
+      { "over other sets, leave it out", { gradient = "stale" }, logistic(nil, box) },
       { "kappa is for", { kappa = 0.2 } }, { "kappa", { gradient = "linearised", kappa = 0 } },
       { "65536", { gradient = "linearised", iterations = 65536 } },
-      { "without a regulariser", { gradient = "linearised" },
-        pn.objective { data = clicks, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = P, radius = 1 }, reg = pn.reg.l2(0.1) } },
+      { "without a regulariser", { gradient = "linearised" }, pn.objective(ridge) },
     } do
       local fine, message = pcall(plan_of, case[2], case[3])
       assert.is_false(fine, case[1])

@@ -3,6 +3,7 @@
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local thorough_it = tier.it(it)
 
 -- A LASSO objective with |x_ij| <= 1, |y| <= 1 over the l1 ball.
@@ -290,7 +291,7 @@ describe("the steps of private Frank-Wolfe", function()
     close(2 * radius * (radius + 1) / n, math.abs(score { 1, 1, 1 } - score { 1, -1, -1 }), 1e-15)
   end)
 
-  it("choose the vertex by the exponential law, with the planned scale", function()
+  law("choose the vertex by the exponential law, with the planned scale", function()
     -- One feature, two vertices.  P(+1) = 1/(1 + exp(-(score difference) eps0/(2 Delta))).
     -- 32,000 draws: false alarm 1e-6 at 4.9 standard errors; a scale off by 1.1 moves P by 0.0211, 9.8 of them.
     local data = pn.data.from({ { 1 }, { 1 }, { 1 }, { -1 } }, { 1, 1, 1, 1 }):clip_rows("linf", 1)

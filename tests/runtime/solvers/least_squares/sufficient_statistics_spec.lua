@@ -6,6 +6,7 @@ local pn = require "penumbra"
 local coverage = require "tests.tools.coverage"
 local refusal = require("tests.tools.refusal").refusal
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local solve = pn.solve.sufficient_statistics
 local BUDGET = { epsilon = 1, delta = 1e-6 }
@@ -113,7 +114,7 @@ describe("the sensitivity of second moments", function()
     assert.near(1, run(biased, BUDGET).moments.row_bound, 1e-12)
   end)
 
-  it("is audited: more than half of what is charged, and no more", function()
+  law("is audited: more than half of what is charged, and no more", function()
     local a, b = pair({ 1, 0, 0 }, 1, { 0, 1, 0 }, -1, false)
     local options = { rho = 0.5 }
     local one = pn.ledger { epsilon = 1e6, delta = 1e-3, teaching = true }
@@ -132,7 +133,7 @@ end)
 -- ---- the noise ----
 
 describe("the noise on second moments", function()
-  it("has half the variance beside the diagonal, and none on the public corner", function()
+  law("has half the variance beside the diagonal, and none on the public corner", function()
     local rows, labels = linear(2, 20, 3, 0.1, 0.5)
     local obj = objective(rows, labels, nil, true)
     local truth, runs, on, beside = nil, 3000, 0, 0

@@ -3,6 +3,7 @@
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local solve = pn.solve.objective_perturbation
 
 local function logistic(n, p, options)
@@ -83,7 +84,7 @@ describe("the plan of objective perturbation", function()
     assert.is_true(rho < 0.5 and rho > 0.4999)
   end)
 
-  it("hides the offset sqrt(2 tau/Lam) of either data set by noise of its share", function()
+  law("hides the offset sqrt(2 tau/Lam) of either data set by noise of its share", function()
     for _, set in ipairs { false, pn.set.l2_ball { dim = 10, radius = 1 } } do
       for _, tau in ipairs { 1e-5, 1e-3 } do
         local g = logistic(1000, 10, { set = set or nil })
@@ -113,7 +114,7 @@ describe("the plan of objective perturbation", function()
     close(line(plan, "risk from b") + line(plan, "risk from lambda") + line(plan, "risk from the end"), plan.bound, 1e-12)
   end)
 
-  it("chooses a lambda over a set that no other one beats by much", function()
+  law("chooses a lambda over a set that no other one beats by much", function()
     local g = logistic(5000, 10, { set = pn.set.l2_ball { dim = 10, radius = 2 } })
     local best = solve.plan(g, usual)
     for _, factor in ipairs { 0.3, 0.6, 1.5, 3 } do
@@ -240,7 +241,7 @@ describe("the point that objective perturbation returns", function()
     end
   end)
 
-  it("is -b/Lam and the answer's noise when no record has a slope", function()
+  law("is -b/Lam and the answer's noise when no record has a slope", function()
     -- With x = 0 the sum is constant, so Lam theta = -b: 12 runs of 500 entries show the law of b.  The sample deviation of
     -- 6000 values is within 5 of its own deviations, 1/sqrt(12000), but for 6e-7.
     local rows, y, zeros = {}, {}, {}
@@ -290,7 +291,7 @@ describe("the point that objective perturbation returns", function()
     assert.is_true(off > 0 and off < 13 * math.sqrt(8) * line(plan, "answer noise"))
   end)
 
-  it("has a mean excess risk below the planned bound", function()
+  law("has a mean excess risk below the planned bound", function()
     local set = pn.set.l2_ball { dim = 5, radius = 1 }
     local f = logistic(3000, 5, { set = set })
     local plan = solve.plan(f, usual)

@@ -3,6 +3,8 @@
 -- Figures without another source are worked out in closed form beside them.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local solve = pn.solve.output_perturbation
 
 local function merged(a, b)
@@ -257,7 +259,7 @@ describe("the plan of output perturbation", function()
     end
   end)
 
-  it("bounds the risk over a set and with strong convexity, and says why not elsewhere", function()
+  law("bounds the risk over a set and with strong convexity, and says why not elsewhere", function()
     assert.equal("none", line(solve.plan(f, usual), "excess risk bound"))
     for _, options in ipairs { { set = pn.set.l2_ball { dim = 4, radius = 2 } }, { reg = pn.reg.l2(0.05) },
                                { reg = pn.reg.l2(0.05), set = pn.set.l2_ball { dim = 4, radius = 2 } } } do
@@ -299,7 +301,7 @@ describe("the plan of output perturbation", function()
     end
   end)
 
-  it("takes fewer steps where the budget is small, so that its runs end below their start", function()
+  law("takes fewer steps where the budget is small, so that its runs end below their start", function()
     -- n and p of abalone.  With the bound's risk of the first steps, which is above any start, 22 steps ended .13 above it at 0.1.
     -- Seeded, so that it repeats.
     local data = pn.data.synthetic.logistic { n = 4177, p = 9, seed = 2 }:clip_rows("l2", 1)

@@ -2,6 +2,8 @@
 -- charge however they end, their phases, and what they refuse.  Expected numbers: second-order.md, last section, and closed
 -- forms beside them.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local data = pn.data.synthetic.logistic {n = 400, p = 3, seed = 2}:clip_rows("l2", 1)
 local plain = pn.objective {data = data, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(1e-3)}
@@ -157,7 +159,7 @@ describe("second_order with noise", function()
     for _, row in ipairs(fit.trace) do assert.is_nil(row.value) end
   end)
 
-  it("never asks a ledger of just its budget for more, however it ends", function()
+  law("never asks a ledger of just its budget for more, however it ends", function()
     local budgets = {{rho = 0.02}, {epsilon = 0.3, delta = 1e-5}}
     local variants = {{}, {line_search = true}, {phases = 2}, {phases = 2, line_search = true}, {batch = 40},
       {batch = 40, line_search = true, phases = 2}, {gap = false, value_share = 0.1},
@@ -303,7 +305,7 @@ describe("second_order with noise", function()
 
   -- T = ceil((f(w0) + z + shift - floor)/decrease) shows z, and no run ends before T: the noise is far above eps_g.  Of 400
   -- draws 63.5 +- 7.3 are below -sigma; beyond 5 deviations: false alarm below 1e-6.  Noise of one sign never is.
-  it("releases the value at the start with noise of both signs (item 12)", function()
+  law("releases the value at the start with noise of both signs (item 12)", function()
     local p, n = 12, 400
     local obj = pn.objective {data = pn.data.synthetic.logistic {n = n, p = p, seed = 3}:clip_rows("l2", 1),
       loss = pn.loss.logistic()}

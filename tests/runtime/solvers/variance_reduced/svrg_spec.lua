@@ -3,6 +3,8 @@
 -- reproduce the published toy run.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 -- ---- the published toy problem ----
 
@@ -173,7 +175,7 @@ describe("svrg with preset = \"theory\"", function()
     assert.is_true(zeros > 0)
   end)
 
-  it("states a bound that holds, without noise and with it", function()
+  law("states a bound that holds, without noise and with it", function()
     local data = pn.data.synthetic.logistic{n = 20000, p = 5, seed = 5}:clip_rows("l2", 1)
     local obj = pn.objective{data = data, loss = pn.loss.logistic(), reg = pn.reg.l2(0.25),
       set = pn.set.l2_ball{dim = 5, radius = 4}}
@@ -400,7 +402,7 @@ describe("a private svrg", function()
     end
   end)
 
-  it("halves its noise by a reach of a half, which rows that point one way do not break", function()
+  law("halves its noise by a reach of a half, which rows that point one way do not break", function()
     local n, dim, rng = 20000, 30, pn.rng.seeded(2)
     local X, y = pn.mat.zeros(n, dim), pn.vec.zeros(n)
     for i = 1, n do
@@ -436,7 +438,7 @@ end)
 -- ---- refusals ----
 
 describe("svrg and svrg_pp at a budget that pays for nothing", function()
-  it("stay near the start, where steps of the usual number end at up to 15 times its value", function()
+  law("stay near the start, where steps of the usual number end at up to 15 times its value", function()
     local function logistic(n, p)
       local records = pn.data.synthetic.logistic { n = n, p = p, seed = 2 }:clip_rows("l2", 1)
       return pn.objective { data = records, loss = pn.loss.logistic() }
