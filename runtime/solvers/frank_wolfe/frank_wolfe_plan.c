@@ -21,10 +21,11 @@ const pn_param fw_params[] = {
     FW_STEP_PARAM,
     FW_PRESET_PARAM,
     { "gradient", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, fw_gradients,
-      "over an l1_ball, sparse records: exact, by a pass at every step unless the loss is squared; linearised: kept in "
-      "whole numbers, slopes as tangents; stale: kept, slopes of other records as they were (no risk bound)" },
+      "exact: from all records at every step; linearised, over an l1_ball and sparse records: kept in whole numbers, "
+      "with tangents as slopes; stale: for comparison, kept with old slopes (no risk bound). That of the squared loss is "
+      "kept as it is" },
     { "kappa", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.1, NULL,
-      "linearised: how far a margin may go before its tangent is renewed" },
+      "of linearised: how far a margin may move before its tangent is renewed" },
     PN_PARAM_END,
 };
 
