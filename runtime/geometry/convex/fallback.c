@@ -1,12 +1,14 @@
 /* fallback.c -- projection, membership, gauge and sampling for sets that have only a support function or a membership
  * test.
- * Depends on: fallback.h, nearest.h.  Used by: set.c, composite.c. */
+ * Depends on: fallback.h, far_points.h, nearest.h.  Used by: set.c, composite.c, far_points.c. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/stop.h"
 #include "geometry/convex/fallback.h"
+#include "geometry/convex/far_points.h"
 #include "geometry/convex/gauge_by_project.h"
 #include "geometry/kernels/nearest.h"
 #include "geometry/kernels/upper.h"
@@ -31,25 +33,6 @@ static double gap_asked(double size, double diameter)
     return GAP_OF_SIZE * diameter * diameter + GAP_OF_SCALE * size * size;
 }
 
-/* *near: the point of the set's own iteration, owned, if it has one and comes as near as is asked; else NULL. */
-static pn_status approach(double **near, const pn_set *set, const double *x, pn_err *err)
-{
-    double gap = INFINITY, size = pn_lp_norm(PN_L2, set->dim, x) + set->ops->radius(set, PN_L2);
-    pn_status status;
-
-    *near = NULL;
-    if (!set->ops->approach || !pn_square_fits(size))
-        return PN_OK;
-    PN_TRY(pn_new(near, set->dim, err, "C:project: out of memory"));
-    memcpy(*near, x, set->dim * sizeof *x);
-    status = set->ops->approach(set, *near, &gap, err);
-    if (status == PN_OK && gap <= gap_asked(size, set->ops->diameter(set, PN_L2)))
-        return PN_OK;
-    pn_free(*near);
-    *near = NULL;
-    return status;
-}
-
 typedef struct support_search {
     const pn_set *set;
     double *back; /* [dim] -y */
@@ -70,9 +53,9 @@ static pn_status least_by_support(void *self, const double *y, double *point, pn
     return status;
 }
 
-/* residual <- nearest point - x, work[2 dim] */
+/* residual <- nearest point - x, work[2 dim]; see fallback.h. */
 static pn_status nearest(double *residual, double *distance, const pn_set *set, const double *x, double reach,
-                         double *work, pn_err *err)
+                         size_t steps, double *work, pn_err *err)
 {
     support_search search = { set, work };
     double *start = work + set->dim, diameter = set->ops->diameter(set, PN_L2), size;
@@ -91,64 +74,93 @@ static pn_status nearest(double *residual, double *distance, const pn_set *set, 
     if (!pn_square_fits(size))
         return pn_fail(err, PN_EDOMAIN, "C:project: the squared distance to %s is out of the range of numbers",
                        set->ops->name);
-    oracle.gap = gap_asked(size, diameter);
-    oracle.limit = 2000 + 50 * set->dim;
+    oracle.gap = steps > 0 ? DBL_MAX : gap_asked(size, diameter);
+    oracle.limit = steps > 0 ? steps : 2000 + 50 * set->dim;
     oracle.owner = "C:project";
     return pn_nearest_by(residual, distance, &oracle, x, start, err);
 }
 
-static pn_status search_nearest(double **residual, double *distance, const pn_set *set, const double *x, double reach,
-                                pn_err *err)
+static pn_status need_support(const pn_set *set, pn_err *err)
+{
+    if (set->ops->support && pn_set_is_bounded(set))
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED, "C:project: %s %s; support points find the nearest point of bounded sets",
+                   set->ops->name, set->ops->support ? "is unbounded" : "has neither projection nor support function");
+}
+
+pn_status pn_nearest_by_support(double *residual, double *distance, const pn_set *set, const double *x, double reach,
+                                size_t steps, pn_err *err)
 {
     double *work;
     pn_status status;
 
-    *residual = NULL;
-    if (!set->ops->support || !pn_set_is_bounded(set))
-        return pn_fail(err, PN_EUNSUPPORTED, "C:project: %s %s; support points find the nearest point of bounded sets",
-                       set->ops->name,
-                       set->ops->support ? "is unbounded" : "has neither projection nor support function");
-    *residual = pn_alloc(set->dim, sizeof **residual);
-    work = pn_alloc(set->dim, 2 * sizeof *work);
-    if (*residual && work)
-        status = nearest(*residual, distance, set, x, reach, work, err);
-    else
-        status = pn_fail(err, PN_ENOMEM, "C:project: out of memory");
+    PN_TRY(need_support(set, err));
+    PN_TRY(pn_new(&work, 2 * set->dim, err, "C:project: out of memory"));
+    status = nearest(residual, distance, set, x, reach, steps, work, err);
     pn_free(work);
     return status;
 }
 
-pn_status pn_project_by_support(const pn_set *set, double *x, pn_err *err)
+/* Is the point that was found as near to the nearest one as is asked? */
+static bool will_do(const pn_set *set, const double *x, const pn_far_point *found)
 {
-    double *residual, distance, *near;
+    double size = pn_lp_norm(PN_L2, set->dim, x) + set->ops->radius(set, PN_L2), below = fmax(found->below, 0.0);
+
+    return (found->distance - below) * (found->distance + below) <= gap_asked(size, set->ops->diameter(set, PN_L2));
+}
+
+/* Support points alone, as many as it takes, may come nearer than that, and may come nowhere. */
+static pn_status by_support_alone(const pn_set *set, const double *x, double reach, double *y, pn_far_point *found,
+                                  pn_err *err)
+{
+    double *residual, distance = INFINITY;
     pn_status status;
 
-    PN_TRY(approach(&near, set, x, err));
-    if (near) {
-        memcpy(x, near, set->dim * sizeof *x);
-        pn_free(near);
-        return PN_OK;
+    PN_TRY(pn_new(&residual, set->dim, err, "C:project: out of memory"));
+    status = pn_nearest_by_support(residual, &distance, set, x, reach, 0, err);
+    if (status == PN_OK) {
+        found->distance = distance;
+        found->below = distance > reach ? distance : 0.0;
+        for (size_t j = 0; j < set->dim; j++)
+            y[j] = x[j] + residual[j];
     }
-    status = search_nearest(&residual, &distance, set, x, -1.0, err);
-    for (size_t j = 0; status == PN_OK && j < set->dim; j++)
-        x[j] += residual[j];
     pn_free(residual);
+    return status == PN_ENUMERIC && will_do(set, x, found) ? PN_OK : status;
+}
+
+/* *y, owned: about the nearest point, and whether it is in reach, when that is >= 0. */
+static pn_status search(double **y, const pn_set *set, const double *x, double reach, pn_far_point *found, pn_err *err)
+{
+    pn_status status;
+
+    PN_TRY(need_support(set, err));
+    PN_TRY(pn_new(y, set->dim, err, "C:project: out of memory"));
+    status = pn_nearest_by_far_points(set, x, reach, *y, found, err);
+    if (status != PN_OK || found->fine || (reach >= 0.0 && (found->distance <= reach || found->below > reach)))
+        return status;
+    return set->ops->approach && will_do(set, x, found) ? PN_OK : by_support_alone(set, x, reach, *y, found, err);
+}
+
+pn_status pn_project_by_support(const pn_set *set, double *x, pn_err *err)
+{
+    double *y = NULL;
+    pn_far_point found = { .normal = NULL };
+    pn_status status = search(&y, set, x, -1.0, &found, err);
+
+    if (status == PN_OK)
+        memcpy(x, y, set->dim * sizeof *x);
+    pn_free(y);
     return status;
 }
 
 pn_status pn_contains_by_support(const pn_set *set, const double *x, double tolerance, bool *inside, pn_err *err)
 {
-    double *residual, *near, distance = INFINITY, reach = tolerance + 1e-12 * set->ops->radius(set, PN_L2);
-    pn_status status;
+    double *y = NULL, reach = tolerance + 1e-12 * set->ops->radius(set, PN_L2);
+    pn_far_point found = { .normal = NULL };
+    pn_status status = search(&y, set, x, reach, &found, err);
 
-    PN_TRY(approach(&near, set, x, err));
-    *inside = near && pn_distance_upper(PN_L2, x, near, set->dim) <= reach;
-    pn_free(near);
-    if (*inside)
-        return PN_OK;
-    status = search_nearest(&residual, &distance, set, x, reach, err);
-    *inside = status == PN_OK && distance <= reach;
-    pn_free(residual);
+    *inside = status == PN_OK && found.below <= reach;
+    pn_free(y);
     return status;
 }
 

@@ -4,12 +4,20 @@
 
 #include "geometry/convex/set.h"
 
-/** As pn_set_project, by support points.  PN_EUNSUPPORTED for unbounded sets. */
+/** As pn_set_project, by what pn_set_ops.approach or support points find from far points (far_points.h).
+ *  PN_EUNSUPPORTED for unbounded sets. */
 pn_status pn_project_by_support(const pn_set *set, double *x, pn_err *err);
-/** Within tolerance + 1e-12 of the radius, as the Euclidean distance goes, by support points.  Near the boundary of a
- *  curved set in many dimensions neither may show in reasonable time: a point that no plane separates from the set by
- *  more is then inside, when the duality gap is that of pn_set_project (in practice, within 1e-6 of the size). */
+/** Within tolerance + 1e-12 of the radius, as the Euclidean distance goes.  Near the boundary of a curved set neither
+ *  may show in reasonable time: a point that no plane separates from the set by more is then inside, when it is as near
+ *  as pn_set_project comes (1e-8 of the size as a rule). */
 pn_status pn_contains_by_support(const pn_set *set, const double *x, double tolerance, bool *inside, pn_err *err);
+/**
+ * residual[dim] <- nearest point - x, and *distance its length or what `reach` asks, by pn_nearest_by.
+ *   steps  > 0: it ends after so many, with a point of the set that is as near as that; 0: as many as it takes.
+ * Errors: PN_EUNSUPPORTED for unbounded sets; as pn_nearest_by.
+ */
+pn_status pn_nearest_by_support(double *residual, double *distance, const pn_set *set, const double *x, double reach,
+                                size_t steps, pn_err *err);
 /** As pn_set_gauge, by projections where the set can be projected on, else by bisection. */
 pn_status pn_gauge_by_search(const pn_set *set, const double *x, double *gauge, pn_err *err);
 /** As pn_set_sample, not uniform. */

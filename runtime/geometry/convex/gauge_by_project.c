@@ -1,10 +1,15 @@
 /* gauge_by_project.c -- the gauge of a set that can be projected on, by Newton's method along the ray.
- * Depends on: gauge_by_project.h, numeric/blas.h.  Used by: set.c, set_polar.c. */
+ * A projection by formula gives the plane through P(s x) with normal s x - P(s x).  One by iteration gives a point of
+ * the set and a normal w that is nearly that: the plane is then <w, v> = h(w), h the support function, which has the
+ * whole set below it whatever the iteration left, so that the gauge is never too large.  Where s x is so near to the
+ * set that these normals cut no deeper, those of far_points.c do.
+ * Depends on: gauge_by_project.h, far_points.h, numeric/blas.h.  Used by: set.c, set_polar.c. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/stop.h"
+#include "geometry/convex/far_points.h"
 #include "geometry/convex/gauge_by_project.h"
 #include "numeric/blas.h"
 
@@ -13,6 +18,7 @@
 #define CLEAR      1e-12 /* normals of points nearer than this are rounding */
 #define PRECISION  1e-14
 #define ENOUGH     1e-11
+#define STALLED    1e-6
 #define KEPT       8
 #define MOST_STEPS 200
 #define BEGIN      1.01 /* from outside, so that there is a normal */
@@ -21,6 +27,8 @@ typedef struct ray {
     const pn_set *set;
     const double *x;
     double size;      /* ||x|| */
+    double *point;    /* [dim] s x */
+    double *nearest;  /* [dim] scratch */
     double *residual; /* [dim] s x - P(s x) */
     double distance;  /* its length */
     double along;     /* <residual, x> */
@@ -31,16 +39,36 @@ typedef struct ray {
     size_t count;
 } ray;
 
+/* The same for a plane that is found from far points; distance is then the length of the normal. */
+static pn_status look_beyond(ray *r, double s, pn_err *err)
+{
+    pn_far_point found = { .normal = r->residual };
+
+    for (size_t j = 0; j < r->set->dim; j++)
+        r->point[j] = s * r->x[j];
+    PN_TRY(pn_nearest_by_far_points(r->set, r->point, -1.0, r->nearest, &found, err));
+    r->distance = pn_lp_norm(PN_L2, r->set->dim, r->residual);
+    r->along = pn_dot(r->set->dim, r->residual, r->x);
+    return PN_OK;
+}
+
+static bool by_iteration(const pn_set *set)
+{
+    return !set->ops->project;
+}
+
 static pn_status look_from(ray *r, double s, pn_err *err)
 {
     size_t dim = r->set->dim;
     pn_status status;
 
     for (size_t j = 0; j < dim; j++)
-        r->residual[j] = s * r->x[j];
-    status = pn_set_project(r->set, r->residual, dim, err);
+        r->point[j] = s * r->x[j];
+    memcpy(r->residual, r->point, dim * sizeof *r->residual);
+    status = by_iteration(r->set) ? pn_point_near(r->set, r->point, r->residual, err)
+                                  : pn_set_project(r->set, r->residual, dim, err);
     for (size_t j = 0; status == PN_OK && j < dim; j++)
-        r->residual[j] = s * r->x[j] - r->residual[j];
+        r->residual[j] = r->point[j] - r->residual[j];
     r->distance = status == PN_OK ? pn_lp_norm(PN_L2, dim, r->residual) : 0.0;
     r->along = status == PN_OK ? pn_dot(dim, r->residual, r->x) : 0.0;
     return status;
@@ -102,10 +130,23 @@ static pn_status start_outside(ray *r, double *s, bool *endless, pn_err *err)
     return PN_OK;
 }
 
+/* *move: from s x down to the plane with the residual for its normal, at least 0. */
+static pn_status to_the_plane(const ray *r, double s, double *move, pn_err *err)
+{
+    double height = 0.0;
+
+    *move = r->distance / r->along * r->distance;
+    if (!by_iteration(r->set))
+        return PN_OK;
+    PN_TRY(r->set->ops->support(r->set, r->residual, NULL, &height, err));
+    *move = fmax(s - fmax(height, 0.0) / r->along, 0.0);
+    return PN_OK;
+}
+
 static pn_status descend(ray *r, double *gauge, pn_err *err)
 {
     double s, last;
-    bool endless;
+    bool endless, beyond = false;
     pn_status status = start_outside(r, &s, &endless, err);
 
     last = FLAT * s;
@@ -113,20 +154,22 @@ static pn_status descend(ray *r, double *gauge, pn_err *err)
     if (endless || !(s > 0.0)) /* the set is the origin */
         return status;
     for (int step = 0; status == PN_OK && step < MOST_STEPS; step++) {
-        double move;
+        double move = 0.0;
 
         status = pn_stop_asked(err);
         if (status == PN_OK)
-            status = look_from(r, s, err);
-        if (status != PN_OK || r->distance <= ON * s * r->size)
+            status = beyond ? look_beyond(r, s, err) : look_from(r, s, err);
+        if (status != PN_OK || r->distance <= (beyond ? 0.0 : ON * s * r->size))
             break;
         remember(r, s);
-        move = r->along > 0.0 ? r->distance / r->along * r->distance : 0.0; /* to the plane through P(s x) */
+        if (r->along > 0.0)
+            status = to_the_plane(r, s, &move, err);
         s -= move;
-        if (!(s > last))
+        if (status != PN_OK || !(s > last))
             return status;
-        if (move <= PRECISION * s)
+        if (beyond ? move <= ENOUGH * s : move <= PRECISION * s && !by_iteration(r->set))
             break;
+        beyond = beyond || (by_iteration(r->set) && move <= STALLED * s);
     }
     *gauge = 1.0 / s;
     return status == PN_OK ? choose_normal(r, *gauge, err) : status;
@@ -135,13 +178,15 @@ static pn_status descend(ray *r, double *gauge, pn_err *err)
 pn_status pn_gauge_by_project(const pn_set *set, const double *x, double *gauge, double *normal, double *reached,
                               pn_err *err)
 {
-    double *work = pn_calloc(set->dim, (normal ? 2 + KEPT : 1) * sizeof *work), value = 0.0;
+    double *work = pn_calloc(set->dim, (normal ? 4 + KEPT : 3) * sizeof *work), value = 0.0;
     ray r = { .set = set, .x = x, .size = pn_lp_norm(PN_L2, set->dim, x), .residual = work };
     pn_status status = PN_OK;
 
     PN_TRY(pn_made(work, err, "C:gauge: out of memory"));
+    r.point = work + set->dim;
+    r.nearest = work + 2 * set->dim;
     if (normal) {
-        r.best = work + set->dim;
+        r.best = work + 3 * set->dim;
         r.recent = r.best + set->dim;
     }
     if (r.size > 0.0)

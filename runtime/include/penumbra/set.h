@@ -77,7 +77,8 @@ bool pn_set_can_project(const pn_set *set);
 pn_status pn_set_support(const pn_set *set, const double *g, size_t n, double *value, double *point, pn_err *err);
 
 /** The nearest point.  Bounded sets without a projection of their own: Wolfe's minimum-norm-point method over support
- *  points, until the duality gap <x - y, v - y> is below 1e-10 of the squared size of the set. */
+ *  points, or turns of the projections of a sum, both from points farther out where x is near to the set: to 1e-8 of
+ *  the size as a rule, and until the duality gap <x - y, v - y> is below 1e-10 of its square at least. */
 pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err);
 
 /** *inside: whether x[n] is within `tolerance` >= 0 of every constraint. */

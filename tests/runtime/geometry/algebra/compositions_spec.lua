@@ -126,6 +126,36 @@ describe("the algebra of sets", function()
     end
   end)
 
+  -- Near a curved border, on it, and below it: the support point x of g is the nearest point of x + d g, with gauge 1.
+  it("finds nearest points and gauges to 1e-7 near the border of large sums and hulls", function()
+    local p, rng = 100, pn.rng.seeded(3)
+    local l1, l2, box = pn.set.l1_ball {dim = p}, pn.set.l2_ball {dim = p}, pn.set.linf_ball {dim = p, radius = 0.05}
+    local cases = {
+      l1 + l2, l1 + 0.1 * l2, l1 + pn.set.lp_ball {dim = p, q = 3}, (l1 + box) + 0.2 * l2,
+      l2 + pn.set.ellipsoid {axes = pn.vec.linspace(0.1, 2, p)}, -2 * (l1 + l2), pn.set.group_ball {dim = p, k = 5}:hull(0.3 * l2),
+    }
+    for k, C in ipairs(cases) do
+      local g = pn.vec.normal(p, rng)
+      local _, x = C:support(g)
+      for _, depth in ipairs {1e-3, 1e-6, 0, -1e-9, -1e-6} do
+        local z = depth > 0 and x + (depth * C.radius / g:norm()) * g or (1 + depth) * x
+        local off = (C:project(z) - (depth > 0 and x or z)):norm()
+        assert.is_true(off <= 1e-7 * C.radius, ("case %d at %g: %g"):format(k, depth, off))
+        assert.equal(depth <= 0, C:contains(z, 1e-8 * C.radius))
+      end
+      assert.is_near(1, C:gauge(x), 1e-10)
+      assert.is_near(3, C:gauge(3 * x), 1e-10)
+    end
+  end)
+
+  it("passes pn.check over sums and hulls of 100 coordinates", function()
+    local l1, l2 = pn.set.l1_ball {dim = 100}, pn.set.l2_ball {dim = 100}
+    for _, C in ipairs {l1 + l2, l1 + 0.1 * l2, pn.set.group_ball {dim = 100, k = 5}:hull(0.3 * l2)} do
+      local report = pn.check(C, {probes = tier.times(5, 40)})
+      assert.is_true(report.ok, tostring(report))
+    end
+  end)
+
   it("takes the larger support in a hull", function()
     each(25, 200, function(rng, n, text)
       local C, D = compositions.leaf(rng, n), compositions.leaf(rng, n)
