@@ -13,6 +13,8 @@ pn_layout_sizes pn_layout_sizes_of(const pn_dataset *data, bool texts)
     return (pn_layout_sizes){ .n = data->n,
                               .p = data->p,
                               .entries = data->sparse ? data->csr.start[data->n] : 0,
+                              .first = data->first,
+                              .held = data->held,
                               .sparse = data->sparse,
                               .float32 = data->float32,
                               .name = texts ? strlen(data->name) + 1 : 0,
@@ -23,18 +25,20 @@ pn_layout_sizes pn_layout_sizes_of(const pn_dataset *data, bool texts)
 static bool sensible(const pn_layout_sizes *sizes)
 {
     return sizes->n > 0 && sizes->n <= MOST && sizes->p > 0 && sizes->p <= MOST && sizes->entries <= MOST &&
-           sizes->sparse <= 1 && sizes->float32 <= 1 && (sizes->sparse || sizes->entries == 0) && sizes->name <= MOST &&
-           sizes->features <= MOST && sizes->recipe <= MOST;
+           sizes->sparse <= 1 && sizes->float32 <= 1 && (sizes->sparse || sizes->entries == 0) &&
+           sizes->held < sizes->n && sizes->first <= sizes->n - sizes->held && (sizes->held > 0 || sizes->first == 0) &&
+           (!sizes->sparse || sizes->held == 0) && sizes->name <= MOST && sizes->features <= MOST &&
+           sizes->recipe <= MOST;
 }
 
 bool pn_layout_find(pn_layout *out, const pn_layout_sizes *sizes)
 {
-    size_t cells = sizes->entries, at = PN_LAYOUT_FIRST, most = (size_t)1 << 60;
+    size_t cells = sizes->entries, rows = sizes->held ? sizes->held : sizes->n, at = PN_LAYOUT_FIRST;
+    size_t most = (size_t)1 << 60;
     bool sparse = sizes->sparse, wide = !sizes->float32;
 
     memset(out, 0, sizeof *out);
-    if (!sensible(sizes) ||
-        (!sparse && (!pn_size_multiply(&cells, sizes->n, sizes->p) || cells > most / sizeof(double))))
+    if (!sensible(sizes) || (!sparse && (!pn_size_multiply(&cells, rows, sizes->p) || cells > most / sizeof(double))))
         return false;
     out->bytes[PN_ARRAY_LABELS] = sizes->n * sizeof(double);
     out->bytes[sparse ? PN_ARRAY_VALUE : PN_ARRAY_DENSE] = wide ? cells * sizeof(double) : 0;
@@ -71,6 +75,9 @@ void pn_layout_view(pn_dataset *data, char *base, const pn_layout *layout, const
     data->n = sizes->n;
     data->p = sizes->p;
     data->sparse = sizes->sparse;
+    data->partial = sizes->held > 0;
+    data->first = sizes->first;
+    data->held = sizes->held;
     data->float32 = sizes->float32;
     data->y = array(base, layout, PN_ARRAY_LABELS);
     data->dense = array(base, layout, PN_ARRAY_DENSE);

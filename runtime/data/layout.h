@@ -26,6 +26,7 @@ typedef enum pn_array {
 /* What the offsets follow from. */
 typedef struct pn_layout_sizes {
     uint64_t n, p, entries;          /* entries: stored ones of sparse features, else 0 */
+    uint64_t first, held;            /* of dense features: rows first .. first + held - 1 alone; 0 and 0: all */
     uint64_t sparse, float32;        /* 0 or 1 */
     uint64_t name, features, recipe; /* bytes of the texts; 0: none */
 } pn_layout_sizes;
@@ -35,7 +36,7 @@ typedef struct pn_layout {
     size_t end;                                 /* of the last, rounded up */
 } pn_layout;
 
-/** The sizes of `data`, all of whose records are here; texts only where asked for. */
+/** The sizes of `data`, whose records are here, all of them or a rank's share; texts only where asked for. */
 pn_layout_sizes pn_layout_sizes_of(const pn_dataset *data, bool texts);
 /** False for sizes that no memory has, or that contradict each other. */
 bool pn_layout_find(pn_layout *out, const pn_layout_sizes *sizes);

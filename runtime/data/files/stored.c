@@ -112,7 +112,7 @@ pn_status pn_dataset_store(const pn_dataset *data, const char *path, pn_task *ta
     pn_status status;
     int why;
 
-    PN_TRY(pn_dataset_need_records(data, "data.store", err));
+    PN_TRY(pn_dataset_need_share(data, "data.store", err));
     describe(&header, data);
     if (!pn_layout_find(&layout, &header.sizes))
         return pn_fail(err, PN_EDIM, "%.300s: %zu x %zu numbers are more than a file holds", path, data->n, data->p);

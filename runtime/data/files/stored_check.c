@@ -60,10 +60,13 @@ static pn_status check_row(const pn_dataset *data, const double *row, size_t cou
 pn_status pn_stored_check_rows(const pn_rows *rows, size_t first, size_t end, pn_err *err)
 {
     for (size_t i = first; i < end; i++) {
+        const double *row;
         size_t count;
-        const double *row = pn_rows_get(rows, i, &count);
 
         PN_TRY(check_label(rows->data, i, err));
+        if (i < rows->data->first || i >= pn_dataset_held_end(rows->data))
+            continue;
+        row = pn_rows_get(rows, i, &count);
         PN_TRY(check_row(rows->data, row, count, i, err));
     }
     return PN_OK;

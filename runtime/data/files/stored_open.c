@@ -93,6 +93,16 @@ static pn_status check_starts(checker *self, const pn_dataset *data, size_t entr
     return PN_OK;
 }
 
+/* What the features of records before `end` take, of those that are held. */
+static size_t cells_to(const pn_dataset *data, size_t end)
+{
+    size_t last = end < pn_dataset_held_end(data) ? end : pn_dataset_held_end(data);
+
+    if (data->sparse)
+        return data->csr.start[end];
+    return last > data->first ? (last - data->first) * data->p : 0;
+}
+
 /* Some rows at a time: all of their arrays are compared, then they are looked at. */
 static pn_status check_rows(checker *self, const pn_rows *rows, pn_err *err)
 {
@@ -100,8 +110,7 @@ static pn_status check_rows(checker *self, const pn_rows *rows, pn_err *err)
     size_t width = data->sparse ? 1 : data->p, step = PN_STORED_BLOCK / sizeof(double) / width + 1;
 
     for (size_t i = 0; i < data->n; i += step) {
-        size_t end = data->n - i < step ? data->n : i + step,
-               cells = data->sparse ? data->csr.start[end] : end * data->p;
+        size_t end = data->n - i < step ? data->n : i + step, cells = cells_to(data, end);
         static const struct {
             int array;
             size_t size;
@@ -138,7 +147,7 @@ static pn_status check_all(checker *self, const pn_dataset *data, const pn_store
         return pn_fail(err, PN_EIO, "%.300s: its check sums were changed or damaged", self->file->path);
     if (data->sparse)
         PN_TRY(check_starts(self, data, header->sizes.entries, err));
-    PN_TRY(pn_rows_open(&rows, data, err));
+    PN_TRY(pn_rows_open_held(&rows, data, err));
     status = check_rows(self, &rows, err);
     pn_rows_close(&rows);
     for (int i = 0; i < PN_ARRAYS && status == PN_OK; i++)

@@ -178,7 +178,7 @@ static void forge_rows(void)
 /* Sizes that would lead out of the file, each with sums that fit. */
 static void forge_sizes(void)
 {
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 10; k++) {
         image at;
         pn_stored_header kept;
         pn_status status;
@@ -190,10 +190,54 @@ static void forge_sizes(void)
         at.header.sizes.p = k == 2 ? 0 : k == 3 ? (uint64_t)1 << 47 : at.header.sizes.p;
         at.header.sizes.sparse = k == 4 ? 1 : at.header.sizes.sparse;
         at.header.sizes.entries = k == 5 ? 4 : at.header.sizes.entries;
+        at.header.sizes.held = k == 6 ? 2 : k == 7 ? 4 : k == 8 ? UINT64_MAX : at.header.sizes.held;
+        at.header.sizes.first = k == 8 ? 2 : k == 9 ? 1 : at.header.sizes.first;
         CHECK(memcmp(&kept, &at.header, sizeof kept) != 0);
         write_image(&at);
         status = open_status(NULL);
         CHECK(status == PN_EIO || status == PN_EPARSE);
+    }
+}
+
+/* ---- a rank's share ---- */
+
+static void write_share(size_t first, size_t end)
+{
+    pn_dataset *data = records(false), *share = NULL;
+
+    CHECK(pn_dataset_hold(&share, data, first, end, NULL) == PN_OK);
+    CHECK(pn_dataset_store(share, path, NULL, NULL) == PN_OK);
+    pn_dataset_free(share);
+    pn_dataset_free(data);
+}
+
+static void a_share_is_what_it_was(void)
+{
+    pn_dataset *data = NULL;
+    pn_rows rows;
+    size_t count;
+    image at;
+
+    write_share(1, 3);
+    CHECK(pn_dataset_open(&data, path, NULL, NULL) == PN_OK);
+    CHECK(data && data->partial && data->first == 1 && data->held == 2 && data->n == 4 && data->p == 3);
+    CHECK(data->y[0] == -1.0 && data->y[3] == -1.0 && data->bounds.labels_binary);
+    CHECK(pn_rows_open_held(&rows, data, NULL) == PN_OK);
+    CHECK(pn_rows_get(&rows, 1, &count)[0] == -.5 && pn_rows_get(&rows, 2, &count)[1] == .5 && count == 3);
+    pn_rows_close(&rows);
+    CHECK(pn_dataset_need_records(data, "solve.sgd", NULL) == PN_EUNSUPPORTED);
+    pn_dataset_free(data);
+    for (int k = 0; k < 3; k++) { /* a held row, a label of a row that is not held, and where the share begins */
+        write_share(1, 3);
+        read_image(&at);
+        if (k == 0)
+            memcpy(at.bytes + at.layout.offset[PN_ARRAY_DENSE] + 24, &(double){ 3.0 }, sizeof(double));
+        if (k == 1)
+            memcpy(at.bytes + at.layout.offset[PN_ARRAY_LABELS] + 24, &(double){ .5 }, sizeof(double));
+        if (k == 2)
+            at.header.sizes.first = 3;
+        write_image(&at);
+        CHECK(open_status(NULL) == (k == 2 ? PN_EPARSE : PN_EDOMAIN));
     }
 }
 
@@ -278,6 +322,7 @@ int main(void)
     }
     forge_rows();
     forge_sizes();
+    a_share_is_what_it_was();
     change_under_an_open_one();
     places_of_blocks();
     (void)unlink(path);
