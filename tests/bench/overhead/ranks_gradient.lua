@@ -1,9 +1,10 @@
 -- ranks_gradient.lua -- milliseconds of one full gradient on all ranks of mpirun, printed by rank 0: of the wall, the best of
 -- some batches; and of this rank's processor, the mean, which other work on the machine changes little.
+-- RECORDS: how many there are of 100 features, 300000 by default.
 -- Used by: ranks_bench.sh.
 local pn = require "penumbra"
 local ranks = pn.ranks()
-local data = pn.data.synthetic.logistic { n = 300000, p = 100, seed = 3 }
+local data = pn.data.synthetic.logistic { n = tonumber(os.getenv "RECORDS") or 300000, p = 100, seed = 3 }
 local objective = pn.objective { data = data, loss = pn.loss.logistic(), ranks = ranks }
 local theta = pn.vec.zeros(100)
 local BATCHES, GRADIENTS = 6, 25
