@@ -413,8 +413,8 @@ static const pnl_row library_rows[] = {
       "The potential that fits a set, and why: entropy for the simplex, that of 2 dim weights for the l1 ball, powers "
       "for blocks and matrices, weights on the vertices for a polytope; one for each part of a product or a sum, "
       "weighted so that noise costs least; of an image that of the set that is mapped; of an intersection that of one "
-      "of the sets where noise costs less in it; else squared distance.  Scaled and shifted sets get it scaled and "
-      "shifted." },
+      "of the sets, lifted or not, where noise costs less in it; else squared distance.  Scaled and shifted sets get "
+      "it scaled and shifted." },
     { "separable", separable, PNL_FUNCTION, PNL_NOTHING, "pn.potential.separable(psi, {domain={lo, hi}}) -> potential",
       "The sum of psi(t) over the coordinates, for a Lua function of one number that is traced once.  Its strong "
       "convexity is certified by intervals over the domain (all numbers when absent), with respect to the l2 norm." },

@@ -7,7 +7,8 @@
  * the accelerated projected gradient method for half the squared distance of z - x to D, as a function of x in C, with
  * restarts.  The residual w = z - x - y is normal to C at x, so that for v in C + D
  *     <w, v - (x + y)>  <=  h_D(w) - <w, y>,
- * which bounds the squared distance of x + y from the nearest point.
+ * which bounds the squared distance of x + y from the nearest point.  Near the border they start from points farther
+ * out (far_points.c).
  * Depends on: composite.h, upper.h.  Used by: set_algebra.h.
  * Source: Beck & Teboulle (2009); O'Donoghue & Candes (2015) for restarts. */
 #include <float.h>
@@ -22,7 +23,6 @@
 #include "geometry/kernels/upper.h"
 #include "numeric/blas.h"
 
-#define MANY       64 /* coordinates: below, support points take no longer, and come nearer on the boundary */
 #define MOST_TURNS 2000
 #define STILL      (8.0 * DBL_EPSILON) /* of the size: x no longer moves */
 
@@ -201,7 +201,7 @@ pn_status pn_set_sum(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
     set->ops.doc = "C + D = {x + y : x in C, y in D}";
     set->ops.symmetric = a->ops->symmetric && b->ops->symmetric;
     set->ops.support = sum_support;
-    if (a->dim >= MANY && isfinite(pn_set_projection_error(a, 1.0)) && isfinite(pn_set_projection_error(b, 1.0)))
+    if (isfinite(pn_set_projection_error(a, 1.0)) && isfinite(pn_set_projection_error(b, 1.0)))
         set->ops.approach = sum_approach;
     set->ops.radius = sum_radius;
     set->ops.diameter = sum_diameter;

@@ -12,6 +12,10 @@
  * x_C(c - y) need not be in D.  A point of C n D far inside is mixed in until it is, which for a point x^ leaves
  *     Psi(x^) - <c, x^> + F(y) >= 0
  * above the minimum, at most: weak duality.  It ends when that is as small as asked, and ||x^ - x*|| <= sqrt(2 gap/m).
+ *
+ * A potential that is lifted for C, theta = A x + s, has theta in D: F(y) = phi_C(c - A' y) - <y, s> + h_D(y), whose
+ * first terms have the gradient -theta, and constants of Psi are those in the norm of theta.  Points far inside are
+ * then mixed as weights are; such a one is where Psi is least over C, which has to be in D.
  * Depends on: intersection_step.h, set_algebra.h.  Used by: potential.c.
  * Source: Beck & Teboulle (2009); Bauschke & Lewis (2000), Dykstra's algorithm with Bregman projections; O'Donoghue &
  * Candes (2015) for restarts. */
@@ -38,13 +42,15 @@
 typedef struct meet {
     const pn_potential *p;
     const pn_set *set;
-    const double *c; /* [n] */
-    size_t n;
+    const double *c;         /* [m] */
+    size_t n, m;             /* entries of a point of the sets, and of x, which are the same unless lifted */
     pn_set *sets[MOST_SETS]; /* owned; the first has the closed step */
     size_t count;
     double size, modulus, asked;
-    double *room; /* owned; the arrays below */
-    double *x, *linear, *inside, *mixed, *best;
+    double *room;                                        /* owned; the arrays below */
+    double *x, *linear, *inside, *mixed, *best, *pulled; /* [m] */
+    double *theta, *d, *sum;                             /* [n] */
+    double *scratch;
     double *y, *ahead, *next; /* [count - 1][n] */
 } meet;
 
@@ -74,7 +80,21 @@ static pn_status gather(meet *at, const pn_set *set, double factor, const double
     return PN_OK;
 }
 
-/* x[n] = argmin over that set of Psi - <linear, .>; PN_EUNSUPPORTED unless it is a formula. */
+static bool lifted(const meet *at)
+{
+    return at->p->theta_dim > 0;
+}
+
+/* What x stands for. */
+static const double *theta_of(const meet *at, const double *x)
+{
+    if (!lifted(at))
+        return x;
+    pn_potential_theta(at->p, x, at->n, at->theta, at->scratch);
+    return at->theta;
+}
+
+/* x[m] = argmin over that set of Psi - <linear, .>; PN_EUNSUPPORTED unless it is a formula. */
 static pn_status closed_step(const meet *at, const pn_set *set, const double *linear, double *x, pn_err *err)
 {
     const pn_potential_ops *ops = at->p->ops;
@@ -91,7 +111,7 @@ static pn_status find_closed(meet *at, pn_err *err)
         pn_status status = closed_step(at, at->sets[k], at->c, at->x, err);
         pn_set *found = at->sets[k];
 
-        if (status == PN_EUNSUPPORTED)
+        if (status == PN_EUNSUPPORTED || (status == PN_EINVAL && lifted(at)))
             continue;
         at->sets[k] = at->sets[0];
         at->sets[0] = found;
@@ -102,9 +122,11 @@ static pn_status find_closed(meet *at, pn_err *err)
 
 static pn_status all_contain(const meet *at, const double *x, bool *inside, pn_err *err)
 {
+    const double *theta = theta_of(at, x);
+
     *inside = true;
     for (size_t k = 1; k < at->count && *inside; k++)
-        PN_TRY(at->sets[k]->ops->contains(at->sets[k], x, INSIDE * at->size, inside, err));
+        PN_TRY(at->sets[k]->ops->contains(at->sets[k], theta, INSIDE * at->size, inside, err));
     return PN_OK;
 }
 
@@ -126,23 +148,26 @@ static double *take(double **room, size_t count)
 /* R of the potential's norm; what is asked of the gap. */
 static pn_status open_meet(meet *at, const pn_potential *p, const pn_set *set, const double *c, pn_err *err)
 {
-    size_t n = set->dim, all;
+    size_t n = set->dim, m = p->theta_dim ? p->dim : n, all;
     double R = 1.0, *room;
 
-    *at = (meet){ .p = p, .set = set, .c = c, .n = n, .size = set->ops->radius(set, PN_L2) };
-    if (p->theta_dim)
-        return PN_EUNSUPPORTED;
+    *at = (meet){ .p = p, .set = set, .c = c, .n = n, .m = m, .size = set->ops->radius(set, PN_L2) };
     PN_TRY(gather(at, set, 1.0, NULL, err));
     if (at->count < 2)
         return PN_EUNSUPPORTED;
     all = (at->count - 1) * n;
-    at->room = room = pn_calloc(5 * n + 3 * all, sizeof *room);
+    at->room = room = pn_calloc(6 * m + 3 * n + p->room + 3 * all, sizeof *room);
     PN_TRY(pn_made(room, err, "mirror step: out of memory"));
-    at->x = take(&room, n);
-    at->linear = take(&room, n);
-    at->inside = take(&room, n);
-    at->mixed = take(&room, n);
-    at->best = take(&room, n);
+    at->x = take(&room, m);
+    at->linear = take(&room, m);
+    at->inside = take(&room, m);
+    at->mixed = take(&room, m);
+    at->best = take(&room, m);
+    at->pulled = take(&room, m);
+    at->theta = take(&room, n);
+    at->d = take(&room, n);
+    at->sum = take(&room, n);
+    at->scratch = take(&room, p->room);
     at->y = take(&room, all);
     at->ahead = take(&room, all);
     at->next = take(&room, all);
@@ -213,7 +238,7 @@ static bool has_slab(const meet *at)
     const double *normal;
     double lower, upper;
 
-    return at->count == 2 && pn_set_slab_bounds(at->sets[1], &normal, &lower, &upper);
+    return at->count == 2 && !lifted(at) && pn_set_slab_bounds(at->sets[1], &normal, &lower, &upper);
 }
 
 /* at->x is the step over the first set.  *done: whether at->x is now that over both. */
@@ -239,26 +264,32 @@ static pn_status slab_step(meet *at, bool *done, pn_err *err)
 
 /* ---- the dual ---- */
 
-/* at->x <- x_C(c - sum y), and phi_C there. */
+/* at->x <- x_C(c - A' sum y), and phi_C there, less <sum y, s>. */
 static pn_status step_at(meet *at, const double *y, double *phi, pn_err *err)
 {
     double value = NAN;
 
-    memcpy(at->linear, at->c, at->n * sizeof *at->linear);
+    memcpy(at->linear, at->c, at->m * sizeof *at->linear);
+    memset(at->sum, 0, at->n * sizeof *at->sum);
     for (size_t k = 0; k + 1 < at->count; k++)
-        pn_axpy(at->n, -1.0, y + k * at->n, at->linear);
+        pn_axpy(at->n, 1.0, y + k * at->n, at->sum);
+    pn_potential_pull(at->p, at->sum, at->n, at->pulled, at->scratch);
+    pn_axpy(at->m, -1.0, at->pulled, at->linear);
     PN_TRY(closed_step(at, at->sets[0], at->linear, at->x, err));
     if (!phi)
         return PN_OK;
-    PN_TRY(at->p->ops->value(at->p, at->x, at->n, &value, err));
-    *phi = pn_dot(at->n, at->linear, at->x) - value;
+    PN_TRY(at->p->ops->value(at->p, at->x, at->m, &value, err));
+    *phi = lifted(at) ? pn_dot(at->m, at->c, at->x) - pn_dot(at->n, at->sum, theta_of(at, at->x))
+                      : pn_dot(at->m, at->linear, at->x);
+    *phi -= value;
     return PN_OK;
 }
 
 /* next <- the proximal step from `ahead` along at->x; *h = the sum of h_D there. */
 static pn_status proximal_step(meet *at, double *h, pn_err *err)
 {
-    double s = at->modulus / (double)(at->count - 1), *d = at->mixed;
+    double s = at->modulus / (double)(at->count - 1), *d = at->d;
+    const double *theta = theta_of(at, at->x);
 
     *h = 0.0;
     for (size_t k = 1; k < at->count; k++) {
@@ -266,7 +297,7 @@ static pn_status proximal_step(meet *at, double *h, pn_err *err)
         double *to = at->next + (k - 1) * at->n;
 
         for (size_t j = 0; j < at->n; j++)
-            d[j] = from[j] / s + at->x[j];
+            d[j] = from[j] / s + theta[j];
         for (size_t j = 0; j < at->n; j++)
             to[j] = s * d[j];
         PN_TRY(pn_set_project(at->sets[k], d, at->n, err));
@@ -282,7 +313,7 @@ static pn_status mix(meet *at, bool *inside, pn_err *err)
     double low = 0.0, high = 1.0, t = 0.0;
 
     for (int k = 0; k <= HALVINGS + 1; k++) {
-        pn_mix(at->n, t, at->inside, at->x, at->mixed);
+        pn_mix(at->m, t, at->inside, at->x, at->mixed);
         PN_TRY(all_contain(at, at->mixed, inside, err));
         if ((t == 0.0 && *inside) || k == HALVINGS + 1)
             return PN_OK;
@@ -300,12 +331,12 @@ static pn_status judge(meet *at, double F, double *gap, pn_err *err)
 {
     double value = INFINITY, mixed;
 
-    PN_TRY(at->p->ops->value(at->p, at->mixed, at->n, &value, err));
-    mixed = value - pn_dot(at->n, at->c, at->mixed) + F;
+    PN_TRY(at->p->ops->value(at->p, at->mixed, at->m, &value, err));
+    mixed = value - pn_dot(at->m, at->c, at->mixed) + F;
     if (!(mixed < *gap))
         return PN_OK;
     *gap = fmax(mixed, 0.0);
-    memcpy(at->best, at->mixed, at->n * sizeof *at->best);
+    memcpy(at->best, at->mixed, at->m * sizeof *at->best);
     return PN_OK;
 }
 
@@ -318,7 +349,7 @@ static pn_status look(meet *at, double F, bool project, double *gap, pn_err *err
     PN_TRY(mix(at, &inside, err));
     if (inside)
         PN_TRY(judge(at, F, gap, err));
-    if (*gap <= at->asked || !project)
+    if (*gap <= at->asked || !project || lifted(at)) /* no projection has weights */
         return PN_OK;
     memcpy(at->mixed, at->x, at->n * sizeof *at->mixed);
     PN_TRY(pn_set_project(at->set, at->mixed, at->n, err));
@@ -359,8 +390,7 @@ static pn_status run(meet *at, size_t most, size_t *rounds, double *gap, pn_err 
             continue;
         }
         F = phi + h;
-        for (size_t k = 0; k + 1 < at->count; k++)
-            h -= pn_dot(at->n, at->next + k * at->n, at->x);
+        h -= pn_dot(at->n, at->sum, theta_of(at, at->x)); /* sum: of next */
         if (fabs(h) <= at->asked || last)
             PN_TRY(look(at, F, last || *rounds % PROJECT_EVERY == 0, gap, err));
         look_ahead(at, &theta);
@@ -368,32 +398,51 @@ static pn_status run(meet *at, size_t most, size_t *rounds, double *gap, pn_err 
     return PN_OK;
 }
 
+/* at->inside <- the center, or where Psi is least over the first set. */
+static pn_status find_inside(meet *at, pn_err *err)
+{
+    bool inside = false;
+
+    if (!lifted(at)) {
+        at->set->ops->center(at->set, at->inside);
+        return PN_OK;
+    }
+    memset(at->linear, 0, at->m * sizeof *at->linear);
+    PN_TRY(closed_step(at, at->sets[0], at->linear, at->inside, err));
+    PN_TRY(all_contain(at, at->inside, &inside, err));
+    return inside ? PN_OK
+                  : pn_fail(err, PN_EUNSUPPORTED,
+                            "mirror step: the potential %s is least at a point of %s that is not in the sets which "
+                            "this meets",
+                            at->p->ops->name, at->sets[0]->ops->name);
+}
+
 /* at->x is the step over the first set. */
 static pn_status dual(meet *at, double *y, pn_step_limit *limit, pn_err *err)
 {
     double value = 0.0, scale, gap = INFINITY;
+    bool warm = limit && limit->warm && at->m >= at->n;
     size_t most = limit ? PN_STEP_ROUNDS : UNLIMITED * PN_STEP_ROUNDS, rounds = 0;
 
-    PN_TRY(at->p->ops->value(at->p, at->x, at->n, &value, err));
-    scale = fabs(value) + fabs(pn_dot(at->n, at->c, at->x));
+    PN_TRY(at->p->ops->value(at->p, at->x, at->m, &value, err));
+    scale = fabs(value) + fabs(pn_dot(at->m, at->c, at->x));
     at->asked = fmax(limit ? limit->gap : TOLERANCE * scale, 10.0 * ROUNDING * scale);
-    at->set->ops->center(at->set, at->inside);
-    if (limit && limit->warm)
+    PN_TRY(find_inside(at, err));
+    if (warm)
         memcpy(at->y, limit->warm, at->n * sizeof *at->y);
     PN_TRY(run(at, most, &rounds, &gap, err));
     if (!limit && !(gap <= ACCEPTED * scale))
         return pn_fail(err, PN_ENUMERIC, "mirror step: the gap is not below %g of its terms after %zu rounds", ACCEPTED,
                        rounds);
-    memcpy(y, at->best, at->n * sizeof *y);
+    memcpy(y, at->best, at->m * sizeof *y);
     if (limit) {
         limit->rounds = rounds;
         limit->reached = gap <= at->asked ? 0.0 : gap;
-        if (limit->warm) {
-            memcpy(limit->warm, at->y, at->n * sizeof *limit->warm);
-            for (size_t k = 1; k + 1 < at->count; k++)
-                pn_axpy(at->n, 1.0, at->y + k * at->n, limit->warm);
-        }
     }
+    if (warm)
+        memcpy(limit->warm, at->y, at->n * sizeof *limit->warm);
+    for (size_t k = 1; warm && k + 1 < at->count; k++)
+        pn_axpy(at->n, 1.0, at->y + k * at->n, limit->warm);
     return PN_OK;
 }
 
@@ -421,7 +470,7 @@ pn_status pn_intersection_step(const pn_potential *p, const pn_set *set, const d
     if (status == PN_OK && !done)
         status = slab_step(&at, &done, err);
     if (status == PN_OK && done) {
-        memcpy(y, at.x, at.n * sizeof *y);
+        memcpy(y, at.x, at.m * sizeof *y);
         if (limit)
             limit->rounds = has_slab(&at) ? 0 : 1;
     }

@@ -5,6 +5,9 @@
 
 #include "geometry/potentials/potential.h"
 
+/* A potential that is lifted for one of the sets has points of its own here, too; where it is least over that set has
+ * to be in the others. */
+
 /**
  * As pn_potential_step_within, for an intersection, scaled and shifted as may be: one root where a halfspace, slab or
  * hyperplane is all there is besides the set with the closed step, else pn_dual_step.

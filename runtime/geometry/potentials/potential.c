@@ -190,12 +190,24 @@ static pn_status check_set(const pn_potential *p, const char *door, const pn_set
     return PN_OK;
 }
 
+/* Of sets that meet, scaled and shifted as may be? */
+static bool meets(const pn_set *set)
+{
+    const pn_set *parts[2];
+    const double *shift;
+    double factor;
+
+    return pn_set_intersection_parts(pn_set_unwrap(set, &factor, &shift), &parts[0], &parts[1]);
+}
+
 /* The row's own step, or else the numeric one; c has been checked for the set. */
 static pn_status step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_step_limit *limit,
                       pn_err *err)
 {
     pn_status status = PN_EUNSUPPORTED;
 
+    if (p->theta_dim && meets(set)) /* it is for one of the sets, and may refuse this one */
+        return pn_intersection_step(p, set, c, y, limit, err);
     if (p->ops->step_within)
         status = p->ops->step_within(p, set, c, y, limit, err);
     else if (p->ops->step)
@@ -353,14 +365,20 @@ static pn_status least_of_parts(bound_over bound, const pn_potential *p, const p
                                 pn_err *err)
 {
     const pn_set *parts[2];
+    const double *shift;
+    double factor;
 
     *most = INFINITY;
-    if (p->theta_dim || !pn_set_intersection_parts(set, &parts[0], &parts[1]))
+    if (!pn_set_intersection_parts(pn_set_unwrap(set, &factor, &shift), &parts[0], &parts[1]))
         return PN_OK;
     for (int k = 0; k < 2; k++) {
         double one = INFINITY;
-        pn_status status = bound(p, parts[k], A, &one, err);
+        pn_set *part = NULL;
+        pn_status status = pn_set_moved(&part, parts[k], factor, shift, err);
 
+        if (status == PN_OK)
+            status = bound(p, part, A, &one, err);
+        pn_set_free(part);
         if (status != PN_OK && status != PN_EUNSUPPORTED && status != PN_EINVAL && status != PN_EDOMAIN)
             return status;
         *most = fmin(*most, status == PN_OK ? one : INFINITY);

@@ -92,7 +92,8 @@ pn_status pn_potential_bregman(const pn_potential *p, const double *a, const dou
  * y = argmin over C of Psi(y) - <c, y>: the row's own step, that of an intersection by a root or on the dual
  * (intersection_step.c), or else the numeric one (numeric_step.c): accelerated
  * projected gradient with backtracking until the Frank-Wolfe gap is below 1e-9 of the scale of the terms
- * (C by pn_set_project).  For a lifted potential C must be the set that it was made for.
+ * (C by pn_set_project).  For a lifted potential C must be the set that it was made for, or what
+ * others leave of it.
  * Errors: PN_EDIM; PN_EUNSUPPORTED when neither works (says what is missing); PN_ENUMERIC when it does not converge;
  * what a callback returns.
  */

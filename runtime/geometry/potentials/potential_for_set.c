@@ -1,6 +1,7 @@
 /* potential_for_set.c -- which potential fits a set.  Each rule is a row: the set's name, the potential's, and how the
  * options of the one come from the other.  Depends on: potential.h.  Used by: solvers, bindings.
  * Spec: geometry.md section 3. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
 
 #define MOST_OPTIONS 8
 #define MOST_LIFTED  1e7 /* numbers in the list of vertices of a polytope that is lifted without being asked to */
+
+/* How far a point has to be from the border of a set, of its l2 radius, to be well inside. */
+#define INNER 1e-3
 
 /* Projections are cheaper than other steps: the Euclidean potential may cost that much more. */
 #define TIE 1.05
@@ -179,37 +183,89 @@ static pn_status take_cheaper(pn_potential **best, double *cost, pn_potential *o
     return status;
 }
 
+/* Is a ball about x in the set?  Of l1 radius r, as its vertices are. */
+static pn_status is_well_inside(const pn_set *set, const double *x, double r, double *scratch, bool *inside,
+                                pn_err *err)
+{
+    *inside = true;
+    memcpy(scratch, x, set->dim * sizeof *x);
+    for (size_t k = 0; k < 2 * set->dim && *inside; k++) {
+        scratch[k / 2] = x[k / 2] + (k % 2 ? r : -r);
+        PN_TRY(set->ops->contains(set, scratch, 0.0, inside, err));
+        scratch[k / 2] = x[k / 2];
+    }
+    return PN_OK;
+}
+
+/* Can steps over C n D be made from those of C in a lifted potential?  These have to be formulas, and the point of C
+ * where it is least well inside of D (intersection_step.c). */
+static pn_status serves(const pn_potential *p, const pn_set *C, const pn_set *D, bool *fits, pn_err *err)
+{
+    pn_step_limit limit = { .gap = DBL_MAX };
+    size_t n = C->dim;
+    double *x;
+    pn_status status;
+
+    *fits = true;
+    if (!p->theta_dim)
+        return PN_OK;
+    PN_TRY(pn_new_zeroed(&x, p->dim + 2 * n + p->room, err, "potential.for_set: out of memory"));
+    status = pn_potential_step_within(p, C, x, x, &limit, err);
+    if (status == PN_OK)
+        pn_potential_theta(p, x, n, x + p->dim, x + p->dim + 2 * n);
+    if (status == PN_OK && limit.rounds == 0)
+        status = is_well_inside(D, x + p->dim, INNER * D->ops->radius(D, PN_L2), x + p->dim + n, fits, err);
+    *fits = *fits && limit.rounds == 0;
+    pn_free(x);
+    return status;
+}
+
+/* The potential of C, where it serves C n D, to *best if noise costs less in it. */
+static pn_status try_part(pn_potential **best, double *cost, pn_set *C, const pn_set *D, const pn_set *both, pn_mat A,
+                          pn_err *err)
+{
+    pn_potential *one = NULL;
+    const char *unused;
+    bool fits = false;
+    pn_status status = choose(&one, C, A, false, &unused, err);
+
+    if (status == PN_OK && strcmp(one->ops->name, "euclidean") != 0)
+        status = serves(one, C, D, &fits, err);
+    if (status == PN_OK && fits)
+        return take_cheaper(best, cost, one, 1.0, both, A, err);
+    pn_potential_free(one);
+    return status;
+}
+
 /* Of C n D the potential of C, of D, or the Euclidean one: ranges and traces of the whole are at most those over either
  * set.  NULL: neither set has one of its own. */
 static pn_status of_intersection(pn_potential **out, pn_set *set, pn_mat A, const char **why, pn_err *err)
 {
     const pn_set *parts[2];
-    pn_potential *one = NULL;
-    double cost = INFINITY;
+    const double *shift;
+    double cost = INFINITY, factor;
+    pn_set *moved[2] = { NULL, NULL };
+    pn_potential *euclidean = NULL;
     pn_status status = PN_OK;
 
     *out = NULL;
-    if (!pn_set_intersection_parts(set, &parts[0], &parts[1]))
+    if (!pn_set_intersection_parts(pn_set_unwrap(set, &factor, &shift), &parts[0], &parts[1]))
         return PN_OK;
-    for (int k = 0; k < 2 && status == PN_OK; k++) {
-        const char *unused;
-
-        status = choose(&one, (pn_set *)parts[k], A, false, &unused, err);
-        if (status == PN_OK && !one->theta_dim && strcmp(one->ops->name, "euclidean") != 0)
-            status = take_cheaper(out, &cost, one, 1.0, set, A, err);
-        else
-            pn_potential_free(one);
-        one = NULL;
-    }
+    for (int k = 0; k < 2 && status == PN_OK; k++)
+        status = pn_set_moved(&moved[k], parts[k], factor, shift, err);
+    for (int k = 0; k < 2 && status == PN_OK; k++)
+        status = try_part(out, &cost, moved[k], moved[1 - k], set, A, err);
     if (status == PN_OK && *out)
-        status = about_center(&one, set, err);
-    if (one)
-        status = take_cheaper(out, &cost, one, TIE, set, A, err);
+        status = about_center(&euclidean, set, err);
+    if (euclidean)
+        status = take_cheaper(out, &cost, euclidean, TIE, set, A, err);
     *why = "of the potentials of the sets that meet and the Euclidean one, that in which noise costs least";
     if (status != PN_OK) {
         pn_potential_free(*out);
         *out = NULL;
     }
+    pn_set_free(moved[0]);
+    pn_set_free(moved[1]);
     return status;
 }
 

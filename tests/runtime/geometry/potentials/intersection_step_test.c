@@ -258,6 +258,68 @@ static void test_dual(void)
     pn_set_free(set);
 }
 
+enum { FEW = 12 };
+
+/* The weights on the vertices of a polytope whose mean is in another set: of the vertices +-e_j of the l1 ball Psi of
+ * the weights at their least is the signed entropy, which has exact steps over a box.  For each gap the step is as near
+ * as that in Psi, hence the points as sqrt(2 gap) in l1. */
+static void check_lifted(pn_set *other, double factor, const double *shift)
+{
+    static double vertices[2 * FEW * FEW];
+    pn_set *corners, *plain, *set = NULL, *own = NULL, *exact;
+    pn_potential *p, *q = signed_entropy(FEW);
+    double c[FEW], u[2 * FEW], a[2 * FEW], x[FEW], y[FEW], back[FEW], least, value = NAN, along;
+    pn_err err;
+
+    for (size_t i = 0; i < 2 * FEW; i++)
+        vertices[i * FEW + i % FEW] = i < FEW ? 1.0 : -1.0;
+    corners = new_set("polytope", (pn_arg[1]){ { .given = true, .matrix = { vertices, 2 * FEW, FEW } } });
+    CHECK(pn_set_moved(&own, corners, factor, shift, &err) == PN_OK);
+    p = new_potential("polytope", (pn_arg[1]){ { .given = true, .object = own } });
+    exact = meet(l1(FEW, 1.0), pn_set_keep(other));
+    plain = meet(other, corners);
+    CHECK(pn_set_moved(&set, plain, factor, shift, &err) == PN_OK);
+    for (unsigned seed = 1; seed <= 12; seed++) {
+        pn_step_limit limit = { .gap = pow(10.0, -(double)(seed % 4) - 4.0) };
+        bool inside = false;
+
+        fill(c, FEW, seed <= 6 ? 2.0 : 10.0, seed);
+        CHECK(pn_potential_step(q, exact, c, x, &err) == PN_OK);
+        least = height(q, c, x, FEW);
+        for (size_t j = 0; j < FEW; j++)
+            back[j] = c[j] / factor;
+        pn_potential_pull(p, back, FEW, u, NULL);
+        CHECK(pn_potential_step_within(p, set, u, a, &limit, &err) == PN_OK && limit.reached == 0.0);
+        pn_potential_theta(p, a, FEW, y, NULL);
+        CHECK(pn_set_contains(set, y, FEW, 1e-11, &inside, &err) == PN_OK && inside);
+        CHECK(pn_potential_value(p, a, 2 * FEW, &value, &err) == PN_OK);
+        along = 0.0;
+        for (size_t j = 0; j < FEW; j++) {
+            y[j] = (y[j] - (shift ? shift[j] : 0.0)) / factor;
+            along += c[j] * y[j];
+        }
+        if (!CHECK(value - along - least <= limit.gap + 1e-11 && value - along - least >= -1e-9))
+            (void)fprintf(stderr, "    seed %u: %g above\n", seed, value - along - least);
+        CHECK(distance(x, y, FEW) <= sqrt(2.0 * limit.gap) + 1e-6);
+    }
+    pn_potential_free(p);
+    pn_potential_free(q);
+    pn_set_free(exact);
+    pn_set_free(plain);
+    pn_set_free(own);
+    pn_set_free(set);
+}
+
+static void test_lifted(void)
+{
+    double shift[FEW];
+
+    fill(shift, FEW, 1.0, 5);
+    check_lifted(cube(FEW, 0.2), 1.0, NULL);
+    check_lifted(cube(FEW, 0.2), -2.0, shift);
+    check_lifted(new_set("l2_ball", (pn_arg[3]){ COUNT(FEW), REAL(0.5), NONE }), 1.0, NULL);
+}
+
 /* Steps are stopped, end after PN_STEP_ROUNDS rounds, and say so. */
 static void test_limits(void)
 {
@@ -292,6 +354,7 @@ int main(void)
     test_extremes();
     test_slabs();
     test_dual();
+    test_lifted();
     test_limits();
     return check_summary();
 }

@@ -39,6 +39,8 @@ local function cases(p)
     {"an image of an l2 ball", pn.set.l2_ball {dim = p // 2, radius = 0.1}:image(M)},
     {"a moved image of blocks x l2",
       blocks:product(pn.set.l2_ball {dim = p - p // 2, radius = 0.5}):image(eye) + pn.vec.ones(p) / p},
+    {"a moved image n l2", (pn.set.l2_ball {dim = p // 2, radius = 0.1}:image(M) + pn.vec.ones(p) / p):intersect(0.5 * l2)},
+    {"(l1 + l2) n box", (l1 + 0.1 * l2):intersect(pn.set.linf_ball {dim = p, radius = 0.4})},
     {"l1 n box", l1:intersect(box)}, {"l2 n box", l2:intersect(box)}, {"l1 n l2", l1:intersect(0.5 * l2)},
     {"simplex n halfspace", pn.set.simplex {dim = p}:intersect(half)}, {"simplex x l2", pn.set.simplex {dim = p}:product(l2)},
     {"l1 + l2", l1 + l2}, {"a moved intersection", 2 * l1:intersect(box) + pn.vec.ones(p) / p},
@@ -105,6 +107,42 @@ describe("over sets made of sets, with default options,", function()
     assert.matches("euclidean", chosen(ball(100, 0.03)).lines.potential, 1, true)
     local capped = pn.set.simplex {dim = 50}:intersect(pn.set.linf_ball {dim = 50, radius = 0.2})
     assert.matches("entropy", chosen(capped).lines.potential)
+  end)
+
+  it("plans take lifted potentials over what another set leaves, where noise costs less in them", function()
+    local p = 60
+    local l1, box = pn.set.l1_ball {dim = p}, pn.set.linf_ball {dim = p, radius = 0.2}
+    local sum = l1 + pn.set.l2_ball {dim = p, radius = 0.1}
+    local plan = pn.solve.mirror_descent.plan(objective(300, sum:intersect(box)), {rho = 1})
+    assert.matches("sum%(.*signed_entropy", plan.lines.potential)
+    local D2, K = plan.lines["range D2"], plan.lines["noise trace K"]
+    assert.is_near(math.sqrt(2 * math.log(2 * p)) + 0.1 * math.sqrt(p), math.sqrt(2 * D2 * K), 1e-9)
+    assert.is_number(plan.bound)
+    local vertices, rng = {}, pn.rng.seeded(4)
+    for i = 1, p do
+      local v = pn.vec.normal(p, rng)
+      vertices[i], vertices[p + i] = (v / v:norm()):table(), (-1 / v:norm() * v):table()
+    end
+    local polytope = pn.set.polytope {vertices = vertices}
+    local meeting = polytope:intersect(box)
+    plan = pn.solve.mirror_descent.plan(objective(300, meeting), {rho = 1})
+    assert.matches("polytope%(entropy of 120 weights", plan.lines.potential)
+    assert.is_near(math.log(2 * p), plan.lines["range D2"], 1e-9)
+    assert.is_near(1, plan.lines["noise trace K"], 1e-9)
+    for _, budget in ipairs {{privacy = false}, {rho = 1, rng = pn.rng.seeded(1)}} do
+      budget.iterations = 30
+      assert.is_true(meeting:contains(pn.solve.mirror_descent(objective(300, meeting), budget).theta, 1e-9))
+    end
+    local small = pn.solve.mirror_descent.plan(objective(300, polytope:intersect(0.1 * box)), {rho = 1})
+    assert.matches("euclidean", small.lines.potential)
+    -- the polytope's weights are equal at the origin, at the border of this halfspace
+    local half = pn.set.halfspace {normal = pn.vec.ones(p), offset = 0}
+    assert.matches("euclidean", pn.potential.for_set(polytope:intersect(half)).name)
+    local beyond = pn.set.halfspace {normal = pn.vec.ones(p), offset = -0.1}
+    local P = pn.potential.polytope {set = polytope}
+    local ok, message = pcall(P.mirror_step, P, pn.vec.ones(120) / 120, pn.vec.zeros(120), 1, polytope:intersect(beyond))
+    assert.is_false(ok)
+    assert.matches("is least at a point of polytope that is not in the sets which this meets", message, 1, true)
   end)
 
   it("steps that do not come as near as asked are counted, and end in the set all the same", function()
