@@ -269,6 +269,25 @@ describe("the potential of an image", function()
     assert.is_near(0, pn.solve.mirror_descent(obj, {privacy = false, iterations = 5}).theta:norm(), 1e-12)
   end)
 
+  -- Over {x in the ball : |A x + s| <= 1/2} the step from the origin along -c is the point nearest to c: <c - x, v - x> <= 0.
+  it("steps over what another set leaves of a moved image", function()
+    local A, s, rng = matrix(9, 12, 5), pn.vec.linspace(-0.1, 0.2, 9), pn.rng.seeded(2)
+    local inner = pn.set.l2_ball {dim = 12, radius = 0.3}
+    local moved = inner:image(A) + s
+    local C, P = moved:intersect(pn.set.l2_ball {dim = 9, radius = 0.5}), pn.potential.for_set(moved)
+    assert.equal("image", P.name)
+    local start, c = P:start(C), pn.vec.linspace(-3, 2, 12)
+    local x = P:mirror_step(start, -1 * c, 1, C)
+    assert.is_near(0.5, P:theta(x):norm(), 1e-6)
+    assert.is_true(C:contains(P:theta(x), 1e-9) and inner:contains(x, 1e-12))
+    for _ = 1, 300 do
+      local v = 0.3 * pn.vec.normal(12, rng)
+      v = inner:project(v + x)
+      while P:theta(v):norm() > 0.5 do v = 0.9 * v end
+      assert.is_true((c - x):dot(v - x) <= 1e-6, (c - x):dot(v - x))
+    end
+  end)
+
   it("refuses images of other sets, and other images", function()
     local A = matrix(3, 4, 1)
     local P = pn.potential.for_set(pn.set.l2_ball {dim = 4}:image(A))

@@ -39,7 +39,6 @@ local function cases(p)
     {"an image of an l2 ball", pn.set.l2_ball {dim = p // 2, radius = 0.1}:image(M)},
     {"a moved image of blocks x l2",
       blocks:product(pn.set.l2_ball {dim = p - p // 2, radius = 0.5}):image(eye) + pn.vec.ones(p) / p},
-    {"a moved image n l2", (pn.set.l2_ball {dim = p // 2, radius = 0.1}:image(M) + pn.vec.ones(p) / p):intersect(0.5 * l2)},
     {"(l1 + l2) n box", (l1 + 0.1 * l2):intersect(pn.set.linf_ball {dim = p, radius = 0.4})},
     {"l1 n box", l1:intersect(box)}, {"l2 n box", l2:intersect(box)}, {"l1 n l2", l1:intersect(0.5 * l2)},
     {"simplex n halfspace", pn.set.simplex {dim = p}:intersect(half)}, {"simplex x l2", pn.set.simplex {dim = p}:product(l2)},
