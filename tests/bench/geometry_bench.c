@@ -1,5 +1,6 @@
 /* geometry_bench.c -- the set operations of one Frank-Wolfe or projected step at 10^6 coordinates, beside a copy of the
- * vector, projections at 10^7, and a block of the logistic loss beside its sigmoids.  A projection works in place: what
+ * vector, projections at 10^7, one near the border of a sum beside one far from it, and a block of the logistic loss
+ * beside its sigmoids.  A projection works in place: what
  * is timed is a copy and then the projection, so its limit is one more than the share of the projection.
  * Depends on: geometry/convex/set.h, objective/losses/loss.h, core/alloc.h, bench.h.
  * Run with `make bench`. */
@@ -128,6 +129,49 @@ static int bench_projections(void)
     return over;
 }
 
+/* ---- a sum that is projected on by turns: near the border, beside far from it ---- */
+
+#define SUM_DIM 1000
+
+typedef struct sum_point {
+    pn_set *sum;
+    double at[SUM_DIM], to[SUM_DIM];
+} sum_point;
+
+static void project_on_sum(void *self)
+{
+    sum_point *of = self;
+
+    memcpy(of->to, of->at, sizeof of->to);
+    if (pn_set_project(of->sum, of->to, SUM_DIM, NULL) != PN_OK)
+        exit(1);
+}
+
+static int bench_sum(void)
+{
+    static sum_point near, far;
+    pn_arg dim = { .given = true, .count = SUM_DIM }, one = { .given = true, .real = 1.0 }, none = { .given = false };
+    pn_set *parts[2] = { NULL, NULL };
+    int over;
+
+    if (pn_set_from_args(&parts[0], "l1_ball", (pn_arg[3]){ dim, one, none }, NULL) != PN_OK ||
+        pn_set_from_args(&parts[1], "l2_ball", (pn_arg[3]){ dim, one, none }, NULL) != PN_OK ||
+        pn_set_sum(&near.sum, parts[0], parts[1], NULL) != PN_OK ||
+        pn_set_support(near.sum, g, SUM_DIM, NULL, near.at, NULL) != PN_OK)
+        return 1;
+    far.sum = near.sum;
+    for (size_t j = 0; j < SUM_DIM; j++) {
+        far.at[j] = 3.0 * near.at[j];
+        near.at[j] *= 1.0 + 1e-6;
+    }
+    over = bench_line("l1_ball + l2_ball, p = 1000, projection from 1e-6 beyond the border / from 3 sizes",
+                      project_on_sum, &near, project_on_sum, &far, 21, 2000.0);
+    pn_set_free(near.sum);
+    pn_set_free(parts[0]);
+    pn_set_free(parts[1]);
+    return over;
+}
+
 int main(void)
 {
     pn_arg args[3] = { { .given = true, .count = DIM }, { .given = true, .real = 10.0 }, { .given = false } };
@@ -146,6 +190,7 @@ int main(void)
     bench_line("l1_ball support / copy", support, NULL, copy, NULL, 21, 0.0);
     bench_line("l1_ball projection / copy", project, NULL, copy, NULL, 21, 0.0);
     over = bench_projections();
+    over += bench_sum();
     bench_line("logistic slopes / sigmoids", slopes, NULL, sigmoids, NULL, 21, 0.0);
     pn_set_free(ball);
     pn_loss_free(loss);
