@@ -1,7 +1,7 @@
 /* geometry_bench.c -- the set operations of one Frank-Wolfe or projected step at 10^6 coordinates, beside a copy of the
  * vector, projections at 10^7, one near the border of a sum beside one far from it, and a block of the logistic loss
- * beside its sigmoids.  A projection works in place: what
- * is timed is a copy and then the projection, so its limit is one more than the share of the projection.
+ * beside its sigmoids.  A projection works in place: what is timed is a copy and then the projection, so its limit is
+ * one more than the share of the projection.
  * Depends on: geometry/convex/set.h, objective/losses/loss.h, core/alloc.h, bench.h.
  * Run with `make bench`. */
 #include <string.h>
