@@ -215,8 +215,8 @@ static const pnl_row data_functions[] = {
       "every row and label must be within the bounds that the file calls enforced.  A file that was cut or changed is "
       "refused then, and before each later pass; one that is cut during a pass ends the process.  What is made of such "
       "a data set (clip_rows, float32, take) is on disk, too, until nobody has it.  A rank's share (d:share(ranks), "
-      "pn.data.npy with ranks=) makes a file of that share: one for each rank, on machines of their own.  The file holds "
-      "the records themselves, for this kind of machine: its mode is 0600." },
+      "pn.data.npy with ranks=) makes a file of that share: one for each rank, on machines of their own.  The file "
+      "holds the records themselves, for this kind of machine: its mode is 0600." },
     { "from", from_values, PNL_FUNCTION, PNL_NOTHING, "pn.data.from(X, y) -> data",
       "A data set of copies: X a pn.mat, a pn.sparse or a table of rows, n x p; y n labels (pn.vec or table).  Finite "
       "numbers only.  Labels that are all -1 or 1 count as enforced." },

@@ -170,9 +170,9 @@ static bool affordable(const pn_request *request, pn_event *event, size_t charge
     return pn_event_epsilon(event, charges, request->delta, NULL) <= request->epsilon;
 }
 
-/* Equal parts of rho, a little less than all of it: tails and rounding want their share of every charge.  Where epsilon is
- * in the hundreds the tails of drawn noise stop the search: no smaller noise has a finite price, and rho ends far below the
- * one that was asked for. */
+/* Equal parts of rho, a little less than all of it: tails and rounding want their share of every charge.  Where epsilon
+ * is in the hundreds the tails of drawn noise stop the search: no smaller noise has a finite price, and rho ends far
+ * below the one that was asked for. */
 static pn_status design_by_rho(pn_question *self, const pn_request *request, double rho, const char *owner, pn_err *err)
 {
     size_t passes = self->slices.passes;

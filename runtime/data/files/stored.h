@@ -1,8 +1,8 @@
 /* stored.h -- a data set as a file that is mapped, not read into memory: records may be more than memory holds.
  *
- * The file holds what struct pn_dataset does, or the share of it that a rank keeps: a header, then the arrays as they are used (layout.h), then a check sum
- * (XXH3, 128 bits) of each PN_STORED_BLOCK bytes of each array.  It is made for the machine it is read on: byte order
- * and sizes are that machine's, and a file of another kind is refused.
+ * The file holds what struct pn_dataset does, or the share of it that a rank keeps: a header, then the arrays as they
+ * are used (layout.h), then a check sum (XXH3, 128 bits) of each PN_STORED_BLOCK bytes of each array.  It is made for
+ * the machine it is read on: byte order and sizes are that machine's, and a file of another kind is refused.
  *
  * Whoever opens one relies on nothing that the header says of the records.  One reading compares every check sum and
  * looks at every number: that entries and labels are finite, sparse rows in order, and every row and label within the
@@ -49,7 +49,8 @@ pn_status pn_stored_sum(pn_content *out, const void *bytes, size_t count, pn_err
 pn_status pn_stored_header_sum(pn_content *out, const pn_stored_header *header, pn_err *err);
 
 /** Whether all that the header calls enforced holds for the records first .. end - 1 of `rows`, and their numbers are
- *  finite and in order, where they are held; csr.start has been checked.  Errors: PN_EDOMAIN with the record's number, but no value. */
+ *  finite and in order, where they are held; csr.start has been checked.  Errors: PN_EDOMAIN with the record's number,
+ *  but no value. */
 pn_status pn_stored_check_rows(const pn_rows *rows, size_t first, size_t end, pn_err *err);
 
 #endif

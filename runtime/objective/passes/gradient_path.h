@@ -1,5 +1,5 @@
-/* gradient_path.h -- the gradient along the iterates of Frank-Wolfe over an l1 ball, kept in whole numbers and changed by
- * a vertex at a time, in the records alone whose slopes it renews.
+/* gradient_path.h -- the gradient along the iterates of Frank-Wolfe over an l1 ball, kept in whole numbers and changed
+ * by a vertex at a time, in the records alone whose slopes it renews.
  *
  * With steps 2/(t+1) the iterate after t vertices is (1/tau) sum (k+1) s_k, k < t, tau = t (t+1)/2: so its margins
  * are M_i/tau with whole M_i, to which a vertex adds (t+1) times a column.  Features are X = 2^30 x/xmax, cut to whole

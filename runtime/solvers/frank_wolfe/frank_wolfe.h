@@ -94,7 +94,8 @@ void fw_explain_theory(pn_plan *plan, const fw_problem *at, double a, size_t bes
 pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *own, bool pure, pn_err *err);
 /** The same options in plans that keep no gradient.  Errors: PN_EUNSUPPORTED where one is given. */
 pn_status fw_refuse_kept(const fw_problem *at, const pn_arg *own, pn_err *err);
-/** Once law and steps are chosen: the question that keeps its gradient, and the line that says so; or *kept is false. */
+/** Once law and steps are chosen: the question that keeps its gradient, and the line that says so; or *kept is
+ *  false. */
 pn_status fw_keep(fw_plan *plan, const fw_problem *at, pn_question *vertex, size_t steps, bool *kept, pn_err *err);
 extern const char *const fw_gradients[];
 #define FW_FEW 512 /* vertices, up to which a pass takes no time that matters */

@@ -306,8 +306,8 @@ static void the_sensitivity_is_attained(pn_path_slopes slopes)
     }
 }
 
-/* The tangent of a margin of -2 rises to .33 where the margin falls to 0, and slopes are cut to .3: it is renewed before,
- * though kappa lets it go on.  Only record 0 has features 0 to 3. */
+/* The tangent of a margin of -2 rises to .33 where the margin falls to 0, and slopes are cut to .3: it is renewed
+ * before, though kappa lets it go on.  Only record 0 has features 0 to 3. */
 static void no_line_leaves_its_limit(void)
 {
     pn_path_options options;
