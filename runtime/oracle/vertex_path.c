@@ -1,8 +1,8 @@
 /* vertex_path.c -- the answers to a vertex question that is asked at the iterates of its own answers alone: the
  * gradient is not computed anew but kept in whole numbers (objective/passes/gradient_path.h), and the vertex chosen by
  * levels.  Levels are kept, too.  A vertex moves those of the features of the records whose slopes it renews; the
- * others are bounded until a step that is known beforehand, and then made anew.  When too many proposals are turned down they
- * are made anew at once and for less time, which changes how long a draw takes, and no law.
+ * others are bounded until a step that is known beforehand, and then made anew.  When too many proposals are turned
+ * down they are made anew at once and for less time, which changes how long a draw takes, and no law.
  *
  * A record moves whole scores by at most what gradient_path.h says, exactly, whatever the point is that the question
  * is asked at; the price is the question's.
