@@ -419,7 +419,7 @@ benches: $(BENCHES) ## Build the benchmarks: build/tests/bench/NAME runs one
 
 bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/bench; fail at the end if one did
 	@failed=; $(call RUN_BENCH,,$(BENCHES)); $(call RUN_BENCH,sh,$(wildcard tests/bench/*.sh)); \
-	    $(call RUN_BENCH,$(LUA),$(wildcard tests/bench/*.lua)); \
+	    $(call RUN_BENCH,$(LUA),$(wildcard tests/bench/*.lua tests/bench/utility/*.lua)); \
 	    [ -z "$$failed" ] || { echo "failed, or over a limit:$$failed"; exit 1; }
 
 # One script a processor, each on one thread; the noise is seeded, so the numbers are the same however they run.

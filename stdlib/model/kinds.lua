@@ -18,7 +18,7 @@
 --      is the error that stays.
 -- logistic f = u (K/r)^(1/8), from min(u, 0.8) to 1; linear f = (K/r)^(1/2), from 0.8 u to 1; K = 0.002.  Without privacy f = 1.
 -- Default times of solvers are those of the loss without the clip (pn_margin_slope): gradients are followed 1/f times as long
--- before noise has done as much.  How the numbers were found and tested: tests/bench/front_door.md.
+-- before noise has done as much.  How the numbers were found and tested: tests/bench/utility/front_door.md.
 -- Poisson and lasso: half of R Y.  In an l1 ball clips change the solver as well: without one, the bound on gradients grows with
 -- the radius times R, and on 5000 x 200 synthetic records at epsilon 4 the model stayed at 0 (loss .028 of .030); with it .009.
 local noise = require "penumbra.model.noise"

@@ -25,7 +25,7 @@
  * (logistic loss, epsilon 0.1 to 30, both relations), that of 30 columns on a9a, usps and Covertype with 22 to 40 of
  * their columns, and looked for because of breast_cancer's 31; on either side of a line the two differ little.  That of
  * categories was seen on three tables of 51 to 141 columns and then held on three others, that of clips on eleven of 30
- * to 114 columns (tests/bench/front_door.md).
+ * to 114 columns (tests/bench/utility/front_door.md).
  * A rule for few columns and little noise went after a look at cpusmall, whose eigenvalues lie too far apart for it. */
 #include <math.h>
 #include <stdio.h>

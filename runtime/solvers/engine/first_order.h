@@ -81,7 +81,7 @@ double pn_time_of_noise(const pn_noise_time *of);
  * holds noise down in the others: at epsilon 0.1 to 10 the least risk lies between 1.2 and 5 on abalone and cal_housing
  * (8 columns), 0.6 and 1.2 on ijcnn1 (22).
  * That way does not depend on u: on 22 tables which recipes read it is neither too long nor too short, while 0.3/u for
- * many columns takes up to 21 % of the excess risk off tables of numbers (tests/bench/front_door.md). */
+ * many columns takes up to 21 % of the excess risk off tables of numbers (tests/bench/utility/front_door.md). */
 double pn_usual_distance(double scale, double usual, double p, double most);
 /* ||start - minimiser|| is at most sqrt(2 gap/mu); +inf without strong convexity. */
 double pn_distance_of_gap(double strong_convexity, double gap);
@@ -96,7 +96,7 @@ double pn_first_order_time_of_noise(const pn_first_order *of, double far, double
 /* G of the loss without the clip of its objective, for the scale G/L: a clip makes gradients and their noise smaller,
  * but the minimiser is as far away as it was, and the time to it that noise allows is longer in proportion.  Of losses
  * whose slopes nothing bounds half of the largest slope at margin 0, or the clip where that is more: predictions worse
- * than 0 are not the rule.  Measured in tests/bench/front_door.md. */
+ * than 0 are not the rule.  Measured in tests/bench/utility/front_door.md. */
 double pn_margin_slope(const pn_objective *objective);
 /* The margin over which the slope of a loss changes by its bound, G/L; a guess for losses without an L. */
 double pn_margin_scale(const pn_first_order *of);

@@ -5,7 +5,7 @@
 -- (limit 3), and plans and fits over sets made of sets.
 -- The Frank-Wolfe solvers beside their theory's number of steps and the best of nine shares of it.  With PENUMBRA_DATA all that
 -- for logistic losses on a9a, ijcnn1, reuters and news20.  Seeded: a simulation.
--- Run with `build/penumbra tests/bench/mirror_descent_bench.lua [word ...]`: only cells whose names hold one of the words.
+-- Run with `build/penumbra tests/bench/utility/mirror_descent_bench.lua [word ...]`: only cells whose names hold one of the words.
 -- Figures in tests/bench/README.md.
 local pn = require "penumbra"
 

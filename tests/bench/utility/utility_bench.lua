@@ -1,12 +1,12 @@
 -- utility_bench.lua -- excess risk of the solvers at their defaults over data sets, budgets and both neighbouring relations, beside
 -- peers (utility_peer.py) with the same rows, relation and accounting.
---   penumbra tests/bench/utility_bench.lua [loss=logistic] [data=a9a,...|all] [solvers=sgd,...|all] [epsilon=0.1,...]
+--   penumbra tests/bench/utility/utility_bench.lua [loss=logistic] [data=a9a,...|all] [solvers=sgd,...|all] [epsilon=0.1,...]
 --     [relations=...] [runs=N] [peers=no] [verbose=yes]
 -- A cell is mean excess over the minimum without privacy, +- standard error of the mean over the runs, and seconds of a run.
 -- "^": above the cell of the next smaller epsilon by two standard errors; "!": above the start by as much; bold: a peer below all
 -- solvers by as much.  Noise is seeded so that the tables repeat; its law is that of secure noise.  Needs PENUMBRA_DATA; peers need
 -- numpy and scipy ($PYTHON).
-package.path = "tests/bench/?.lua;" .. package.path
+package.path = "tests/bench/utility/?.lua;" .. package.path
 local pn = require "penumbra"
 local data = require "utility_data"
 local peers = require "utility_peers"

@@ -22,7 +22,7 @@ end
 -- ---- the peer ----
 
 local function peer(train, test)
-  local pipe = io.popen(("%s tests/bench/newton_peer.py '%s' '%s' %s 2>&1"):format(os.getenv("PYTHON") or "python3", train,
+  local pipe = io.popen(("%s tests/bench/utility/newton_peer.py '%s' '%s' %s 2>&1"):format(os.getenv("PYTHON") or "python3", train,
     test, table.concat(epsilons, ",")))
   local found = {}
   for line in pipe:lines() do

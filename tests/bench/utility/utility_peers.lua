@@ -52,7 +52,7 @@ function peers.run(of)
   local rho = 1 / (2 * pn.calibrate.gaussian { epsilon = of.epsilon, delta = of.delta } ^ 2)
   if not of.text then save(of.rows, path "rows") end
   of.rows.y:save(path "labels")
-  local command = ("%s tests/bench/utility_peer.py '%s' '%s' %s %d %.17g %.17g %.17g %.17g %s"):format(
+  local command = ("%s tests/bench/utility/utility_peer.py '%s' '%s' %s %d %.17g %.17g %.17g %.17g %s"):format(
     os.getenv "PYTHON" or "python3", of.text or path "rows", path "labels", of.loss, of.runs, of.epsilon, of.delta, rho,
     batch_noise(of), of.relation)
   if of.test then

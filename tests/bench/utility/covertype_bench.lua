@@ -16,7 +16,7 @@ local epochs = tonumber(arg and arg[1]) or 20
 -- ---- the peer ----
 
 local function peer()
-  local pipe = io.popen(("%s tests/bench/covertype_peer.py '%s' %d"):format(os.getenv("PYTHON") or "python3", path, epochs))
+  local pipe = io.popen(("%s tests/bench/utility/covertype_peer.py '%s' %d"):format(os.getenv("PYTHON") or "python3", path, epochs))
   local times = {}
   for line in pipe:lines() do
     local name, clock, busy = line:match("^(%a+) ([%d.e-]+) ([%d.e-]+)$")
