@@ -1,6 +1,7 @@
 -- front_door_bench.lua -- pn.model at its defaults beside the other solvers on the same rows, set and clip, and beside peers
 -- (utility_peer.py) at the same relation.
---   penumbra tests/bench/utility/front_door_bench.lua [data=diabetes,...] [epsilon=0.1,...] [solvers=newton,...] [runs=N] [peers=no]
+--   penumbra tests/bench/utility/front_door_bench.lua [data=diabetes,...] [epsilon=0.1,...] [solvers=newton,...] [runs=N]
+--     [peers=no]
 -- A cell is the mean loss of the records held out (log loss; half the squared error of labels in [-1, 1]), +- the standard error
 -- over the runs.  Bold: below the front door by two standard errors.  "no privacy": the minimum of the training loss over the same
 -- set; "constant" the best constant prediction, without privacy too.  Noise is seeded so that the tables repeat; its law is that of

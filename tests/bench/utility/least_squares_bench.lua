@@ -1,5 +1,6 @@
 -- least_squares_bench.lua -- solve.sufficient_statistics beside newton, AdaSSP as it was published, and the best constant.
---   penumbra tests/bench/utility/least_squares_bench.lua [data=wine,...] [epsilon=0.1,...] [runs=N] [delta=1e-6] [radius=R] [ball=B]
+--   penumbra tests/bench/utility/least_squares_bench.lua [data=wine,...] [epsilon=0.1,...] [runs=N] [delta=1e-6]
+--     [radius=R] [ball=B]
 --     [options=damping:1.5,...]
 -- A cell is the mean excess of the mean squared error, x 1000 (labels in [-1, 1]), over that of least squares without privacy on
 -- the same rows, +- the standard error over the runs.  Columns are scaled to [-1, 1] by ranges from data sheets and units, rows

@@ -1,6 +1,7 @@
 -- public_bench.lua -- what public= of pn.model gains: held-out error with and without, and of the public model alone.
 -- A fifth of each data set is held out, of the rest the share (3 %, or $PUBLIC_SHARE) is declared public.  Prints a table in
--- Markdown of mean and standard error over the seeds.  Run: PENUMBRA_DATA=folder penumbra tests/bench/utility/public_bench.lua [set kind]
+-- Markdown of mean and standard error over the seeds.
+-- Run: PENUMBRA_DATA=folder penumbra tests/bench/utility/public_bench.lua [set kind]
 package.path = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/?.lua;" .. package.path
 local pn = require "penumbra"
 local sets = require "utility_data"
