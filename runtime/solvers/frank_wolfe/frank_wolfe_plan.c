@@ -303,7 +303,7 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
     if (at->lag > 0.0 && isfinite(at->lag))
-        pn_plan_add(plan, "risk from tangents", at->lag, "2 r xmax max |l'''| kappa^2/2");
+        pn_plan_add(plan, "risk of tangents", at->lag, "2 r xmax max |l'''| kappa^2/2");
     (void)pn_plan_bounds(plan, made->bound + at->lag, fw_no_bound(at), "expected, over the noise; sum of %s",
                          at->lag > 0.0 ? "the three" : "the two");
     if (practical)
