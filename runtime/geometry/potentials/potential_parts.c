@@ -117,3 +117,24 @@ pn_status pn_potential_largest_column(pn_mat A, bool centered, double *square, p
 EXTREME(pn_potential_largest, , >)
 EXTREME(pn_potential_least, , <)
 EXTREME(pn_potential_magnitude, fabs, >)
+
+pn_status pn_potential_ends(const pn_set *set, double *room, double *ends, pn_err *err)
+{
+    size_t n = set->dim;
+
+    for (int side = 0; side < 2 && pn_set_is_a_box(set); side++) {
+        for (size_t j = 0; j < n; j++)
+            room[j] = side ? 1.0 : -1.0;
+        PN_TRY(pn_set_support(set, room, n, NULL, ends + (size_t)side * n, err));
+    }
+    memset(room, 0, n * sizeof *room);
+    for (size_t k = 0; k < 2 * n && !pn_set_is_a_box(set); k++) {
+        double sign = k < n ? -1.0 : 1.0;
+
+        room[k % n] = sign;
+        PN_TRY(pn_set_support(set, room, n, &ends[k], NULL, err));
+        ends[k] *= sign;
+        room[k % n] = 0.0;
+    }
+    return PN_OK;
+}

@@ -46,6 +46,10 @@ pn_status pn_potential_finite(const char *owner, const double *out, size_t n, pn
 /** The same where the first such entry is known; n: none. */
 pn_status pn_potential_finite_to(const char *owner, size_t bad, size_t n, pn_err *err);
 
+/** ends[2n]: the least and then the largest entries of the points of a set, by its support function; a box has two
+ *  corners that show them all.  room[n].  Errors: of the support function. */
+pn_status pn_potential_ends(const pn_set *set, double *room, double *ends, pn_err *err);
+
 /** max x[n], n >= 1. */
 double pn_potential_largest(const double *x, size_t n);
 /** min x[n], n >= 1. */

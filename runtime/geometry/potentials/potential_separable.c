@@ -289,29 +289,6 @@ static pn_status separable_step(const pn_potential *self, const pn_set *set, con
 
 /* ---- the range ---- */
 
-/* ends[2n]: the least and the largest entries of the points of a set.  A box has two corners that show them all.
- * room[n]. */
-static pn_status ends_of(const pn_set *set, double *room, double *ends, pn_err *err)
-{
-    size_t n = set->dim;
-
-    for (int side = 0; side < 2 && pn_set_is_a_box(set); side++) {
-        for (size_t j = 0; j < n; j++)
-            room[j] = side ? 1.0 : -1.0;
-        PN_TRY(pn_set_support(set, room, n, NULL, ends + (size_t)side * n, err));
-    }
-    memset(room, 0, n * sizeof *room);
-    for (size_t k = 0; k < 2 * n && !pn_set_is_a_box(set); k++) {
-        double sign = k < n ? -1.0 : 1.0;
-
-        room[k % n] = sign;
-        PN_TRY(pn_set_support(set, room, n, &ends[k], NULL, err));
-        ends[k] *= sign;
-        room[k % n] = 0.0;
-    }
-    return PN_OK;
-}
-
 /* As many as potential.c walks through. */
 static bool lists_vertices(const pn_set *set)
 {
@@ -327,7 +304,7 @@ static pn_status largest_in_box(const pn_potential *self, const pn_set *set, dou
     pn_status status;
 
     PN_TRY(pn_made(room, err, "potential.separable: out of memory"));
-    status = ends_of(set, room, ends, err);
+    status = pn_potential_ends(set, room, ends, err);
     *largest = 0.0;
     for (size_t j = 0; j < n && status == PN_OK; j++) {
         double value[2], at[2] = { ends[j], ends[n + j] };

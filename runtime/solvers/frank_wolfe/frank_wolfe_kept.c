@@ -30,11 +30,10 @@ pn_status fw_refuse_kept(const fw_problem *at, const pn_arg *own, pn_err *err)
 {
     if (own[FW_GRADIENT].count == 0 && !own[FW_KAPPA].given)
         return PN_OK;
-    return pn_fail(
-        err, PN_EUNSUPPORTED,
-        "solve.frank_wolfe: %s is for private runs over an l1_ball, whose gradient is kept; %s, leave it out",
-        own[FW_GRADIENT].count ? "gradient" : "kappa",
-        at->request->kind == PN_NONPRIVATE ? "without privacy" : "over other sets");
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "solve.frank_wolfe: %s is an option of private runs over an l1_ball; %s, leave it out",
+                   own[FW_GRADIENT].count ? "gradient" : "kappa",
+                   at->request->kind == PN_NONPRIVATE ? "without privacy" : "over other sets");
 }
 
 /* Why it is not kept; NULL and at->slopes where it is. */
@@ -64,9 +63,8 @@ pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *
     at->kappa = own[FW_KAPPA].real;
     missing = try_slopes(at, vertex, 1, asked);
     if (missing && asked)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: gradient=\"%s\" needs %s; leave it out, or change that", fw_gradients[asked],
-                       missing);
+        return pn_fail(err, PN_EUNSUPPORTED, "solve.frank_wolfe: gradient=\"%s\" needs %s; else leave gradient out",
+                       fw_gradients[asked], missing);
     at->asked = asked != 0;
     if (missing || (vertex->dim <= FW_FEW && !asked)) {
         at->passes = true;
@@ -84,25 +82,29 @@ pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *
 pn_status fw_keep(fw_plan *plan, const fw_problem *at, pn_question *vertex, size_t steps, bool *kept, pn_err *err)
 {
     pn_path_options along;
-    const char *missing = at->passes ? "" : pn_question_vertex_path(&along, vertex, steps, at->slopes, at->kappa);
+    const char *missing;
 
-    *kept = !missing;
+    *kept = false;
+    if (at->passes)
+        return PN_OK;
+    missing = pn_question_vertex_path(&along, vertex, steps, at->slopes, at->kappa);
     if (missing && at->asked)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: gradient=\"%s\" needs %s; there are %zu steps of law %s",
+                       "solve.frank_wolfe: gradient=\"%s\" needs %s; this plan has %zu steps with selection=\"%s\"",
                        at->slopes == PN_PATH_STALE ? "stale" : "linearised", missing, steps,
                        pn_selection_names[vertex->selection.law]);
     if (missing)
         return PN_OK;
+    *kept = true;
     pn_question_vertex_along(vertex, &along);
     if (at->slopes == PN_PATH_SQUARED)
         pn_plan_add_text(&plan->base, "gradient", "whole numbers",
                          "kept along the way: a step looks at the records that have the vertex's feature");
     else if (at->slopes == PN_PATH_STALE)
         pn_plan_add_text(&plan->base, "gradient", "stale",
-                         "slopes of records are renewed when the vertex has one of their features; for comparison");
+                         "a record's slope is renewed when the vertex has one of its features; for comparison only");
     else
         pn_plan_add_text(&plan->base, "gradient", "linearised",
-                         "slopes are tangents, renewed before a margin is %.3g from where one was taken", at->kappa);
+                         "slopes are tangents; each is renewed before its margin has moved by %.3g", at->kappa);
     return PN_OK;
 }

@@ -21,11 +21,11 @@ const pn_param fw_params[] = {
     FW_STEP_PARAM,
     FW_PRESET_PARAM,
     { "gradient", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, fw_gradients,
-      "exact: from all records at every step; linearised, over an l1_ball and sparse records: kept in whole numbers, "
-      "with tangents as slopes; stale: for comparison, kept with old slopes (no risk bound). That of the squared "
-      "loss is kept as it is" },
+      "exact: computed from all records at every step, or for the squared loss kept exactly; linearised: kept from "
+      "step to step, with tangents for slopes (l1_ball, sparse records); stale: kept with old slopes, for comparison, "
+      "without a risk bound" },
     { "kappa", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.1, NULL,
-      "of linearised: how far a margin may move before its tangent is renewed" },
+      "with gradient=\"linearised\": how far a margin may move before its tangent is renewed" },
     PN_PARAM_END,
 };
 

@@ -1,66 +1,17 @@
 /* gradient_path_test.c -- the whole-number gradient along Frank-Wolfe's iterates: the same as from the start, within
  * its certified sensitivity for every pair of neighbours, which it attains, and the gradient of the squared loss.
  * Seeds are fixed; nothing here is a statistical test. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "objective/passes/gradient_path.h"
-
-#include "check.h"
 #include "fail_alloc.h"
+#include "path_helpers.h"
 
-enum { N = 40, P = 25, EACH = 4, STEPS = 50 };
+enum { STEPS = 50 };
 #define RADIUS 3.0
-#define XMAX   0.5
-#define YMAX   2.0
 
-typedef struct records {
-    size_t row[N * EACH + 2], column[N * EACH + 2], count;
-    double value[N * EACH + 2], y[N];
-} records;
-
-static pn_rng *rng;
-
-static double between(double low, double high)
+static double draw_label(void)
 {
-    return low + (high - low) * pn_rng_uniform(rng);
-}
-
-static void draw_record(records *to, size_t i)
-{
-    size_t first = (size_t)pn_rng_below(rng, P);
-
-    for (size_t k = 0; k < EACH; k++) {
-        size_t at = i * EACH + k;
-
-        to->row[at] = i;
-        to->column[at] = (first + 6 * k) % P;
-        to->value[at] = pn_rng_below(rng, 3) == 0 ? XMAX : between(-XMAX, XMAX);
-    }
-    to->y[i] = pn_rng_below(rng, 3) == 0 ? -YMAX : between(-YMAX, YMAX);
-}
-
-static void draw_records(records *to)
-{
-    to->count = N * EACH;
-    for (size_t i = 0; i < N; i++)
-        draw_record(to, i);
-}
-
-static pn_dataset *dataset_of(const records *from)
-{
-    pn_dataset *raw = NULL, *rows = NULL, *out = NULL;
-    pn_csr X = { 0 };
-
-    if (!CHECK(pn_csr_from_triplets(&X, N, P, from->count, from->row, from->column, from->value, NULL) == PN_OK &&
-               pn_dataset_from_csr(&raw, &X, from->y, "records", NULL) == PN_OK &&
-               pn_dataset_clip_rows(&rows, raw, PN_LINF, XMAX, NULL) == PN_OK &&
-               pn_dataset_clip_labels(&out, rows, -YMAX, YMAX, NULL) == PN_OK))
-        exit(check_summary());
-    pn_csr_clear(&X);
-    pn_dataset_free(raw);
-    pn_dataset_free(rows);
-    return out;
+    return pn_rng_below(rng, 3) == 0 ? -YMAX : between(-YMAX, YMAX);
 }
 
 static pn_path_options squared(const pn_dataset *data, double radius, size_t steps)
@@ -239,19 +190,6 @@ static void the_reach_of_an_entry_holds_until_a_vertex_moves_it(void)
 
 /* ---- sensitivity ---- */
 
-static int64_t furthest(const pn_gradient_path *a, const pn_gradient_path *b)
-{
-    int64_t most = 0;
-
-    for (size_t k = 0; k < P; k++) {
-        int64_t apart = pn_gradient_path_entry(a, k) - pn_gradient_path_entry(b, k);
-
-        apart = apart < 0 ? -apart : apart;
-        most = apart > most ? apart : most;
-    }
-    return most;
-}
-
 /* Pairs of data sets that differ in one record, over the same vertices. */
 static void a_record_moves_an_entry_by_at_most_twice_its_contribution(void)
 {
@@ -270,7 +208,7 @@ static void a_record_moves_an_entry_by_at_most_twice_its_contribution(void)
         for (int t = 0; t < STEPS; t++) {
             size_t j = (size_t)pn_rng_below(rng, 3);
 
-            CHECK((uint64_t)furthest(path[0], path[1]) <= 2 * pn_gradient_path_contribution(path[0]));
+            CHECK(furthest(path) <= 2 * pn_gradient_path_contribution(path[0]));
             for (int side = 0; side < 2; side++)
                 pn_gradient_path_take(path[side], j, t % 3 == 0);
         }
@@ -305,8 +243,8 @@ static void the_sensitivity_is_attained(void)
         for (int side = 0; side < 2; side++)
             pn_gradient_path_take(path[side], 0, false);
         contribution = pn_gradient_path_contribution(path[0]);
-        CHECK((uint64_t)furthest(path[0], path[1]) <= 2 * contribution);
-        CHECK((uint64_t)furthest(path[0], path[1]) >= 2 * contribution - (contribution >> 28));
+        CHECK(furthest(path) <= 2 * contribution);
+        CHECK(furthest(path) >= 2 * contribution - (contribution >> 28));
     }
     for (int side = 0; side < 2; side++) {
         pn_gradient_path_free(path[side]);

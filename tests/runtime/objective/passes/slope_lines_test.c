@@ -1,69 +1,23 @@
 /* slope_lines_test.c -- gradients along Frank-Wolfe's iterates with slopes that are tangents, or stale: the same in
  * whatever order records come, within their certified sensitivity for every pair of neighbours, which they attain,
  * and as far from the gradient as is said.  Seeds are fixed; nothing here is a statistical test. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "data/dataset.h"
 #include "objective/losses/loss.h"
-#include "objective/passes/gradient_path.h"
-#include "penumbra/numbers.h"
 
-#include "check.h"
 #include "fail_alloc.h"
+#include "path_helpers.h"
 
-enum { N = 40, P = 25, EACH = 4, STEPS = 60 };
-#define XMAX  0.5
+enum { STEPS = 60 };
 #define KAPPA 0.1
 #define CURVE 0.25 /* max l'' of the logistic loss, max |l'''| 1/(6 sqrt 3) */
 #define THIRD 0.096225044864937627
-#define UNITS 0x1p-28 /* cuts of features and slopes, relative to the largest */
 
-typedef struct records {
-    size_t row[N * EACH], column[N * EACH];
-    double value[N * EACH], y[N];
-} records;
-
-static pn_rng *rng;
 static pn_loss *logistic;
 
-static double between(double low, double high)
+static double draw_label(void)
 {
-    return low + (high - low) * pn_rng_uniform(rng);
-}
-
-static void draw_record(records *to, size_t i)
-{
-    size_t first = (size_t)pn_rng_below(rng, P);
-
-    for (size_t k = 0; k < EACH; k++) {
-        size_t at = i * EACH + k;
-
-        to->row[at] = i;
-        to->column[at] = (first + 6 * k) % P;
-        to->value[at] = pn_rng_below(rng, 3) == 0 ? XMAX : between(-XMAX, XMAX);
-    }
-    to->y[i] = pn_rng_below(rng, 2) == 0 ? -1.0 : 1.0;
-}
-
-static void draw_records(records *to)
-{
-    for (size_t i = 0; i < N; i++)
-        draw_record(to, i);
-}
-
-static pn_dataset *dataset_of(const records *from)
-{
-    pn_dataset *raw = NULL, *out = NULL;
-    pn_csr X = { 0 };
-
-    if (!CHECK(pn_csr_from_triplets(&X, N, P, N * EACH, from->row, from->column, from->value, NULL) == PN_OK &&
-               pn_dataset_from_csr(&raw, &X, from->y, "records", NULL) == PN_OK &&
-               pn_dataset_clip_rows(&out, raw, PN_LINF, XMAX, NULL) == PN_OK))
-        exit(check_summary());
-    pn_csr_clear(&X);
-    pn_dataset_free(raw);
-    return out;
+    return pn_rng_below(rng, 2) == 0 ? -1.0 : 1.0;
 }
 
 static pn_path_options options_of(const pn_dataset *data, double radius, pn_path_slopes slopes)
@@ -234,19 +188,6 @@ static void tangents_are_renewed_now_and_then(void)
 
 /* ---- sensitivity ---- */
 
-static uint64_t furthest_of(pn_gradient_path *const *path)
-{
-    int64_t most = 0;
-
-    for (size_t k = 0; k < P; k++) {
-        int64_t apart = pn_gradient_path_entry(path[0], k) - pn_gradient_path_entry(path[1], k);
-
-        apart = apart < 0 ? -apart : apart;
-        most = apart > most ? apart : most;
-    }
-    return (uint64_t)most;
-}
-
 static void a_record_moves_an_entry_by_at_most_twice_its_contribution(pn_path_slopes slopes, double radius)
 {
     for (long pair = 0; pair < check_times(100, 1000); pair++) {
@@ -263,7 +204,7 @@ static void a_record_moves_an_entry_by_at_most_twice_its_contribution(pn_path_sl
         for (int t = 0; t < STEPS; t++) {
             size_t j = (size_t)pn_rng_below(rng, 3);
 
-            CHECK(furthest_of(path) <= 2 * pn_gradient_path_contribution(path[0]));
+            CHECK(furthest(path) <= 2 * pn_gradient_path_contribution(path[0]));
             for (int side = 0; side < 2; side++)
                 pn_gradient_path_take(path[side], j, t % 3 == 0);
         }
@@ -297,8 +238,8 @@ static void the_sensitivity_is_attained(pn_path_slopes slopes)
         for (int side = 0; side < 2; side++)
             pn_gradient_path_take(path[side], 0, false);
         contribution = pn_gradient_path_contribution(path[0]);
-        CHECK(furthest_of(path) <= 2 * contribution);
-        CHECK(furthest_of(path) >= 2 * contribution - (contribution >> 10)); /* 1 - l'(10) = 5e-5, and 2^-12 */
+        CHECK(furthest(path) <= 2 * contribution);
+        CHECK(furthest(path) >= 2 * contribution - (contribution >> 10)); /* 1 - l'(10) = 5e-5, and 2^-12 */
     }
     for (int side = 0; side < 2; side++) {
         pn_gradient_path_free(path[side]);
