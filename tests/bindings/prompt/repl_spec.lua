@@ -232,6 +232,7 @@ describe("the prompt, on a terminal", function()
       send rng.\t
       expect secure
       expect seeded
+      expect pn> rng.se
       send \x15\n
       expect pn>
       send \x04
