@@ -122,7 +122,7 @@ endif
 RUNTIME_SRC := $(filter-out runtime/numeric/simd/simd_%.c,$(sort $(wildcard runtime/*/*.c runtime/*/*/*.c))) $(SIMD_SRC)
 RUNTIME_CXX := $(sort $(wildcard runtime/*/*.cc runtime/*/*/*.cc))
 RUNTIME_PROTO := $(sort $(wildcard runtime/*/*.proto runtime/*/*/*.proto))
-PROGRAM_SRC := $(sort $(wildcard bindings/prompt/*.c) bindings/curator/serve.c bindings/curator/confine.c)
+PROGRAM_SRC := $(sort $(wildcard bindings/prompt/*.c bindings/kernel/*.c) bindings/curator/serve.c bindings/curator/confine.c)
 BINDING_SRC := $(filter-out $(PROGRAM_SRC) bindings/mpi/%,$(sort $(wildcard bindings/*/*.c)))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
 # What hosts rely on: the headers of libpenumbra and of libpenumbra_federated.
@@ -483,6 +483,7 @@ install: all docs $(STATIC) ## Install below DESTDIR/PREFIX
 	$(call PC,runtime/penumbra-federated.pc)
 	$(call PC,bindings/embed/penumbra-lua.pc)
 	$(if $(PROGRAM),install -D $(PROGRAM) '$(TO)/bin/penumbra')
+	$(if $(PROGRAM),$(CLEAN_ENV) $(PROGRAM) kernel --install --prefix '$(TO)' --program '$(ROOT)/bin/penumbra')
 	$(INSTALL) $(DOCS)/man/penumbra.1 '$(MAN)'
 	@rm -rf '$(LUALS_DIR)' '$(DOC_DIR)/html'
 	@mkdir -p '$(LUALS_DIR)' '$(DOC_DIR)'
@@ -500,7 +501,7 @@ install-rock: all
 	@$(if $(MPI),$(INSTALL) $(MPI) '$(ROCK_LIB)/penumbra/mpi.so')
 
 uninstall: ## Remove what install put there
-	rm -rf '$(TO)/include/penumbra' '$(CLUA_DIR)' '$(LUA_DIR)' '$(LUALS_DIR)' '$(DOC_DIR)'
+	rm -rf '$(TO)/include/penumbra' '$(CLUA_DIR)' '$(LUA_DIR)' '$(LUALS_DIR)' '$(DOC_DIR)' '$(TO)/share/jupyter/kernels/penumbra'
 	rm -f '$(TO)/include/penumbra.h' '$(TO)/include/penumbra_lua.h' '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-federated.pc' \
 	    '$(LIB_DIR)/pkgconfig/penumbra-lua.pc' '$(MAN)' '$(LIB_DIR)/libpenumbra'.* '$(LIB_DIR)/libpenumbra_federated'.* \
 	    '$(LIB_DIR)/libpenumbra_lua'.*

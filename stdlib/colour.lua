@@ -42,6 +42,11 @@ function colour.wanted(file)
   return known[number]
 end
 
+-- That what is written to this file is shown by something that knows escapes, whatever it is.
+function colour.assume(file)
+  known[file == io.stdout and 1 or 2] = true
+end
+
 local function put_on(text, role)
   local code = codes[role]
   if not code then

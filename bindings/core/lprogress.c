@@ -48,6 +48,8 @@ struct pnl_run_stop {
     pid_t process; /* a forked child draws no bar */
     _Atomic(pn_task *) running;
     atomic_bool in_lua; /* the innermost frame is around Lua code */
+    void (*show)(void *ud, const char *line); /* who has the bar instead of the terminal; NULL: nobody */
+    void *ud;
 };
 
 pnl_run_stop *pnl_run_stopper(lua_State *L)
@@ -60,6 +62,8 @@ pnl_run_stop *pnl_run_stopper(lua_State *L)
         stop->process = pn_process();
         atomic_init(&stop->running, (pn_task *)NULL);
         atomic_init(&stop->in_lua, false);
+        stop->show = NULL;
+        stop->ud = NULL;
         lua_pushvalue(L, -1);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &stop_key);
     }
@@ -75,6 +79,14 @@ bool pnl_run_cancel(pnl_run_stop *stop)
     if (task)
         pn_task_cancel(task);
     return task != NULL && !atomic_load(&stop->in_lua);
+}
+
+void pnl_run_show_bar(lua_State *L, void (*show)(void *ud, const char *line), void *ud)
+{
+    pnl_run_stop *stop = pnl_run_stopper(L);
+
+    stop->show = show;
+    stop->ud = ud;
 }
 
 static double now_seconds(void)
@@ -183,11 +195,17 @@ static FILE *stream_to_clear(const run *self)
 
 static void clear_bar(run *self)
 {
+    const pnl_run_stop *stop = pnl_run_stopper(self->L);
     char line[LINE_MAX_BYTES + ECHO_COLUMNS + 2];
     size_t columns = (size_t)self->drawn_columns + ECHO_COLUMNS;
 
     if (self->drawn_columns == 0)
         return;
+    if (stop->show) {
+        stop->show(stop->ud, "");
+        self->drawn_columns = 0;
+        return;
+    }
     line[0] = '\r';
     memset(line + 1, ' ', columns);
     line[columns + 1] = '\r';
@@ -236,6 +254,7 @@ static void take_over(run *self)
 
 static void draw(run *self, const pn_progress *progress, double now)
 {
+    const pnl_run_stop *stop = pnl_run_stopper(self->L);
     char line[LINE_MAX_BYTES], text[192], frame[2 * LINE_MAX_BYTES + 2];
     int columns = terminal_columns() - 1 - ECHO_COLUMNS, used, bytes;
 
@@ -248,6 +267,12 @@ static void draw(run *self, const pn_progress *progress, double now)
         describe(text, sizeof text, self, progress, now, false);
     used = compose(line, sizeof line, columns, self, share_of(progress), text);
     take_over(self);
+    if (stop->show) {
+        line[used] = '\0';
+        self->drawn_columns = used;
+        stop->show(stop->ud, line);
+        return;
+    }
     if (self->drawn_columns == 0)
         (void)fflush(stdout); /* what a script has written so far comes before the bar */
     bytes =
@@ -360,9 +385,9 @@ static void begin(lua_State *L, pn_progress_fn listener, int function)
 
 void pnl_run_begin(lua_State *L, bool progress)
 {
-    begin(L,
-          progress && !pnl_curated(L) && !pn_task_watched(pnl_task(L)) && isatty(STDERR_FILENO) ? listen_for_bar : NULL,
-          0);
+    bool seen = isatty(STDERR_FILENO) || pnl_run_stopper(L)->show;
+
+    begin(L, progress && seen && !pnl_curated(L) && !pn_task_watched(pnl_task(L)) ? listen_for_bar : NULL, 0);
 }
 
 void pnl_run_lend_task(lua_State *L)

@@ -41,6 +41,10 @@ void pnl_run_hide_bar(lua_State *L);
 /** Let the global `print` of a program's own state hide the bar first. */
 void pnl_run_print_beside_bar(lua_State *L);
 
+/** From now on show(ud, line) has the bar, also without a terminal, with an empty line to take it away; it does not
+ *  raise. */
+void pnl_run_show_bar(lua_State *L, void (*show)(void *ud, const char *line), void *ud);
+
 /** Say that the innermost frame is around Lua code, which nothing but the interpreter can stop at once. */
 void pnl_run_mark_lua(lua_State *L);
 

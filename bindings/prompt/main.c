@@ -1,7 +1,7 @@
 /* main.c -- the program `penumbra`: scripts, -e, the prompt, the services `penumbra party` and `penumbra server`, and
- * `penumbra train`, `penumbra predict`.
- * Depends on: repl.h, pnl.h (the C half of the module is linked in), penumbra.prompt.program,
- * penumbra.programs.federated, .train and .predict (stdlib/).  Used by: people. */
+ * `penumbra train`, `penumbra predict`, `penumbra kernel`.
+ * Depends on: repl.h, lkernel.h, pnl.h (the C half of the module is linked in), penumbra.prompt.program,
+ * penumbra.programs (stdlib/).  Used by: people, Jupyter. */
 #define _POSIX_C_SOURCE 200809L
 #include <limits.h>
 #ifdef __GLIBC__
@@ -18,6 +18,7 @@
 #include "bindings/core/pnl.h"
 #include "bindings/core/progress.h"
 #include "bindings/curator/serve.h"
+#include "bindings/kernel/lkernel.h"
 #include "bindings/prompt/repl.h"
 #include "core/file.h"
 
@@ -28,7 +29,7 @@ typedef struct options {
     bool interactive, strict, version, help;
     bool code;           /* at least one -e */
     int script;          /* index of the script's name ("-" for stdin) in argv; argc when there is none */
-    const char *service; /* "party", "server", "train" or "predict", which stands at `script`, or NULL */
+    const char *service; /* a word of program_of, which stands at `script`, or NULL */
 } options;
 
 typedef struct invocation {
@@ -43,6 +44,7 @@ static const char usage[] =
     "       penumbra server CONFIG    its server; --help explains either\n"
     "       penumbra train KIND CSV --recipe FILE --epsilon E    fit a private model to a file\n"
     "       penumbra predict MODEL CSV    predict the records of a file; --help explains it\n"
+    "       penumbra kernel --install     make the kernel known to Jupyter; --help explains it\n"
     "  -e CODE        run CODE; may be given several times\n"
     "  -i             show the prompt after -e and the script\n"
     "  --strict       only `pn` and `help` as globals, not its parts (set, loss ...)\n"
@@ -75,7 +77,8 @@ static const char *program_of(const char *word)
     static const char *const programs[][2] = { { "party", "penumbra.programs.federated" },
                                                { "server", "penumbra.programs.federated" },
                                                { "train", "penumbra.programs.train" },
-                                               { "predict", "penumbra.programs.predict" } };
+                                               { "predict", "penumbra.programs.predict" },
+                                               { "kernel", "penumbra.programs.kernel" } };
 
     for (size_t k = 0; k < sizeof programs / sizeof *programs; k++) {
         if (strcmp(word, programs[k][0]) == 0)
@@ -206,6 +209,8 @@ static bool open_penumbra(lua_State *L, const options *asked)
     lua_setfield(L, -2, "penumbra.core");
     lua_pushcfunction(L, repl_open_terminal);
     lua_setfield(L, -2, "penumbra.terminal");
+    lua_pushcfunction(L, pnl_open_kernel);
+    lua_setfield(L, -2, "penumbra.kernel");
     find_lua_half(L);
     if (!push_program_module(L))
         return false;
@@ -313,11 +318,17 @@ static bool run(lua_State *L, const invocation *self, const options *asked)
     return prompt ? run_prompt(L) : fine; /* -i shows the prompt after an error, too: to look around */
 }
 
+/* The kernel waits for requests most of the time: an interrupt is for the calls that these make. */
+static repl_place place_of(const options *asked)
+{
+    return strcmp(asked->service, "kernel") == 0 ? REPL_EDITING : REPL_ENTRY;
+}
+
 /* EXIT_SUCCESS with the result on the top; the file of stdlib/programs catches what it can,
  * so what comes here is early or unforeseen. */
-static int call_service(lua_State *L, int arguments)
+static int call_service(lua_State *L, int arguments, repl_place place)
 {
-    if (repl_call(L, arguments, 1, REPL_ENTRY) == LUA_OK)
+    if (repl_call(L, arguments, 1, place) == LUA_OK)
         return EXIT_SUCCESS;
     repl_report(L, "penumbra: ");
     return repl_was_interrupted() ? EXIT_INTERRUPTED : EXIT_FAILURE;
@@ -333,13 +344,13 @@ static int run_service(lua_State *L, const invocation *self, const options *aske
         return repl_was_interrupted() ? EXIT_INTERRUPTED : EXIT_FAILURE;
     lua_getglobal(L, "require");
     lua_pushstring(L, program_of(asked->service));
-    status = call_service(L, 1);
+    status = call_service(L, 1, REPL_ENTRY);
     if (status != EXIT_SUCCESS)
         return status;
     luaL_checkstack(L, self->argc + 4, "too many arguments");
     for (int i = asked->script; i < self->argc; i++)
         lua_pushstring(L, self->argv[i]);
-    status = call_service(L, self->argc - asked->script);
+    status = call_service(L, self->argc - asked->script, place_of(asked));
     return status == EXIT_SUCCESS ? (int)lua_tointeger(L, -1) : status;
 }
 
@@ -365,7 +376,8 @@ static int protected_main(lua_State *L)
     repl_catch_interrupts(L);
     pnl_run_print_beside_bar(L);
     if (asked.service) {
-        repl_catch_termination();
+        if (place_of(&asked) == REPL_ENTRY)
+            repl_catch_termination();
         self->exit_status = run_service(L, self, &asked);
         return 0;
     }

@@ -120,7 +120,7 @@ static pn_recipe *push_reader(lua_State *L, int names, size_t count)
     lua_setfield(L, -2, "intercept");
     lua_getfield(L, 1, "na");
     lua_setfield(L, -2, "na");
-    pnl_recipe_push_json(L, lua_gettop(L));
+    pnl_push_json(L, lua_gettop(L), "recipe");
     return (pn_recipe *)(size_t)pnl_push_recipe(L, lua_tostring(L, -1)); /* nobody else has it */
 }
 

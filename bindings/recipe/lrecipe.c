@@ -39,7 +39,7 @@ static int new_recipe(lua_State *L)
     if (lua_type(L, 2) != LUA_TTABLE)
         return pnl_error(L, "recipe: takes a table such as {label = {...}, features = {...}}, got %s", pnl_got(L, 2));
     lua_settop(L, 2);
-    pnl_recipe_push_json(L, 2);
+    pnl_push_json(L, 2, "recipe");
     return make_recipe(L, lua_tostring(L, -1));
 }
 

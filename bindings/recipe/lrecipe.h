@@ -3,12 +3,10 @@
 #ifndef PNL_LRECIPE_H
 #define PNL_LRECIPE_H
 
+#include "bindings/core/ljson.h"
 #include "bindings/core/pnl.h"
 #include "recipe/recipe.h"
 
-/** Push the JSON of the table at `index`: its list is an array, its names an object, sorted; of a table with both the
- *  list is "values".  Raises for what JSON cannot say, with the way to it. */
-void pnl_recipe_push_json(lua_State *L, int index);
 /** Push what a recipe prints. */
 void pnl_recipe_push_text(lua_State *L, const pn_recipe *recipe);
 /** r:data{age = {...}, ...}: the table at 2, options at 3. */

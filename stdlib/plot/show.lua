@@ -5,7 +5,9 @@ local colour = require "penumbra.colour"
 local program = require "penumbra.plot.program"
 local cells = require "penumbra.plot.cells"
 
-local show = { reserved = 0 } -- lines of the window that somebody else wants beside a picture
+-- reserved: lines of the window that somebody else wants beside a picture.  display(svg, words): who shows pictures instead of the
+-- terminal, as a notebook does; nil: nobody.
+local show = { reserved = 0, display = nil }
 
 local INSTALL = "sudo apt install gnuplot-nox"
 
@@ -298,6 +300,9 @@ function show.figure(owner, figure, options)
   if options.as == "svg" then return show.picture(owner, figure, "svg", options, "the picture") end
   if options.as == "text" then
     return (show.text(owner, figure, { width = options.width or 80, height = options.height or 22, style = way_of(owner, true) }))
+  end
+  if show.display and show.installed() then
+    return show.display(show.picture(owner, figure, "svg", options, "the picture"), figure.title or "picture")
   end
   local columns, rows = window()
   local width = math.max(math.min(options.width or math.min(columns, 120), columns), 20)

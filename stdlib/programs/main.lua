@@ -1,5 +1,5 @@
 -- main.lua -- what programs do around their work: words of the command line, usage, errors as messages, exit statuses.
--- Depends on: penumbra.files.  Used by: penumbra.programs.predict, .train.
+-- Depends on: penumbra.files.  Used by: penumbra.programs.predict, .train, .kernel.
 local files = require "penumbra.files"
 
 local DONE, REFUSED, USAGE = 0, 1, 2

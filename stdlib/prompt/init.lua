@@ -205,12 +205,17 @@ local function note_local(entry)
   io.write(colour.paint("(a local lasts for its entry only; without `local` the name stays)", "dim"), "\n")
 end
 
+-- Shows the text of an error; a notebook has its own.
+function prompt.report(text)
+  require "penumbra.errors".report(text)
+end
+
 local function refuse(entry, message)
   local mode = running.mode
   prompt.failed[#prompt.entries] = true
   local quiet = mode and mode.after and mode.after(false, message, entry)
   if not quiet then
-    require "penumbra.errors".report(require "penumbra.errors".syntax(message))
+    prompt.report(require "penumbra.errors".syntax(message))
   end
 end
 
@@ -276,7 +281,8 @@ local function print_numbered(text, number)
   io.write(colour.paint(mark, "dim"), apart and "\n" or " ", colour.result(text), "\n")
 end
 
-local function print_values(values, number)
+-- Shows the values of an entry; a notebook has its own.
+function prompt.show_values(values, number)
   local text = show.texts(table.unpack(values, 1, values.n))
   if number and prompt.terminal then
     print_numbered(text, number)
@@ -305,7 +311,7 @@ local function succeeded(values)
   if values.n == 0 or quiet or is_silenced(running.entry) then
     return
   end
-  print_values(values, number)
+  prompt.show_values(values, number)
   if values.n == 1 and values[1] == nil then
     note_unknown(running.entry, running.env)
   end
@@ -320,7 +326,7 @@ function prompt.finish(fine, ...)
   prompt.failed[#prompt.entries] = true
   local quiet = mode and mode.after and mode.after(false, errors.message or (...), running.entry)
   if not quiet then
-    errors.report((...))
+    prompt.report((...))
   end
 end
 
