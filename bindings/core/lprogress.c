@@ -47,7 +47,7 @@ static const char run_key = 'p', stop_key = 's';
 struct pnl_run_stop {
     pid_t process; /* a forked child draws no bar */
     _Atomic(pn_task *) running;
-    atomic_bool in_lua; /* the innermost frame is around Lua code */
+    atomic_bool in_lua;                       /* the innermost frame is around Lua code */
     void (*show)(void *ud, const char *line); /* who has the bar instead of the terminal; NULL: nobody */
     void *ud;
 };

@@ -80,7 +80,7 @@ static bool send_printed(pnl_channels *self, int which)
 /* All of both, also what is no whole character. */
 static void drain(pnl_channels *self)
 {
-    char none[PNL_HELD];
+    char none[PNL_HELD + 1];
 
     for (int which = 0; which < 2; which++) {
         (void)send_printed(self, which);
