@@ -69,7 +69,7 @@ double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request 
  * (1 - 1/sqrt 2)^-2, for which zCDP proves the claim while epsilon <= ln(1/delta); with another one, what the noise
  * costs is charged.  To be called before pn_gradient_noise_attach; requests without a delta are left to that.
  * Errors: PN_EUNSUPPORTED beyond ln(1/delta) without `c`; as pn_paper_c_check.
- * Source: Wang, Ye, Xu (2017); variance-reduced.md sections 5 and 6.
+ * Source: Wang, Ye, Xu (2017); mirror-descent.md section 7.4.
  */
 pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const pn_plan *plan, const pn_arg *common, size_t steps,
                                  const pn_arg *c, pn_err *err);

@@ -4,7 +4,7 @@
  * The answer is y.  Both steps see the same h and nothing else of the data: there is no form with an exact gradient in
  * the y-step, which the article prints and which no noise would make private.
  * Depends on: accelerated_mirror_descent.h, objective, geometry, privacy.  Used by: solvers.c's table.
- * Source: Wang, Ye, Xu (2017), Algorithm 3, corrected (variance-reduced.md section 5). */
+ * Source: Wang, Ye, Xu (2017), Algorithm 3, corrected (mirror-descent.md section 6). */
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * one: gradient_descent, g the mean gradient of all records or of batches, and sgd, of a batch that nobody knows.
  * Depends on: gradient_descent.h, sgd.h, oracle.  Used by: solvers.c's table, gradient_descent_plan.c, sgd_plan.c.
  * Source: Wang, Ye, Xu (2017), Algorithm 4; Bassily, Smith, Thakurta (2014), Algorithm 1; Abadi et al. (2016);
- * variance-reduced.md sections 6, 7d, 7e and 8. */
+ * mirror-descent.md sections 7 and 8, variance-reduced.md section 8. */
 #include <math.h>
 #include <string.h>
 

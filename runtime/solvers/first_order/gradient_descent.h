@@ -40,7 +40,7 @@ typedef struct gd_constants {
  *   kinks       (1 + a) (D^2/(2 eta) + r)/(T + a) + eta (G^2 + p v)/2
  *   stationary  without a proximal step (gap/(eta T) + L eta p v/2) / (1 - L eta/2), eta < 2/L;
  *               with one 2 (gap/(eta T) + p v) / (1 - L eta/2) + 2 p v
- * Source: variance-reduced.md sections 6 and 7e; the proximal forms by the 1/eta strong convexity of the step's own
+ * Source: mirror-descent.md section 7; the proximal forms by the 1/eta strong convexity of the step's own
  * problem.
  */
 double gd_risk(const gd_constants *of, double steps, double eta, double variance);

@@ -1,6 +1,6 @@
 /* gradient_descent_plan.c -- steps, step size, noise and risk of noisy gradient descent.
  * Depends on: gradient_descent.h, privacy, geometry.  Used by: descent.c.
- * Source: variance-reduced.md sections 6 and 7e, beside each number. */
+ * Source: mirror-descent.md section 7, beside each number. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* sgd_plan.c -- batches, steps, noise, step sizes and risk of stochastic gradient descent.
- * Depends on: sgd.h, gradient_noise.h.  Used by: descent.c.  Spec: variance-reduced.md 7d and 7e, accounting.md
+ * Depends on: sgd.h, gradient_noise.h.  Used by: descent.c.  Spec: mirror-descent.md section 8, accounting.md
  * section 4. */
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * mask what the minimum is short of exact with a little noise on the answer.
  * Depends on: objective_perturbation.h, oracle.  Used by: solvers.c's table.
  * Source: Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019), approximate
- * minima; constants as derived in mirror-descent.md section 3 (the articles' hold for other neighbours or not at
+ * minima; constants as derived in perturbation.md section 3 (the articles' hold for other neighbours or not at
  * all). */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* objective_perturbation_plan.c -- noise, quadratic term, tolerance and predicted risk of objective perturbation.
  * Depends on: objective_perturbation.h, oracle, privacy, geometry.  Used by: objective_perturbation.c.
- * Source: mirror-descent.md section 3, beside each number.
+ * Source: perturbation.md section 3, beside each number.
  *
  * Everything is in sums over records: Lam is n times the zeta of the mean form.  Of the total mu^2-like cost the
  * answer's noise gets the share 1 - split: both releases are charged by one loss distribution, or one Renyi curve where

@@ -3,7 +3,7 @@
  * worst case.
  * Depends on: objective_perturbation.h, geometry, objective.  Used by: objective_perturbation*.c,
  * output_perturbation*.c.
- * Source: mirror-descent.md section 3, beside each number. */
+ * Source: perturbation.md section 3, beside each number. */
 #include <math.h>
 
 #include "core/alloc.h"

@@ -174,7 +174,7 @@ describe("solve.exact with kinks", function()
   end)
 
   -- With the features sqrt(p) e_j and labels sqrt(p) M_j the loss is ||W - M||^2 / 2, and the minimum is the proximal point of M;
-  -- M as in variance-reduced.md, what a correct implementation shows, 1.
+  -- M as in variance-reduced.md section 9, item 1.
   it("shrinks the singular values under the nuclear norm", function()
     local rows, M = {}, {3, 0, 4, 5}
     for j = 1, 4 do

@@ -20,7 +20,7 @@ end
 local function ball(radius, dim) return P.indicator(pn.set.l2_ball{dim = dim or 3, radius = radius}) end
 local function box(lower, upper) return P.box{lower = lower, upper = upper} end
 
-describe("variance-reduced.md, what a correct implementation shows, 1", function()
+describe("variance-reduced.md section 9, item 1", function()
   local y = {3, -1, 0.5}
 
   it("has the operators of the table", function()

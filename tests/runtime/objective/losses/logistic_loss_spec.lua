@@ -38,7 +38,7 @@ describe("the logistic loss", function()
     assert.equal(0, curvature[1])
   end)
 
-  it("has |slope| <= 1 / (1 + e^-r) over margins in [-r, r]", function() -- frank-wolfe.md section 3
+  it("has |slope| <= 1 / (1 + e^-r) over margins in [-r, r]", function() -- frank-wolfe.md section 5
     local range = l:range({-2, 2}, {-1, 1})
     assert.is_near(0.880797077977882444, range.slope[2], 1e-14)
     assert.is_near(-0.880797077977882444, range.slope[1], 1e-14)

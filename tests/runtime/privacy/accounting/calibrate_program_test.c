@@ -1,5 +1,5 @@
 /* calibrate_program_test.c -- the noise of whole runs: the numbers of variance-reduced.md
- * (items 6 and 7 of what a correct implementation shows), agreement with the ledger to the last bit,
+ * (item 4 of section 9), agreement with the ledger to the last bit,
  * least budgets and batches.
  * Depends on: check.h, fail_alloc.h, privacy/.
  *
@@ -26,8 +26,8 @@ static pn_status gaussian_release(void *self, double z, pn_event **event, size_t
     return pn_event_gaussian(event, z, 1.0, 20, PN_REPLACE_ONE, err);
 }
 
-/* A run of Gaussian noise alone gets the exact curve, as it does in a ledger: item 3 has sigma = 0.0746126327 for
- * sensitivity 2/1000, 100 steps, epsilon 1 and delta 1e-5. */
+/* A run of Gaussian noise alone gets the exact curve, as it does in a ledger: sigma = 0.0746126327 for sensitivity
+ * 2/1000, 100 steps, epsilon 1 and delta 1e-5 (mirror-descent.md section 5, item 3). */
 static void test_gaussian_runs_are_priced_exactly(void)
 {
     size_t steps = 100;

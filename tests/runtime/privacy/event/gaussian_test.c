@@ -119,7 +119,7 @@ static void test_budgets_of_mirror_descent(void)
     }
 }
 
-/* mirror-descent.md section 3: with l = L x theta, x in {-1, 1}, the article's b of deviation L
+/* perturbation.md section 3.5: with l = L x theta, x in {-1, 1}, the article's b of deviation L
  * sqrt(2 ln(1/delta))/epsilon is a Gaussian mechanism of sensitivity 2 L,
  * and far from the (epsilon, 1e-6) that is claimed. */
 static void test_the_article_of_objective_perturbation_is_refuted(void)

@@ -1,4 +1,4 @@
-/* perturbed_objective_test.c -- the privacy of a perturbed minimiser.  Numbers: mirror-descent.md section 5; elsewhere
+/* perturbed_objective_test.c -- the privacy of a perturbed minimiser.  Numbers: perturbation.md section 5; elsewhere
  * quadrature of the definition and of output densities, written here.  Depends on: check.h, privacy/. */
 #include <stddef.h>
 

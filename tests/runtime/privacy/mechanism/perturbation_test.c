@@ -51,7 +51,7 @@ static void test_masked_sensitivity(void)
     CHECK(pn_perturbation_masked(&usual) > 2.0 * (1e-9 + lattice) + rounding);
 }
 
-/* The numbers of mirror-descent.md section 5: tau = 1e-10, Lam = 1, p = 100, sigma = 12. */
+/* The numbers of perturbation.md section 5: tau = 1e-10, Lam = 1, p = 100, sigma = 12. */
 static void test_masked_sensitivity_of_the_specification(void)
 {
     pn_perturbation_options o = { .dim = 100,

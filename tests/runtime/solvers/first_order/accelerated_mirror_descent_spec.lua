@@ -29,7 +29,7 @@ local function ball(p, radius)
   return pn.set.l2_ball {dim = p, radius = radius or 1}
 end
 
--- variance-reduced.md, last section, item 5.
+-- mirror-descent.md section 5, item 5.
 local function toy(extra)
   local X, y = pn.mat.zeros(8, 3), pn.vec.zeros(8)
   for i = 1, 8 do

@@ -1,6 +1,6 @@
 -- gradient_descent_spec.lua -- DP-GD: numbers of the plan, the law of its noise, risk against closed forms, proximal steps,
 -- charges.
--- Numbers named "item k" are those of the last section of variance-reduced.md.
+-- Numbers named "item k" are those of section 5 of mirror-descent.md.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
 local tier = require "tests.tools.tier"

@@ -1,6 +1,6 @@
 /* gradient_descent_test.c -- the bounds of gradient descent against closed forms and against the recursions that they
  * sum up.
- * Depends on: solvers/first_order/gradient_descent.h, check.h.  Numbers: variance-reduced.md, last section. */
+ * Depends on: solvers/first_order/gradient_descent.h, check.h.  Numbers: mirror-descent.md section 5. */
 #include <math.h>
 
 #include "check.h"
@@ -55,13 +55,13 @@ static void test_other_rules(void)
     of.rule = GD_RULE_KINKS;
     of.kick = 7.0;
     CHECK_CLOSE(gd_risk(&of, 100.0, 0.1, 0.5), 25.0 / 20.0 + 0.07 + 0.05 * 11.0, 1e-12);
-    of.rule = GD_RULE_STATIONARY; /* item 6b: 2 L gap/T + p v at 1/L */
+    of.rule = GD_RULE_STATIONARY; /* section 7.2: 2 L gap/T + p v at 1/L */
     CHECK_CLOSE(gd_risk(&of, 100.0, 1.0, 0.5), 2.0 * 2.0 / 100.0 + 2.0, 1e-12);
     of.proximal = true;
     CHECK_CLOSE(gd_risk(&of, 100.0, 1.0, 0.5), 4.0 * 2.0 / 100.0 + 6.0 * 2.0, 1e-12);
 }
 
-/* T = sqrt(2 L gap/p)/s of section 6b, to the next whole number. */
+/* T = sqrt(2 L gap/p)/s of section 7.3, to the next whole number. */
 static void test_the_best_steps(void)
 {
     gd_constants of = { .rule = GD_RULE_STATIONARY, .p = 3.0, .smoothness = 0.25, .gap = 0.7 };

@@ -87,7 +87,7 @@ describe("the plan of sgd", function()
   end)
 
   it("has the article's constants, says what they really cost and asks for no more", function()
-    -- variance-reduced.md 7d: n = 10^4, epsilon = 1, delta = 1e-6 certify 0.078 after n^2 steps of 32 G^2 ln(n/delta) ln(1/delta)
+    -- mirror-descent.md section 8.4: n = 10^4, epsilon = 1, delta = 1e-6; 0.078 is certified after n^2 steps
     local obj = problem(10000, 3, {loss = pn.loss.hinge(), set = ball(3)})
     local plan = pn.solve.sgd.plan(obj, {epsilon = 1, delta = 1e-6, calibration = "paper"})
     assert.equal(10 ^ 8, plan.iterations)

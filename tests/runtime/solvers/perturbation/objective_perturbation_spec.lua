@@ -46,7 +46,7 @@ describe("the plan of objective perturbation", function()
   local f = logistic(1000, 10)
 
   it("states L, beta, the Jacobian and the noise of a given lambda", function()
-    -- L = 1, beta = 1/4, Lam = 1.  The exact integral of the objective alone gives 0.0119736997 (mirror-descent.md section
+    -- L = 1, beta = 1/4, Lam = 1.  The exact integral of the objective alone gives 0.0119736997 (perturbation.md section
     -- 5).  The answer's noise takes half of 1 - split = 0.001 more, the search ends within 0.0003 and the lattice of the loss
     -- distribution within 0.00004; the Renyi curve, which a ledger adds up, takes 4 to 8 per cent.
     local plan = solve.plan(f, merged(usual, { lambda = 1 / 1000 }))
@@ -142,7 +142,7 @@ describe("the plan of objective perturbation", function()
   it("runs the article's constants only when told that they are unproven, at their real cost", function()
     refused("unproven=true", function() solve.plan(f, merged(usual, { calibration = "paper" })) end)
     local plan = solve.plan(f, merged(usual, { calibration = "paper", unproven = true }))
-    -- zeta = 2 beta/(n epsilon), std = L sqrt(2 ln(1/delta))/(n epsilon) = 0.00525652177 (mirror-descent.md section 5)
+    -- zeta = 2 beta/(n epsilon), std = L sqrt(2 ln(1/delta))/(n epsilon) = 0.00525652177 (perturbation.md section 5)
     close(0.00525652177, line(plan, "std of b, sigma/n"), 1e-8)
     close(2 * 0.25 / 1000, line(plan, "lambda = Lam/n"), 1e-9)
     assert.is_true(plan.epsilon > 2)

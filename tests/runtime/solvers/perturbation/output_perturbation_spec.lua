@@ -47,7 +47,7 @@ end
 
 describe("the sensitivity of output perturbation", function()
   it("is (2G/(n mu))(1 - (1 - eta mu)^T) for gradient descent: 0.1732040650 of at most 0.2", function()
-    -- variance-reduced.md, last section: G = 1, mu = 0.01, n = 1000, T = 200, eta = 1
+    -- perturbation.md section 5, item 6: G = 1, mu = 0.01, n = 1000, T = 200, eta = 1
     local f = lever(1000, 1, 1e6, { reg = pn.reg.l2(0.01) })
     local plan = solve.plan(f, merged(usual, { iterations = 200, step = 1 }))
     close(0.1732040650, line(plan, "exact sensitivity"), 1e-8)

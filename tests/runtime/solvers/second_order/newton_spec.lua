@@ -37,7 +37,7 @@ end
 describe("the plan of newton", function()
   local obj = logistic(1000, 3)
   local budget = {epsilon = 1, delta = 1e-5}
-  local mu2 = (2 / 1000 * 10 / 0.0746126327) ^ 2 -- of the exact curve at (1, 1e-5), from item 3 of variance-reduced.md
+  local mu2 = (2 / 1000 * 10 / 0.0746126327) ^ 2 -- of the exact curve at (1, 1e-5), from item 3 of mirror-descent.md section 5
 
   it("knows that slopes at 0 are one half, and within one half of that elsewhere", function()
     local lines = solve.plan(obj, budget).lines

@@ -1,5 +1,5 @@
 -- svrg_spec.lua -- svrg and svrg_pp: the steps of the articles, their prices, and what they refuse.
--- Numbers: variance-reduced.md, "What a correct implementation shows"; the steps are compared with a few lines of Lua below, which
+-- Numbers: variance-reduced.md section 9; the steps are compared with a few lines of Lua below, which
 -- reproduce the published toy run.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
