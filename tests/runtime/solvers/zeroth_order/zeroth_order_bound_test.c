@@ -131,7 +131,7 @@ static void test_long_square_roots_go_on_where_sums_end(void)
 
 /* ---- choices ---- */
 
-/* zeroth-order.md, item 4. */
+/* zeroth-order.md section 9, item 4. */
 static void test_calibration_is_the_published_one(void)
 {
     zo_problem problem = { .records = 1e6, .dim = 10, .rho = 1, .lipschitz = 1, .gap = 1, .radius = 0.5 };
@@ -171,7 +171,7 @@ static void test_end_to_end_noise_is_the_published_one(void)
     CHECK_CLOSE(choice.sigma, 0.612372, 5e-7);
 }
 
-/* zeroth-order.md, item 6. */
+/* zeroth-order.md section 9, item 6. */
 static void test_plans_are_the_published_ones(void)
 {
     zo_problem problem = published(1e6, 10, 1);

@@ -126,7 +126,7 @@ static void close_bench(bench *of)
 
 /* ---- the points ---- */
 
-/* zeroth-order.md, "shows" 5: a constant gradient (3, 4), no noise, D = .1, eta = .02, T = 4. */
+/* zeroth-order.md section 9, item 5: a constant gradient (3, 4), no noise, D = .1, eta = .02, T = 4. */
 static void test_the_points_are_those_worked_out_by_hand(void)
 {
     static const double s[] = { 0.5, 0.25, 0.75, 1.0 };

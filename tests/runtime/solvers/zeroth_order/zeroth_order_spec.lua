@@ -373,7 +373,7 @@ describe("a run of zeroth_order", function()
     assert.is_true(first == plan:run {rng = pn.rng.seeded(3)}.theta)
   end)
 
-  -- means and standard deviations over seeds, section "shows" 8; five of them
+  -- means and standard deviations over seeds, zeroth-order.md section 9, item 8; five of them
   thorough_it("ends where the specification's runs end", function()
     assert.is_near(1.3416, capped(start), 5e-5)
     assert.is_near(.021, (end_to_end {directions = "orthogonal"}), 5 * .006)
