@@ -258,7 +258,7 @@ static void correct(nw_state *self)
 
 /* ---- a private step ---- */
 
-#define OUTSIDE 0x1p-31 /* beyond the set's radii, which slopes leave room for (SLACK of newton_plan.c) */
+#define OUTSIDE 0x1p-31 /* beyond the set's radii, which slopes leave room for (SLACK of model_noise.c) */
 
 /* Differences of slopes rest on margins, and these on the radii of the set in l1, l2 and linf.  Iterative projections
  * may end further outside than rounding takes others: such a point, which is public,

@@ -126,7 +126,7 @@ static void test_packed(void)
     }
 }
 
-/* Item 5 of the specification's last section, and by hand: 1 + ceil(ln(2.75 1000/1e-8)/2 sqrt(50)) = 1 +
+/* second-order.md section 11, item 5, and by hand: 1 + ceil(ln(2.75 1000/1e-8)/2 sqrt(50)) = 1 +
  * ceil(13.17 * 7.071) = 95. */
 static void test_steps_rule(void)
 {

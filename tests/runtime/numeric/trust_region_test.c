@@ -35,7 +35,7 @@ static double model(size_t n)
     return pn_dot(n, g, h) + pn_dot(n, h, product);
 }
 
-/* Section "What a correct implementation shows", item 6: digits as printed there. */
+/* second-order.md section 11, item 6: digits as printed there. */
 static void test_numbers_of_the_specification(void)
 {
     static const struct {

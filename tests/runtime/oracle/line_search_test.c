@@ -81,7 +81,7 @@ static pn_status run_once(world *of, const pn_line_search *search, double *step,
 
 /* ---- without noise ---- */
 
-/* second-order.md, "shows" 3: f = ||w||^2/2, ||w|| = 1, G = 1, c_g = .6: gamma_0 = 12, six tests fail,
+/* second-order.md section 11, item 3: f = ||w||^2/2, ||w|| = 1, G = 1, c_g = .6: gamma_0 = 12, six tests fail,
  * the result is .6. */
 static void test_the_worked_example(void)
 {
@@ -335,7 +335,7 @@ static void test_no_neighbour_moves_a_test_beyond_its_sensitivity(void)
     }
 }
 
-/* Item 12 of second-order.md's last section: with a certified constant the clip never acts;
+/* second-order.md section 11, item 12: with a certified constant the clip never acts;
  * with too small a one it does, and holds. */
 static void test_only_a_wrong_constant_clips(void)
 {

@@ -34,7 +34,7 @@ static double norm(size_t n)
     return fmax(fabs(values[0]), fabs(values[n - 1]));
 }
 
-/* Item 4 of the specification's last section.  ||E|| is a function of independent normal numbers that changes by at
+/* second-order.md section 11, item 4.  ||E|| is a function of independent normal numbers that changes by at
  * most sqrt(2) (packed entries; 1 with frobenius) times their distance, so a mean of k norms is off by t with
  * probability at most 2 exp(-k t^2/4): k = 2000 and t = 0.19, 3e-8; k = 200 and t = 0.59, 6e-8; k = 2000 and t = 0.3
  * (below 2 sqrt(54)), 6e-20.  Printed digits: 0.05. */

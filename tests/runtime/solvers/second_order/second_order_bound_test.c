@@ -1,5 +1,5 @@
 /* second_order_bound_test.c -- constants, iterations and records of private second-order descent against the published
- * numbers (second-order.md, last section) and against what they promise.
+ * numbers (second-order.md, section 11) and against what they promise.
  * Depends on: solvers/second_order/second_order.h, check.h. */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 -- second_order_plan_spec.lua -- the plans of second_order: constants, iterations, budget, conditions, tolerances, what they
--- print and what they refuse.  Numbers are those of second-order.md, last section, unless another source stands beside them.
+-- print and what they refuse.  Numbers are those of second-order.md, section 11, unless another source stands beside them.
 local pn = require "penumbra"
 
 local n_covertype = 581012

@@ -1,5 +1,5 @@
 -- second_order_spec.lua -- runs of second-order descent: the worked saddle and Covertype without noise, what private runs
--- charge however they end, their phases, and what they refuse.  Expected numbers: second-order.md, last section, and closed
+-- charge however they end, their phases, and what they refuse.  Expected numbers: second-order.md, section 11, and closed
 -- forms beside them.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"

@@ -267,8 +267,8 @@ static void test_all_branches_are_broken(void)
 
 /* ---- the value at the start ---- */
 
-/* second-order.md, "shows" 12: over 10^5 draws f(w0) + z + shift < f(w0) + shift - sigma has frequency .1587, and some
- * lie below f(w0), at most zeta of them.  At 5.6 standard deviations: false alarm below 1e-7. */
+/* second-order.md section 11, item 12: over 10^5 draws f(w0) + z + shift < f(w0) + shift - sigma has frequency .1587,
+ * and some lie below f(w0), at most zeta of them.  At 5.6 standard deviations: false alarm below 1e-7. */
 static void test_the_value_has_noise_of_both_signs(void)
 {
     enum { DRAWS = 100000 };

@@ -1,5 +1,5 @@
 -- trust_region_spec.lua -- the private trust-region method: plan, refusals, how steps end, saddle points.
--- Numbers named "item k" are those of the last section of second-order.md.
+-- Numbers named "item k" are those of section 11 of second-order.md.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
 
