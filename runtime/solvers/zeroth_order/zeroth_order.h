@@ -60,8 +60,8 @@ static inline bool zo_is_given(double number)
 }
 
 /** Everything that follows from the method, K, T, B1, B2, mu and D of `choice`: step (kept where it is given) to bound;
- *  a bound of INFINITY for a sum that has no such horizon.  Source: zeroth-order.md sections 4 to 6, and 2.2, 6,
- *  7 of tree-mechanism.md. */
+ *  a bound of INFINITY for a sum that has no such horizon.  Source: zeroth-order.md sections 4 to 6,
+ *  tree-mechanism.md sections 2.2, 6 and 7. */
 void zo_evaluate(const zo_problem *problem, zo_choice *choice);
 /** Errors from what is sampled with `how` and from the noise: choice->noise,
  *  of which it takes past / spread and drift / spread. */
