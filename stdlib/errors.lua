@@ -1,9 +1,10 @@
 -- errors.lua -- what is shown of an error: the message, the user's own line with the place marked, the nearest known name, and the
 -- user's functions that were on the way.  Frames and positions inside the library are left out.
--- Depends on: penumbra.colour, penumbra.columns, penumbra.prompt.tokens, penumbra.prompt.near, penumbra.wrap.
+-- Depends on: penumbra.colour, penumbra.columns, penumbra.prompt.tokens, .near, .habits, penumbra.wrap.
 -- Used by: the prompt; the program, for scripts (bindings/prompt/repl_call.c).
 local colour = require "penumbra.colour"
 local columns = require "penumbra.columns"
+local habits = require "penumbra.prompt.habits"
 local near = require "penumbra.prompt.near"
 local tokens = require "penumbra.prompt.tokens"
 
@@ -233,6 +234,12 @@ local function hint_text(name)
   return name and paint(("did you mean `%s`?"):format(name), "warning") or nil
 end
 
+-- For a name that other languages have, or one that is near to a known one.
+local function name_hint(what, near_one)
+  local known = what.kind == "global" and habits.of_name(what.name)
+  return known and paint(known, "warning") or hint_text(near_one)
+end
+
 local function join(...)
   local parts = {}
   for i = 1, select("#", ...) do
@@ -294,24 +301,7 @@ function errors.explain(value)
     token, line = found, on or line
   end
   return join(paint(filled(message), "error"), text and not interrupted and mark_in(text, line, token) or nil,
-    what and hint_text(suggestion(what, text, token, environment())) or nil, way_here(frames))
-end
-
--- A misspelt keyword before the place: "wihle true do", "fro i = 1, 2 do".
-local function keyword_before(text, token)
-  local before = text:sub(1, (token and token.from or #text + 1) - 1):match "([%a_]+)%s*$"
-  return before and near.keyword(before)
-end
-
-local slips = { ["!="] = "~=", ["&&"] = "and", ["||"] = "or", ["“"] = '"', ["”"] = '"', ["‘"] = "'", ["’"] = "'" }
-
--- What Lua writes for what other languages write at the token: "!=", "+=", a word processor's quotes.
-local function slip_at(text, token)
-  local from = token.from
-  local known = slips[token.text] or slips[text:sub(from, from + 1)] or slips[text:sub(from - 1, from)]
-  if known then return known end
-  local name, operator = text:sub(1, from):match "([%w_.]+)%s*([-+*/^%%])=$"
-  return name and ("%s = %s %s"):format(name, name, operator)
+    what and name_hint(what, suggestion(what, text, token, environment())) or nil, way_here(frames))
 end
 
 -- The same for the message of load: "[3]:1: unexpected symbol near '='".
@@ -323,9 +313,10 @@ function errors.syntax(message)
   local name = rest:match "near '(.*)'$"
   local byte = name and name:match "^<\\(%d+)>$" -- of a character that Lua does not know
   local token = name and find_syntax(text, tonumber(number), byte and string.char(byte) or name)
+  local hint = habits.of_code(text, line_of(text, tonumber(number)), token)
   if byte and token and #token.text > 1 then message = message:gsub("<\\%d+>", token.text) end
   return join(paint(filled(message), "error"), mark_in(text, tonumber(number), token),
-    hint_text(text:match "^%s*pn> ([^\n]*)" or token and (slip_at(text, token) or keyword_before(text, token))))
+    hint and paint(hint, "warning") or nil)
 end
 
 -- The known global that a name which is nil is near to.

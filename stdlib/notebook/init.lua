@@ -39,7 +39,8 @@ function prompt.show_values(values, number)
 end
 
 function prompt.report(text)
-  if running then running.failed = { text = text, message = errors.message } end
+  if not running then return io.stderr:write(text, "\n") end
+  running.failed = { text = text, message = errors.message }
 end
 
 -- pn.plot: the picture, and what it says where pictures are not shown.
@@ -191,7 +192,7 @@ local function is_complete(content)
     return { status = "incomplete", indent = (" "):rep(found and math.tointeger(indent) or 0) }
   end
   local run, _, more = prompt.compile(code, prompt.env())
-  local invalid = not run and not more and not code:find "^%s*[%%?]" and not code:find "%?%s*$" and code:find "%S"
+  local invalid = not run and not more and not code:find "^%s*[%%?!]" and not code:find "%?%s*$" and code:find "%S"
   return { status = invalid and "invalid" or "complete" }
 end
 
@@ -295,6 +296,7 @@ function notebook.serve(connection)
   require "penumbra.colour".assume(io.stderr)
   require "penumbra.plot.show".display = show_picture
   prompt.opened(false)
+  prompt.startup()
   for _, name in ipairs { "exit", "quit" } do rawset(_G, name, refuse_exit) end
   while not leaving do
     local header, content, held = next_request()

@@ -27,6 +27,26 @@ local numbered_in = {} -- the environment of each numbered result, by its number
 function prompt.opened(terminal)
   prompt.terminal = terminal
   for name in next, _G do prompt.known[name] = true end
+  if terminal then prompt.startup() end
+end
+
+-- The file of entries that every session begins with.
+local function startup_path()
+  local named = os.getenv "PENUMBRA_STARTUP"
+  if named then return named ~= "" and named or nil end
+  local config = os.getenv "XDG_CONFIG_HOME" or os.getenv "HOME" and os.getenv "HOME" .. "/.config"
+  return config and config .. "/penumbra/startup.lua"
+end
+
+-- Run it, if there is one; what is wrong with it is shown, and the session goes on.
+function prompt.startup()
+  local path = startup_path()
+  local file = path and io.open(path, "r")
+  if not file then return end
+  file:close()
+  local run, message = loadfile(path, "t", prompt.env())
+  local fine = run and xpcall(run, function(value) message = require "penumbra.errors".explain(value) end)
+  if not fine then prompt.report(run and message or require "penumbra.errors".syntax(message)) end
 end
 
 -- ---- modes ----
@@ -75,6 +95,16 @@ local function is_blank(text)
   return not text:find "%S"
 end
 
+-- A pasted session as what was typed in it: the lines behind its prompts, without their answers.
+local function without_prompts(entry)
+  if not entry:find "^%s*pn> " then return entry end
+  local typed = {}
+  for line in (entry .. "\n"):gmatch "([^\n]*)\n" do
+    typed[#typed + 1] = line:match "^%s*pn> (.*)$" or line:match "^%s*%.%.+> ?(.*)$"
+  end
+  return table.concat(typed, "\n")
+end
+
 -- A quoted string ends with its line, so no more lines mend that.
 local function ends_too_early(message)
   return message:sub(-5) == "<eof>" and not message:find "unfinished string near <eof>$"
@@ -91,15 +121,22 @@ local function as_command(entry)
   return word_commands[word] and ("return %s %q"):format(word, name)
 end
 
+-- Leaves the program; the globals exit and quit, by themselves or called.
+local leave = setmetatable({}, {
+  __call = function(_, status) os.exit(status, true) end,
+  __tostring = function() return "exit() or Ctrl-D leaves" end,
+})
+
 local function as_bare_command(entry, env)
   local word = entry:match "^%s*(%a+)%s*$"
+  if word and rawequal(env[word], leave) then return ("return %s()"):format(word) end
   local own = word_commands[word] and rawequal(env[word], require "penumbra"[word])
   return own and ("return %s()"):format(word)
 end
 
--- "%time x", "?x" and "x?": how penumbra.prompt.magic reads them; nil for Lua.
+-- "%time x", "?x", "x?" and "!ls": how penumbra.prompt.magic reads them; nil for Lua.
 local function as_magic(entry)
-  if entry:find "^%s*[%%?]" or entry:find "%?%s*$" then
+  if entry:find "^%s*[%%?!]" or entry:find "%?%s*$" then
     return require "penumbra.prompt.magic".read(entry)
   end
 end
@@ -181,6 +218,7 @@ end
 
 -- Whether nothing more need be typed.
 function prompt.ready(entry)
+  entry = without_prompts(entry)
   local mode = modes[#modes]
   if is_blank(entry) or mode and mode.is_command and mode.is_command(entry) then return true end
   local magic = as_magic(entry)
@@ -221,6 +259,7 @@ end
 
 -- The function that is to be run for an entry, or nil when there is none (any more).
 function prompt.begin(entry)
+  entry = without_prompts(entry)
   local mode = modes[#modes]
   running = { mode = mode, entry = entry, env = prompt.env() }
   if mode and mode.command and mode.command(entry) or is_blank(entry) then
@@ -239,11 +278,6 @@ function prompt.begin(entry)
 end
 
 -- ---- after it ----
-
-local leave = setmetatable({}, {
-  __call = function(_, status) os.exit(status, true) end,
-  __tostring = function() return "exit() or Ctrl-D leaves" end,
-})
 
 -- Whether the last token is a semicolon.
 local function is_silenced(entry)
@@ -291,13 +325,16 @@ function prompt.show_values(values, number)
   end
 end
 
--- `_` instead of a nil that is none of its own: a name that was never set.
-local function note_unknown(entry, env)
-  local name = prompt.terminal and entry:match "^%s*([%a_][%w_]*)%s*$"
-  local near = name and require "penumbra.errors".near_global(name, env)
-  if near then
-    io.write(colour.paint(("(there is no `%s`; did you mean `%s`?)"):format(name, near), "dim"), "\n")
+-- A name that was never set reads as nil: other languages' True, or a slip where the whole entry is a name.
+local function note_unknown(entry, env, is_nil)
+  local name, known = require "penumbra.prompt.habits".unknown(entry, env)
+  local text = name and ("(there is no `%s`; Lua writes `%s`)"):format(name, known)
+  if not name and is_nil then
+    name = entry:match "^%s*([%a_][%w_]*)%s*$"
+    local near = name and require "penumbra.errors".near_global(name, env)
+    text = near and ("(there is no `%s`; did you mean `%s`?)"):format(name, near)
   end
+  if text then io.write(colour.paint(text, "dim"), "\n") end
 end
 
 local function succeeded(values)
@@ -308,13 +345,8 @@ local function succeeded(values)
   if mode and mode.after then
     quiet = mode.after(true, values, running.entry)
   end
-  if values.n == 0 or quiet or is_silenced(running.entry) then
-    return
-  end
-  prompt.show_values(values, number)
-  if values.n == 1 and values[1] == nil then
-    note_unknown(running.entry, running.env)
-  end
+  if values.n > 0 and not quiet and not is_silenced(running.entry) then prompt.show_values(values, number) end
+  if prompt.terminal and not quiet then note_unknown(running.entry, running.env, values.n == 1 and values[1] == nil) end
 end
 
 -- The entry ran and gave these values, or did not and this is the text of its error.

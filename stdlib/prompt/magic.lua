@@ -1,4 +1,4 @@
--- magic.lua -- what the prompt understands beside Lua: "%time x" and the other words of the table below, "?x" and "x?".
+-- magic.lua -- what the prompt understands beside Lua: "%time x" and the other words of the table below, "?x", "x?" and "!ls".
 -- A new word is a line of that table: its name, arguments, meaning, and what it does.
 -- Depends on: penumbra.colour, penumbra.columns, penumbra.prompt.near, penumbra.prompt, penumbra.prompt.show,
 -- penumbra.prompt.tokens; penumbra.prompt.inspect for "?".  Used by: penumbra.prompt.
@@ -277,6 +277,14 @@ local function run_file(words)
   return run()
 end
 
+-- "!ls": a line for the shell.
+local function shell(line)
+  if not line:find "%S" then refuse "give a command for the shell: !ls" end
+  io.stdout:flush()
+  local fine, how, status = os.execute(line)
+  if not fine then say((how == "signal" and "(ended by signal %d)" or "(exit status %d)"):format(status), "dim") end
+end
+
 -- ---- the table ----
 
 local list
@@ -287,6 +295,7 @@ local function overview()
     io.write(colour.paint(left, "name"), wrap((" "):rep(#left), row[3], #left):sub(#left + 1))
   end
   io.write(colour.paint("  ?x, x?           ", "name"), "what x is; ??x and x?? say more\n")
+  io.write(colour.paint("  !COMMAND         ", "name"), "run it in the shell\n")
   io.write(wrap("  ", "_ is the last result, _1, _2 ... the numbered ones; `;` at the end prints nothing.  "
     .. "Alt-Enter breaks a line, Ctrl-R searches the history, Up finds what begins as typed.", 2))
 end
@@ -326,6 +335,8 @@ end
 
 -- { run =, code = } for an entry that is no Lua, or nil.  `code` is Lua that has to be finished first.
 function magic.read(entry)
+  local command = entry:match "^%s*!(.*)$"
+  if command then return { run = function() return shell(command) end } end
   local marks, asked = entry:match "^%s*(%?+)%s*(.-)%s*$"
   if not marks then
     asked, marks = entry:match "^%s*(.-)%s*(%?+)%s*$"

@@ -6,7 +6,7 @@ program.path = os.getenv "PENUMBRA" or "build/penumbra"
 program.tree = program.path:match "^(.*)/[^/]*$" or "."
 
 -- The sanitizers' preload is for the interpreter that runs the specs, not for what it starts.
-local CLEAN = "env -u LD_PRELOAD -u PENUMBRA_HISTORY "
+local CLEAN = "env -u LD_PRELOAD -u PENUMBRA_HISTORY PENUMBRA_STARTUP= "
 
 local function quote(word)
   return "'" .. tostring(word):gsub("'", "'\\''") .. "'"

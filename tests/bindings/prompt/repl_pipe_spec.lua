@@ -83,10 +83,45 @@ describe("the prompt, from a pipe", function()
     assert.truthy(err:find("> x != 2\n    ^\ndid you mean `~=`?", 1, true), err)
     assert.truthy(err:find("did you mean `x = x +`?", 1, true), err)
     assert.truthy(err:find("did you mean `and`?", 1, true), err)
-    local _, copied = type_in "pn> x = 1"
-    assert.truthy(copied:find("did you mean `x = 1`?", 1, true), copied)
     assert.truthy(err:find("near '“'\n> x = “a”\n      ^\ndid you mean `\"`?", 1, true), err)
     assert.truthy(err:find("near 'ö'\n> größe = 1\n    ^\n[6]", 1, true), err)
+  end)
+
+  it("answers with Lua's way what Python, R and C write", function()
+    for _, case in ipairs {
+      { "def f(x): return x", "function f(x) ... end" }, { "for i in range(10):", "for i = 1, n do ... end" },
+      { "for (i in 1:10) { }", "for i = 1, n do ... end" }, { "x = [1, 2]", "{1, 2}" }, { "f([1, 2])", "{1, 2}" },
+      { "x = 2 ** 3", "^" }, { "if x == 1:", "if ... then ... end" }, { "elif x:", "elseif ... then" },
+      { "while x < 3:", "while ... do ... end" }, { "import numpy", 'require "numpy"' }, { "i++", "i = i + 1" },
+      { "print x", "print(x)" }, { 'x = {"a": 1}', "{a = ...}" }, { "f = lambda x: x", "f = function(x) return ... end" },
+      { "len({1})", "#x" }, { "range(3)", "for i = 1, n do ... end" }, { "c(1, 2)", "{1, 2, 3}" }, { "not !x", "not x" },
+    } do
+      local _, err = type_in(case[1])
+      assert.truthy(err:find("Lua writes `" .. case[2] .. "`", 1, true), case[1] .. "\n" .. err)
+    end
+    local _, err = type_in('s = "a ** b"', "t = {len = 3}", "#t")
+    assert.equal("", err)
+  end)
+
+  it("takes a pasted session without its prompts and answers", function()
+    local out, err = type_in("pn> x = 20", "pn> for i = 1, 2 do", "..>   x = x + i", "..> end", "pn> x")
+    assert.equal("", err)
+    assert.equal("23\n", out)
+  end)
+
+  it("runs a line for the shell", function()
+    local out, err = type_in("!echo from the shell", "!exit 3", "!", "1 + 1")
+    assert.equal("from the shell\n(exit status 3)\n2\n", out)
+    assert.truthy(err:find("give a command for the shell: !ls", 1, true), err)
+  end)
+
+  it("leaves at exit and quit, also without parentheses", function()
+    for _, word in ipairs { "exit", "quit", "exit()", "quit(3)" } do
+      local out, err, code = program.run({ "-i" }, "1\n" .. word .. "\n2\n")
+      assert.equal("1\n", out)
+      assert.equal("", err)
+      assert.equal(word == "quit(3)" and 3 or 0, code)
+    end
   end)
 
   it("shows an error value that is no message", function()
@@ -174,11 +209,6 @@ describe("the prompt, from a pipe", function()
   it("refuses a mode without a prompt", function()
     local _, err = type_in 'require "penumbra.prompt".push_mode{name = "demo"}'
     assert.truthy(err:find("the mode has no `prompt`", 1, true))
-  end)
-
-  it("leaves with exit() and quit(), and says so for exit", function()
-    assert.equal("exit() or Ctrl-D leaves\n", (type_in("exit", "exit()", "print 'not reached'")))
-    assert.equal(3, (select(3, program.run({ "-i" }, "quit(3)\n"))))
   end)
 
   it("reads a last line that does not end", function()

@@ -96,6 +96,28 @@ describe("the prompt, on a terminal", function()
     assert.equal(0, unwritable)
   end)
 
+  it("begins with the entries of the startup file, and shows what is wrong with them", function()
+    local file = os.tmpname()
+    local function with(text, entry)
+      program.write_all(file, text)
+      return play("expect pn>\nsend " .. entry .. "\\n\nexpect pn>\nsend \\x04\n",
+        "env PENUMBRA_STARTUP=" .. file .. " " .. program.prompt(history))
+    end
+    local screen = with("favourite = 41", "favourite + 1")
+    assert.truthy(screen:find("_1 = 42\r\n", 1, true), screen)
+    screen = with("favourite = nosuch.field", "6 * 7")
+    assert.truthy(screen:find("attempt to index a nil value", 1, true), screen)
+    assert.truthy(screen:find("_1 = 42\r\n", 1, true), screen)
+    screen = with("for", "6 * 7")
+    assert.truthy(screen:find("<name> expected", 1, true), screen)
+    os.remove(file)
+  end)
+
+  it("says what Lua writes for another language's True", function()
+    local screen = session { "x = True\\n", "True\\n", "t = {True = 1}\\n" }
+    assert.equal(2, select(2, screen:gsub("there is no `True`; Lua writes `true`", "")), screen)
+  end)
+
   it("says once that a local ends with its entry", function()
     local screen = session { "local a = 1\\n", "local b = 2\\n" }
     assert.equal(1, select(2, screen:gsub("a local lasts for its entry only", "")))
