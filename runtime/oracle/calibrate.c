@@ -226,7 +226,7 @@ static void explain_all(pn_plan *plan, double z)
     const pn_question *one = &plan->questions[0];
 
     pn_plan_add(plan, "records n", (double)pn_objective_data(plan->objective)->n, "public");
-    pn_plan_add(plan, "steps T", (double)plan->iterations, "as given");
+    pn_plan_add(plan, "steps T", (double)plan->iterations, "what the solver was given, or chose");
     pn_plan_add(plan, "multiplier z", z, "of the noise of every question, in sensitivities");
     if (plain_numbers(plan)) {
         pn_plan_add(plan, "sensitivity Delta", one->noise.sensitivity,

@@ -286,7 +286,9 @@ static void explain_bounds(const pn_model *self, pn_plan *plan)
 static const char *hessian_source(const pn_model *self)
 {
     if (self->generic)
-        return "2 sqrt(d) B_H/m, the article's, or what is certified where that is more";
+        return self->neighbours == PN_REPLACE_ONE
+                   ? "2 sqrt(d) B_H/m, the article's, or what is certified where that is more"
+                   : "sqrt(d) B_H/m, half of the article's, or what is certified where that is more";
     if (self->neighbours != PN_REPLACE_ONE)
         return "a record's Frobenius norm/m";
     return self->convex && self->bounds.replace < 1.42 * self->bounds.record

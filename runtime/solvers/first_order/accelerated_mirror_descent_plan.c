@@ -264,7 +264,7 @@ static void explain_bound(problem *at)
     pn_plan_add(plan, "  of the noise", noise, "sum of (k + 2)^2 / (T + 1)^2 x sigma^2 K / (2 L_C (2/c - 1))%s",
                 at->plan->printed ? ", and with G^2 + R^2 for K and 1 for 2/c - 1" : "");
     explain_other(at, "with T/2", floor(T / 2.0));
-    explain_other(at, "with 2T", 2.0 * T);
+    explain_other(at, "with 2 T", 2.0 * T);
 }
 
 /* ---- the plan ---- */

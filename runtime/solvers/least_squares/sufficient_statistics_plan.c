@@ -155,7 +155,9 @@ static void explain_scale(const ss_plan *plan, const pn_question *question, pn_p
     if (!question->exact)
         pn_plan_add(base, "sensitivity", question->noise.sensitivity,
                     base->request.neighbours == PN_REPLACE_ONE
-                        ? "sqrt(2)(1 + tau^2 + kappa^2)/n in Frobenius norm, rounding included"
+                        ? like->kappa * like->kappa > 1.0 + like->tau * like->tau
+                              ? "sqrt(8 kappa^2 (1 + tau^2))/n in Frobenius norm, rounding included"
+                              : "sqrt(2)(1 + tau^2 + kappa^2)/n in Frobenius norm, rounding included"
                         : "sqrt((1 + tau^2)^2 + 2 kappa^2 (1 + tau^2))/n in Frobenius norm, rounding included");
 }
 

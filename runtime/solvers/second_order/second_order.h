@@ -1,5 +1,5 @@
-/* second_order.h -- what the plan and the steps of private second-order descent share.  Private to second_order*.c and
- * line_search.c.  Gradient steps while the released gradient is larger than eps_g; else a released Hessian: a step
+/* second_order.h -- what the plan and the steps of private second-order descent share.  Private to
+ * second_order*.c.  Gradient steps while the released gradient is larger than eps_g; else a released Hessian: a step
  * along its most negative direction where its least eigenvalue is below -eps_H, or the end, with a certificate.
  * Depends on: solver.h, model_release.h, privacy/accounting/allowance.h.
  * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; constants derived anew. */

@@ -263,7 +263,7 @@ static void warn_of_tolerance(so_work *at)
                      most, of->gradient, beyond);
     else if (at->practical && beyond[0])
         pn_plan_warn(&plan->base, "curvature is not seen%s", beyond);
-    else if (!at->practical && isfinite(at->reachable) && !at->needs.enough)
+    else if (!at->practical && isfinite(at->reachable) && at->reachable > 0.0 && !at->needs.enough)
         pn_plan_warn(
             &at->plan->base,
             "tolerances (%.3g, %.3g) need n >= %.3g; the smallest that the theorem reaches here are gradient = %.4g, "

@@ -116,9 +116,6 @@ double svrg_bound(const svrg_plan *plan)
 
 /* ---- defaults ---- */
 
-/* of convex problems: eta times all steps, in units of G/(L s); see solve.gradient_descent, whose is twice it */
-#define TIME_SHARE 0.15
-
 static size_t whole(double x, double low, double high)
 {
     return (size_t)fmin(fmax(ceil(x), low), high);

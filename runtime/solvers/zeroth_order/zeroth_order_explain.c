@@ -50,7 +50,10 @@ static void explain_radii(zo_work *at)
                          : fabs(choice->smoothing / at->problem.radius - 0.5) > 1e-9 ? "what the ball leaves of delta"
                                                                                      : "half of delta"));
     pn_plan_add(plan, "ball D", choice->ball, "%s; longest step of a round",
-                as_given(at, ZO_RADIUS, at->practical ? "what does well in practice" : "2 (delta - mu)/(T + 1)"));
+                as_given(at, ZO_RADIUS,
+                         at->paper       ? "delta/(2 T)"
+                         : at->practical ? "what does well in practice"
+                                         : "2 (delta - mu)/(T + 1)"));
     pn_plan_add(plan, "Goldstein delta", choice->smoothing + reach, "mu + D (T + 1)/2: what the bound is about");
     pn_plan_set(plan, "smoothing", choice->smoothing, false);
     pn_plan_set(plan, "radius", choice->ball, false);

@@ -314,7 +314,7 @@ describe("a private plan of accelerated mirror descent", function()
     local s, K = plan.sigma / math.sqrt(T), plan.lines["noise trace K"]
     local limit = 2 * s * math.sqrt(2 * 4.5 * K / 3)
     assert.is_true(plan.bound > limit and plan.bound < 1.15 * limit)
-    assert.is_near(plan:with {iterations = 2 * T}.bound, plan.lines["with 2T"], 1e-3 * plan.bound)
+    assert.is_near(plan:with {iterations = 2 * T}.bound, plan.lines["with 2 T"], 1e-3 * plan.bound)
     assert.is_near(plan:with {iterations = T // 2}.bound, plan.lines["with T/2"], 1e-3 * plan.bound)
     -- With the article's steps the best T is (48 L^2 B/(s^2 K))^(1/4), and no neighbour is better.
     local long = solve.plan(obj, {rho = 0.05, step = 1})
