@@ -1,5 +1,4 @@
--- citations_spec.lua -- what a comment cites is in the repository: the document, and the section by its number; and every line that
--- a plan prints has its row in the theory document of its solver.
+-- citations_spec.lua -- what a comment cites is in the repository: the document, and the section by its number.
 local function lines_of(command)
   local out, pipe = {}, assert(io.popen(command))
   for line in pipe:lines() do out[#out + 1] = line end
