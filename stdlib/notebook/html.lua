@@ -48,11 +48,14 @@ local function labelled(line)
 end
 
 local function page(lines)
-  local rows = {}
+  local rows, labels = {}, 0
   for i = 2, #lines do
     local label, rest = labelled(lines[i])
     if label then
       rows[#rows + 1] = { label = label, cells = cells_of(rest) }
+      labels = labels + 1
+    elseif lines[i]:find "^  %S" then -- a remark
+      rows[#rows + 1] = { cells = { lines[i]:sub(3) } }
     elseif #rows == 0 or not lines[i]:find "^   " then
       return nil
     else
@@ -60,13 +63,14 @@ local function page(lines)
       cells[#cells] = cells[#cells] .. " " .. lines[i]:gsub("^%s+", "")
     end
   end
-  if #rows < LEAST_ROWS then return nil end
+  if labels < LEAST_ROWS then return nil end
   local width = 1
   for _, row in ipairs(rows) do width = math.max(width, #row.cells) end
   for i, row in ipairs(rows) do
-    local cells = { tag("th", escaped(row.label), LEFT) }
+    local cells = { row.label and tag("th", escaped(row.label), LEFT) or nil }
+    local whole = row.label and width or width + 1
     for k, cell in ipairs(row.cells) do
-      local wide = k == #row.cells and k < width and (' colspan="%d"'):format(width - k + 1) or ""
+      local wide = k == #row.cells and k < whole and (' colspan="%d"'):format(whole - k + 1) or ""
       cells[#cells + 1] = tag("td", escaped(cell), LEFT .. wide)
     end
     rows[i] = tag("tr", table.concat(cells))
