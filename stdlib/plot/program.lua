@@ -184,10 +184,13 @@ local function colour_of(layer)
   return program.colours[(layer.colour - 1) % #program.colours + 1]
 end
 
--- Dash types: after the seven colours the next seven are dashed.
+-- gnuplot's solid, dashed, dash-dotted, dash-dot-dotted and dotted lines: curves differ in more than colour, for print and for who
+-- sees none.  With seven colours the first 35 differ in one or the other.
+local dashes = { 1, 2, 4, 5, 3 }
+
 local function dash_of(layer)
   if layer.dashed then return layer.dashed == true and 2 or layer.dashed end
-  return type(layer.colour) == "number" and (layer.colour - 1) // #program.colours % 4 + 1 or 1
+  return type(layer.colour) == "number" and dashes[(layer.colour - 1) % #dashes + 1] or 1
 end
 
 local function even(list)
