@@ -28,7 +28,7 @@
 #include "random/noise.h"
 
 #define MAX_QUERIES ((size_t)1 << 40) /* of one run, so that the sampler's distance from its law stays below SLACK */
-#define SLACK       0x1p-48           /* 2 PN_LAPLACE_ETA for every draw of a run, and as much again */
+#define SLACK       0x1p-48           /* 2^-89 for the comparison of every draw of a run, and as much again */
 #define MAX_ANSWERS ((size_t)1 << 30)
 
 typedef struct sparse_law {
