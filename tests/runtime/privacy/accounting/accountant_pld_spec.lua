@@ -1,5 +1,5 @@
 -- accountant_pld_spec.lua -- certified intervals of composed events, and advanced composition.  Numbers come from
--- accounting.md, its last section, items 1, 3, 4, 6, 7, 8, and from closed forms named beside them.
+-- accounting.md section 9, items 1, 3, 4, 6, 7, 8, and from closed forms named beside them.
 local pn = require "penumbra"
 local event, accountant = pn.event, pn.accountant
 local inf = math.huge
@@ -28,7 +28,7 @@ end
 
 describe("accountant.pld", function()
   it("gives the intervals of the specification for sampled Gaussians", function()
-    inside(5.1900, 5.1930, 1e-4, poisson(0.01, 1.1), 10000, 1e-5) -- item 1; the upper end there is 5.19262 at h = 1e-4
+    inside(5.1900, 5.1930, 1e-4, poisson(0.01, 1.1), 10000, 1e-5) -- item 1
     inside(0.7494, 0.7496, 1e-4, fixed(1, 100, 1.5), 500, 1e-5) -- item 6
     inside(0.62190, 0.62208, 1e-4, poisson(0.01, 2), 1000, 1e-5) -- item 7: 0.62203, 0.71857, 1.20520
     inside(0.71848, 0.71862, 1e-4, fixed(1, 100, 2), 1000, 1e-5)

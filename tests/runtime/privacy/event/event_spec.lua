@@ -1,5 +1,5 @@
--- event_spec.lua -- the Renyi and zCDP curves of events.  Numbers come from accounting.md section "What a correct
--- implementation shows", item 5, from closed forms, and from 60-digit arithmetic (mpmath) where it says so.
+-- event_spec.lua -- the Renyi and zCDP curves of events.  Numbers come from accounting.md section 9, item 5, from
+-- closed forms, and from 60-digit arithmetic (mpmath) where it says so.
 local pn = require "penumbra"
 local event = pn.event
 local inf = math.huge
