@@ -43,7 +43,7 @@ describe("pn.tree", function()
   end)
 
   it("knows its noise: a horizon of 100 has 7 layers, and the price is one record's", function()
-    local t = tree { horizon = 100 } -- tree-mechanism.md, last section, 4: s = 1, mu = 1
+    local t = tree { horizon = 100 } -- tree-mechanism.md, section 9, item 4: s = 1, mu = 1
     assert.is_true(math.abs(t.sigma - 2.6458) < 1e-4)
     assert.is_true(math.abs(math.sqrt(t:variance(63)) - 6.4807) < 1e-3)
     assert.is_true(math.abs(math.sqrt(t:variance(95)) - 6.4807) < 1e-3)

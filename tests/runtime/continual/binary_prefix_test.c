@@ -1,6 +1,6 @@
 /* binary_prefix_test.c -- the binary tree: which nodes make a prefix, what it varies by,
  * and that the noise that is drawn has that
- * variance.  Numbers are those of tree-mechanism.md, its last section and the table of section 7.
+ * variance.  Numbers are those of tree-mechanism.md, section 9 and the table of section 7.
  * Seeds are fixed; a true law fails each statistical check with probability below 1e-6.
  * Depends on: check.h, prefix_kit.h, continual/. */
 #include <string.h>

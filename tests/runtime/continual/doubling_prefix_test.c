@@ -1,5 +1,5 @@
 /* doubling_prefix_test.c -- streams without a horizon: epochs that double, each with noise of its own, and one tree
- * without end.  Numbers are those of tree-mechanism.md, item 9 of its last section.
+ * without end.  Numbers are those of tree-mechanism.md, section 9, item 9.
  * Depends on: check.h, prefix_kit.h, continual/. */
 #include "runtime/continual/prefix_kit.h"
 

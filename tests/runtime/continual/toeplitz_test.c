@@ -1,5 +1,5 @@
 /* toeplitz_test.c -- numbers of Toeplitz factorizations against closed forms, dense matrices and brute force.
- * Numbers of the spec: tree-mechanism.md, section 7 and items 5 to 8 and 11 of its last section. */
+ * Numbers: tree-mechanism.md, section 7 and items 5 to 8 and 11 of section 9. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
