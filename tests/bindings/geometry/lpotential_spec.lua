@@ -1,5 +1,5 @@
 -- lpotential_spec.lua -- pn.potential from Lua: the rows, formulas, functions of a user's own, and the one that fits a set.
--- Numbers: closed forms beside them, and geometry.md section 4 of the specification.
+-- Numbers: closed forms beside them, and geometry.md section 4.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
 
