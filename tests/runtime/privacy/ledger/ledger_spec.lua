@@ -341,7 +341,7 @@ describe("noise as drawn", function()
   end)
 
   it("takes its share of delta and its distance from the ideal out of an order's budget", function()
-    -- B of order 64 at delta (1 - 2^-30), noise.md's S of 2^37 draws on top; both to 1e-13.
+    -- B of order 64 at delta (1 - 2^-30), the S of 2^37 draws on top (accounting.md section 8); both to 1e-13.
     local alpha, delta, draws = 64, 1e-6, math.tointeger(2 ^ 37)
     local function limit(share)
       return 1 - math.log(1 - 1 / alpha) + (math.log(delta) + math.log(alpha) + share) / (alpha - 1)
