@@ -20,7 +20,7 @@ static size_t weight_of(const pn_dataset *data)
     if (!data->sparse)
         return (pn_dataset_held_end(data) - data->first) * data->p * entry + data->n * sizeof(double);
     pn_vault_enter();
-    entries = data->csr.start[data->n];
+    entries = pn_csr_place(data, pn_dataset_held_end(data));
     pn_vault_leave();
     return entries * (entry + sizeof(uint32_t)) + data->n * 2 * sizeof(double);
 }

@@ -1,11 +1,12 @@
 /* ldata_parts.c -- data sets of some of the records: take, shuffle, share, split, holdout.
- * Depends on: ldata.h, progress.h, core/vault.h, data/holdout.h.  Used by: ldata.c, lselection.c. */
+ * Depends on: ldata.h, progress.h, core/vault.h, data/holdout.h, objective/.  Used by: ldata.c, lselection.c. */
 #include <math.h>
 
 #include "bindings/core/progress.h"
 #include "bindings/data/ldata.h"
 #include "core/vault.h"
 #include "data/holdout.h"
+#include "objective/passes/objective.h"
 
 /* Row numbers live in a userdata on the stack. */
 static size_t *new_rows(lua_State *L, size_t count)
@@ -62,7 +63,7 @@ int pnl_data_share(lua_State *L)
     pn_dataset **slot = pnl_new_data(L);
     pn_err err;
 
-    pn_ranks_hold(ranks, data->n, &begin, &end);
+    pn_objective_hold(data, ranks, &begin, &end);
     return pnl_data_made(L, slot, pn_dataset_hold(slot, data, begin, end, &err), &err);
 }
 

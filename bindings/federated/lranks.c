@@ -41,7 +41,7 @@ static int ranks_barrier(lua_State *L)
     pn_err err;
 
     if (pn_ranks_size(self) > 1)
-        pnl_status(L, pn_ranks_complete(self, 0, NULL, 0, 0, PN_OK, &err), &err);
+        pnl_status(L, pn_ranks_complete(self, 0, NULL, NULL, 0, 0, PN_OK, &err), &err);
     return 0;
 }
 

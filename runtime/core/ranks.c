@@ -98,14 +98,18 @@ void pn_ranks_share(const pn_ranks *ranks, size_t count, size_t *begin, size_t *
 }
 
 /* A share of c chunks of L records begins at or after n rank / size, up to L because the last chunk may be short, and
- * up to size / 4 more chunks because the first ranks may have one more. */
-void pn_ranks_hold(const pn_ranks *ranks, size_t n, size_t *begin, size_t *end)
+ * up to size / 4 more chunks because the first ranks may have one more.  What may be one chunk all ranks have; else rank
+ * 0 has not the last one: either all ranks hold all records or none does. */
+void pn_ranks_hold(const pn_ranks *ranks, size_t n, size_t most, size_t *begin, size_t *end)
 {
-    size_t size = pn_ranks_size(ranks), rank = pn_ranks_rank(ranks), chunk = n / 32 + 4096;
+    size_t size = pn_ranks_size(ranks), rank = pn_ranks_rank(ranks), usual = n / 32 + 4096;
+    size_t chunk = most > usual ? most : usual;
     size_t margin = chunk + (size * chunk + 3) / 4, last = rank + 1 == size ? n : n / size * (rank + 1) + size;
 
-    *begin = n / size * rank;
-    *end = last >= n || n - last <= margin ? n : last + margin;
+    *begin = chunk < n ? n / size * rank : 0;
+    *end = chunk >= n || last >= n || n - last <= margin ? n : last + margin;
+    if (size > 1 && rank == 0 && chunk < n && *end == n)
+        *end = n - 1;
 }
 
 bool pn_ranks_enter(pn_ranks *ranks)
@@ -137,14 +141,16 @@ static pn_status gather_each(const pn_ranks *ranks, void *data, size_t bytes, pn
     return explain(ranks, "gather", ranks->ops->gather_all(ranks->self, data, ranks->offsets), err);
 }
 
-static pn_status gather_part(const pn_ranks *ranks, size_t count, const pn_ranks_part *part, pn_err *err)
+static pn_status gather_part(const pn_ranks *ranks, size_t count, const size_t *cut, const pn_ranks_part *part,
+                             pn_err *err)
 {
     size_t skipped = part->head ? 1 : 0, total = part->total ? part->total : (count - skipped) * part->bytes;
     size_t times = part->times ? part->times : 1;
     pn_status status = PN_OK;
 
     for (size_t r = 0; r <= ranks->size; r++) {
-        size_t first = first_of(count, ranks->size, r), at = (first > skipped ? first - skipped : 0) * part->bytes;
+        size_t first = cut ? cut[r] : first_of(count, ranks->size, r);
+        size_t at = (first > skipped ? first - skipped : 0) * part->bytes;
 
         ranks->offsets[r] = at < total ? at : total;
     }
@@ -210,8 +216,8 @@ static pn_status agree(pn_ranks *ranks, uint64_t what, pn_status mine, pn_err *e
     return status;
 }
 
-pn_status pn_ranks_complete(pn_ranks *ranks, size_t count, const pn_ranks_part *parts, size_t part_count, uint64_t what,
-                            pn_status mine, pn_err *err)
+pn_status pn_ranks_complete(pn_ranks *ranks, size_t count, const size_t *cut, const pn_ranks_part *parts,
+                            size_t part_count, uint64_t what, pn_status mine, pn_err *err)
 {
     pn_status status;
 
@@ -222,7 +228,7 @@ pn_status pn_ranks_complete(pn_ranks *ranks, size_t count, const pn_ranks_part *
     status = agree(ranks, what, mine, err);
     for (size_t i = 0; i < part_count && count && status == PN_OK; i++) {
         if (parts[i].data)
-            status = gather_part(ranks, count, &parts[i], err);
+            status = gather_part(ranks, count, cut, &parts[i], err);
     }
     return status;
 }

@@ -23,8 +23,9 @@ const char *pn_ranks_name(const pn_ranks *ranks);
 /** Rank's share [*begin, *end) of `count` chunks: whole for NULL.  Rank 0 has chunk 0. */
 void pn_ranks_share(const pn_ranks *ranks, size_t count, size_t *begin, size_t *end);
 /** Which of n records [*begin, *end) rank has to have, so that it has its share of any cut into chunks of at most n /
- *  32 + 4096 of them: whole for NULL. */
-void pn_ranks_hold(const pn_ranks *ranks, size_t n, size_t *begin, size_t *end);
+ *  32 + 4096 of them, or `most` where that is more: whole for NULL, and where that may be one chunk.  Unless all ranks
+ *  have all records none does. */
+void pn_ranks_hold(const pn_ranks *ranks, size_t n, size_t most, size_t *begin, size_t *end);
 
 /* What a chunk leaves behind. */
 typedef struct pn_ranks_part {
@@ -43,13 +44,15 @@ bool pn_ranks_enter(pn_ranks *ranks);
 /**
  * Every rank has worked on its share, with success or without (`mine`), and gets the parts of the others;
  * all succeed or all fail.
+ *   cut   [size + 1] the first chunk of each rank, from 0 to `count`, the same on all ranks; of a part with a head rank 0
+ *         has chunk 0.  NULL: the shares of pn_ranks_share.
  *   what  the same on all ranks when they do the same: a digest of arguments, by pn_ranks_digest.
  * Errors: `mine`, with err as it is; what another rank failed with, its number before the message
  * (PN_EIO for its PN_ECALLBACK, whose error value is over there); PN_EIO when the ranks are at different calls,
  * or by the table.
  */
-pn_status pn_ranks_complete(pn_ranks *ranks, size_t count, const pn_ranks_part *parts, size_t part_count, uint64_t what,
-                            pn_status mine, pn_err *err);
+pn_status pn_ranks_complete(pn_ranks *ranks, size_t count, const size_t *cut, const pn_ranks_part *parts,
+                            size_t part_count, uint64_t what, pn_status mine, pn_err *err);
 /** Mix numbers into a digest, by their bits. */
 uint64_t pn_ranks_digest(uint64_t digest, const double *x, size_t count);
 uint64_t pn_ranks_digest_word(uint64_t digest, uint64_t more);

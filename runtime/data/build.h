@@ -14,7 +14,7 @@ pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *nam
 pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, size_t p, bool sparse, size_t entries,
                           pn_err *err);
 /** The records begin .. end - 1 of `data`, of its storage or as floats: room for them, with bounds, name,
- *  origin, labels, names of features and recipe.
+ *  origin, labels, csr.start, names of features and recipe.
  *  Errors: PN_ENOMEM; PN_EUNSUPPORTED where records are with others. */
 pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool float32, size_t begin, size_t end,
                                   pn_err *err);

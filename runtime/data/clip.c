@@ -230,7 +230,7 @@ static bool unit_row(const pn_dataset *data, size_t i, const double *entries, si
     for (size_t j = 0; j < data->p; j++)
         x[j] = 0.0;
     for (size_t k = 0; k < count; k++)
-        x[data->csr.column[data->csr.start[i] + k]] = entries[k] * unit;
+        x[data->csr.column[pn_csr_place(data, i) + k]] = entries[k] * unit;
     return true;
 }
 

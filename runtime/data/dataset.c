@@ -288,7 +288,9 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
 
 size_t pn_dataset_stored(const pn_dataset *data)
 {
-    return data->sparse ? data->csr.start[data->n] : (pn_dataset_held_end(data) - data->first) * data->p;
+    size_t end = pn_dataset_held_end(data);
+
+    return data->sparse ? pn_csr_place(data, end) : (end - data->first) * data->p;
 }
 
 pn_status pn_dataset_make_room(pn_dataset *made, bool sparse, size_t entries, pn_err *err)
@@ -345,10 +347,13 @@ pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool
         made->first = first;
         made->held = made->partial ? end - first : 0;
         memcpy(made->y, data->y, data->n * sizeof(double));
-        status = pn_dataset_make_room(made, data->sparse, pn_dataset_stored(data), err);
+        status = pn_dataset_make_room(made, data->sparse,
+                                      data->sparse ? data->csr.start[end] - data->csr.start[first] : 0, err);
     }
     if (data->folder)
         (void)pn_vault_place(place);
+    if (status == PN_OK && data->sparse)
+        memcpy(made->csr.start, data->csr.start, (data->n + 1) * sizeof *data->csr.start);
     if (status == PN_OK)
         status = pn_dataset_name_features(made, data, NULL, err);
     if (status == PN_OK)

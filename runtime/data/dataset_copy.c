@@ -35,11 +35,8 @@ pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err)
     pn_dataset *copy = NULL;
     pn_status status = pn_dataset_same_records(&copy, data, data->float32, data->first, pn_dataset_held_end(data), err);
 
-    if (status == PN_OK) {
+    if (status == PN_OK)
         copy_entries(copy, 0, data, 0, pn_dataset_stored(data));
-        if (data->sparse)
-            memcpy(copy->csr.start, data->csr.start, (data->n + 1) * sizeof *copy->csr.start);
-    }
     return pn_dataset_deliver(out, copy, status);
 }
 
@@ -48,15 +45,13 @@ pn_status pn_dataset_hold(pn_dataset **out, const pn_dataset *data, size_t begin
     pn_dataset *made = NULL;
     pn_status status = pn_dataset_need_records(data, "share", err);
 
-    if (status == PN_OK && data->sparse)
-        status = pn_fail(err, PN_EUNSUPPORTED, "share: sparse features are not shared out; each rank has all of them");
     if (status == PN_OK && !(begin < end && end <= data->n))
         status = pn_fail(err, PN_EDIM, "share: a rank must hold some of the %zu records, got %zu to %zu", data->n,
                          begin + 1, end);
     if (status == PN_OK)
         status = pn_dataset_same_records(&made, data, data->float32, begin, end, err);
     if (status == PN_OK)
-        copy_entries(made, 0, data, begin * data->p, (end - begin) * data->p);
+        copy_entries(made, 0, data, data->sparse ? data->csr.start[begin] : begin * data->p, pn_dataset_stored(made));
     return pn_dataset_deliver(out, made, status);
 }
 
@@ -213,10 +208,7 @@ pn_status pn_dataset_to_float32(pn_dataset **out, const pn_dataset *data, pn_err
     status = pn_dataset_same_records(&made, data, true, data->first, pn_dataset_held_end(data), err);
     if (status == PN_OK)
         status = narrow_rows(made, data, err);
-    if (status == PN_OK && data->sparse) {
-        memcpy(made->csr.start, data->csr.start, (data->n + 1) * sizeof *made->csr.start);
-        if (pn_dataset_stored(data) > 0)
-            memcpy(made->csr.column, data->csr.column, pn_dataset_stored(data) * sizeof *made->csr.column);
-    }
+    if (status == PN_OK && data->sparse && pn_dataset_stored(data) > 0)
+        memcpy(made->csr.column, data->csr.column, pn_dataset_stored(data) * sizeof *made->csr.column);
     return pn_dataset_deliver(out, made, status);
 }

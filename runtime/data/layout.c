@@ -12,7 +12,7 @@ pn_layout_sizes pn_layout_sizes_of(const pn_dataset *data, bool texts)
 {
     return (pn_layout_sizes){ .n = data->n,
                               .p = data->p,
-                              .entries = data->sparse ? data->csr.start[data->n] : 0,
+                              .entries = data->sparse ? pn_dataset_stored(data) : 0,
                               .first = data->first,
                               .held = data->held,
                               .sparse = data->sparse,
@@ -27,8 +27,7 @@ static bool sensible(const pn_layout_sizes *sizes)
     return sizes->n > 0 && sizes->n <= MOST && sizes->p > 0 && sizes->p <= MOST && sizes->entries <= MOST &&
            sizes->sparse <= 1 && sizes->float32 <= 1 && (sizes->sparse || sizes->entries == 0) &&
            sizes->held < sizes->n && sizes->first <= sizes->n - sizes->held && (sizes->held > 0 || sizes->first == 0) &&
-           (!sizes->sparse || sizes->held == 0) && sizes->name <= MOST && sizes->features <= MOST &&
-           sizes->recipe <= MOST;
+           sizes->name <= MOST && sizes->features <= MOST && sizes->recipe <= MOST;
 }
 
 bool pn_layout_find(pn_layout *out, const pn_layout_sizes *sizes)

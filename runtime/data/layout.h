@@ -26,7 +26,7 @@ typedef enum pn_array {
 /* What the offsets follow from. */
 typedef struct pn_layout_sizes {
     uint64_t n, p, entries;          /* entries: stored ones of sparse features, else 0 */
-    uint64_t first, held;            /* of dense features: rows first .. first + held - 1 alone; 0 and 0: all */
+    uint64_t first, held;            /* features of rows first .. first + held - 1 alone; 0 and 0: all */
     uint64_t sparse, float32;        /* 0 or 1 */
     uint64_t name, features, recipe; /* bytes of the texts; 0: none */
 } pn_layout_sizes;

@@ -80,7 +80,7 @@ void pn_rows_close(pn_rows *rows)
 size_t pn_row_place(const pn_dataset *data, size_t i, size_t *count)
 {
     *count = data->sparse ? data->csr.start[i + 1] - data->csr.start[i] : data->p;
-    return data->sparse ? data->csr.start[i] : (i - data->first) * data->p;
+    return data->sparse ? pn_csr_place(data, i) : (i - data->first) * data->p;
 }
 
 double *pn_rows_edit(pn_rows *rows, size_t i, size_t *count)
@@ -130,8 +130,8 @@ size_t pn_rows_at_once(const pn_dataset *data)
 static void fetch(const pn_dataset *data, size_t first, size_t end)
 {
     size_t entry = data->float32 ? sizeof(float) : sizeof(double);
-    size_t from = data->sparse ? data->csr.start[first] : first * data->p;
-    size_t count = (data->sparse ? data->csr.start[end] : end * data->p) - from;
+    size_t from = data->sparse ? pn_csr_place(data, first) : (first - data->first) * data->p;
+    size_t count = data->sparse ? data->csr.start[end] - data->csr.start[first] : (end - first) * data->p;
     const char *numbers = data->dense     ? (const char *)data->dense
                           : data->single  ? (const char *)data->single
                           : data->float32 ? (const char *)data->csr_single
@@ -150,6 +150,8 @@ void pn_rows_ahead(const pn_dataset *data, const size_t *rows, size_t first, siz
         return;
     if (!rows)
         fetch(data, first, end);
-    for (size_t r = first; rows && r < end; r++)
-        fetch(data, rows[r], rows[r] + 1);
+    for (size_t r = first; rows && r < end; r++) {
+        if (pn_dataset_holds(data, rows[r]))
+            fetch(data, rows[r], rows[r] + 1);
+    }
 }

@@ -71,6 +71,8 @@ const char *pn_lazy_obstacle(const pn_lazy_options *how)
 
     if (!data->sparse)
         return "the data are dense";
+    if (data->partial)
+        return "other ranks hold records";
     if (pn_loss_inputs(pn_objective_loss(how->objective)) != 1)
         return "the loss has several margins or further parameters";
     if (how->composite->smooth)

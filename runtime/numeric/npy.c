@@ -322,7 +322,7 @@ static pn_status load_open_file(pn_npy *out, source *in, char *text)
         return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries of type '%s'; " PN_NPY_TYPES, in->path, head.type);
     PN_TRY(check_size(in, &head, type->bytes));
     *out = (pn_npy){ NULL, head.dims, { head.shape[0], head.shape[1] }, 0, 0 };
-    pn_ranks_hold(in->ranks, head.shape[0], &out->first, &out->rows);
+    pn_ranks_hold(in->ranks, head.shape[0], 0, &out->first, &out->rows);
     out->rows -= out->first;
     out->data = in->records ? pn_vault_alloc(out->rows * head.shape[1], sizeof *out->data)
                             : pn_alloc(out->rows * head.shape[1], sizeof *out->data);

@@ -14,7 +14,7 @@ pn_status pn_rng_shared(pn_rng **out, pn_ranks *ranks, pn_err *err)
     pn_status status = pn_rng_secure(&rng, err);
 
     if (pn_ranks_size(ranks) > 1) /* who has no stream says so, for the others wait */
-        status = pn_ranks_complete(ranks, 0, NULL, 0, 0, status, err);
+        status = pn_ranks_complete(ranks, 0, NULL, NULL, 0, 0, status, err);
     if (status == PN_OK) {
         memcpy(keys, rng->key, PN_KEY_BYTES);
         memcpy(keys + PN_KEY_BYTES, rng->extra_key, PN_KEY_BYTES);

@@ -40,7 +40,7 @@ static bool within(const double *row, size_t count, pn_lp norm, double bound)
 static pn_status check_row(const pn_dataset *data, const double *row, size_t count, size_t i, pn_err *err)
 {
     const pn_record_bounds *bounds = &data->bounds;
-    const uint32_t *columns = data->sparse ? data->csr.column + data->csr.start[i] : NULL;
+    const uint32_t *columns = data->sparse ? data->csr.column + pn_csr_place(data, i) : NULL;
 
     if (pn_first_nonfinite(row, count) < count)
         return refuse(data, i, "has an entry that is not a finite number", err);

@@ -84,7 +84,7 @@ static pn_status compare_to(checker *self, int array, size_t bytes, pn_err *err)
 static pn_status check_starts(checker *self, const pn_dataset *data, size_t entries, pn_err *err)
 {
     PN_TRY(compare_to(self, PN_ARRAY_START, self->layout->bytes[PN_ARRAY_START], err));
-    if (data->csr.start[0] != 0 || data->csr.start[data->n] != entries)
+    if (data->csr.start[0] != 0 || pn_dataset_stored(data) != entries)
         return pn_fail(err, PN_EDOMAIN, "%.300s: the sparse rows do not cover its entries", self->file->path);
     for (size_t i = 0; i < data->n; i++) {
         if (data->csr.start[i] > data->csr.start[i + 1])
@@ -98,9 +98,9 @@ static size_t cells_to(const pn_dataset *data, size_t end)
 {
     size_t last = end < pn_dataset_held_end(data) ? end : pn_dataset_held_end(data);
 
-    if (data->sparse)
-        return data->csr.start[end];
-    return last > data->first ? (last - data->first) * data->p : 0;
+    if (last <= data->first)
+        return 0;
+    return data->sparse ? pn_csr_place(data, last) : (last - data->first) * data->p;
 }
 
 /* Some rows at a time: all of their arrays are compared, then they are looked at. */

@@ -82,7 +82,7 @@ static const double *dense_rows(const sweep *self, size_t first, size_t count, d
     if (!gathers(self))
         return data->dense + (first - data->first) * data->p;
     for (size_t r = 0; r < count; r++)
-        pn_record_features(data, record_of(self, first + r), room + r * data->p);
+        pn_record_features(self->objective, record_of(self, first + r), room + r * data->p);
     return room;
 }
 
@@ -90,14 +90,15 @@ static const double *dense_rows(const sweep *self, size_t first, size_t count, d
 static void sparse_steps(const sweep *self, size_t first, size_t count, const double *panel, size_t width,
                          double *steps)
 {
-    const pn_dataset *data = self->objective->data;
+    const pn_objective *objective = self->objective;
     const pn_simd *simd = pn_simd_best();
 
     memset(steps, 0, count * width * sizeof *steps);
     for (size_t r = 0; r < count; r++) {
         size_t i = record_of(self, first + r);
+        const pn_dataset *data = pn_lent_source(objective->lent, objective->data, &i);
 
-        for (size_t e = data->csr.start[i]; e < data->csr.start[i + 1]; e++) {
+        for (size_t e = pn_csr_place(data, i); e < pn_csr_place(data, i + 1); e++) {
             double x = data->csr_single ? (double)data->csr_single[e] : data->csr.value[e];
 
             simd->dense_add_transposed(panel + data->csr.column[e] * width, 1, width, &x, steps + r * width);
@@ -161,6 +162,7 @@ static void run_block(const sweep *self, size_t first, size_t count, double *roo
     double *slice = steps + inputs * self->rows * panel_width(self, 0), *values = slice + PN_MOVED_ROOM(inputs);
     const double *x = objective->data->sparse ? NULL : dense_rows(self, first, count, values + PN_LOSS_BLOCK);
     const pn_block block = { .data = objective->data,
+                             .lent = objective->lent,
                              .simd = pn_simd_best(),
                              .rows = self->batch ? self->batch->rows + first : NULL,
                              .first = first,
@@ -229,7 +231,7 @@ static pn_status share_sweep(sweep *self, pn_status before, pn_task *task, pn_er
     bool alone = pn_blas_alone(0);
     pn_status status = pn_share_chunks(self->objective,
                                        &(pn_shared){ .chunks = self->part.chunks,
-                                                     .chunk_rows = self->batch ? 0 : self->part.chunk_rows,
+                                                     .chunk_rows = self->part.chunk_rows,
                                                      .body = run_chunk,
                                                      .self = self,
                                                      .parts = &part,

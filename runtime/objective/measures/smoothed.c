@@ -192,6 +192,7 @@ static pn_status share_run(pn_smoothed_run *run, bool black_box, pn_status befor
 
     return pn_share_chunks(run->objective,
                            &(pn_shared){ .chunks = run->cut.chunks,
+                                         .chunk_rows = run->cut.chunk_rows,
                                          .body = black_box ? NULL : pn_smoothed_margins_chunk,
                                          .run = black_box ? pn_smoothed_records : NULL,
                                          .self = run,

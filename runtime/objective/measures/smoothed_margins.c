@@ -74,7 +74,7 @@ static void load(const pn_smoothed_run *run, size_t first, size_t count, const r
         size_t i = run->call->rows[first + r];
         double *x = at->x + r * data->p;
 
-        pn_record_features(data, i, x);
+        pn_record_features(run->objective, i, x);
         at->y[r] = data->y[i];
         for (size_t k = 0; k < run->objective->loss->margins; k++) {
             at->z[k * count + r] = pn_dot(data->p, x, run->theta + k * data->p);

@@ -37,7 +37,7 @@ static pn_status ask(const pn_smoothed_run *run, size_t i, const double *points,
     void *context;
     pn_record_fn call = pn_loss_record(run->objective->loss, &context, &lipschitz);
 
-    pn_record_features(data, i, x);
+    pn_record_features(run->objective, i, x);
     return call(context, points, run->sides * run->lines, run->kind.dim,
                 &(pn_record){ .x = x, .p = data->p, .y = data->y[i], .row = i, .task = task }, values, err);
 }

@@ -116,15 +116,16 @@ static size_t block_rows(const pn_objective *objective, size_t records)
     return rows < records ? rows : records;
 }
 
-/* Rows that follow one another are read where they are. */
+/* Rows that follow one another here are read in place. */
 static void settle(pn_block *block, double *room)
 {
-    size_t r = 1;
+    const pn_dataset *data = block->data;
+    size_t r = 1, first = block->rows[0];
 
-    while (r < block->count && block->rows[r] == block->rows[0] + r)
+    while (r < block->count && block->rows[r] == first + r)
         r++;
-    if (r == block->count) {
-        block->first = block->rows[0];
+    if (r == block->count && (r == 1 || (pn_dataset_holds(data, first) && pn_dataset_holds(data, first + r - 1)))) {
+        block->first = first;
         block->rows = NULL;
         return;
     }
@@ -156,7 +157,7 @@ ASKS void ask(const void *from, size_t bytes)
 
 ASKS void ask_entries(const pn_dataset *data, size_t i)
 {
-    size_t first = data->csr.start[i], count = data->csr.start[i + 1] - first;
+    size_t first = pn_csr_place(data, i), count = pn_csr_place(data, i + 1) - first;
 
     count = count < 64 ? count : 64; /* the processor sees where a long row goes */
     if (count == 0)
@@ -171,12 +172,14 @@ ASKS void ask_entries(const pn_dataset *data, size_t i)
 ASKS void ask_row(const pn_dataset *data, size_t i)
 {
     size_t bytes = data->p * (data->float32 ? sizeof(float) : sizeof(double));
+    const char *dense = data->float32 ? (const char *)data->single : (const char *)data->dense;
 
+    if (!pn_dataset_holds(data, i))
+        return;
     if (data->sparse)
         ask_entries(data, i);
     else
-        ask(data->float32 ? (const char *)data->single + i * bytes : (const char *)data->dense + i * bytes,
-            bytes < ASKED ? bytes : ASKED);
+        ask(dense + (i - data->first) * bytes, bytes < ASKED ? bytes : ASKED);
 }
 
 /* What belongs to a record beside its row. */
@@ -247,15 +250,16 @@ static inline bool writes(const run *self)
 static void add_row(const pn_block *block, double weight, double *g)
 {
     const pn_dataset *data = block->data;
-    size_t first = block->first * data->p;
+    const float *single = data->single ? pn_block_single(block) : NULL;
+    const double *dense = data->single ? NULL : pn_block_dense(block);
 
     for (size_t j = 0; j < data->p; j += PIECE) {
         size_t columns = data->p - j < PIECE ? data->p - j : PIECE;
 
-        if (data->single)
-            block->simd->dense_add_transposed_single(data->single + first + j, 1, columns, &weight, g + j);
+        if (single)
+            block->simd->dense_add_transposed_single(single + j, 1, columns, &weight, g + j);
         else
-            block->simd->dense_add_transposed(data->dense + first + j, 1, columns, &weight, g + j);
+            block->simd->dense_add_transposed(dense + j, 1, columns, &weight, g + j);
     }
 }
 
@@ -271,7 +275,7 @@ static void add_block(const run *self, const pn_block *block, const double *weig
     }
     for (size_t k = 0; k < loss->margins; k++, weight++, g += data->p) {
         if (writes(self))
-            block->simd->multiply(data->p, data->dense + block->first * data->p, 1, weight, 0, g);
+            block->simd->multiply(data->p, pn_block_dense(block), 1, weight, 0, g);
         else
             add_row(block, *weight, g);
     }
@@ -324,6 +328,7 @@ static void run_chunk(void *context, size_t chunk, unsigned worker)
     ask_records(self, at + self->rows, end);
     for (; at < end; at += self->rows) {
         pn_block block = { .data = self->objective->data,
+                           .lent = self->objective->lent,
                            .simd = pn_simd_best(),
                            .rows = batch->rows + at,
                            .count = end - at < self->rows ? end - at : self->rows };
@@ -372,6 +377,7 @@ static pn_status share_chunks(run *self, pn_status before, pn_task *task, pn_err
 
     return pn_share_chunks(self->objective,
                            &(pn_shared){ .chunks = self->part.chunks,
+                                         .chunk_rows = self->part.chunk_rows,
                                          .body = run_chunk,
                                          .self = self,
                                          .parts = parts,
@@ -418,7 +424,8 @@ static pn_status run_batch(run *self, double *value, pn_task *task, pn_err *err)
     self->size = self->rows * (2 * pn_loss_inputs(objective->loss) + 2);
     if (!objective->data->sparse && self->rows > 1)
         self->size += self->rows * objective->data->p;
-    status = self->part.chunks == 1 && self->size <= STACK ? run_small(self, task, err) : run_chunks(self, task, err);
+    status = self->part.chunks == 1 && self->size <= STACK && !objective->lent ? run_small(self, task, err)
+                                                                               : run_chunks(self, task, err);
     if (status == PN_OK)
         status = check_margins(self, err);
     if (status == PN_OK)

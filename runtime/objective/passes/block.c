@@ -11,20 +11,35 @@ static size_t record(const pn_block *block, size_t r)
     return block->rows ? block->rows[r] : block->first + r;
 }
 
-/* Dense records from i on, which are here. */
-static const double *dense_rows(const pn_dataset *data, size_t i)
+/* The dense numbers of record i, and of those that follow it in the same data set. */
+static const double *dense_rows(const pn_block *block, size_t i)
 {
-    return data->dense + (i - data->first) * data->p;
+    const pn_dataset *from = pn_lent_source(block->lent, block->data, &i);
+
+    return from->dense + (i - from->first) * from->p;
 }
 
-static const float *single_rows(const pn_dataset *data, size_t i)
+static const float *single_rows(const pn_block *block, size_t i)
 {
-    return data->single + (i - data->first) * data->p;
+    const pn_dataset *from = pn_lent_source(block->lent, block->data, &i);
+
+    return from->single + (i - from->first) * from->p;
 }
 
-static double sparse_dot(const pn_dataset *data, size_t i, const double *w)
+const double *pn_block_dense(const pn_block *block)
 {
-    size_t k = data->csr.start[i], end = data->csr.start[i + 1];
+    return block->dense ? block->dense : dense_rows(block, block->first);
+}
+
+const float *pn_block_single(const pn_block *block)
+{
+    return block->single ? block->single : single_rows(block, block->first);
+}
+
+static double sparse_dot(const pn_block *block, size_t i, const double *w)
+{
+    const pn_dataset *data = pn_lent_source(block->lent, block->data, &i);
+    size_t k = pn_csr_place(data, i), end = k + data->csr.start[i + 1] - data->csr.start[i];
     double sum = 0.0;
 
     if (data->csr_single) {
@@ -37,9 +52,10 @@ static double sparse_dot(const pn_dataset *data, size_t i, const double *w)
 }
 
 /* z = <x_i, w> and *along = <x_i, v>, with the bits of two products. */
-static double sparse_dots(const pn_dataset *data, size_t i, const double *w, const double *v, double *along)
+static double sparse_dots(const pn_block *block, size_t i, const double *w, const double *v, double *along)
 {
-    size_t k = data->csr.start[i], end = data->csr.start[i + 1];
+    const pn_dataset *data = pn_lent_source(block->lent, block->data, &i);
+    size_t k = pn_csr_place(data, i), end = k + data->csr.start[i + 1] - data->csr.start[i];
     double sum = 0.0, other = 0.0;
 
     if (data->csr_single) {
@@ -58,7 +74,7 @@ static double sparse_dots(const pn_dataset *data, size_t i, const double *w, con
 
 static void sparse_add(const pn_dataset *data, size_t i, double weight, double *g)
 {
-    size_t k = data->csr.start[i], end = data->csr.start[i + 1];
+    size_t k = pn_csr_place(data, i), end = k + data->csr.start[i + 1] - data->csr.start[i];
 
     if (data->csr_single) {
         for (; k < end; k++)
@@ -74,15 +90,11 @@ void pn_block_times(const pn_block *block, const double *w, double *z)
 
     if (data->sparse) {
         for (size_t r = 0; r < block->count; r++)
-            z[r] = sparse_dot(data, record(block, r), w);
-    } else if (block->single) {
-        block->simd->dense_times_single(block->single, block->count, data->p, w, z);
-    } else if (block->dense) {
-        block->simd->dense_times(block->dense, block->count, data->p, w, z);
-    } else if (data->single) {
-        block->simd->dense_times_single(single_rows(data, block->first), block->count, data->p, w, z);
+            z[r] = sparse_dot(block, record(block, r), w);
+    } else if (data->single && !block->dense) {
+        block->simd->dense_times_single(pn_block_single(block), block->count, data->p, w, z);
     } else {
-        block->simd->dense_times(dense_rows(data, block->first), block->count, data->p, w, z);
+        block->simd->dense_times(pn_block_dense(block), block->count, data->p, w, z);
     }
 }
 
@@ -94,7 +106,7 @@ void pn_block_times_both(const pn_block *block, const double *w, const double *v
         return;
     }
     for (size_t r = 0; r < block->count; r++)
-        z[r] = sparse_dots(block->data, record(block, r), w, v, along + r);
+        z[r] = sparse_dots(block, record(block, r), w, v, along + r);
 }
 
 void pn_block_add(const pn_block *block, const double *weight, double *g)
@@ -102,39 +114,37 @@ void pn_block_add(const pn_block *block, const double *weight, double *g)
     const pn_dataset *data = block->data;
 
     if (data->sparse) {
-        for (size_t r = 0; r < block->count; r++)
-            sparse_add(data, record(block, r), weight[r], g);
-    } else if (block->single) {
-        block->simd->dense_add_transposed_single(block->single, block->count, data->p, weight, g);
-    } else if (block->dense) {
-        block->simd->dense_add_transposed(block->dense, block->count, data->p, weight, g);
-    } else if (data->single) {
-        block->simd->dense_add_transposed_single(single_rows(data, block->first), block->count, data->p, weight, g);
+        for (size_t r = 0; r < block->count; r++) {
+            size_t i = record(block, r);
+            const pn_dataset *from = pn_lent_source(block->lent, data, &i);
+
+            sparse_add(from, i, weight[r], g);
+        }
+    } else if (data->single && !block->dense) {
+        block->simd->dense_add_transposed_single(pn_block_single(block), block->count, data->p, weight, g);
     } else {
-        block->simd->dense_add_transposed(dense_rows(data, block->first), block->count, data->p, weight, g);
+        block->simd->dense_add_transposed(pn_block_dense(block), block->count, data->p, weight, g);
     }
 }
 
-/* The bytes of rows that are picked by number, one after the other. */
-static void gather(const char *from, const size_t *rows, size_t count, size_t bytes, char *to)
-{
-    for (size_t r = 0; r < count; r++)
-        memcpy(to + r * bytes, from + rows[r] * bytes, bytes);
-}
-
+/* Rows that are picked by number, one after the other. */
 void pn_block_gather(pn_block *block, double *room)
 {
-    const pn_dataset *data = block->data;
+    size_t p = block->data->p;
+    float *single = (float *)(void *)room;
 
-    if (data->sparse || !block->rows)
+    if (block->data->sparse || !block->rows)
         return;
-    if (data->single) {
-        gather((const char *)data->single, block->rows, block->count, data->p * sizeof(float), (char *)room);
-        block->single = (const float *)(const void *)room;
-    } else {
-        gather((const char *)data->dense, block->rows, block->count, data->p * sizeof(double), (char *)room);
-        block->dense = room;
+    for (size_t r = 0; r < block->count; r++) {
+        if (block->data->single)
+            memcpy(single + r * p, single_rows(block, block->rows[r]), p * sizeof *single);
+        else
+            memcpy(room + r * p, dense_rows(block, block->rows[r]), p * sizeof *room);
     }
+    if (block->data->single)
+        block->single = single;
+    else
+        block->dense = room;
 }
 
 const double *pn_block_labels(const pn_block *block, double *room)
@@ -175,24 +185,24 @@ void pn_block_add_inputs(const pn_objective *objective, const pn_block *block, c
 
 void pn_block_row(const pn_block *block, size_t r, double *x)
 {
-    const pn_dataset *data = block->data;
-    size_t p = data->p;
+    size_t p = block->data->p;
 
-    if (data->single)
-        pn_widen(x, block->single ? block->single + r * p : single_rows(data, block->first + r), p);
+    if (block->data->single)
+        pn_widen(x, pn_block_single(block) + r * p, p);
     else
-        memcpy(x, block->dense ? block->dense + r * p : dense_rows(data, block->first + r), p * sizeof *x);
+        memcpy(x, pn_block_dense(block) + r * p, p * sizeof *x);
 }
 
-void pn_record_features(const pn_dataset *data, size_t i, double *x)
+void pn_record_features(const pn_objective *objective, size_t i, double *x)
 {
-    if (data->sparse) {
-        memset(x, 0, data->p * sizeof *x);
-        sparse_add(data, i, 1.0, x);
-    } else if (data->single) {
-        pn_widen(x, single_rows(data, i), data->p);
+    const pn_block block = { .data = objective->data, .lent = objective->lent, .first = i, .count = 1 };
+    const pn_dataset *from = pn_lent_source(block.lent, block.data, &i);
+
+    if (from->sparse) {
+        memset(x, 0, from->p * sizeof *x);
+        sparse_add(from, i, 1.0, x);
     } else {
-        memcpy(x, dense_rows(data, i), data->p * sizeof *x);
+        pn_block_row(&block, 0, x);
     }
 }
 
@@ -234,6 +244,7 @@ bool pn_block_next(pn_block *block, const pn_objective *objective, const pn_batc
     if (objective->data->file)
         ask_ahead(objective, batch ? batch->rows : NULL, begin, first, end);
     *block = (pn_block){ .data = objective->data,
+                         .lent = batch ? objective->lent : NULL,
                          .simd = pn_simd_best(),
                          .rows = batch ? batch->rows + first : NULL,
                          .first = first,

@@ -161,11 +161,10 @@ static void weigh(const forming *self, const pn_block *block, const desk *at, do
 /* Of the pair of margins (k, l). */
 static void add_sparse(const pn_block *block, size_t k, size_t l, const double *bend, double *packed)
 {
-    const pn_dataset *data = block->data;
-
     for (size_t r = 0; r < block->count; r++) {
         size_t i = block->rows ? block->rows[r] : block->first + r;
-        size_t begin = data->csr.start[i], end = data->csr.start[i + 1];
+        const pn_dataset *data = pn_lent_source(block->lent, block->data, &i);
+        size_t begin = pn_csr_place(data, i), end = begin + data->csr.start[i + 1] - data->csr.start[i];
 
         for (size_t b = begin; b < end && bend[r] != 0.0; b++) {
             size_t j = l * data->p + data->csr.column[b], last = k < l ? end : b + 1;
@@ -409,17 +408,16 @@ static pn_status share_groups(forming *self, pn_status before, pn_err *err)
     };
     /* Whatever the size: the workers call it, and OpenBLAS's own threads would wait for them. */
     bool alone = pn_blas_alone(0);
-    pn_status status =
-        pn_share_chunks(self->objective,
-                        &(pn_shared){ .chunks = self->groups,
-                                      .chunk_rows = self->batch ? 0 : self->per_group * self->part.chunk_rows,
-                                      .body = form_group,
-                                      .self = self,
-                                      .parts = parts,
-                                      .part_count = 2,
-                                      .theta = self->theta,
-                                      .batch = self->batch },
-                        before, self->task, err);
+    pn_status status = pn_share_chunks(self->objective,
+                                       &(pn_shared){ .chunks = self->groups,
+                                                     .chunk_rows = self->per_group * self->part.chunk_rows,
+                                                     .body = form_group,
+                                                     .self = self,
+                                                     .parts = parts,
+                                                     .part_count = 2,
+                                                     .theta = self->theta,
+                                                     .batch = self->batch },
+                                       before, self->task, err);
 
     pn_blas_alone_end(alone);
     return self->status != PN_OK ? self->status : status;

@@ -61,7 +61,7 @@ static size_t pick(const forming *self, const pn_block *block, size_t r, const d
         }
         return self->count;
     }
-    for (size_t e = data->csr.start[i]; e < data->csr.start[i + 1]; e++) {
+    for (size_t e = pn_csr_place(data, i); e < pn_csr_place(data, i + 1); e++) {
         size_t place = self->place[data->csr.column[e]];
 
         if (place == 0)

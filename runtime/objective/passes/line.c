@@ -126,6 +126,7 @@ static void run_chunk(void *context, size_t chunk, unsigned worker)
     self->strange[chunk] = false;
     for (; first < end; first += PN_LOSS_BLOCK) {
         pn_block block = { .data = self->objective->data,
+                           .lent = self->objective->lent,
                            .simd = pn_simd_best(),
                            .rows = self->batch ? self->batch->rows + first : NULL,
                            .first = first,
@@ -180,7 +181,7 @@ static pn_status share_line(line *self, pn_status before, pn_task *task, pn_err 
 
     return pn_share_chunks(self->objective,
                            &(pn_shared){ .chunks = self->part.chunks,
-                                         .chunk_rows = self->batch ? 0 : self->part.chunk_rows,
+                                         .chunk_rows = self->part.chunk_rows,
                                          .body = run_chunk,
                                          .self = self,
                                          .parts = parts,

@@ -27,32 +27,44 @@ static size_t rows_per_chunk(const pn_objective *objective, size_t records, size
 }
 
 /* A bound on the chunks from below, by public numbers: n, dim and the storage, not the number of entries. */
-static size_t fewest_chunks(const pn_objective *objective, size_t records)
+static size_t fewest_chunks(const pn_dataset *data, size_t dim, size_t records)
 {
-    return objective->data->sparse ? clamp_size(records / objective->dim, 1, PN_CHUNKS_MAX) : PN_CHUNKS_MAX;
+    return data->sparse ? clamp_size(records / dim, 1, PN_CHUNKS_MAX) : PN_CHUNKS_MAX;
 }
 
 /* The partition depends on the data alone, so results do not depend on the machine.  A sparse pass writes one gradient
  * per chunk: few enough that this stays below the entries read. */
+static size_t chunks_of(const pn_dataset *data, size_t dim, size_t records)
+{
+    size_t fewest = fewest_chunks(data, dim, records);
+    double entries;
+
+    if (!data->sparse)
+        return fewest;
+    entries = (double)data->csr.start[data->n] / (double)data->n * (double)records;
+    return clamp_size((size_t)(entries / (4.0 * (double)dim)), fewest, PN_CHUNKS_MAX);
+}
+
 pn_partition pn_objective_partition(const pn_objective *objective, size_t records)
 {
-    const pn_dataset *data = objective->data;
-    size_t chunks = fewest_chunks(objective, records);
-    pn_partition out;
+    size_t rows = rows_per_chunk(objective, records, chunks_of(objective->data, objective->dim, records));
 
-    if (data->sparse) {
-        double entries = (double)data->csr.start[data->n] / (double)data->n * (double)records;
-
-        chunks = clamp_size((size_t)(entries / (4.0 * (double)objective->dim)), chunks, PN_CHUNKS_MAX);
-    }
-    out.chunk_rows = rows_per_chunk(objective, records, chunks);
-    out.chunks = (records + out.chunk_rows - 1) / out.chunk_rows;
-    return out;
+    return (pn_partition){ (records + rows - 1) / rows, rows };
 }
 
 size_t pn_objective_longest_chunk(const pn_objective *objective)
 {
-    return rows_per_chunk(objective, objective->data->n, fewest_chunks(objective, objective->data->n));
+    const pn_dataset *data = objective->data;
+
+    return rows_per_chunk(objective, data->n, fewest_chunks(data, objective->dim, data->n));
+}
+
+/* Chunks are rounded up to whole blocks. */
+void pn_objective_hold(const pn_dataset *data, const pn_ranks *ranks, size_t *begin, size_t *end)
+{
+    size_t chunks = chunks_of(data, data->p, data->n), rows = data->n / chunks + PN_BLOCK_ROWS_MAX;
+
+    pn_ranks_hold(ranks, data->n, rows, begin, end);
 }
 
 /* ---- construction ---- */
@@ -161,24 +173,30 @@ static double norm_above(const double *x, size_t count, double roundings)
     return largest * sqrt(sum) * (1.0 + (0.5 * (double)count + 6.0 + roundings) * 0x1p-53);
 }
 
-static pn_status measure_rows(pn_objective *objective, pn_err *err)
+pn_status pn_objective_measure(const pn_objective *objective, const pn_dataset *from, const size_t *numbers,
+                               pn_err *err)
 {
     /* In clip.c the norm of the factors takes (3 + margins) / 2 + 2, product, quotient and scaling 3; what they
      * are multiplied by in a gradient 1. */
     double roundings = 0.5 * (double)pn_loss_inputs(objective->loss) + 8.0;
     pn_rows rows;
 
-    PN_TRY(pn_rows_open_held(&rows, objective->data, err));
-    objective->norms = pn_alloc(objective->data->n, sizeof(double));
-    for (size_t i = objective->data->first; objective->norms && i < pn_dataset_held_end(objective->data); i++) {
+    PN_TRY(pn_rows_open_held(&rows, from, err));
+    for (size_t i = from->first; i < pn_dataset_held_end(from); i++) {
         size_t count;
         const double *x = pn_rows_get(&rows, i, &count);
 
-        objective->norms[i] = norm_above(x, count, roundings);
+        objective->norms[numbers ? numbers[i] : i] = norm_above(x, count, roundings);
     }
     pn_rows_close(&rows);
-    return objective->norms ? PN_OK
-                            : pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu norms", objective->data->n);
+    return PN_OK;
+}
+
+static pn_status measure_rows(pn_objective *objective, pn_err *err)
+{
+    PN_TRY(pn_new(&objective->norms, objective->data->n, err, "objective: out of memory for %zu norms",
+                  objective->data->n));
+    return pn_objective_measure(objective, objective->data, NULL, err);
 }
 
 pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, pn_err *err)
@@ -199,6 +217,8 @@ pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, 
     objective->reach = NAN;
     objective->block_rows = clamp_size(BLOCK_BYTES / (8 * parts->data->p), 8, PN_BLOCK_ROWS_MAX) & ~(size_t)7;
     status = pn_objective_derive_bounds(objective, err);
+    if (status == PN_OK && objective->data->partial)
+        status = pn_lent_new(&objective->lent, objective->ranks, err);
     if (status == PN_OK && objective->clip > 0.0)
         status = measure_rows(objective, err);
     if (status != PN_OK) {
@@ -214,6 +234,7 @@ void pn_objective_free(pn_objective *objective)
     if (!objective)
         return;
     pn_gram_clear(&objective->gram);
+    pn_lent_free(objective->lent);
     pn_free(objective->norms);
     pn_free(objective->slopes);
     pn_loss_free(objective->loss);

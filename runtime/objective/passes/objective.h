@@ -64,6 +64,10 @@ pn_interval pn_objective_labels(const pn_objective *objective);          /* cert
 pn_regulariser *pn_objective_regulariser(const pn_objective *objective); /* or NULL */
 double pn_objective_clip(const pn_objective *objective);                 /* 0: none */
 pn_ranks *pn_objective_ranks(const pn_objective *objective);             /* or NULL */
+/** Which records [*begin, *end) of `data` a rank has to hold (pn_dataset_hold) for its share of the passes of a loss of
+ *  one margin: those of pn_ranks_hold, and more of sparse features that are many beside the entries, which passes cut
+ *  into fewer chunks.  Of losses of K margins sparse passes have up to K times fewer, and may refuse. */
+void pn_objective_hold(const pn_dataset *data, const pn_ranks *ranks, size_t *begin, size_t *end);
 const pn_bounds *pn_objective_bounds(const pn_objective *objective);
 /** The largest l2 norm that a record's gradient, unclipped, can have at theta = 0; +inf where that is unknown.
  *  Errors: PN_ENOMEM. */

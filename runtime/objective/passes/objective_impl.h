@@ -14,8 +14,11 @@ typedef struct pn_gram {
     double *product; /* [p] scratch */
 } pn_gram;
 
+typedef struct pn_lent pn_lent;
+
 struct pn_objective {
     const pn_dataset *data;
+    pn_lent *lent; /* where the records are that this rank does not hold; NULL: all records are here */
     pn_loss *loss;
     pn_set *set;
     pn_regulariser *reg;
@@ -49,6 +52,11 @@ static inline bool pn_is_enforced(double bound)
 
 /* ---- objective.c ---- */
 
+/* Upper bounds of the l2 norms of the records that `from` holds become the objective's, with clip: of the records
+ * numbers[0], numbers[1] ..., or those of the same numbers for NULL.  Errors: PN_ENOMEM. */
+pn_status pn_objective_measure(const pn_objective *objective, const pn_dataset *from, const size_t *numbers,
+                               pn_err *err);
+
 /* The fixed partition of `records` records into chunks of whole blocks: sums do not depend on the number of threads. */
 typedef struct pn_partition {
     size_t chunks, chunk_rows;
@@ -61,7 +69,9 @@ size_t pn_objective_longest_chunk(const pn_objective *objective);
 
 typedef struct pn_shared {
     size_t chunks;
-    size_t chunk_rows; /* chunk c reads records c * chunk_rows .. (c + 1) * chunk_rows - 1 at most; 0: any */
+    /* chunk c reads records c * chunk_rows .. (c + 1) * chunk_rows - 1 at most, or those at such places of the batch;
+     * 0: any */
+    size_t chunk_rows;
     /* as for pn_parallel; or `run`, for what calls back and can fail: chunks begin .. end - 1 on this thread */
     pn_block_fn body;
     pn_status (*run)(void *self, size_t begin, size_t end, pn_task *task, pn_err *err);
@@ -74,16 +84,35 @@ typedef struct pn_shared {
 
 /* Run all chunks; with ranks this rank's share, and the others' parts are there afterwards.  `before`: what the caller
  * has failed with already (memory), since with ranks the failure of one is that of all.  One chunk, and what a callback
- * of a shared pass asks for, every rank computes by itself, for which it has to have all records.
+ * of a shared pass asks for, every rank computes by itself, for which it has to have all records.  Of a batch ranks lend
+ * each other what they do not hold (lend.c).
  * Errors: `before`; PN_EUNSUPPORTED for records that this rank would read and does not hold; those of `run`;
  * PN_ECANCELLED; with ranks pn_ranks_complete's. */
 pn_status pn_share_chunks(const pn_objective *objective, const pn_shared *work, pn_status before, pn_task *task,
                           pn_err *err);
 
+/* ---- lend.c: batches of records that are shared out to ranks ---- */
+
+/* For an objective of `ranks` that hold some of n records each.  Errors: PN_ENOMEM. */
+pn_status pn_lent_new(pn_lent **out, const pn_ranks *ranks, pn_err *err);
+void pn_lent_free(pn_lent *self); /* NULL allowed */
+/* The chunks of a batch on all ranks, as pn_share_chunks does them; what: the digest of the work. */
+pn_status pn_lend_chunks(const pn_objective *objective, const pn_shared *work, uint64_t what, pn_status before,
+                         pn_task *task, pn_err *err);
+/* Run chunks begin .. end - 1 here. */
+pn_status pn_run_chunks(const pn_shared *work, size_t begin, size_t end, pn_task *task, pn_err *err);
+/* Where record *i is: `data`, or what was lent to this rank for the pass at hand; *i is its number there. */
+const pn_dataset *pn_lent_find(const pn_lent *lent, const pn_dataset *data, size_t *i);
+static inline const pn_dataset *pn_lent_source(const pn_lent *lent, const pn_dataset *data, size_t *i)
+{
+    return lent && !pn_dataset_holds(data, *i) ? pn_lent_find(lent, data, i) : data;
+}
+
 /* ---- block.c: a block of records ---- */
 
 typedef struct pn_block {
     const pn_dataset *data;
+    const pn_lent *lent; /* of a batch, the objective's; else NULL */
     const pn_simd *simd;
     const size_t *rows; /* [count] record numbers, or NULL: first, first + 1 ... */
     size_t first, count;
@@ -105,10 +134,13 @@ void pn_block_margins(const pn_objective *objective, const pn_block *block, cons
 void pn_block_extra(const pn_objective *objective, size_t count, const double *theta, double *out);
 /* g[dim] += sum_r weight[k * count + r] x_r in row k; in the place of a further parameter the sum of its weights */
 void pn_block_add_inputs(const pn_objective *objective, const pn_block *block, const double *weight, double *g);
-/* x[p] = row r of a block of dense records, as doubles. */
+/* The numbers [count * p] of a block of dense records that follow one another, or were gathered. */
+const double *pn_block_dense(const pn_block *block);
+const float *pn_block_single(const pn_block *block);
+/* x[p] = row r of such a block, as doubles. */
 void pn_block_row(const pn_block *block, size_t r, double *x);
 /* x[p] = the features of record i, as doubles and with the zeros. */
-void pn_record_features(const pn_dataset *data, size_t i, double *x);
+void pn_record_features(const pn_objective *objective, size_t i, double *x);
 /* The records of a pass, and the doubles of room that gathering a block of them takes. */
 size_t pn_batch_records(const pn_objective *objective, const pn_batch *batch);
 size_t pn_batch_room(const pn_objective *objective, const pn_batch *batch);

@@ -169,8 +169,7 @@ pn_status pn_check_point(const char *who, const char *what, const double *x, siz
 
 pn_status pn_check_batch(const pn_objective *objective, const pn_batch *batch, pn_err *err)
 {
-    pn_status status = batch ? pn_dataset_need_records(objective->data, "objective: a batch", err)
-                             : pn_dataset_need_share(objective->data, "objective", err);
+    pn_status status = pn_dataset_need_share(objective->data, "objective", err);
 
     if (status != PN_OK || !batch)
         return status;
@@ -209,7 +208,7 @@ static pn_status share_pass(pass *self, pn_status before, pn_task *task, pn_err 
 
     return pn_share_chunks(self->objective,
                            &(pn_shared){ .chunks = self->part.chunks,
-                                         .chunk_rows = self->batch ? 0 : self->part.chunk_rows,
+                                         .chunk_rows = self->part.chunk_rows,
                                          .body = run_chunk,
                                          .self = self,
                                          .parts = parts,

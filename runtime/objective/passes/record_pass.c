@@ -49,7 +49,7 @@ static pn_status visit_records(void *context, size_t begin, size_t end, pn_task 
         pn_status status;
 
         PN_TRY(pn_task_cancelled(task) ? pn_task_report(task, "black box", 0.0, 0.0, err) : PN_OK);
-        pn_record_features(objective->data, i, self->room);
+        pn_record_features(objective, i, self->room);
         record.x = self->room;
         status = call_record(self->objective, self->thetas, self->count, &record, self->losses + r * self->count, err);
         if (status != PN_OK)

@@ -20,7 +20,7 @@ static void run_shifted(void *context, size_t block, unsigned worker)
     at->work->body(at->work->self, at->begin + block, worker);
 }
 
-static pn_status run_chunks(const pn_shared *work, size_t begin, size_t end, pn_task *task, pn_err *err)
+pn_status pn_run_chunks(const pn_shared *work, size_t begin, size_t end, pn_task *task, pn_err *err)
 {
     shifted at = { work, begin };
 
@@ -57,9 +57,11 @@ static pn_status check_held(const pn_dataset *data, const pn_shared *work, size_
         return PN_OK;
     if (work->chunk_rows == 0 || (begin == 0 && end == work->chunks))
         return pn_dataset_need_records(data, "objective: this pass", err);
-    return pn_fail(err, PN_EUNSUPPORTED,
-                   "objective: this rank's share of the pass is records %zu to %zu, and it holds %zu to %zu of %zu",
-                   first + 1, last, data->first + 1, pn_dataset_held_end(data), data->n);
+    return pn_fail(
+        err, PN_EUNSUPPORTED,
+        "objective: this rank's share of the pass is records %zu to %zu, and it holds %zu to %zu of %zu; load "
+        "or make the data without ranks",
+        first + 1, last, data->first + 1, pn_dataset_held_end(data), data->n);
 }
 
 pn_status pn_share_chunks(const pn_objective *objective, const pn_shared *work, pn_status before, pn_task *task,
@@ -67,16 +69,18 @@ pn_status pn_share_chunks(const pn_objective *objective, const pn_shared *work, 
 {
     size_t begin, end;
 
+    if (objective->lent && work->batch && (work->chunk_rows > 0 || work->batch->count == 0))
+        return pn_lend_chunks(objective, work, digest_of(objective, work), before, task, err);
     if (work->chunks < 2 || !pn_ranks_enter(objective->ranks)) {
         if (before == PN_OK)
             before = check_held(objective->data, work, 0, work->chunks, err);
-        return before == PN_OK ? run_chunks(work, 0, work->chunks, task, err) : before;
+        return before == PN_OK ? pn_run_chunks(work, 0, work->chunks, task, err) : before;
     }
     pn_ranks_share(objective->ranks, work->chunks, &begin, &end);
     if (before == PN_OK)
         before = check_held(objective->data, work, begin, end, err);
     if (before == PN_OK)
-        before = run_chunks(work, begin, end, task, err);
-    return pn_ranks_complete(objective->ranks, work->chunks, work->parts, work->part_count, digest_of(objective, work),
-                             before, err);
+        before = pn_run_chunks(work, begin, end, task, err);
+    return pn_ranks_complete(objective->ranks, work->chunks, NULL, work->parts, work->part_count,
+                             digest_of(objective, work), before, err);
 }

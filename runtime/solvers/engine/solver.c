@@ -309,25 +309,6 @@ pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, 
     return status;
 }
 
-/* Batches take records from anywhere: said before they are paid for, where records are shared out to ranks. */
-static pn_status check_batches(const pn_plan *plan, const char *owner, pn_err *err)
-{
-    const pn_dataset *data = pn_objective_data(plan->objective);
-    pn_status status = PN_OK;
-    char who[96];
-
-    (void)snprintf(who, sizeof who, "%s: a run by batches", owner);
-    if (data->partial && plan->solver->by_records)
-        return pn_dataset_need_records(data, who, err);
-    for (size_t i = 0; i < plan->setting_count && status == PN_OK && data->partial; i++) {
-        const pn_plan_setting *setting = &plan->settings[i];
-
-        if (strcmp(setting->name, "batch") == 0 && setting->value > 0.0 && setting->value < (double)data->n)
-            status = pn_dataset_need_records(data, who, err);
-    }
-    return status;
-}
-
 pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
                        const pn_arg *common, const pn_arg *own, pn_err *err)
 {
@@ -354,7 +335,6 @@ static pn_status judge(pn_plan *plan, const char *owner, pn_ledger *ledger, cons
     if (plan->proven && request->kind == PN_EPSILON_DELTA && !(plan->epsilon <= request->epsilon * (1.0 + 0x1p-40)))
         return pn_fail(err, PN_EBUDGET, "%s: the plan would cost epsilon %g at delta %g, more than the %g asked for",
                        owner, plan->epsilon, request->delta, request->epsilon);
-    PN_TRY(check_batches(plan, owner, err));
     warn_about_parameters(plan);
     warn_about_bound(plan);
     pn_plan_estimate(plan);

@@ -95,8 +95,6 @@ struct pn_solver_ops {
     bool clips_values; /* it bounds what a record does by itself: no certified gradient is asked for */
     bool remote;       /* it reads no record of the objective: these may be with others (pn_dataset, `absent`) */
     bool by_questions; /* each question of its plan is certified by itself: no gradient has to be */
-    /* it picks records in every step, also in batches of all: they have to be here (pn_dataset, `partial`) */
-    bool by_records;
     bool passes; /* every step takes a gradient of all records: where a Gram matrix makes that cheaper, form it */
 
     /* Its plan: the engine makes plan_size bytes of zeros that begin with a pn_plan, begun, for `fill`, and destroys

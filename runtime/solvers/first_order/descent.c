@@ -199,7 +199,6 @@ const pn_solver_ops pn_solver_sgd = {
     .params = sgd_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
-    .by_records = true,
     .fill = sgd_fill,
     .what_if = sgd_what_if,
     DESCENT_RUN,

@@ -182,10 +182,9 @@ static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)
 /* ---- the rows ---- */
 
 #define SVRG_ROW                                                                                                       \
-    .params = svrg_params, .reveals = PN_REVEALS_PAID, .is_private = true, .by_records = true,                         \
-    .plan_size = sizeof(svrg_plan), .fill = svrg_fill, .what_if = svrg_what_if, .destroy_plan = svrg_plan_destroy,     \
-    .state = sizeof(svrg_state), .rooms = svrg_rooms, .begin = svrg_begin, .query = svrg_query, .update = svrg_update, \
-    .end = svrg_end
+    .params = svrg_params, .reveals = PN_REVEALS_PAID, .is_private = true, .plan_size = sizeof(svrg_plan),             \
+    .fill = svrg_fill, .what_if = svrg_what_if, .destroy_plan = svrg_plan_destroy, .state = sizeof(svrg_state),        \
+    .rooms = svrg_rooms, .begin = svrg_begin, .query = svrg_query, .update = svrg_update, .end = svrg_end
 
 const pn_solver_ops pn_solver_svrg = {
     .name = "svrg",

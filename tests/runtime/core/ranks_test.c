@@ -46,34 +46,41 @@ static void shares_cover_all_chunks_once(void)
     }
 }
 
-/* Any cut into chunks of so many records at most, the last one shorter. */
-static void what_ranks_hold_covers_their_share_of_any_cut(void)
+/* Any cut into chunks of so many records at most, the last one shorter; asked: more than n / 32 + 4096, or 0. */
+static void what_ranks_hold_covers(size_t n, size_t asked)
 {
-    static const size_t records[] = { 1, 7, 5000, 131072, 1000003 };
+    size_t most = asked ? asked : n / 32 + 4096;
     fake_world world = { 0 };
     fake_rank self;
 
-    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
-        size_t n = records[i], most = n / 32 + 4096;
+    for (size_t size = 1; size <= 40; size++) {
+        for (size_t r = 0; r < size; r++) {
+            pn_ranks *ranks = lone(&world, &self, size, r);
+            size_t first, last, begin, end, missed = 0;
 
-        for (size_t size = 1; size <= 40; size++) {
-            for (size_t r = 0; r < size; r++) {
-                pn_ranks *ranks = lone(&world, &self, size, r);
-                size_t first, last, begin, end, missed = 0;
-
-                pn_ranks_hold(ranks, n, &first, &last);
-                CHECK(last <= n && first < last);
-                for (size_t rows = 1; rows <= most; rows += 1 + rows / 8 + (rows == 4096)) {
-                    pn_ranks_share(ranks, (n + rows - 1) / rows, &begin, &end);
-                    missed += begin < end && (begin * rows < first || (end * rows < n ? end * rows : n) > last);
-                }
-                pn_ranks_share(ranks, (n + most - 1) / most, &begin, &end);
-                missed += begin < end && (begin * most < first || (end * most < n ? end * most : n) > last);
-                CHECK(missed == 0);
-                pn_ranks_free(ranks);
+            pn_ranks_hold(ranks, n, asked, &first, &last);
+            CHECK(last <= n && first < last);
+            CHECK((first == 0 && last == n) == (size == 1 || most >= n));
+            for (size_t rows = 1; rows <= most; rows += 1 + rows / 8 + (rows == 4096)) {
+                pn_ranks_share(ranks, (n + rows - 1) / rows, &begin, &end);
+                missed += begin < end && (begin * rows < first || (end * rows < n ? end * rows : n) > last);
             }
+            pn_ranks_share(ranks, (n + most - 1) / most, &begin, &end);
+            missed += begin < end && (begin * most < first || (end * most < n ? end * most : n) > last);
+            CHECK(missed == 0);
+            pn_ranks_free(ranks);
         }
     }
+}
+
+static void what_ranks_hold_covers_their_share_of_any_cut(void)
+{
+    static const size_t records[] = { 1, 7, 5000, 131072, 1000003 };
+
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+        what_ranks_hold_covers(records[i], 0);
+    what_ranks_hold_covers(1000003, 250007);
+    what_ranks_hold_covers(131072, 131071);
 }
 
 static void no_ranks_are_one(void)
@@ -122,6 +129,7 @@ typedef struct outcome {
     size_t failing; /* the rank that fails; FAKE_MOST: none */
     pn_status failure;
     uint64_t what[FAKE_MOST];
+    bool uneven; /* rank 0 has a chunk, the last one half of them, those between the rest or nothing */
 } outcome;
 
 static int number(size_t chunk, size_t k)
@@ -146,8 +154,12 @@ static void exchange(pn_ranks *ranks, void *argument)
         { .data = sums, .bytes = sizeof *sums },
     };
     pn_err err = { PN_OK, "" };
+    size_t size = pn_ranks_size(ranks), uneven[FAKE_MOST + 1] = { 0 }, *cut = out->uneven ? uneven : NULL;
     bool right = true;
 
+    for (size_t r = 1; r < size; r++)
+        uneven[r] = r + 1 < size ? 1 : (count + 1) / 2;
+    uneven[size] = count;
     memset(rows, 0xff, sizeof rows);
     memset(tail, 0xff, sizeof tail);
     memset(head, 0xff, sizeof head);
@@ -156,6 +168,10 @@ static void exchange(pn_ranks *ranks, void *argument)
     if (!pn_ranks_enter(ranks) || pn_ranks_enter(ranks))
         right = false;
     pn_ranks_share(ranks, count, &begin, &end);
+    if (cut) {
+        begin = cut[me];
+        end = cut[me + 1];
+    }
     for (size_t c = begin; c < end; c++) {
         sums[c] = 0.5 * (double)c;
         for (size_t k = 0; k < 3; k++) {
@@ -167,7 +183,7 @@ static void exchange(pn_ranks *ranks, void *argument)
         }
     }
     out->status[me] = me == out->failing ? pn_fail(&err, out->failure, "the disk of %zu is full", me) : PN_OK;
-    out->status[me] = pn_ranks_complete(ranks, count, parts, 4, out->what[me], out->status[me], &err);
+    out->status[me] = pn_ranks_complete(ranks, count, cut, parts, 4, out->what[me], out->status[me], &err);
     if (out->status[me] != PN_OK)
         memcpy(out->message[me], err.message, PN_ERR_MAX);
     for (size_t i = 0; i < 3 * count; i++) {
@@ -178,7 +194,7 @@ static void exchange(pn_ranks *ranks, void *argument)
     }
     out->right[me] = right && rows[0][3 * count - 1] == -1;
     if (pn_ranks_enter(ranks)) /* after a failure, too */
-        (void)pn_ranks_complete(ranks, 0, NULL, 0, 0, PN_OK, NULL);
+        (void)pn_ranks_complete(ranks, 0, NULL, NULL, 0, 0, PN_OK, NULL);
     else
         out->right[me] = false;
 }
@@ -189,11 +205,13 @@ static void all_get_all_parts(void)
 
     for (size_t size = 2; size <= 5; size++) {
         for (size_t count = 1; count <= CHUNKS_MOST; count += 3) {
-            outcome out = { .count = count, .failing = FAKE_MOST };
+            for (int uneven = 0; uneven < 2; uneven++) {
+                outcome out = { .count = count, .failing = FAKE_MOST, .uneven = uneven };
 
-            fake_run(&world, size, exchange, &out);
-            for (size_t r = 0; r < size; r++)
-                CHECK(out.status[r] == PN_OK && out.right[r]);
+                fake_run(&world, size, exchange, &out);
+                for (size_t r = 0; r < size; r++)
+                    CHECK(out.status[r] == PN_OK && out.right[r]);
+            }
         }
     }
 }
@@ -243,12 +261,12 @@ static void a_broken_table_is_an_error(void)
     double data[2] = { 0.0 };
     pn_err err;
 
-    CHECK(pn_ranks_complete(ranks, 2, &(pn_ranks_part){ .data = data, .bytes = 8 }, 1, 0, PN_OK, &err) == PN_EIO);
+    CHECK(pn_ranks_complete(ranks, 2, NULL, &(pn_ranks_part){ .data = data, .bytes = 8 }, 1, 0, PN_OK, &err) == PN_EIO);
     CHECK(strcmp(err.message, "ranks: fake could not gather: fake error 3") == 0);
     CHECK(pn_ranks_broadcast(ranks, data, 8, &err) == PN_EIO);
     CHECK(strcmp(err.message, "ranks: fake could not broadcast: fake error 3") == 0);
     err = (pn_err){ PN_ENOMEM, "mine" };
-    CHECK(pn_ranks_complete(ranks, 2, NULL, 0, 0, PN_ENOMEM, &err) == PN_ENOMEM);
+    CHECK(pn_ranks_complete(ranks, 2, NULL, NULL, 0, 0, PN_ENOMEM, &err) == PN_ENOMEM);
     CHECK(strcmp(err.message, "mine") == 0);
     pn_ranks_free(ranks);
 }
