@@ -336,7 +336,6 @@ pn_status pn_gradient_noise_batch(pn_gradient_noise *noise, pn_plan *plan, const
     PN_TRY(pn_batch_read(&gradient, plan->owner, batch, err));
     if (!gradient.scheme)
         return PN_OK;
-    PN_TRY(pn_dataset_need_records(data, plan->owner, err));
     if (is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: calibration=\"paper\" is about gradients of all records; leave batch out, or use "

@@ -42,8 +42,7 @@ pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, co
                                  const pn_request *request, pn_err *err);
 
 /** The same for a plan, by batches where the option says so: `batch`[PN_BATCH_OPTIONS] of PN_BATCH_PARAMS.
- *  Errors: as above; PN_EINVAL; PN_EUNSUPPORTED beside calibration="paper", and for fixed batches under zero_out; as
- *  pn_dataset_need_records. */
+ *  Errors: as above; PN_EINVAL; PN_EUNSUPPORTED beside calibration="paper", and for fixed batches under zero_out. */
 pn_status pn_gradient_noise_batch(pn_gradient_noise *noise, pn_plan *plan, const pn_arg *common, const pn_arg *batch,
                                   pn_err *err);
 /** s: T gradients have noise of deviation s sqrt(T) a coordinate.  Of all records sensitivity/sqrt(2 rho), or the

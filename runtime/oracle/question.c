@@ -87,8 +87,6 @@ pn_status pn_question_batches(pn_question *self, double contribution, pn_err *er
     size_t most = coins ? n : batch; /* records in a sum */
     double each = contribution * (1.0 + 1e-14), error = pn_objective_batch_error(self->objective, most, each);
 
-    if (self->scheme)
-        PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
     if (batch < 1 || batch > n)
         return pn_fail(err, PN_EINVAL, "%s: a batch has 1 to %zu records, got %zu", self->ops->name, n, batch);
     self->batches = (pn_batch_release_options){ .scheme = self->scheme ? self->scheme : "full",
@@ -138,7 +136,6 @@ size_t *pn_question_everybody(const pn_question *self, double *room)
 
 pn_status pn_question_need_norms(const pn_question *self, pn_err *err)
 {
-    PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
     if (pn_objective_clip(self->objective) > 0.0 || isfinite(pn_objective_data(self->objective)->bounds.norm[PN_L2]))
         return PN_OK;
     return pn_fail(

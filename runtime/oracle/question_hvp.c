@@ -54,7 +54,6 @@ static pn_status certify_hvp(pn_question *self, pn_err *err)
     bool halved = bounds->loss.convex && self->neighbours == PN_REPLACE_ONE && !coins;
 
     PN_TRY(need_smooth(self, err));
-    PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
     if (inputs > 1 && !self->exact) /* second derivatives of several inputs are not clamped in products */
         return pn_fail(err, PN_EUNSUPPORTED, "hvp: it needs a loss of one margin, and %s has %zu inputs; ask hessian",
                        pn_objective_loss(self->objective)->name, inputs);

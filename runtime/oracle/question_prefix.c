@@ -26,7 +26,6 @@ static pn_status certify(pn_question *self, pn_err *err)
     self->dim = self->noise.dim;
     if (!self->scheme || self->exact)
         return PN_OK;
-    PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), "prefix", err));
     if (self->batch < 1 || self->batch > n)
         return pn_fail(err, PN_EINVAL, "prefix: a batch has 1 to %zu records, got %zu", n, self->batch);
     size = (double)self->batch;

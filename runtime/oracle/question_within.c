@@ -16,6 +16,7 @@ static pn_status certify(pn_question *self, pn_err *err)
     if (pn_objective_loss(self->objective)->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED, "within: a black box has no gradients");
     PN_TRY(pn_question_need_norms(self, err));
+    PN_TRY(pn_dataset_need_records(pn_objective_data(self->objective), self->ops->name, err));
     self->clips = true;
     self->dim = 1;
     self->room = n * pn_loss_inputs(pn_objective_loss(self->objective));
