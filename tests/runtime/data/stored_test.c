@@ -201,9 +201,9 @@ static void forge_sizes(void)
 
 /* ---- a rank's share ---- */
 
-static void write_share(size_t first, size_t end)
+static void write_share(bool sparse, size_t first, size_t end)
 {
-    pn_dataset *data = records(false), *share = NULL;
+    pn_dataset *data = records(sparse), *share = NULL;
 
     CHECK(pn_dataset_hold(&share, data, first, end, NULL) == PN_OK);
     CHECK(pn_dataset_store(share, path, NULL, NULL) == PN_OK);
@@ -218,7 +218,7 @@ static void a_share_is_what_it_was(void)
     size_t count;
     image at;
 
-    write_share(1, 3);
+    write_share(false, 1, 3);
     CHECK(pn_dataset_open(&data, path, NULL, NULL) == PN_OK);
     CHECK(data && data->partial && data->first == 1 && data->held == 2 && data->n == 4 && data->p == 3);
     CHECK(data->y[0] == -1.0 && data->y[3] == -1.0 && data->bounds.labels_binary);
@@ -228,7 +228,7 @@ static void a_share_is_what_it_was(void)
     CHECK(pn_dataset_need_records(data, "solve.sgd", NULL) == PN_EUNSUPPORTED);
     pn_dataset_free(data);
     for (int k = 0; k < 3; k++) { /* a held row, a label of a row that is not held, and where the share begins */
-        write_share(1, 3);
+        write_share(false, 1, 3);
         read_image(&at);
         if (k == 0)
             memcpy(at.bytes + at.layout.offset[PN_ARRAY_DENSE] + 24, &(double){ 3.0 }, sizeof(double));
@@ -238,6 +238,38 @@ static void a_share_is_what_it_was(void)
             at.header.sizes.first = 3;
         write_image(&at);
         CHECK(open_status(NULL) == (k == 2 ? PN_EPARSE : PN_EDOMAIN));
+    }
+}
+
+/* Its entries are those of records 2 and 3, its starts those of all four. */
+static void a_sparse_share_is_what_it_was(void)
+{
+    pn_dataset *data = NULL;
+    pn_rows rows;
+    size_t count;
+    image at;
+
+    write_share(true, 1, 3);
+    CHECK(pn_dataset_open(&data, path, NULL, NULL) == PN_OK);
+    CHECK(data && data->sparse && data->partial && data->first == 1 && data->held == 2 && data->n == 4 && data->p == 3);
+    CHECK(data->csr.start[4] == 11 && pn_dataset_stored(data) == 5 && data->csr.column[pn_csr_place(data, 2) + 1] == 1);
+    CHECK(pn_rows_open_held(&rows, data, NULL) == PN_OK);
+    CHECK(pn_rows_get(&rows, 1, &count)[0] == -.5 && count == 2 && pn_rows_get(&rows, 2, &count)[1] == .5 &&
+          count == 3);
+    pn_rows_close(&rows);
+    pn_dataset_free(data);
+    for (int k = 0; k < 4; k++) { /* a column, a value; where the share ends, where the last record does */
+        write_share(true, 1, 3);
+        read_image(&at);
+        if (k == 0)
+            memcpy(at.bytes + at.layout.offset[PN_ARRAY_COLUMN], &(uint32_t){ 3 }, sizeof(uint32_t));
+        if (k == 1)
+            memcpy(at.bytes + at.layout.offset[PN_ARRAY_VALUE], &(double){ 3.0 }, sizeof(double));
+        if (k >= 2)
+            memcpy(at.bytes + at.layout.offset[PN_ARRAY_START] + (k == 2 ? 3 : 4) * sizeof(size_t),
+                   &(size_t){ k == 2 ? 9 : 7 }, sizeof(size_t));
+        write_image(&at);
+        CHECK(open_status(NULL) == PN_EDOMAIN);
     }
 }
 
@@ -323,6 +355,7 @@ int main(void)
     forge_rows();
     forge_sizes();
     a_share_is_what_it_was();
+    a_sparse_share_is_what_it_was();
     change_under_an_open_one();
     places_of_blocks();
     (void)unlink(path);

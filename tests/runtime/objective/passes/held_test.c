@@ -162,6 +162,85 @@ static void passes_over_all_records_have_the_bits_of_one_process(void)
     compare("softmax", SPARSE, 0.0);
 }
 
+/* ---- features that are many beside the entries ---- */
+
+/* One entry a record. */
+static pn_dataset *make_wide(size_t n, size_t p)
+{
+    size_t *start = malloc((n + 1) * sizeof *start);
+    uint32_t *column = malloc(n * sizeof *column);
+    double *value = malloc(2 * n * sizeof *value), *y = value + n;
+    const pn_csr X = { n, p, start, column, value };
+    pn_dataset *data = NULL;
+    unsigned state = 3;
+
+    for (size_t i = 0; i < n; i++) {
+        start[i] = i;
+        column[i] = (uint32_t)(unit(&state) * (double)p);
+        value[i] = unit(&state) - 0.5;
+        y[i] = unit(&state) < 0.5 ? -1.0 : 1.0;
+    }
+    start[n] = n;
+    if (pn_dataset_from_csr(&data, &X, y, "wide", NULL) != PN_OK)
+        abort();
+    free(value);
+    free(column);
+    free(start);
+    return data;
+}
+
+static void answer_wide(held *self, const pn_dataset *data, pn_ranks *ranks, size_t which)
+{
+    pn_loss *loss = make_loss("logistic");
+    pn_objective *objective = open_objective(data, loss, 0.0, ranks, &self->status[which], &self->err[which]);
+    double *theta = malloc(data->p * sizeof *theta), *out = self->out[which];
+
+    some_point(theta, data->p, 5);
+    if (objective)
+        self->status[which] = pn_objective_losses(objective, NULL, theta, out, out + 1, NULL, &self->err[which]);
+    free(theta);
+    pn_objective_free(objective);
+    pn_loss_free(loss);
+}
+
+static void answer_wide_rank(pn_ranks *ranks, void *argument)
+{
+    held *self = argument;
+    size_t me = pn_ranks_rank(ranks);
+    pn_dataset *data = hold(self->whole, ranks, 0);
+
+    self->records[me] = data->partial ? data->held : data->n;
+    answer_wide(self, data, ranks, me);
+    pn_dataset_free(data);
+}
+
+/* n / p chunks, here 10 and 1: a rank holds what its chunks need, and all records where there is one. */
+static void compare_wide(size_t n, size_t p)
+{
+    fake_world world;
+    held self;
+
+    open_held(&self, make_wide(n, p), "logistic", 0.0);
+    answer_wide(&self, self.whole, NULL, FAKE_MOST);
+    CHECK(self.status[FAKE_MOST] == PN_OK);
+    for (size_t size = 2; size <= 3; size++) {
+        fake_run(&world, size, answer_wide_rank, &self);
+        for (size_t r = 0; r < size; r++) {
+            CHECK((self.records[r] == n) == (n == p));
+            CHECK(self.status[r] == PN_OK);
+            CHECK(memcmp(self.out[r], self.out[FAKE_MOST], (1 + p) * sizeof(double)) == 0);
+        }
+    }
+    close_held(&self);
+    pn_dataset_free((pn_dataset *)self.whole);
+}
+
+static void wide_sparse_passes_have_the_bits_of_one_process(void)
+{
+    compare_wide(200000, 20000);
+    compare_wide(20000, 20000);
+}
+
 /* Rank 1 lacks the end of its share: no rank gets a number. */
 static void a_share_that_is_not_held_is_an_error_everywhere(void)
 {
@@ -315,6 +394,7 @@ int main(void)
 {
     (void)alarm(300); /* ranks that wait for each other for ever */
     passes_over_all_records_have_the_bits_of_one_process();
+    wide_sparse_passes_have_the_bits_of_one_process();
     a_share_that_is_not_held_is_an_error_everywhere();
     other_passes_are_refused();
     for (storage kind = DENSE; kind <= SPARSE; kind++) {
