@@ -98,8 +98,8 @@ void pn_ranks_share(const pn_ranks *ranks, size_t count, size_t *begin, size_t *
 }
 
 /* A share of c chunks of L records begins at or after n rank / size, up to L because the last chunk may be short, and
- * up to size / 4 more chunks because the first ranks may have one more.  What may be one chunk all ranks have; else rank
- * 0 has not the last one: either all ranks hold all records or none does. */
+ * up to size / 4 more chunks because the first ranks may have one more.  What may be one chunk all ranks have; else
+ * rank 0 has not the last record, which is never in its share: either all ranks hold all records or none does. */
 void pn_ranks_hold(const pn_ranks *ranks, size_t n, size_t most, size_t *begin, size_t *end)
 {
     size_t size = pn_ranks_size(ranks), rank = pn_ranks_rank(ranks), usual = n / 32 + 4096;

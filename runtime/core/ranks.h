@@ -44,8 +44,8 @@ bool pn_ranks_enter(pn_ranks *ranks);
 /**
  * Every rank has worked on its share, with success or without (`mine`), and gets the parts of the others;
  * all succeed or all fail.
- *   cut   [size + 1] the first chunk of each rank, from 0 to `count`, the same on all ranks; of a part with a head rank 0
- *         has chunk 0.  NULL: the shares of pn_ranks_share.
+ *   cut   [size + 1] the first chunk of each rank, from 0 to `count`, the same on all ranks; of a part with a head
+ *         rank 0 has chunk 0.  NULL: the shares of pn_ranks_share.
  *   what  the same on all ranks when they do the same: a digest of arguments, by pn_ranks_digest.
  * Errors: `mine`, with err as it is; what another rank failed with, its number before the message
  * (PN_EIO for its PN_ECALLBACK, whose error value is over there); PN_EIO when the ranks are at different calls,

@@ -49,9 +49,9 @@ static inline double pn_usual_part(const pn_record_bounds *bounds)
  * The other three are NULL.  Dense ones are row-major.  A float is exactly the double it converts to: what is enforced
  * holds for that, and all sums are of doubles.
  * `absent`: all four and y are NULL, since others have the records; n, p and what is enforced are all that is known.
- * `partial`: features of `held` records from number `first` on are here and the others on other ranks; dense arrays have
- * held * p numbers then, sparse ones the entries from csr.start[first] on.  All labels are here, and csr.start of all
- * records: what follows from how many entries there are is the same on all ranks. */
+ * `partial`: features of `held` records from number `first` on are here and the others on other ranks; dense arrays
+ * have held * p numbers then, sparse ones the entries from csr.start[first] on.  All labels are here, and csr.start of
+ * all records: what follows from how many entries there are is the same on all ranks. */
 struct pn_dataset {
     size_t n, p;
     bool sparse, float32, absent, partial;
@@ -87,9 +87,9 @@ pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_recor
 pn_status pn_dataset_need_records(const pn_dataset *data, const char *who, pn_err *err);
 /** The same, but records that are shared out to ranks will do. */
 pn_status pn_dataset_need_share(const pn_dataset *data, const char *who, pn_err *err);
-/** The features of records begin .. end - 1 and all labels: for an objective with ranks, of which each holds some; all
- *  records where it is all of them.  What works on one record by itself (clip_rows, clip_labels, with_labels, to_float32) makes another such data
- *  set; whatever would read others refuses it.
+/** The features of records begin .. end - 1 and all labels: for an objective with ranks, of which each holds some.
+ *  What works on one record by itself (clip_rows, clip_labels, with_labels, to_float32) makes another such data set;
+ *  whatever would read others refuses it.  Of all records: a copy.
  *  Errors: PN_EDIM unless begin < end <= n; PN_EUNSUPPORTED when not all records are here; PN_ENOMEM. */
 pn_status pn_dataset_hold(pn_dataset **out, const pn_dataset *data, size_t begin, size_t end, pn_err *err);
 /* The end of what is held: [first, pn_dataset_held_end). */

@@ -171,15 +171,15 @@ ASKS void ask_entries(const pn_dataset *data, size_t i)
 
 ASKS void ask_row(const pn_dataset *data, size_t i)
 {
-    size_t bytes = data->p * (data->float32 ? sizeof(float) : sizeof(double));
-    const char *dense = data->float32 ? (const char *)data->single : (const char *)data->dense;
+    size_t bytes = data->p * (data->float32 ? sizeof(float) : sizeof(double)), at = (i - data->first) * bytes;
 
     if (!pn_dataset_holds(data, i))
         return;
     if (data->sparse)
         ask_entries(data, i);
     else
-        ask(dense + (i - data->first) * bytes, bytes < ASKED ? bytes : ASKED);
+        ask(data->float32 ? (const char *)data->single + at : (const char *)data->dense + at,
+            bytes < ASKED ? bytes : ASKED);
 }
 
 /* What belongs to a record beside its row. */
@@ -249,17 +249,13 @@ static inline bool writes(const run *self)
  * that is the next piece. */
 static void add_row(const pn_block *block, double weight, double *g)
 {
-    const pn_dataset *data = block->data;
-    const float *single = data->single ? pn_block_single(block) : NULL;
-    const double *dense = data->single ? NULL : pn_block_dense(block);
+    for (size_t j = 0, p = block->data->p; j < p; j += PIECE) {
+        size_t columns = p - j < PIECE ? p - j : PIECE;
 
-    for (size_t j = 0; j < data->p; j += PIECE) {
-        size_t columns = data->p - j < PIECE ? data->p - j : PIECE;
-
-        if (single)
-            block->simd->dense_add_transposed_single(single + j, 1, columns, &weight, g + j);
+        if (block->data->single)
+            block->simd->dense_add_transposed_single(pn_block_single(block) + j, 1, columns, &weight, g + j);
         else
-            block->simd->dense_add_transposed(dense + j, 1, columns, &weight, g + j);
+            block->simd->dense_add_transposed(pn_block_dense(block) + j, 1, columns, &weight, g + j);
     }
 }
 

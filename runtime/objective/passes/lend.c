@@ -3,16 +3,17 @@
  * Depends on: objective_impl.h, core/ranks.h, data/build.h.  Used by: share.c, and block.c's readers.
  *
  * All ranks have the same batch, which they drew from one stream (random/shared_stream.h) or were given, and know what
- * each of them holds.  A chunk is worked on where its first record is; only where it reaches beyond what that rank holds
- * do rows move, so that of large batches, whose chunks are short, next to none do.  Of a batch that is one chunk all rows
+ * each of them holds.  A chunk is worked on where its first record is.  Only where it reaches beyond what that rank
+ * holds do rows move: of large batches, whose chunks are short, next to none.  Of a batch that is one chunk all rows
  * move to rank 0.  The chunks, and the order in which their parts are added, are those of one process.
  *
  * Privacy.  The sum that comes out is the same function of the batch's records, bit for bit, as if one process had all
- * records: the batch has the law that its sampler charges (each record's coin, or each subset of the size, whoever holds
- * the records), and sum, error and noise are those that the price counts on, under the same neighbouring relation.  A
- * record that is not in the batch changes nothing: who works on what follows from the numbers of the records in the
- * batch and from public cuts, never from what a record holds.  Nothing here is hidden from anybody who sees the memory
- * of a rank or what passes between them, batch and noise included: all ranks are one curator. */
+ * records.  So the batch has the law that its sampler charges (each record's coin, or each subset of the size, whoever
+ * holds the records), and sum, error and noise are those that the price counts on, under the same neighbouring
+ * relation.  A record that is not in the batch changes nothing: who works on what follows from the numbers of the
+ * records in the batch and from public cuts, never from what a record holds.  Nothing here is hidden from anybody who
+ * sees the memory of a rank or what passes between them, batch and noise included: all ranks are one curator.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,7 +200,7 @@ static pn_status count_loans(pn_lent *self, const pn_dataset *data, const pn_sha
 
 /* Entries side by side: those that rank r lends begin at cells[r]. */
 typedef struct parcel {
-    double *value;    /* one of the two */
+    double *value; /* one of the two */
     float *single;
     uint32_t *column; /* of sparse features */
 } parcel;
@@ -335,8 +336,8 @@ pn_status pn_lend_chunks(const pn_objective *objective, const pn_shared *work, u
     (void)pn_ranks_enter(objective->ranks);
     if (before == PN_OK)
         before = pn_run_chunks(work, self->cut[self->rank], self->cut[self->rank + 1], task, err);
-    before = pn_ranks_complete(objective->ranks, work->chunks, self->cut, work->parts, work->part_count, what, before,
-                               err);
+    before =
+        pn_ranks_complete(objective->ranks, work->chunks, self->cut, work->parts, work->part_count, what, before, err);
     give_back(self);
     return before;
 }

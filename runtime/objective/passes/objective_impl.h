@@ -84,8 +84,8 @@ typedef struct pn_shared {
 
 /* Run all chunks; with ranks this rank's share, and the others' parts are there afterwards.  `before`: what the caller
  * has failed with already (memory), since with ranks the failure of one is that of all.  One chunk, and what a callback
- * of a shared pass asks for, every rank computes by itself, for which it has to have all records.  Of a batch ranks lend
- * each other what they do not hold (lend.c).
+ * of a shared pass asks for, every rank computes by itself, for which it has to have all records.  For a batch ranks
+ * lend each other what they do not hold (lend.c).
  * Errors: `before`; PN_EUNSUPPORTED for records that this rank would read and does not hold; those of `run`;
  * PN_ECANCELLED; with ranks pn_ranks_complete's. */
 pn_status pn_share_chunks(const pn_objective *objective, const pn_shared *work, pn_status before, pn_task *task,
