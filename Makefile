@@ -124,7 +124,7 @@ RUNTIME_CXX := $(sort $(wildcard runtime/*/*.cc runtime/*/*/*.cc))
 RUNTIME_PROTO := $(sort $(wildcard runtime/*/*.proto runtime/*/*/*.proto))
 PROGRAM_SRC := $(sort $(wildcard bindings/prompt/*.c bindings/kernel/*.c) bindings/curator/serve.c bindings/curator/confine.c)
 BINDING_SRC := $(filter-out $(PROGRAM_SRC) bindings/mpi/%,$(sort $(wildcard bindings/*/*.c)))
-STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
+STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua' -o -path '*/handbook/*.md')))
 # What hosts rely on: the headers of libpenumbra and of libpenumbra_federated.
 FED_HEADERS := runtime/include/penumbra/federated.h
 HEADERS     := runtime/include/penumbra.h $(filter-out $(FED_HEADERS),$(sort $(wildcard runtime/include/penumbra/*.h)))
@@ -297,7 +297,7 @@ $(BUILD)/stdlib: FORCE
 	@printf '%s\n' '$(STDLIB)' | cmp -s - $@ || \
 	    { rm -rf $(BUILD)/lua/penumbra/*.lua $(BUILD)/lua/penumbra/*/; printf '%s\n' '$(STDLIB)' >$@; }
 
-$(BUILD)/lua/penumbra/%.lua: stdlib/%.lua $(BUILD)/stdlib
+$(LUA_TREE): $(BUILD)/lua/penumbra/%: stdlib/% $(BUILD)/stdlib
 	@mkdir -p $(@D)
 	@cp $< $@
 

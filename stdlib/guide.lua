@@ -1,69 +1,145 @@
--- guide.lua -- what belongs to a subject and to no single function, by the name in the reference that it stands with: sections of
--- a heading of one word and a text, or rows of two columns.
--- Depends on: nothing.  Used by: penumbra.prompt.help, the generated documents.
-return {
-  oracle = {
-    { "Questions", {
-      { "gradient(x)", "the mean gradient: 2 L/n in l2, L the certified length of a record's gradient" },
-      { "moment(phi, x)", "the mean of phi(z, y) x_i, z = <x_i, x>: 2 max |phi| R/n, R the largest row" },
-      { "difference(x, y)", "the gradient at x less that at y: 2 t/n, t = smoothness x ||x - y||" },
-      { "hessian(x)", "second derivatives: sqrt(2) max l'' R^2/n for convex losses, else 2 max l'' R^2/n" },
-      { "hvp(x, v)", "the Hessian times v: M ||v||/n for convex losses, else 2 M ||v||/n, M the smoothness" },
-      { "mean(phi, x)", "the mean of phi(z, y), a number: the width of its range over n" },
-      { "within(x, length)", "the share of gradients of at most that length: 1/n" },
-      { "value(x)", "the mean loss: the width of its range over n" },
-      { "values(points)", "at k points: sqrt(k) times as much as of value" },
-      { "differences(x, U)", "slopes along k directions, from values: 2 L sqrt(k)/n" },
-      { "vertex(x)", "a private choice among the set's vertices: scores by 2 max |<v, gradient>|/n" },
-      { "choose(points)", "a private choice of the least mean loss: scores as value" },
-      { "prefix{...}", "a stream of running sums of gradients, paid for once: a push by 2 L/n, of a batch 2 L/batch" },
-      { "watch{...}", "whether a mean is above a threshold, paid for until it was: as value" },
-    } },
-    { "Certified",
-      "The numbers above are what one record moves an answer by, or a score.  They are proved from the loss, the set and the "
-        .. "bounds of the data, or enforced by clipping each record; the rounding of sums is added to them.  They hold under "
-        .. "replace_one.  Under zero_out gradients move by half, and nothing by more, but for numbers whose range leaves 0 out: "
-        .. "these by its largest absolute value.  What nothing bounds is refused, with the interval that failed and what to give.  "
-        .. "Under add_remove n is a secret, and all is refused.  phi is traced, as in loss.glm, so that no function of yours sees "
-        .. "a record.  The regulariser is public, and added after the noise." },
-    { "Prices",
-      "At the prompt an answer names its price: sigma= of the noise, or rho=, or epsilon= with delta=; choices and watches "
-        .. "take no sigma=, and need no delta=.  In a step the plan pays: one multiplier z is found for all questions of all "
-        .. "steps, and a question has noise of z/share times what one record moves.  share= is 1 by default; share=2 is half of "
-        .. "the noise, at four times the cost.  budget=0.3 gives a question three tenths of the plan's epsilon and delta (or rho) "
-        .. "to itself, and the others what it leaves.  accountant=\"pld\", an option of the call, prices the whole run by its "
-        .. "loss distribution, for less noise on batches, and charges it at once.  The ledger is charged before the noise is "
-        .. "drawn; an answer that it cannot pay is refused, and nothing is drawn." },
-    { "Batches",
-      'batch={scheme="fixed", size=b} draws b records anew for each answer, "poisson" each record by a coin of rate b/n; '
-        .. 'nobody learns who was drawn, and that makes an answer cheaper.  "shuffled" goes through all records in a random '
-        .. 'order, drawn for each pass: cheap because a record is in one batch a pass.  rate= gives b/n in place of size=; a '
-        .. "number alone is a size, of fixed batches under replace_one and of poisson ones under zero_out; false is all "
-        .. "records.  Gradient, moment, difference and hvp take all three, hessian fixed ones, prefix shuffled ones (in one order "
-        .. "for all passes), the others none.  batch= of pn.oracle, or of the call of a solver, is the default." },
-    { "Planning",
-      "solver.plan tries the step once, against an oracle whose answers are zeros (of vertex and choose the first, of a watch "
-        .. "false); what it asks then is what any step may ask.  No record is looked at, and nothing is spent.  A step that "
-        .. "asks different things at different times asks all of them in step 1, or declares them: queries={gradient=1, "
-        .. "hvp={count=2, share=0.5}}, or a function of s that returns such a table.  What is not asked is not paid for.  A run "
-        .. "has s.steps steps: iterations= of the call, else what iterations(s) returns, else options.iterations.  It starts at "
-        .. "start=, else in the set's centre; after each step s.x, or what answer(s) returns, is the model." },
-    { "Refused",
-      "A question of another kind than planned, one more of a kind, another batch, phi, range, threshold or number of "
-        .. "points, a larger share, a price: the question is refused with nothing charged or drawn for it, and what was answered "
-        .. "before stays paid.  So are, while the run is private, numbers of the records (obj:value) and runs with privacy=false; "
-        .. "and the `ask` of another run, and planning or running the solver itself.  Points, lengths and clip= of a gradient may "
-        .. "change freely: noise follows them.  A step that fails and is tried again gets the same answers, and pays nothing.  A "
-        .. "pn.oracle of your own answers in a step, too, and is charged each time, also while the step is tried for the plan." },
-    { "Stopping",
-      'With adaptive = true a step may return "done".  The ledger is charged for what ran (Feldman, Zrnic 2021); the fit states '
-        .. "the whole plan's price all the same, because when it stopped tells of the answers." },
-    { "Streams",
-      "ask:prefix and ask:watch in a step are the same stream in every step, found by their options; one charge, at the first "
-        .. "push or question, pays for all.  Of prefix with batches a record takes part once in every floor(n/size) pushes, "
-        .. "which the noise counts on.  After a watch has said true answers= times it is over." },
-    { "Shipped",
-      "solve.heavy_ball, nesterov, adam, noisy_sgd, coordinate_descent, adaptive_clipping, ftrl and matrix_factorization_sgd "
-        .. "are pn.solvers of less than 60 lines each, to read in stdlib/solvers.  lesson \"own_solver\" writes one." },
+-- guide.lua -- guide() lists the pages of the handbook, guide "train a model" shows one.  The pages are the Markdown files of the
+-- folder handbook/ beside this file, or, in states without files, the modules that the library has of them; no other file is read.
+-- Depends on: penumbra.colour, penumbra.prompt.names, penumbra.prompt.markdown, penumbra.words.
+-- Used by: penumbra (pn.guide), penumbra.prompt.help, penumbra.prompt.complete, tests.
+local colour = require "penumbra.colour"
+local markdown = require "penumbra.prompt.markdown"
+local names = require "penumbra.prompt.names"
+local words = require "penumbra.words"
+
+local _, own_path = ... -- nil where the library loads its own modules
+
+-- The pages by the names of their files, in the order in which they are listed.
+local ORDER = {
+  "train-a-model", "spend-a-budget", "write-a-loss", "choose-a-set", "write-a-solver", "zeroth-order", "variance-reduction",
+  "second-order-points", "running-sums", "embed", "host-analysts", "vertical-federated-learning", "teach",
+  "reproduce-the-articles", "performance-and-accuracy", "privacy-in-one-page",
+}
+
+local function read(id)
+  local folder = own_path and own_path:match "^(.*)guide%.lua$"
+  if not folder then return require("penumbra.handbook." .. id) end
+  local file = assert(io.open(folder .. "handbook/" .. id .. ".md"))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+local guide, pages = {}, nil
+
+-- Every page in order: {id=, title=, summary=, text=}.
+function guide.pages()
+  if pages then return pages end
+  local all = {}
+  for i, id in ipairs(ORDER) do
+    local text = read(id)
+    local title, summary = text:match "^# ([^\n]+)\n\n(.-)\n\n"
+    all[i] = { id = id, title = title, summary = summary:gsub("\n", " "), text = text }
+  end
+  pages = all
+  return pages
+end
+
+-- How much a page is about the words: nil unless all of them are there.  What its title, summary and headings hold counts for more.
+local function score(page, wanted)
+  local head = { page.title, page.summary, (page.id:gsub("-", " ")) }
+  for heading in page.text:gmatch "\n#+ ([^\n]+)" do head[#head + 1] = heading end
+  local in_head, in_text = words.score(table.concat(head, "\n"), wanted), words.score(page.text, wanted)
+  return in_text and (in_head and 1000 or 0) + in_text
+end
+
+-- At most `count` pages that hold all words of a text, best first; with `about`, only those whose title, summary or headings do.
+function guide.find(text, count, about)
+  local wanted, found = words.of(text), {}
+  for i, page in ipairs(#wanted > 0 and guide.pages() or {}) do
+    local points = score(page, wanted)
+    if points and (points >= 1000 or not about) then found[#found + 1] = { page = page, points = points, place = i } end
+  end
+  table.sort(found, function(a, b)
+    if a.points ~= b.points then return a.points > b.points end
+    return a.place < b.place
+  end)
+  local out = {}
+  for i = 1, math.min(count, #found) do out[i] = found[i].page end
+  return out
+end
+
+-- "train a model" of "Train a model", "train-a-model" and " Train-A-Model ".
+local function plain(name)
+  return (name:lower():gsub("[^%w]+", " "):gsub("^ ", ""):gsub(" $", ""))
+end
+
+-- The page of that title or file name, or whose title alone has it in it.
+local function named(text)
+  local wanted, inside, many = plain(text), nil, false
+  for _, page in ipairs(guide.pages()) do
+    local title, id = plain(page.title), plain(page.id)
+    if title == wanted or id == wanted then return page end
+    if #wanted >= 3 and (" " .. title .. " " .. id):find(" " .. wanted, 1, true) then inside, many = page, inside ~= nil end
+  end
+  return not many and inside or nil
+end
+
+-- The pages whose titles or file names are near, nearest first.
+local function near(text)
+  local wanted, found = plain(text), {}
+  for _, page in ipairs(guide.pages()) do
+    local away = math.min(names.distance(wanted, plain(page.title)), names.distance(wanted, plain(page.id)))
+    if away <= math.max(1, #wanted // 3) then found[#found + 1] = { page = page, away = away } end
+  end
+  table.sort(found, function(a, b) return a.away < b.away end)
+  for i, one in ipairs(found) do found[i] = one.page end
+  return found
+end
+
+-- Pages as what to type for each, and what it is about.
+function guide.rows_text(list)
+  local out = {}
+  for i, page in ipairs(list) do out[i] = ('  guide "%s"\n      %s\n'):format(page.title:lower(), page.summary) end
+  return table.concat(out)
+end
+
+-- A line a page: together they fit a screen of 80 columns and 24 lines.
+local function overview()
+  local width, out = 0, {}
+  for _, page in ipairs(guide.pages()) do width = math.max(width, #page.title) end
+  for i, page in ipairs(guide.pages()) do
+    out[i] = ("  %s%s  %s\n"):format(colour.paint(page.title, "name"), (" "):rep(width - #page.title), page.summary)
+  end
+  return colour.paint("The handbook", "heading") .. "\n" .. table.concat(out)
+    .. '\nguide "train a model" shows a page; help "LASSO" looks for words in all of them.\n'
+end
+
+local function unknown(text)
+  local found, seen = near(text), {}
+  for _, page in ipairs(found) do seen[page] = true end
+  for _, page in ipairs(guide.find(text, 4)) do
+    if not seen[page] then found[#found + 1] = page end
+  end
+  if #found == 0 then return ('No page is named "%s".  guide() lists them.\n'):format(text) end
+  return ('No page is named "%s".  Near it:\n'):format(text) .. guide.rows_text(found)
+end
+
+function guide.run(...)
+  local name = ...
+  if select("#", ...) == 0 then
+    io.write(overview())
+  elseif type(name) ~= "string" then
+    error(('guide: expected the title of a page, as in guide "train a model", got %s'):format(type(name)), 2)
+  else
+    local page = named(name)
+    io.write(page and markdown(page.text) or unknown(name))
+  end
+end
+
+guide.rows = {
+  guide = {
+    signature = "pn.guide(title)",
+    doc = 'Show a page of the handbook, which has one for each task: guide() lists them, guide "train a model" shows one.  '
+      .. "A title that is not known is answered with the nearest ones and with the pages that hold its words.  Returns nothing.",
+    reveals = "nothing",
+    kind = "function",
   },
 }
+
+return guide

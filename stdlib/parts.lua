@@ -4,6 +4,7 @@
 -- Depends on: nothing.  Used by: penumbra (init.lua).
 return {
   { "help", "penumbra.prompt.help" },
+  { "guide", "penumbra.guide" },
   { "advise", "penumbra.advise" },
   { "check", "penumbra.check" },
   { "plot", "penumbra.plot", functions = { "line", "scatter", "heat", "histogram", "set2d", "trace", "privacy" } },

@@ -116,27 +116,8 @@ local function options(params)
   return table.concat(rows)
 end
 
--- The sections of penumbra.guide.
-local function guide(sections, name)
-  local out = {}
-  for _, section in ipairs(sections or {}) do
-    local heading, text = section[1], section[2]
-    out[#out + 1] = ("<h4>%s</h4>\n"):format(escape(heading))
-    if type(text) == "string" then
-      out[#out + 1] = "<p>" .. linked(text, name) .. "</p>\n"
-    else
-      out[#out + 1] = "<table>\n"
-      for _, row in ipairs(text) do
-        out[#out + 1] = ("<tr><td>%s</td><td>%s</td></tr>\n"):format(escape(row[1]), escape(row[2]))
-      end
-      out[#out + 1] = "</table>\n"
-    end
-  end
-  return table.concat(out)
-end
-
-local function body(entry, example, name, sections)
-  local out = { "<p>", linked(entry.doc or "", name), "</p>\n", options(entry.params), guide(sections, name) }
+local function body(entry, example, name)
+  local out = { "<p>", linked(entry.doc or "", name), "</p>\n", options(entry.params) }
   if example then out[#out + 1] = "<pre>" .. escape(example) .. "</pre>\n" end
   if entry.kind ~= "library" and entry.kind ~= "class" then
     out[#out + 1] = ('<p class="small">Reveals <span class="%s">%s</span>.</p>\n'):format(entry.reveals, REVEALS[entry.reveals]
@@ -204,7 +185,7 @@ local function reference_page(page, extra)
     end
     out[#out + 1] = ('<section id="%s">\n<h3>%s</h3>\n%s</section>\n'):format(
       escape(member.name), signature(member.entry.signature, page.id),
-      body(member.entry, member.example, member.name, member.guide))
+      body(member.entry, member.example, member.name))
   end
   return html.page(page.id, page.id, table.concat(out), extra)
 end

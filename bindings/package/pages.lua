@@ -1,10 +1,9 @@
 -- pages.lua -- the reference as pages: one for each library and class, and one for the functions of pn itself.  What help
 -- shows is here, and nothing else.
--- Depends on: penumbra (the reference), penumbra.usage, penumbra.guide.
+-- Depends on: penumbra (the reference), penumbra.usage.
 -- Used by: html.lua, luals.lua, tests/build/package_spec.lua.
 local pn = require "penumbra"
 local usage = require "penumbra.usage"
-local guide = require "penumbra.guide"
 
 local ORDER = { "function", "field", "method", "meta" }
 local rank = {}
@@ -50,8 +49,7 @@ for _, name in ipairs(sorted(reference)) do
   if not pages.by_id[name] then
     local where = pages.by_id[owner(name, pages.by_id)]
     local short = where.id == "pn" and name or name:sub(#where.id + 2)
-    table.insert(where.members, { name = name, short = short, entry = entry, example = usage[name],
-      guide = guide[name] })
+    table.insert(where.members, { name = name, short = short, entry = entry, example = usage[name] })
     pages.page_of[name] = where
   elseif usage[name] then
     pages.by_id[name].example = usage[name]

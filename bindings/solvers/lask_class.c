@@ -125,7 +125,7 @@ static int ask_tostring(lua_State *L)
     "number), rho=, or epsilon= with delta=.  " IN_A_STEP
 #define PRICE_OF_CHOICE                                                                                                \
     "Options: at the prompt the price of this answer, rho= or epsilon=, with delta= or without.  " IN_A_STEP
-#define BATCH "batch= asks a secret batch of the records in place of all (help \"oracle\").  "
+#define BATCH "batch= asks a secret batch of the records in place of all (guide \"write a solver\").  "
 #define WIDTH                                                                                                          \
     "at most the width of that range over n (zero_out: or its largest absolute value over n, where that is more)"
 #define PHI                                                                                                            \
@@ -231,7 +231,7 @@ static const pnl_row ask_rows[] = {
 
 const pnl_class pnl_ask_class = {
     "pn.oracle", ask_free,
-    ask_rows,    "Questions about the records, answered with noise and charged; help \"oracle\" is about all of them.",
+    ask_rows,    "Questions about the records, answered with noise and charged: guide \"write a solver\".",
     NULL,        NULL
 };
 

@@ -494,6 +494,6 @@ void pnl_open_solver(lua_State *L)
                   "that takes the whole budget; 0 without privacy), time (step size x steps that the library's own "
                   "solvers favour for that noise; infinite without privacy) and passes (over all records, that fit "
                   "into about 4 s, at least 30); other names in it are yours.  "
-                  "help \"oracle\" says what may be asked, and what is refused.",
+                  "guide \"write a solver\" says what may be asked, and what is refused.",
                   NULL, fields);
 }

@@ -1,5 +1,5 @@
 -- complete.lua -- complete(before): what may stand at the end of an unfinished entry: globals, fields, methods, options and their
--- values, lessons, names that have help, files.
+-- values, lessons, pages of the handbook, names that have help, files.
 -- Depends on: penumbra.prompt.names, penumbra.prompt.context, penumbra.prompt (the environment), penumbra.terminal (files).
 -- Used by: the prompt's Tab.
 --
@@ -238,6 +238,13 @@ local function lesson_names()
   return found
 end
 
+-- "train a model" of "Train a model".
+local function page_titles()
+  local found = {}
+  for i, page in ipairs(require "penumbra.guide".pages()) do found[i] = page.title:lower() end
+  return found
+end
+
 local function closing(quote)
   return (quote:gsub("%[", "]"))
 end
@@ -285,6 +292,8 @@ local function in_string(at)
     found = reference_names(at.prefix)
   elseif callee == "lesson" then
     found = starting_with(lesson_names(), at.prefix)
+  elseif callee == "guide" then
+    found = starting_with(page_titles(), at.prefix:lower())
   else
     found, start = files(at)
   end
@@ -308,7 +317,7 @@ local function of_help(name, start)
   return found, start
 end
 
--- "%ti", "?sv", "help sv" and "lesson ga" are no Lua.
+-- "%ti", "?sv", "help sv", "lesson ga" and "guide tr" are no Lua.
 local function of_commands(before)
   local start, name = before:match "^%s*()%%(%a*)$"
   if name then
@@ -328,6 +337,8 @@ local function of_commands(before)
   end
   start, name = before:match "^%s*lesson%s+()([%w_]*)$"
   if name then return starting_with(lesson_names(), name), start end
+  start, name = before:match "^%s*guide%s+()([%w -]*)$"
+  if name then return starting_with(page_titles(), name:lower()), start end
 end
 
 local function of_code(before)

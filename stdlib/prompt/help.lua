@@ -1,11 +1,16 @@
--- help.lua -- help(x): signature, meaning, options, what it reveals, source; all from the reference.
--- Depends on: penumbra.core, penumbra.prompt.names, penumbra.wrap, penumbra.colour, penumbra.usage (examples), penumbra.guide.
+-- help.lua -- help(x): signature, meaning, options, what it reveals, source, all from the reference; for other words what of the
+-- reference and the handbook holds them.
+-- Depends on: penumbra.core, penumbra.prompt.names, penumbra.wrap, penumbra.colour, penumbra.words, penumbra.usage (examples),
+-- penumbra.guide.
 -- Used by: penumbra (pn.help), the prompt.
 local pn = require "penumbra.core"
 local names = require "penumbra.prompt.names"
 local wrap = require "penumbra.wrap"
 local colour = require "penumbra.colour"
+local words = require "penumbra.words"
 local guide = require "penumbra.guide"
+
+local MOST_ROWS, MOST_PAGES = 8, 3 -- of what words find
 
 local reveals_in_words = {
   nothing = "nothing about the records: public facts and plans.",
@@ -138,16 +143,6 @@ local function example_text(name)
   return "\nExample\n" .. table.concat(lines, "\n") .. "\n"
 end
 
--- Sections about the subject, where there are any.
-local function guide_text(name)
-  local out = {}
-  for _, section in ipairs(guide[name] or {}) do
-    local heading, body = section[1], section[2]
-    out[#out + 1] = "\n" .. heading .. "\n" .. (type(body) == "table" and columns(body) or wrap("  ", body, 2))
-  end
-  return table.concat(out)
-end
-
 -- Entries that belong to a library ("set.") or class ("pn.vec:", "pn.vec."), as rows of a heading each.
 local function members_text(name)
   local groups = { ["function"] = {}, field = {}, method = {}, meta = {} }
@@ -173,11 +168,9 @@ local function entry_text(name)
   local entry = pn.reference()[name]
   local out = { wrap("", entry.signature or name, 4), "\n", wrap("  ", entry.doc or "", 2), options_text(entry.params) }
   out[#out + 1] = members_text(name)
-  out[#out + 1] = guide_text(name)
   out[#out + 1] = example_text(name)
   if entry.kind ~= "library" and entry.kind ~= "class" then
-    local words = reveals_in_words[entry.reveals] or "unknown."
-    out[#out + 1] = "\n" .. wrap("Reveals ", words, 8)
+    out[#out + 1] = "\n" .. wrap("Reveals ", reveals_in_words[entry.reveals] or "unknown.", 8)
     if entry.touches then out[#out + 1] = wrap("Touches ", touches_in_words(entry.touches), 8) end
   end
   if entry.source then
@@ -205,7 +198,8 @@ local function overview()
     #libraries > 0 and "\nLibraries\n" .. columns(libraries) or "",
     #functions > 0 and "\nFunctions\n" .. wrap("  ", table.concat(functions, ", "), 2) or "",
     #classes > 0 and "\nObjects\n" .. wrap("  ", table.concat(classes, ", "), 2) or "",
-    '\nhelp "set", help "frank_wolfe", help "pn.vec:dot" or help(object) tell more.\n',
+    '\nhelp "set", help "frank_wolfe", help "pn.vec:dot" or help(object) tell more; help "logistic regression"\n',
+    "finds what has these words; guide() lists the handbook.\n",
   }
 end
 
@@ -215,36 +209,72 @@ local function option_of_text(text, options)
   return ('"%s" is an option of:\n'):format(text:match "[%w_]+") .. columns(options)
 end
 
-local function unknown_text(text)
-  local rows, options = {}, names.with_option(text)
-  for i, name in ipairs(names.suggest(text, 8)) do
-    rows[i] = { name, first_sentence(pn.reference()[name].doc) }
+-- Entries whose name, text or options have all words, best first; those of `but` are left out.
+local function by_words(text, but)
+  local wanted, found, rows = words.of(text), {}, {}
+  for name, entry in pairs(#wanted > 0 and pn.reference() or {}) do
+    local parts = { name, entry.signature or "", entry.doc or "", entry.source or "" }
+    for _, param in ipairs(entry.params or {}) do parts[#parts + 1] = param.name .. " " .. (param.doc or "") end
+    local points = not but[name] and words.score(table.concat(parts, "\n"), wanted)
+    if points then
+      local named = words.score(name .. "\n" .. first_sentence(entry.doc), wanted) or 0
+      found[#found + 1] = { name = name, points = points + 100 * named }
+    end
   end
-  if #options > 0 then
-    return option_of_text(text, options) ..
-      (#rows > 0 and "Near it:\n" .. columns(rows) or "")
-  elseif #rows == 0 then
-    local owner = text:match "^(.+)[.:][^.:]*$"
-    return ('Nothing is known as "%s".  %s shows what there is.\n'):format(text,
-      owner and #names.matches(owner) == 1 and ('help "%s"'):format(owner) or "help()")
-  end
-  return ('Nothing is known as "%s".  Near it:\n'):format(text) .. columns(rows)
+  table.sort(found, function(a, b)
+    if a.points ~= b.points then return a.points > b.points end
+    return a.name < b.name
+  end)
+  for i = 1, math.min(MOST_ROWS, #found) do rows[i] = { found[i].name, first_sentence(pn.reference()[found[i].name].doc) } end
+  return rows
 end
 
+-- Pages of the handbook; with `about`, those that are about the words, not those that have them somewhere.
+local function handbook_text(text, about)
+  local found = guide.find(text, MOST_PAGES, about)
+  return #found > 0 and "\nHandbook\n" .. guide.rows_text(found) or ""
+end
+
+local function rows_of(found)
+  local rows = {}
+  for i, name in ipairs(found) do rows[i] = { name, first_sentence(pn.reference()[name].doc) } end
+  return rows
+end
+
+local function unknown_text(text)
+  local near, options = names.suggest(text, MOST_ROWS), names.with_option(text)
+  local seen = { help = true } -- its text has examples of questions
+  for _, name in ipairs(near) do seen[name] = true end
+  local rows, more, pages = rows_of(near), by_words(text, seen), handbook_text(text)
+  local out = #options > 0 and option_of_text(text, options) or ('Nothing is named "%s".'):format(text)
+  if #options == 0 then
+    local owner = text:match "^(.+)[.:][^.:]*$"
+    if #rows + #more > 0 then
+      out = out .. (#rows > 0 and "  " or "\n")
+    elseif pages ~= "" then
+      return out .. "\n" .. pages
+    else
+      return ("%s  %s shows what there is.\n"):format(out,
+        owner and #names.matches(owner) == 1 and ('help "%s"'):format(owner) or "help()")
+    end
+  end
+  return out .. (#rows > 0 and "Near it:\n" .. columns(rows) or "")
+    .. (#more > 0 and "\nReference\n" .. columns(more) or "") .. pages
+end
+
+-- Names are tried as they are typed, then in small letters.
 local function text_for_name(text)
   local found = names.matches(text)
+  if #found == 0 then found = names.matches(text:lower()) end
   if #found == 0 then
     return unknown_text(text)
   end
+  local pages = text:find "[.:]" and "" or handbook_text(text, true)
   if #found == 1 then
     local options = found[1]:find "[.:]" and names.with_option(text) or {}
-    return entry_text(found[1]) .. (#options > 0 and not text:find "[.:]" and "\n" .. option_of_text(text, options) or "")
+    return entry_text(found[1]) .. (#options > 0 and not text:find "[.:]" and "\n" .. option_of_text(text, options) or "") .. pages
   end
-  local rows = {}
-  for i, name in ipairs(found) do
-    rows[i] = { name, first_sentence(pn.reference()[name].doc) }
-  end
-  return ('"%s" is the name of several:\n'):format(text) .. columns(rows)
+  return ('"%s" is the name of several:\n'):format(text) .. columns(rows_of(found)) .. pages
 end
 
 local function text_for_value(value)
@@ -258,11 +288,8 @@ end
 -- ---- colour ----
 
 local sections = {}
-for word in ("Options Functions Fields Methods Operators Libraries Example"):gmatch "%a+" do sections[word] = "names" end
-sections.Objects = "text"
-for _, list in pairs(guide) do
-  for _, section in ipairs(list) do sections[section[1]] = type(section[2]) == "table" and "names" or "text" end
-end
+for word in ("Options Functions Fields Methods Operators Libraries Example Reference"):gmatch "%a+" do sections[word] = "names" end
+sections.Objects, sections.Handbook = "text", "text"
 
 -- Headings, the names on the left of a list, examples, and the words before what follows.
 local function paint(text)
@@ -311,8 +338,8 @@ help.rows = {
   help = {
     signature = 'pn.help(x)',
     doc = 'Print what is known about x: a name ("frank_wolfe", "set.l1_ball", "pn.vec:dot"), a function, a library, '
-      .. 'an object (then its class), or nothing for an overview.  A name that is not known is answered with the '
-      .. 'nearest ones.  Returns nothing.',
+      .. 'an object (then its class), or nothing for an overview.  Other words are looked up in the '
+      .. 'reference and the handbook, and a name that is not known is answered with the nearest ones.  Returns nothing.',
     reveals = 'nothing',
     kind = 'function',
   },

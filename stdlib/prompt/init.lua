@@ -113,12 +113,12 @@ end
 local statements = {}
 for word in ("do for function goto if local repeat return while break end"):gmatch "%a+" do statements[word] = true end
 
--- "help frank_wolfe" is no Lua, and "help" is a function, but what people type.
-local word_commands = { help = true, lesson = true }
+-- "help frank_wolfe" is no Lua, and "help" is a function, but what people type; and so is "guide train a model".
+local word_commands = { help = true, lesson = true, guide = true }
 
 local function as_command(entry)
-  local word, name = entry:match "^%s*(%a+)%s+([%w_.:]+)%s*$"
-  return word_commands[word] and ("return %s %q"):format(word, name)
+  local word, name = entry:match "^%s*(%a+)%s+([%w_][%w_.: -]*)%s*$"
+  return word_commands[word] and not name:find "%-%-" and ("return %s %q"):format(word, (name:gsub("%s+$", "")))
 end
 
 -- Leaves the program; the globals exit and quit, by themselves or called.

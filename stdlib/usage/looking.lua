@@ -5,6 +5,9 @@ local usage = {
     pn.help "frank_wolfe"
     pn.help(pn.set.l1_ball)
     pn.help()]],
+  ["guide"] = [[
+    pn.guide()
+    pn.guide "spend a budget"]],
   ["reference"] = [[
     entry = pn.reference()["set.l1_ball"]
     print(entry.signature, entry.reveals)

@@ -155,7 +155,7 @@ describe("the prompt, from a pipe", function()
   it("finds what is near a misspelt member of a value, and helps with methods", function()
     local out = type_in("f = pn.vec{1, 2}", "?f.nrom", "f:dot?", "L = ledger{epsilon = 1}", "?L.remaining")
     assert.truthy(out:find("value  1.0\nfield  What a request may still cost", 1, true), out)
-    assert.truthy(out:find('Nothing is known as "pn.vec.nrom".  Near it:\n  pn.vec:norm', 1, true), out)
+    assert.truthy(out:find('Nothing is named "pn.vec.nrom".  Near it:\n  pn.vec:norm', 1, true), out)
     assert.truthy(out:find("v:dot(w) -> number", 1, true), out)
   end)
 
