@@ -88,6 +88,7 @@ describe("make install", function()
       "share/lua/5.4/penumbra/init.lua",
       "share/lua/5.4/penumbra/lessons/01_neighbours.lua",
       "share/lua/5.4/penumbra/usage/numbers.lua",
+      "share/lua/5.4/penumbra/handbook/train-a-model.md",
       "share/man/man1/penumbra.1",
       "share/penumbra/luals/penumbra.lua",
       "share/doc/penumbra/html/index.html",
@@ -238,6 +239,13 @@ describe("make install", function()
       .. "LUA_CPATH='%s/lib/lua/5.4/?.so'"):format(root, root, root)
     local version = run("env -u LUA_PATH_5_4 -u LUA_CPATH_5_4 %s %s -e '%s'", paths, lua, code)
     assert.equal(pkg_config("--modversion"), version)
+  end)
+
+  it("shows the handbook in a stock Lua, from its own folder", function()
+    local paths = ("LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua' "
+      .. "LUA_CPATH='%s/lib/lua/5.4/?.so'"):format(root, root, root)
+    local said = run("cd / && env -u LUA_PATH_5_4 -u LUA_CPATH_5_4 %s %s -e '%s'", paths, lua, 'require "penumbra".guide "spend a budget"')
+    assert.equal("Spend a budget", said:match "^[^\n]+")
   end)
 
   it("serves a curator in a stock Lua, whose scripts run in the program that is installed with it", function()
