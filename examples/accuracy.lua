@@ -9,7 +9,7 @@
 --     what the worst-case bound favours, since records seldom reach the worst-case curvature.  At most 5,000, to save time.
 --     The form of the rule was suggested by curves on a9a; the two constants were looked for on a third data set, ijcnn1
 --     (smallest mean test loss over the three epsilons of scales 1, 2, 4 and shares 1/32 .. 1/4; a scale of 8, left out for
---     its number of steps, did better with 1/4).  That looking was not paid for: the README says what it is worth.
+--     its number of steps, did better with 1/4).  That looking was not paid for: see the handbook's page on accuracy.
 -- The noise is seeded so that the table repeats; its law is that of the secure noise, and every fit says "simulated".
 local pn = require "penumbra"
 

@@ -17,6 +17,12 @@ describe("complete", function()
     assert.equal("leopard\nlion\nlioness", complete "zoo.")
   end)
 
+  it("completes titles of the handbook, in quotes and without", function()
+    assert.equal('zeroth-order optimization"', complete 'guide "zer')
+    assert.equal("the tree mechanism", complete "guide the")
+    assert.equal("teach and explore\nthe tree mechanism\ntrain a model", complete "guide T")
+  end)
+
   it("completes fields and methods of objects", function()
     assert.equal("simulated", complete "zoo.leopard.simu")
   end)

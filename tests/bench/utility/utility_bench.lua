@@ -64,7 +64,7 @@ local losses = {
 local kind = asked.loss or usual.loss
 local loss = losses[kind] or error("utility_bench: unknown loss " .. kind, 0)
 
--- Solvers that need a bounded set get one that holds the minimiser or nearly so; frank_wolfe the README's ball.
+-- Solvers that need a bounded set get one that holds the minimiser or nearly so; frank_wolfe the handbook's ball.
 local function set_for(solver, dim, n, epsilon)
   if solver == "frank_wolfe" then return pn.set.l1_ball { dim = dim, radius = 2 * (n * epsilon) ^ (1 / 3) } end
   if solver:match "mirror" then return pn.set.l2_ball { dim = dim, radius = loss.ball or 10 } end
