@@ -244,7 +244,8 @@ describe("make install", function()
   it("shows the handbook in a stock Lua, from its own folder", function()
     local paths = ("LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua' "
       .. "LUA_CPATH='%s/lib/lua/5.4/?.so'"):format(root, root, root)
-    local said = run("cd / && env -u LUA_PATH_5_4 -u LUA_CPATH_5_4 %s %s -e '%s'", paths, lua, 'require "penumbra".guide "spend a budget"')
+    local said = run("cd / && env -u LUA_PATH_5_4 -u LUA_CPATH_5_4 %s %s -e '%s'", paths, lua,
+      'require "penumbra".guide "spend a budget"')
     assert.equal("Spend a budget", said:match "^[^\n]+")
   end)
 
