@@ -66,6 +66,12 @@ describe("Markdown files", function()
     assert.is_true(documents >= 25 and links >= 100, ("%d links in %d files"):format(links, documents))
   end)
 
+  it("have no angle brackets in text that would be read as a tag of HTML and vanish", function()
+    for path in program.shell "ls README.md stdlib/handbook/*.md":gmatch "[^\n]+" do
+      assert.is_nil(prose(program.read_all(path)):match "<%a[^>]*>", path)
+    end
+  end)
+
   it("are read as GitHub reads them", function()
     assert.same({ ["a-b_c--d"] = true, ["t"] = true, ["t-1"] = true }, anchors "# A `b_c` & d\n\n## T\n\n### T\n```\n# no\n```\n")
     local text = "# One\n[a](teach.md#plot) [b\nc](no.md#x) `[d](no.md)` [e](https://x.y) [f](#one) [g](#two) [h](../solvers)\n"
