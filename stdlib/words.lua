@@ -17,6 +17,10 @@ end
 
 -- How often the text has words that begin so, the whole phrase counting for more; nil unless it has all of them.
 function words.score(text, list)
+  local small = text:lower()
+  for _, word in ipairs(list) do
+    if not small:find(word, 1, true) then return nil end -- most texts, at a glance
+  end
   local within, points = plain(text), 0
   for _, word in ipairs(list) do
     local _, count = within:gsub(" " .. word, "")
