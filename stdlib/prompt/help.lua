@@ -1,7 +1,7 @@
 -- help.lua -- help(x): signature, meaning, options, what it reveals, source, all from the reference; for other words what of the
 -- reference and the handbook holds them.
 -- Depends on: penumbra.core, penumbra.prompt.names, penumbra.wrap, penumbra.colour, penumbra.words, penumbra.usage (examples),
--- penumbra.guide.
+-- penumbra.guide, penumbra.theory.
 -- Used by: penumbra (pn.help), the prompt.
 local pn = require "penumbra.core"
 local names = require "penumbra.prompt.names"
@@ -9,6 +9,7 @@ local wrap = require "penumbra.wrap"
 local colour = require "penumbra.colour"
 local words = require "penumbra.words"
 local guide = require "penumbra.guide"
+local theory = require "penumbra.theory"
 
 local MOST_ROWS, MOST_PAGES = 8, 3 -- of what words find
 
@@ -176,6 +177,8 @@ local function entry_text(name)
   if entry.source then
     out[#out + 1] = wrap("Source: ", entry.source, 8)
   end
+  local derivation = theory(name)
+  if derivation then out[#out + 1] = wrap("Theory: ", derivation, 8) end
   return table.concat(out)
 end
 
@@ -301,7 +304,7 @@ local function paint(text)
       section, line = word, colour.paint(line, "heading")
     elseif word then
       section = nil
-      line = line:gsub("^Reveals", colour.paint("%0", "heading")):gsub("^Source:", colour.paint("%0", "heading"))
+      for _, lead in ipairs { "Reveals", "Source:", "Theory:" } do line = line:gsub("^" .. lead, colour.paint("%0", "heading")) end
     elseif section == "Example" then
       line = colour.code(line)
     elseif sections[section] == "names" then
