@@ -433,15 +433,21 @@ reproduce: all | $(BUILD)/setup/reproduce ## Measure what the papers promise: ta
 
 # ---- documents ----
 
-# From the table that help shows, and from the headers.
-DOCS     := $(BUILD)/docs
-DOCS_SRC := $(wildcard bindings/package/*.lua)
+# From the table that help shows, from the headers, and from the Markdown documents with their pictures.
+DOCS      := $(BUILD)/docs
+DOCS_SRC  := $(wildcard bindings/package/*.lua bindings/package/site/*)
+DOCUMENTS := $(sort $(wildcard *.md) $(shell find bindings examples runtime stdlib tests -name '*.md' -o -name '*.svg'))
 
-docs: $(DOCS)/made ## Make the HTML reference, the manual page and the annotations for editors: build/docs
-$(DOCS)/made: $(PROGRAM) $(CORE) $(LUA_TREE) $(DOCS_SRC) $(PUBLIC)
+docs: $(DOCS)/made ## Make the site, the manual page and the annotations for editors: build/docs
+$(DOCS)/made: $(PROGRAM) $(CORE) $(LUA_TREE) $(DOCS_SRC) $(PUBLIC) $(DOCUMENTS) $(BUILD)/pandoc | $(BUILD)/setup/docs
 	@rm -rf $(DOCS)
-	$(call quiet,docs $(DOCS))$(CLEAN_ENV) $(PROGRAM) bindings/package/docs.lua $(DOCS) $(PUBLIC)
+	$(call quiet,docs $(DOCS))$(CLEAN_ENV) $(PROGRAM) bindings/package/docs.lua $(DOCS) $(PUBLIC) $(DOCUMENTS)
 	@touch $@
+# Without pandoc there is a site all the same, of less: docs.lua says what is left out, and one that was installed since makes the rest.
+$(BUILD)/setup/docs: tests/tools/setup.sh
+	@sh $< docs $@ || { mkdir -p $(@D) && touch $@; }
+$(BUILD)/pandoc: $(BUILD)/setup/docs FORCE
+	$(call record,$(shell command -v pandoc))
 
 picture: all | $(BUILD)/setup/picture ## Play a session in a terminal and draw it, and a plot: examples/pictures
 	@$(CLEAN_ENV) sh examples/pictures/make.sh '$(PROGRAM)' '$(LUA)'

@@ -66,7 +66,8 @@ Description: differentially private optimization in C, with a Lua front
  compose in Lua; every loop over records or coordinates runs in C.
  .
  This package has the program penumbra, the module for Lua 5.4, the libraries
- and headers for C hosts, the reference, and annotations for editors.
+ and headers for C hosts, the handbook and reference, and annotations for
+ editors.
 EOF
 printf 'activate-noawait ldconfig\n' >"$control/triggers"
 printf 'libpenumbra 0 penumbra (>= %s)\nlibpenumbra_federated 0 penumbra (>= %s)\nlibpenumbra_lua 0 penumbra (>= %s)\n' \

@@ -115,7 +115,7 @@ item("~/.penumbra_history", "what was typed at the prompt.")
 item("$XDG_DATA_HOME/penumbra, ~/.local/share/penumbra", "progress in lessons.")
 item("PREFIX/share/lua/5.4/penumbra, PREFIX/lib/lua/5.4/penumbra", "the module, which any Lua 5.4 can load.")
 item("PREFIX/share/penumbra/luals", "annotations for lua-language-server: add the folder to `workspace.library`.")
-item("PREFIX/share/doc/penumbra/html/index.html", "the reference.")
+item("PREFIX/share/doc/penumbra/html/index.html", "the handbook, the derivations and the reference, with a search.")
 item("PREFIX/include/penumbra", "headers for C hosts; `pkg-config penumbra` and `pkg-config penumbra-lua` tell the flags.")
 
 put ".SH EXAMPLES"

@@ -107,7 +107,7 @@ local total_width, total_height = 2 * PAD + columns * WIDTH, BAR + PAD + #lines 
 local out = {
   ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f">\n'):format(
     total_width, total_height, total_width, total_height),
-  ("<title>%s</title>\n"):format(escape(title)),
+  ("<title>%s</title>\n<style>text { white-space: pre }</style>\n"):format(escape(title)), -- browsers that forgot xml:space
   ('<rect width="100%%" height="100%%" rx="8" fill="%s"/>\n'):format(BACK),
   '<circle cx="18" cy="16" r="5" fill="#f0766a"/><circle cx="36" cy="16" r="5" fill="#e8c66a"/>',
   '<circle cx="54" cy="16" r="5" fill="#8fd18a"/>\n',

@@ -93,6 +93,8 @@ describe("make install", function()
       "share/penumbra/luals/penumbra.lua",
       "share/doc/penumbra/html/index.html",
       "share/doc/penumbra/html/set.html",
+      "share/doc/penumbra/html/search-index.js",
+      "share/doc/penumbra/html/pictures/session.svg",
       "share/doc/penumbra/CURATOR.md",
       "share/doc/penumbra/MODEL-JSON.md",
       "share/doc/penumbra/examples/score.py",

@@ -1,5 +1,5 @@
--- package_spec.lua -- the documents that are made from the reference are whole, the lists of the ABI are those of the headers, and
--- the package is the same wherever it is made.
+-- package_spec.lua -- the manual and the annotations that are made from the reference are whole, the lists of the ABI are those of
+-- the headers, and the package is the same wherever it is made.  The site has a spec of its own.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
 local thorough_it = tier.it(it)
@@ -29,104 +29,6 @@ for path in run("ls runtime/include/penumbra/*.h"):gmatch "[^\n]+" do installed[
 
 setup(function()
   run("env -u MAKEFLAGS -u MFLAGS make -s docs BUILD='%s' CC='%s' WERROR=%s", build, cc, os.getenv "WERROR" or "")
-end)
-
-describe("the HTML reference", function()
-  local pages, anchors = {}, {}
-
-  setup(function()
-    for path in run("ls %s/html/*.html", docs):gmatch "[^\n]+" do
-      local name = path:match "[^/]+$"
-      pages[name] = read(path)
-      anchors[name] = {}
-      for id in pages[name]:gmatch '%sid="([^"]*)"' do anchors[name][id] = true end
-    end
-  end)
-
-  it("has a place for every entry that help has", function()
-    local missing, pages_by_name = {}, require "pages".page_of
-    for name, entry in pairs(pn.reference()) do
-      local page = pages_by_name[name]
-      local whole = entry.kind == "library" or entry.kind == "class"
-      if not page or not pages[page.file] or not (whole or anchors[page.file][name]) then missing[#missing + 1] = name end
-    end
-    assert.same({}, missing)
-  end)
-
-  it("shows each entry's signature and each option", function()
-    local html, missing = require "html", {}
-    for name, entry in pairs(pn.reference()) do
-      local text = pages[require("pages").page_of[name].file]
-      for _, param in ipairs(entry.params or {}) do
-        if not text:find("<td>" .. html.escape(param.name) .. "</td>", 1, true) then missing[#missing + 1] = name .. "."
-          .. param.name end
-      end
-    end
-    assert.same({}, missing)
-  end)
-
-  it("has no link that leads nowhere", function()
-    local dangling, count = {}, 0
-    for name, text in pairs(pages) do
-      for target in text:gmatch 'href="([^"]*)"' do
-        local file, anchor = target:match "^([^#]*)#?(.*)$"
-        count = count + 1
-        if file == "" then file = name end
-        local there = file == "style.css" or pages[file] and (anchor == "" or anchors[file][anchor])
-        if not there then dangling[#dangling + 1] = name .. " -> " .. target end
-      end
-    end
-    assert.same({}, dangling)
-    assert.is_true(count > 3000)
-  end)
-
-  it("lists what is on a page before its entries, ends sentences where they end, and links no word of Lua", function()
-    assert.truthy(pages["set.html"]:match '<p><a href="set.html#set.affine">affine</a>.-<h2>')
-    assert.truthy(pages["index.html"]:find("over subsets of 1 .. d.", 1, true))
-    assert.truthy(pages["set.html"]:find('-&gt; <a href="pn.set.html">set</a>', 1, true))
-    assert.is_nil(pages["set.html"]:find '<a href="pn.function.html">function</a>%(')
-    assert.is_nil(pages["pn.fit.html"]:find "`")
-  end)
-
-  it("breaks the comments of C where they begin something, not where the header's line was full", function()
-    assert.truthy(pages["c.solvers.html"]:find("when it is complete and on disk.\n  value  the objective", 1, true))
-    assert.truthy(pages["c.core.html"]:find("Returns the account before, which the caller enters again.", 1, true))
-  end)
-
-  it("asks for nothing from elsewhere", function()
-    for name, text in pairs(pages) do
-      assert.is_nil(text:find "<script", name)
-      assert.is_nil(text:find 'src="', name)
-      assert.is_nil(text:find 'href="[a-z]+:', name)
-    end
-  end)
-
-  it("closes what it opens", function()
-    for name, text in pairs(pages) do
-      for _, tag in ipairs { "section", "table", "tr", "pre", "p", "main", "nav", "h3" } do
-        local _, opened = text:gsub("<" .. tag .. "[ >]", "")
-        local _, closed = text:gsub("</" .. tag .. ">", "")
-        assert.equal(opened, closed, name .. ": " .. tag)
-      end
-    end
-  end)
-
-  it("lists every function of the installed headers", function()
-    local all = {}
-    for name, text in pairs(pages) do
-      if name:match "^c%." then all[#all + 1] = text end
-    end
-    all = table.concat(all)
-    local missing, count = {}, 0
-    for _, path in ipairs(installed) do
-      for _, item in ipairs(headers.read(path).items) do
-        count = count + 1
-        if not all:find((' id="%s">'):format(item[1]), 1, true) then missing[#missing + 1] = tostring(item[1]) end
-      end
-    end
-    assert.same({}, missing)
-    assert.is_true(count > 300)
-  end)
 end)
 
 describe("the installed headers", function()
