@@ -3,6 +3,7 @@
 -- Depends on: nothing.  Used by: penumbra.prompt.help, the generated documents.
 local documents = {}
 for path, names in pairs {
+  ["runtime/solvers/engine/plans.md"] = "solve pn.plan",
   ["runtime/solvers/first_order/mirror-descent.md"] = "solve.mirror_descent solve.accelerated_mirror_descent "
     .. "solve.gradient_descent solve.sgd",
   ["runtime/solvers/frank_wolfe/frank-wolfe.md"] = "solve.frank_wolfe solve.frank_wolfe_convex solve.block_frank_wolfe",

@@ -1,7 +1,9 @@
 -- documents.lua -- the Markdown documents of the source tree as pages: the README is the start page, then come the handbook, the
 -- derivations beside the code, examples and measurements, and what concerns the project.  Pandoc reads them all in one process.
--- Depends on: reader.lua, markup.lua, pandoc.  Used by: docs.lua.
+-- Depends on: reader.lua, markup.lua, derivations.lua, penumbra.guide (the order of the handbook), pandoc.  Used by: docs.lua.
+local derivations = require "derivations"
 local markup = require "markup"
+local guide = require "penumbra.guide"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local documents = {}
@@ -14,9 +16,10 @@ local GROUPS = {
     about = "How to contribute, what is defended, formats, and what changed." },
   { pattern = "^bindings/", into = "project" },
   { pattern = "^runtime/model/", into = "project" },
+  { pattern = "^runtime/README%.md$", into = "project" },
   { id = "theory", title = "Theory", pattern = "^runtime/", about = "Where every constant of a plan comes from.",
     order = { "runtime/geometry", "runtime/random", "runtime/privacy", "runtime/continual", "runtime/oracle",
-      "runtime/solvers/first_order", "runtime/solvers/frank_wolfe", "runtime/solvers/variance_reduced",
+      "runtime/solvers/engine", "runtime/solvers/first_order", "runtime/solvers/frank_wolfe", "runtime/solvers/variance_reduced",
       "runtime/solvers/perturbation", "runtime/solvers/zeroth_order", "runtime/solvers/second_order", "runtime/federated",
       "runtime/recipe" } },
   { pattern = "^tests/", into = "examples" },
@@ -128,12 +131,15 @@ local function fill(page, html, group)
   page.title = markup.plain(assert(html:match "<h1[^>]*>(.-)</h1>", page.path .. " has no title: a first line that begins with #"))
   page.summary = html:match "</h1>%s*<p>(.-)</p>" or ""
   page.sections, page.class = sections(html), "document"
+  local lines
+  html, lines = derivations.tables(html, page)
   page.content = coloured(html:gsub("<table", '<div class="scroll"><table'):gsub("</table>", "</table></div>"):gsub(
     '(<h[234] id="([^"]*)">.-)(</h[234]>)', '%1 <a class="anchor" href="#%2">#</a>%3'))
   page.rows = { { page.file, page.title, group, markup.summed_up(markup.plain(page.summary)) } }
   for _, section in ipairs(page.sections) do
     page.rows[#page.rows + 1] = { page.file .. "#" .. section.id, section.title, page.title, markup.summed_up(section.text) }
   end
+  table.move(lines, 1, #lines, #page.rows + 1, page.rows)
 end
 
 -- { path = file }
@@ -159,9 +165,11 @@ function documents.groups(paths, pictures, names)
   return out
 end
 
--- What the handbook itself says of the order of its pages.
+-- The order that guide() has.
 function documents.handbook_order()
-  return {}
+  local order = {}
+  for i, page in ipairs(guide.pages and guide.pages() or {}) do order[i] = "stdlib/handbook/" .. page.id .. ".md" end
+  return order
 end
 
 return documents

@@ -1,14 +1,14 @@
 -- html.lua -- the reference as pages of the site: one for each library and class, and the list of all.
--- Depends on: pages.lua, markup.lua, penumbra.theory.  Used by: docs.lua.
+-- Depends on: pages.lua, markup.lua, derivations.lua, penumbra.theory.  Used by: docs.lua.
 local pages = require "pages"
+local derivations = require "derivations"
 local theory_of = require "penumbra.theory"
 local markup = require "markup"
 local escape = markup.escape
 
 local html = {}
 
-local PLAN_LINES = "^[%d-]*what%-the%-plan%-prints$" -- its heading may have a number
-local derivations = {} -- { path = page }
+local page_of_document = {} -- { path = page }
 
 local REVEALS = {
   nothing = "nothing about the records: public facts and plans",
@@ -76,15 +76,11 @@ end
 local function theory(name)
   local path = theory_of(name)
   if not path then return "" end
-  local page = derivations[path]
+  local page = page_of_document[path]
   if not page then return ('<p class="small">Theory: <code>%s</code></p>\n'):format(path) end
-  local out = ('<p class="small">Theory: <a href="%s">%s</a>'):format(page.file, escape(page.title))
-  for _, section in ipairs(page.sections) do
-    if section.id:find(PLAN_LINES) then
-      out = out .. ('; <a href="%s#%s">what the plan prints</a>'):format(page.file, section.id)
-    end
-  end
-  return out .. "</p>\n"
+  local id, heading = derivations.section(page)
+  return ('<p class="small">Theory: <a href="%s">%s</a>%s</p>\n'):format(page.file, escape(page.title),
+    id and ('; <a href="%s#%s">%s</a>'):format(page.file, id, escape(heading)) or "")
 end
 
 local function body(entry, example, name)
@@ -185,10 +181,10 @@ local function index_page(groups)
   return { id = "reference", file = "reference.html", title = "Reference", class = "reference", content = table.concat(out) }
 end
 
--- The page of all, and the groups { id=, title=, pages= }.  c: the pages of the headers; page_of_document: { path = page }, for
--- links to derivations, as far as there are any.
-function html.groups(c, page_of_document)
-  derivations = page_of_document
+-- The page of all, and the groups { id=, title=, pages= }.  c: the pages of the headers; documents: { path = page }, for links to
+-- derivations, as far as there are any.
+function html.groups(c, documents)
+  page_of_document = documents
   local groups = { { id = "libraries", title = "Libraries", pages = {} }, { id = "objects", title = "Objects", pages = {} },
     { id = "c", title = "C", pages = c } }
   for _, page in ipairs(pages.list) do

@@ -1,5 +1,5 @@
 -- markup.lua -- text as HTML and back: escape, the colours of Lua code and of sessions, what a search shows.
--- Depends on: penumbra.prompt.tokens.  Used by: html.lua, c_pages.lua, documents.lua, site.lua, search.lua.
+-- Depends on: penumbra.prompt.tokens.  Used by: html.lua, c_pages.lua, documents.lua, derivations.lua, site.lua.
 local tokens = require "penumbra.prompt.tokens"
 
 local markup = {}

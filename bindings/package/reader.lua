@@ -34,11 +34,21 @@ local function link(folder, it)
   return it, false
 end
 
--- The page of a document or of an entry whose name this code is: `runtime/oracle.md`, `pn.set.l1_ball`, `fit:card()`.
+-- The page of a document by its path, or by the end of it that no other has.
+local function document(text)
+  local ending, found = "/" .. text, nil
+  for path, page in pairs(text:find "%.md$" and links.pages or {}) do
+    if path == text then return page end
+    if path:sub(-#ending) == ending then found = found == nil and page end
+  end
+  return found
+end
+
+-- The page of a document or of an entry whose name this code is: `runtime/oracle.md`, `pn.set.l1_ball`, `pn.fit:card()`.
 local function code(it)
   local name = it.text:match "^[%w_.:]+" or ""
   local rest = it.text:sub(#name + 1)
-  local page = links.pages[it.text]
+  local page = document(it.text)
   if not page and name:find "%w[.:]%w" and (rest == "" or rest:find "^%b()$" or rest:find "^%b{}$") then
     page = links.names[name] or links.names[name:match "^pn%.(.*)$"]
   end

@@ -196,6 +196,17 @@ describe("the documents on the site", function()
     assert.truthy(security:find("<code>runtime/core/file.h</code>", 1, true) or security:find("runtime/core/file.h", 1, true))
   end)
 
+  it("lead from a line of a plan to the section that derives it", function()
+    local count = 0
+    for name, text in pairs(pages) do
+      for cell in text:gmatch '<tr id="line%-[^"]*">.-</td>.-</td>%s*<td>(.-)</td>' do
+        count = count + 1
+        assert.is_nil(cell:gsub("<a .-</a>", ""):find "%d", name .. ": a section that is not there: " .. cell)
+      end
+    end
+    assert.is_true(count > 200)
+  end)
+
   it("lead from a solver to the derivation of its constants in one step, and on to the lines of its plan", function()
     local files = require("documents").files(documents)
     for name in pairs(pn.reference()) do

@@ -58,10 +58,12 @@
       .slice(0, MOST).map(function (hit) { return hit.row; });
   }
 
-  // An element with text, in which the searched words are marked.
+  // An element with text, in which the searched words are marked; it begins near the first of them.
   function element(name, text, words) {
     var made = document.createElement(name), at = 0;
     var pattern = words && words.length && new RegExp(words.join("|"), "giu");
+    var first = pattern ? text.search(pattern) : -1;
+    if (first > 60) text = "... " + text.slice(text.indexOf(" ", first - 40) + 1);
     for (var match of pattern ? text.matchAll(pattern) : []) {
       var mark = document.createElement("mark");
       mark.textContent = match[0];
@@ -80,7 +82,7 @@
     hits.forEach(function (row) {
       var link = document.createElement("a"), item = document.createElement("li");
       link.href = row[0];
-      link.append(element("small", row[2]), element("b", row[1], words), element("span", row[3], words));
+      link.append(element("b", row[1], words), element("small", row[2]), element("span", row[3], words));
       item.append(link);
       found.append(item);
     });
