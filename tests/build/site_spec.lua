@@ -169,20 +169,25 @@ describe("the documents on the site", function()
     end
   end)
 
-  it("have links to files that there are", function()
-    local missing, count = {}, 0
+  it("have links to files that there are, which keep their anchors as links between pages", function()
+    local files, missing, count, anchored = require("documents").files(documents), {}, 0, 0
     for _, path in ipairs(documents) do
       local text = ("\n" .. read(path)):gsub("\n```.-\n```", ""):gsub("`[^`\n]*`", "")
       for target in text:gmatch "%]%(([^%s)]+)%)" do
         local file = target:match "^[^#]*"
+        local anchor = target:match "%.md(#.+)$"
         if file ~= "" and not file:find "^%a+:" then
           count = count + 1
           if not exists((path:match "^.*/" or "") .. file) then missing[#missing + 1] = path .. " -> " .. target end
         end
+        if anchor then
+          anchored = anchored + 1
+          assert.truthy(pages[files[path]]:find('href="[%w._-]+' .. anchor:gsub("%p", "%%%0") .. '"'), path .. " -> " .. target)
+        end
       end
     end
     assert.same({}, missing)
-    assert.is_true(count > 20)
+    assert.is_true(count > 20 and anchored > 0)
   end)
 
   it("have no formula that could not be shown", function()
