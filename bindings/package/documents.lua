@@ -91,7 +91,7 @@ local function converted(paths, links)
   assert(file:write(as_lua(links)) and file:flush())
   local words = {}
   for i, path in ipairs(paths) do words[i] = quoted(path) end
-  local pipe = assert(io.popen(("PENUMBRA_LINKS=%s pandoc --from %s --to html --mathml --wrap=none --no-highlight %s"):format(
+  local pipe = assert(io.popen(("SITE_LINKS=%s pandoc --from %s --to html --mathml --wrap=none --no-highlight %s"):format(
     quoted(name), quoted(here .. "reader.lua"), table.concat(words, " "))))
   local all = pipe:read "a"
   local fine = pipe:close()

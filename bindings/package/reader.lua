@@ -1,8 +1,8 @@
 -- reader.lua -- a reader for pandoc: all Markdown documents in one process, with their links made links between pages.
---   PENUMBRA_LINKS=FILE pandoc --from reader.lua ... DOCUMENT ...
+--   SITE_LINKS=FILE pandoc --from reader.lua ... DOCUMENT ...
 -- FILE is Lua: {pages = {path = page}, pictures = {path = copy}, names = {name of the reference = page with anchor}}.
 -- Depends on: pandoc 2.17 or later.  Used by: documents.lua, which splits what comes out at <!--document PATH--> and <!--end-->.
-local links = dofile(os.getenv "PENUMBRA_LINKS")
+local links = dofile(os.getenv "SITE_LINKS")
 
 -- "tests/bench" and "../a.md" -> "tests/a.md"
 local function resolved(folder, target)
