@@ -101,6 +101,7 @@ for _, row in ipairs {
   { "NO_COLOR", "set and not empty: no colour" },
   { "TERM", "`dumb`: no colour" },
   { "PENUMBRA_HISTORY", "the file that keeps the prompt's history; empty: none" },
+  { "PENUMBRA_STARTUP", "the file of entries that a session at the prompt begins with; empty: none" },
   { "PENUMBRA_PLOT", "how plots are drawn in the terminal: `sixel`, `kitty`, `braille`, `block` or `ascii`" },
   { "PENUMBRA_PROGRESS", "the file that keeps the progress in lessons; empty: keep nothing" },
   { "XDG_DATA_HOME", "the folder for the progress in lessons, where PENUMBRA_PROGRESS names no file" },
@@ -112,6 +113,7 @@ end
 
 put ".SH FILES"
 item("~/.penumbra_history", "what was typed at the prompt.")
+item("$XDG_CONFIG_HOME/penumbra/startup.lua, ~/.config/penumbra/startup.lua", "entries that every session at the prompt begins with.")
 item("$XDG_DATA_HOME/penumbra, ~/.local/share/penumbra", "progress in lessons.")
 item("PREFIX/share/lua/5.4/penumbra, PREFIX/lib/lua/5.4/penumbra", "the module, which any Lua 5.4 can load.")
 item("PREFIX/share/penumbra/luals", "annotations for lua-language-server: add the folder to `workspace.library`.")
