@@ -9,8 +9,9 @@ local documents = require "documents"
 local html = require "html"
 local site = require "site"
 
-local out, paths = arg[1], { h = {}, md = {}, svg = {} }
-for i = 2, #arg do table.insert(paths[arg[i]:match "%.(%l+)$"], arg[i]) end
+local out, headers, texts, drawings = arg[1], {}, {}, {}
+local kinds = { h = headers, md = texts, svg = drawings }
+for i = 2, #arg do table.insert(kinds[arg[i]:match "%.(%l+)$"], arg[i]) end
 
 local function write(folder, files)
   assert(os.execute(("mkdir -p '%s'"):format(folder)))
@@ -23,7 +24,7 @@ end
 -- { NAME = text } and { path = "pictures/NAME" }
 local function pictures()
   local files, places = {}, {}
-  for _, path in ipairs(paths.svg) do
+  for _, path in ipairs(drawings) do
     local file <close> = assert(io.open(path))
     local name = path:match "[^/]+$"
     assert(not files[name], path .. ": two pictures have this name")
@@ -34,9 +35,9 @@ end
 
 -- The documents by group, or none where pandoc is missing.
 local function documented(places)
-  if documents.possible() then return documents.groups(paths.md, places, html.names()) end
+  if documents.possible() then return documents.groups(texts, places, html.names()) end
   io.stderr:write(("docs: there is no pandoc, so the site has the reference alone; left out are its start page and %d other "
-    .. "documents, which are Markdown files of the source tree.  Install pandoc and run make docs again.\n"):format(#paths.md - 1))
+    .. "documents, which are Markdown files of the source tree.  Install pandoc and run make docs again.\n"):format(#texts - 1))
   return {}
 end
 
@@ -46,7 +47,7 @@ local page_of = {}
 for _, group in pairs(by_id) do
   for _, page in ipairs(group.pages) do page_of[page.path] = page end
 end
-local index, reference = html.groups(require "c_pages"(paths.h), page_of)
+local index, reference = html.groups(require "c_pages"(headers), page_of)
 reference[1].front = index
 if not by_id.start then index.file = "index.html" end
 

@@ -113,7 +113,8 @@ end
 
 put ".SH FILES"
 item("~/.penumbra_history", "what was typed at the prompt.")
-item("$XDG_CONFIG_HOME/penumbra/startup.lua, ~/.config/penumbra/startup.lua", "entries that every session at the prompt begins with.")
+item("$XDG_CONFIG_HOME/penumbra/startup.lua, ~/.config/penumbra/startup.lua",
+  "entries that every session at the prompt begins with.")
 item("$XDG_DATA_HOME/penumbra, ~/.local/share/penumbra", "progress in lessons.")
 item("PREFIX/share/lua/5.4/penumbra, PREFIX/lib/lua/5.4/penumbra", "the module, which any Lua 5.4 can load.")
 item("PREFIX/share/penumbra/luals", "annotations for lua-language-server: add the folder to `workspace.library`.")

@@ -4,7 +4,7 @@
 -- Depends on: pandoc 2.17 or later.  Used by: documents.lua, which splits what comes out at <!--document PATH--> and <!--end-->.
 local links = dofile(os.getenv "SITE_LINKS")
 
--- "tests/bench" and "../a.md" -> "tests/a.md"
+-- "tests/bench" and "../build" -> "tests/build"
 local function resolved(folder, target)
   local parts = {}
   for part in (folder .. "/" .. target):gmatch "[^/]+" do

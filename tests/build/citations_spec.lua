@@ -17,9 +17,10 @@ end
 local function documents()
   local out = {}
   for _, path in ipairs(lines_of "find runtime bindings stdlib examples tests *.md -name '*.md'") do
-    local sections = {}
+    local name = path:match "[^/]+$"
+    local sections = out[name] and out[name].sections or {} -- pages of the handbook share names with theory
     for heading in ("\n" .. read(path)):gmatch "\n#+ +([%d%.]+)" do sections[heading:gsub("%.$", "")] = true end
-    out[path:match "[^/]+$"] = { path = path, sections = sections }
+    out[name] = { path = path, sections = sections }
   end
   return out
 end
