@@ -2,6 +2,7 @@
 -- all solvers share, has a row for it in a table of the columns "plan line | formula | section".
 local pn = require "penumbra"
 local theory = require "penumbra.theory"
+local law = require("tests.tools.tier").law(it)
 
 -- The lines that a document explains.
 local function explained(path)
@@ -35,7 +36,7 @@ local OPTIONS = {
 }
 
 describe("the theory", function()
-  it("explains every line of every solver's plans", function()
+  law("explains every line of every solver's plans", function()
     local missing, plans, shared = {}, {}, explained "runtime/solvers/engine/plans.md"
     local tried = objectives()
     for name in pairs(pn.reference()) do
