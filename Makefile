@@ -523,7 +523,7 @@ deb: all docs | $(BUILD)/setup/package ## Make a Debian package: build/penumbra_
 # ---- help ----
 
 setup: ## Install what all targets need (Debian), or say what is missing
-	@sh tests/tools/setup.sh 'build test lint bench reproduce package picture'
+	@sh tests/tools/setup.sh 'build test lint bench reproduce package picture docs'
 
 clean: ## Remove everything that was built
 	rm -rf $(BUILD)
