@@ -65,6 +65,7 @@ static int wrong_type(lua_State *L, const char *owner, const pn_param *param)
 static pn_mat read_matrix(lua_State *L, const char *owner, const pn_param *param)
 {
     bool in_group = strchr(param->name, '.') != NULL;
+    char who[128];
     pn_mat one = { NULL, 1, 1 };
 
     if (in_group && lua_type(L, -1) == LUA_TNUMBER) {
@@ -79,7 +80,8 @@ static pn_mat read_matrix(lua_State *L, const char *owner, const pn_param *param
     }
     if (lua_type(L, -1) != LUA_TTABLE && !pnl_test(L, -1, &pnl_mat_class))
         wrong_type(L, owner, param);
-    return pnl_check_mat(L, -1);
+    (void)snprintf(who, sizeof who, "%s: %s", owner, param->name);
+    return pnl_check_mat_of(L, -1, who);
 }
 
 static pn_vec read_vector(lua_State *L, const char *owner, const pn_param *param)

@@ -172,19 +172,17 @@ static void refuse_in_step(lua_State *L, const pn_plan *plan, const char *owner)
         pnl_refuse_in_step(L, owner);
 }
 
-int pnl_plan_run(lua_State *L, int plan_index, int options)
+int pnl_plan_run(lua_State *L, const char *owner, int plan_index, int options)
 {
     pn_plan *plan = pnl_check(L, plan_index, &pnl_plan_class);
     step_call call = { .L = L };
     pn_spending spending;
     pn_run_options run;
     pn_fit **slot;
-    char owner[64];
     pn_err err;
     pn_status status;
 
     plan_index = lua_absindex(L, plan_index);
-    (void)snprintf(owner, sizeof owner, "solve.%s", plan->solver->name);
     luaL_checkstack(L, 24, owner);
     refuse_in_step(L, plan, owner);
     pnl_run_options(L, options, owner, &run);
@@ -206,8 +204,10 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
     begin_spending(L, plan, options, owner, &run, &spending);
     pnl_run_begin_at(L, -2, owner);
     pnl_busy(L, plan_index, true);
+    pn_plan_called(plan, owner);
     status = PN_SPENDING(&spending, PN_WITH_RECORDS(pn_plan_run(slot, plan, &run, &err)));
-    status = pnl_bill_refused(spending.account, run.ledger, status, &err);
+    pn_plan_called(plan, NULL);
+    status = pnl_bill_refused(spending.account, run.ledger, owner, status, &err);
     pnl_busy(L, plan_index, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);
@@ -247,8 +247,10 @@ int pnl_plan_walk(lua_State *L, int plan_index, int options)
         lua_pop(L, 1);
     }
     pnl_run_begin(L, true);
+    pn_plan_called(plan, "plan:steps");
     status = PN_SPENDING(spending, PN_WITH_RECORDS(pn_walk_new(slot, plan, &run, &err)));
-    status = pnl_bill_refused(spending->account, run.ledger, status, &err);
+    pn_plan_called(plan, NULL);
+    status = pnl_bill_refused(spending->account, run.ledger, "plan:steps", status, &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     return 1;
@@ -295,7 +297,9 @@ static int walk_step(lua_State *L)
     refuse_in_step(L, plan, "walk:step");
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
+    pn_plan_called(plan, "walk:step");
     status = PN_SPENDING(spending, PN_WITH_RECORDS(pn_walk_step(walk, &row, &done, &err)));
+    pn_plan_called(plan, NULL);
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);
@@ -335,7 +339,7 @@ static const pnl_row walk_rows[] = {
       "was taken, and estimate, what was released of it." },
     { "fit", walk_fit, PNL_METHOD, PNL_PAID, "walk:fit() -> fit",
       "The result of the steps made so far; the walk may go on.  Before the last step fit.privacy states the whole "
-      "plan's epsilon: who looks at steps may stop because of what they show." },
+      "plan's epsilon: whoever looks at the steps may stop because of what they show." },
     { "__call", walk_step, PNL_META, PNL_PAID, "for state in plan:steps() do ... end", "As walk:step()." },
     { "__tostring", walk_tostring, PNL_META, PNL_NOTHING, "tostring(walk)",
       "One line: the solver and its planned steps." },

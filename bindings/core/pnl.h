@@ -251,6 +251,8 @@ pn_vec pnl_check_vec_of(lua_State *L, int index, const char *who);
 double *pnl_new_mat(lua_State *L, size_t rows, size_t cols);
 void pnl_view_mat(lua_State *L, double *data, size_t rows, size_t cols, int owner);
 pn_mat pnl_check_mat(lua_State *L, int index);
+/** As pnl_check_vec_of. */
+pn_mat pnl_check_mat_of(lua_State *L, int index, const char *who);
 
 /* Classes that other bindings need. */
 extern const pnl_class pnl_rng_class, pnl_dataset_class, pnl_set_class, pnl_loss_class, pnl_reg_class;

@@ -310,7 +310,7 @@ static int data_offset_labels(lua_State *L)
 static int data_transform(lua_State *L)
 {
     const pn_dataset *data = check_data(L);
-    pn_mat map = pnl_check_mat(L, 2);
+    pn_mat map = pnl_check_mat_of(L, 2, "transform");
     pn_dataset **slot = new_data(L);
     pn_err err;
 
@@ -363,7 +363,7 @@ static const pnl_row data_rows[] = {
       "\"float64\" or \"float32\": how the features are stored.  Labels and all sums are double in any case." },
     { "features", data_features, PNL_FIELD, PNL_RAW, "d.features -> table or nil",
       "The names of the p features: those of a CSV file's header, \"column=category\" for one of a text column, "
-      "\"bias\" for that of add_bias; nil where there are none.  Categories that were found in the records are no "
+      "\"bias\" for that of add_bias; nil where there are none.  Categories that were found in the records are not "
       "public facts." },
     { "recipe", data_recipe, PNL_FIELD, PNL_NOTHING, "d.recipe -> recipe or nil",
       "The recipe that made it, which fits of it keep.  take, split, subset, clip_labels, float32 and clip_rows that "
@@ -375,9 +375,10 @@ static const pnl_row data_rows[] = {
     { "y", data_y, PNL_FIELD, PNL_RAW, "d.y -> pn.vec",
       "The n labels: a view, which cannot be changed; copy it to do so." },
     { "bounds", data_bounds, PNL_FIELD, PNL_NOTHING, "d.bounds -> {l1=, l2=, linf=, labels={lo, hi}, usual=}",
-      "What is enforced for every record that could have been loaded: row norms and the range of the labels; nil where "
-      "nothing is.  Labels that are all -1 or 1 count as enforced: the alphabet is taken as public.  usual is no bound "
-      "but a guess, by the form of the recipe alone: the root mean square of row l2 norms to be expected." },
+      "What is enforced for every record that could have been loaded: row norms and the range of the labels; nil "
+      "where nothing is.  Labels that are all -1 or 1 count as enforced: the alphabet is taken as public.  usual is "
+      "not a bound but a guess from the form of the recipe alone: the root mean square of row l2 norms to be "
+      "expected." },
     { "summary", pnl_data_summary, PNL_METHOD, PNL_RAW, "d:summary() -> table",
       "Observed, not private: n, p, nonzeros, density, max_l1, max_l2, max_linf (largest row norms), label_min, "
       "label_max, label_mean, label_counts (the two smallest labels: {label=, count=}), other_labels.  Prints "

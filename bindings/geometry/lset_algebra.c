@@ -65,7 +65,7 @@ static pn_vec check_shift(lua_State *L, int index, const char *wrong)
 int pnl_set_image(lua_State *L)
 {
     pn_set *set = pnl_check_set(L, 1);
-    pn_mat A = pnl_check_mat(L, 2);
+    pn_mat A = pnl_check_mat_of(L, 2, "C:image");
     void **slot = pnl_newbox(L, &pnl_set_class);
     pn_status status;
     pn_err err;

@@ -68,22 +68,22 @@ void pnl_view_mat(lua_State *L, double *data, size_t rows, size_t cols, int owne
 }
 
 /* Entries in the row at the stack top, which must be a list or a vector. */
-static size_t row_length(lua_State *L, size_t row)
+static size_t row_length(lua_State *L, const char *who, size_t row)
 {
     pnl_vec *vec = pnl_test(L, -1, &pnl_vec_class);
 
     if (!vec && lua_type(L, -1) != LUA_TTABLE)
-        pnl_error(L, "mat: row %zu must be a list of numbers or a vector, got %s", row, luaL_typename(L, -1));
+        pnl_error(L, "%s: row %zu must be a list of numbers or a vector, got %s", who, row, luaL_typename(L, -1));
     return vec ? vec->n : lua_rawlen(L, -1);
 }
 
-static void read_row(lua_State *L, double *out, size_t cols, size_t row)
+static void read_row(lua_State *L, const char *who, double *out, size_t cols, size_t row)
 {
     pnl_vec *vec = pnl_test(L, -1, &pnl_vec_class);
-    char owner[48];
+    char owner[160];
     size_t bad;
 
-    (void)snprintf(owner, sizeof owner, "mat: row %zu", row);
+    (void)snprintf(owner, sizeof owner, "%s: row %zu", who, row);
     if (!vec) {
         pnl_read_numbers(L, lua_gettop(L), out, cols, owner);
         return;
@@ -95,24 +95,24 @@ static void read_row(lua_State *L, double *out, size_t cols, size_t row)
 }
 
 /* Pushes a matrix made of the list of rows at `index`. */
-static pn_mat read_rows(lua_State *L, int index)
+static pn_mat read_rows(lua_State *L, int index, const char *who)
 {
     size_t rows = lua_rawlen(L, index), cols;
     double *data;
 
     if (rows == 0)
-        pnl_error(L, "mat: expected a list of rows, as in pn.mat{{1, 2}, {3, 4}}, got an empty table");
+        pnl_error(L, "%s: expected a list of rows, as in pn.mat{{1, 2}, {3, 4}}, got an empty table", who);
     lua_rawgeti(L, index, 1);
-    cols = row_length(L, 1);
+    cols = row_length(L, who, 1);
     lua_pop(L, 1);
     if (cols == 0)
-        pnl_error(L, "mat: row 1 has no entries");
+        pnl_error(L, "%s: row 1 has no entries", who);
     data = pnl_new_mat(L, rows, cols);
     for (size_t i = 0; i < rows; i++) {
         lua_rawgeti(L, index, (lua_Integer)i + 1);
-        if (row_length(L, i + 1) != cols)
-            pnl_error(L, "mat: row %zu has %zu entries, row 1 has %zu", i + 1, row_length(L, i + 1), cols);
-        read_row(L, data + i * cols, cols, i + 1);
+        if (row_length(L, who, i + 1) != cols)
+            pnl_error(L, "%s: row %zu has %zu entries, row 1 has %zu", who, i + 1, row_length(L, who, i + 1), cols);
+        read_row(L, who, data + i * cols, cols, i + 1);
         lua_pop(L, 1);
     }
     return (pn_mat){ data, rows, cols };
@@ -120,11 +120,16 @@ static pn_mat read_rows(lua_State *L, int index)
 
 pn_mat pnl_check_mat(lua_State *L, int index)
 {
+    return pnl_check_mat_of(L, index, "mat");
+}
+
+pn_mat pnl_check_mat_of(lua_State *L, int index, const char *who)
+{
     pnl_mat *self;
 
     index = lua_absindex(L, index);
     if (lua_type(L, index) == LUA_TTABLE) {
-        pn_mat mat = read_rows(L, index);
+        pn_mat mat = read_rows(L, index, who);
 
         lua_replace(L, index);
         return mat;
@@ -422,12 +427,12 @@ static const pnl_row mat_class_rows[] = {
     METHOD("t", mat_t, "A:t() -> mat", "The transpose, a new matrix."),
     METHOD("vec", mat_vec, "A:vec() -> vec", "All entries row by row: a view."),
     METHOD("svd", mat_svd, "A:svd() -> U, s, V",
-           "Economy singular value decomposition A = U diag(s) V:t(), s falling.  The entries must be finite.  LAPACK "
-           "dgesdd."),
+           "Economy singular value decomposition A = U diag(s) V:t(), s descending.  The entries must be finite.  "
+           "LAPACK dgesdd."),
     METHOD("eigen", mat_eigen, "A:eigen() -> w, V",
-           "Eigenvalues w, rising, and orthonormal eigenvectors, the columns of V, of a symmetric A: A = V diag(w) "
-           "V:t().  An error when an entry is not finite, or differs from its mirror image by more than 1e-10 of the "
-           "largest entry.  LAPACK dsyevd."),
+           "Eigenvalues w, ascending, and orthonormal eigenvectors, the columns of V, of a symmetric A: A = V "
+           "diag(w) V:t().  An error when an entry is not finite, or differs from its mirror image by more than "
+           "1e-10 of the largest entry.  LAPACK dsyevd."),
     METHOD("solve", mat_solve, "A:solve(b) -> vec",
            "x with A * x = b for a square A; an error when A is singular, also to working precision.  LAPACK dgetrf."),
     { "save", pnl_mat_save, PNL_METHOD, PNL_RAW | PNL_FILES, "A:save(path)",

@@ -165,7 +165,7 @@ static int evaluate(lua_State *L)
     if (loss->margins == 0)
         return pnl_error(L, "l:evaluate: a black box takes theta and a record, not a margin");
     if (several) {
-        z = pnl_check_mat(L, 2);
+        z = pnl_check_mat_of(L, 2, "l:evaluate: z");
     } else {
         pn_vec margins = pnl_check_vec(L, 2);
 
@@ -275,8 +275,8 @@ static const pnl_row loss_rows[] = {
     { "name", get_name, PNL_FIELD, PNL_NOTHING, "l.name -> string",
       "The kind of loss, as in pn.loss, or the name that glm was given." },
     { "convex", get_convex, PNL_FIELD, PNL_NOTHING, "l.convex -> boolean",
-      "Whether l(z, y) is certified to be convex in z over all margins and labels; false: it is not, or nobody could "
-      "tell." },
+      "Whether l(z, y) is certified to be convex in z over all margins and labels; false: it is not, or no "
+      "certificate was found." },
     { "labels", get_labels, PNL_FIELD, PNL_NOTHING, "l.labels -> string",
       "What labels it takes: \"real\", \"-1 and 1\", \"in [0, 1]\", \"1 to 7\"." },
     { "margins", get_margins, PNL_FIELD, PNL_NOTHING, "l.margins -> integer",
@@ -319,16 +319,17 @@ const pnl_class pnl_loss_class = {
 static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.loss.names() -> {string, ...}", "The names of the known losses." },
     { "glm", pnl_loss_glm, PNL_FUNCTION, PNL_NOTHING, "pn.loss.glm(function(z, y) ... end, {labels=, name=}) -> loss",
-      "A loss typed as a formula of the margin z = <x, theta> and the label y.  The function is called with symbols, "
-      "and with a few numbers to see that it is the same for them: Lua takes z == 0 for false without asking; its "
-      "expression is simplified, differentiated, bounded and compiled, and runs as fast as a built-in loss.  Use the "
-      "operators + - * / ^, pn.exp log log1p expm1 sqrt abs sign min max clamp relu tanh sigmoid softplus erf sin cos, "
-      "and pn.where with pn.lt le gt ge in place of if.  labels: a list of the values that occur, {-1, 1}, or a range "
-      "{lo=, hi=} that the data set enforces; absent: any labels, in the range that the data set enforces.  name: how "
-      "plans and print-outs call it.  For example pn.loss.glm(function(z, y) return pn.log1p((z-y)^2) end, "
-      "{labels={lo=-1, hi=1}}).  l.slope_formula and l:range show what was derived and certified; a slope that is no "
-      "number counts as 0, brought into the certified range; where no bound is found the message says why, and clip= "
-      "of pn.objective enforces one.  Errors name what came back from the function, with the place of the mistake." },
+      "A loss typed as a formula of the margin z = <x, theta> and the label y.  The function is called with "
+      "symbols, and with a few numbers to see that it is the same for them: Lua takes z == 0 for false without "
+      "asking; its expression is simplified, differentiated, bounded and compiled, and runs as fast as a built-in "
+      "loss.  Use the operators + - * / ^, pn.exp log log1p expm1 sqrt abs sign min max clamp relu tanh sigmoid "
+      "softplus erf sin cos, and pn.where with pn.lt le gt ge in place of if.  labels: a list of the values that "
+      "occur, {-1, 1}, or a range {lo=, hi=} that the data set enforces; absent: any labels, in the range that the "
+      "data set enforces.  name: how plans and print-outs call it.  For example pn.loss.glm(function(z, y) return "
+      "pn.log1p((z-y)^2) end, {labels={lo=-1, hi=1}}).  l.slope_formula and l:range show what was derived and "
+      "certified; a slope that is NaN counts as 0, brought into the certified range; where no bound is found the "
+      "message says why, and clip= of pn.objective enforces one.  Errors name what came back from the function, "
+      "with the place of the mistake." },
     { "margins", pnl_loss_margins, PNL_FUNCTION, PNL_NOTHING,
       "pn.loss.margins{k=, extra=0, f=function(z, w, y) ... end, labels=, name=} -> loss",
       "A loss typed as a formula of k margins z[1] to z[k], of `extra` further parameters w[1] to w[extra] and of the "
@@ -348,15 +349,16 @@ static const pnl_row library_rows[] = {
       "z or w that is not there." },
     { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_RAW | PNL_CALLS_BACK,
       "pn.loss.black_box{value=function(theta, x, y, row) ... end, values=, lipschitz=, dim=, name=} -> loss",
-      "A loss that cannot be traced: called back for every record with the model, the record's features [p], its label "
-      "and its position in the data set, from 1; returns a number.  In place of value, values(thetas, x, y, row) is "
-      "called once for all points that a record is asked at, the rows of the matrix thetas, and returns a vector with "
-      "one number for each: fewer calls, and matrix products inside.  dim: entries of theta where it is not as long as "
-      "a record, such as the weights of a network.  It has values and differences, no gradients.  lipschitz: declared "
-      "l2 Lipschitz constant in theta, > 0, which solvers enforce.  Guarantees take the loss to be a function of theta "
-      "and the record: use row to look up what belongs to that record, nothing else.  The function sees every record "
-      "as it is.  What it is given are copies.  An error in it stops the call and reaches the caller as it is: what "
-      "that tells of the records nobody pays for, so answer nan in private runs, which counts as no change." },
+      "A loss that cannot be traced: called back for every record with the model, the record's features [p], its "
+      "label and its position in the data set, from 1; returns a number.  In place of value, values(thetas, x, y, "
+      "row) is called once for all points that a record is asked at, the rows of the matrix thetas, and returns a "
+      "vector with one number for each: fewer calls, and matrix products inside.  dim: entries of theta where it is "
+      "not as long as a record, such as the weights of a network.  It has values and differences, no gradients.  "
+      "lipschitz: declared l2 Lipschitz constant in theta, > 0, which solvers enforce.  Guarantees take the loss to "
+      "be a function of theta and the record: use row to look up what belongs to that record, nothing else.  The "
+      "function sees every record as it is.  What it is given are copies.  An error in it stops the call and "
+      "reaches the caller unchanged: what that tells of the records is not paid for, so return nan in private runs, "
+      "which counts as no change." },
     { "program", pnl_loss_program, PNL_FUNCTION, PNL_RAW | PNL_PROCESSES,
       "pn.loss.program{command={\"python3\", \"sim.py\"}, lipschitz=, dim=, timeout=, name=} -> loss",
       "A loss that another program computes, such as a simulator, asked over a pipe in lines of text; otherwise as "

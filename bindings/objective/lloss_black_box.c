@@ -87,7 +87,7 @@ static void check_functions(lua_State *L)
         pnl_error(L, "loss.black_box: value must be a function(theta, x, y, row) that returns a number, or values a "
                      "function(thetas, x, y, row) that returns one number for each row of thetas; got neither");
     if (value && values)
-        pnl_error(L, "loss.black_box: value and values were both given; one of them is wanted");
+        pnl_error(L, "loss.black_box: give value or values, not both");
     lua_pop(L, 2);
 }
 

@@ -304,7 +304,7 @@ static int objective_differences(lua_State *L)
 {
     pn_objective *self = self_of(L);
     pn_vec theta = pnl_objective_point(L, self, 2, "objective:differences", "theta");
-    pn_mat directions = pnl_check_mat(L, 3);
+    pn_mat directions = pnl_check_mat_of(L, 3, "objective:differences: directions");
     double radius = pnl_check_finite(L, 4, "objective:differences: radius"), *out;
     pn_batch room;
     const pn_batch *batch = batch_argument(L, 5, "objective:differences", &room);

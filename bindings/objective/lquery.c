@@ -341,7 +341,7 @@ static int answer_to(lua_State *L, const kind *of)
     pn_spending_init(&spending, account, pn_rng_simulated(rng));
     status =
         PN_SPENDING(&spending, PN_WITH_RECORDS(pn_query_ask(&asked.query, ledger, asked.label, rng, &answer, &err)));
-    pnl_status(L, pnl_bill_refused(account, ledger, status, &err), &err);
+    pnl_status(L, pnl_bill_refused(account, ledger, asked.owner, status, &err), &err);
     *event = answer.event;
     if (asked.of->kind == PN_QUERY_DESCRIBE) {
         pnl_push_description(L, &asked.query, pn_ledger_budget(ledger), &answer, asked.shares);

@@ -86,13 +86,13 @@ static void from_places(lua_State *L, const char *owner, const char *key)
                   owner, pnl_got(L, 3));
     copy_options(L, 3);
     if (lua_getfield(L, 4, "data") != LUA_TNIL)
-        pnl_error(L, "%s: data is there twice: as an option and before it", owner);
+        pnl_error(L, "%s: data is given twice: as an option and before the options", owner);
     lua_pop(L, 1);
     lua_pushvalue(L, 1);
     lua_setfield(L, 4, "data");
     if (!lua_isnil(L, 2)) {
         if (lua_getfield(L, 4, key) != LUA_TNIL)
-            pnl_error(L, "%s: %s is there twice: as an option and before it", owner, key);
+            pnl_error(L, "%s: %s is given twice: as an option and before the options", owner, key);
         lua_pop(L, 1);
         lua_pushvalue(L, 2);
         lua_setfield(L, 4, key);

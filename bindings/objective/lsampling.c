@@ -85,9 +85,9 @@ static int sampling_tostring(lua_State *L)
 
 static const pnl_row sampling_rows[] = {
     { "draw", sampling_draw, PNL_METHOD, PNL_NOTHING, "s:draw([rng]) -> table",
-      "A set of blocks: their numbers from 1, rising; it may be empty.  Without an rng from the module's secure "
-      "stream.  Which blocks are drawn does not depend on records.  An error of a function of yours reaches the caller "
-      "as it is." },
+      "A set of blocks: their numbers from 1, increasing; it may be empty.  Without an rng from the module's secure "
+      "stream.  Which blocks are drawn does not depend on records.  An error of a function of yours reaches the "
+      "caller as it is." },
     { "inclusion", sampling_inclusion, PNL_METHOD, PNL_NOTHING, "s:inclusion(i) -> number",
       "p_i, the probability that block i is drawn, in (0, 1]; custom: as declared.  Error unless i is from 1 to "
       "s.blocks." },
@@ -238,11 +238,11 @@ static int sampling_custom(lua_State *L)
 }
 
 static const char custom_doc[] =
-    "Blocks that a function of yours draws, with declared probabilities: draw(rng) returns a list of different block "
-    "numbers from 1 to d, in any order, and may be empty.  Its rng is a stream of its own, new in every call.  What it "
-    "returns is looked at every time; whether it keeps to p and pairs is not: bounds rest on what is declared.  Errors "
-    "for probabilities outside (0, 1], and for pairs that no law of subsets has.  Source: Lou, Cheung (2018), Theorem "
-    "1.";
+    "Blocks that a function of yours draws, with declared probabilities: draw(rng) returns a list of different "
+    "block numbers from 1 to d, in any order, and may be empty.  Its rng is a stream of its own, new in every call. "
+    " What it returns is checked at every draw; whether its frequencies are p and pairs is not checked: bounds rest "
+    "on what is declared.  Errors for probabilities outside (0, 1], and for pairs that no law of subsets has.  "
+    "Source: Lou, Cheung (2018), Theorem 1.";
 
 /* ---- pn.curvature ---- */
 

@@ -10,13 +10,13 @@ static const char signature[] =
     "pn.second_order_gap(obj, theta) -> {value=, gradient_norm=, eigenvalue=, error=, direction=, steps=}";
 
 static const char doc[] =
-    "How far theta [dim] is from a second-order stationary point of f (r included): value f(theta), gradient_norm its "
-    "gradient's l2 norm, eigenvalue the least eigenvalue of its Hessian with the unit vec direction.  The least "
+    "How far theta [dim] is from a second-order stationary point of f (r included): value f(theta), gradient_norm "
+    "its gradient's l2 norm, eigenvalue the least eigenvalue of its Hessian with the unit vec direction.  The least "
     "eigenvalue is in [eigenvalue - error, eigenvalue]: steps = 0 says that it was found in full, and error is "
     "rounding; otherwise by that many Lanczos steps, but for a probability of 1e-9.  Beyond 2048 coordinates the "
-    "Hessian is not formed: each step is a pass over the records.  NOT private: computed from the exact data, nothing "
-    "is charged.  The constraint set is ignored.  Error for a black box, for a loss whose slope jumps, for an r "
-    "without a Hessian, and for an objective with clip=.";
+    "Hessian is not formed: each step is a pass over the records.  NOT private: computed from the exact data, and "
+    "nothing is charged.  The constraint set is ignored.  Error for a black box, for a loss whose slope jumps, for "
+    "an r without a Hessian, and for an objective with clip=.";
 
 static const char source[] = "Kuczynski, Wozniakowski (1992); Golub, Meurant (2010)";
 

@@ -27,13 +27,13 @@ static const char signature[] = "pn.stationarity(obj, theta, {radius=, samples=,
                                 "rng=, progress=}) -> pn.stationarity";
 
 static const char doc[] =
-    "How stationary theta is for a loss that need not be smooth or convex: the Goldstein measure, the least norm of a "
-    "mixture of gradients within `radius`, from gradients at random points of that ball.  hull is the least norm over "
-    "the mixtures of those gradients, mean that of their average; with exact gradients both are upper bounds of the "
-    "measure, and no lower ones.  NOT private: computed from the exact data, nothing is charged.  Black boxes and "
-    "losses that jump: central differences, which make both approximate.  With batch= hull may be far below the "
-    "measure.  The constraint set is ignored; the objective may not have clip=.  Costs `samples` passes over the "
-    "records, with differences 2 dim times as many.";
+    "How stationary theta is for a loss that need not be smooth or convex: the Goldstein measure, the least norm of "
+    "a mixture of gradients within `radius`, from gradients at random points of that ball.  hull is the least norm "
+    "over the mixtures of those gradients, mean that of their average; with exact gradients both are upper bounds "
+    "of the measure, not lower ones.  NOT private: computed from the exact data, and nothing is charged.  Black "
+    "boxes and losses that jump: central differences, which make both approximate.  With batch= hull may be far "
+    "below the measure.  The constraint set is ignored; the objective may not have clip=.  Costs `samples` passes "
+    "over the records, with differences 2 dim times as many.";
 
 static const char source[] =
     "Goldstein (1977); Wolfe (1976); Pinelis (1994), Theorem 3.4; Zhang, Tran, Cutkosky (2024)";

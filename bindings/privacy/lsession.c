@@ -84,14 +84,27 @@ pn_ledger *pnl_bill_ledger(lua_State *L, const pn_bill *account, pn_ledger *give
     return out;
 }
 
-pn_status pnl_bill_refused(const pn_bill *account, const pn_ledger *ledger, pn_status status, pn_err *err)
+/* Without the owner, if it is there: the context goes between. */
+static void take_owner_off(pn_err *err, const char *owner)
+{
+    size_t length = strlen(owner);
+
+    if (strncmp(err->message, owner, length) == 0 && strncmp(err->message + length, ": ", 2) == 0)
+        memmove(err->message, err->message + length + 2, strlen(err->message + length + 2) + 1);
+}
+
+pn_status pnl_bill_refused(const pn_bill *account, const pn_ledger *ledger, const char *owner, pn_status status,
+                           pn_err *err)
 {
     char context[160];
 
-    if (status != PN_EBUDGET || !account || !account->budget || ledger != account->budget)
+    if (status != PN_EBUDGET)
         return status;
+    if (!account || !account->budget || ledger != account->budget)
+        return pn_fail_by(err, status, owner);
     (void)snprintf(context, sizeof context, "the budget of \"%.80s\" (pn.budget)", pn_origin_name(account->origin));
-    return pn_fail_in(err, status, context);
+    take_owner_off(err, owner);
+    return pn_fail_by(err, pn_fail_in(err, status, context), owner);
 }
 
 void pnl_push_budget_of(lua_State *L, const pn_bill *account)
@@ -174,7 +187,7 @@ static int again(lua_State *L, const pn_bill *account, const pn_arg *args, const
         asked.neighbours = (pn_neighbours)relation->count;
     pnl_status(L, pn_budget_compare(what, pn_ledger_budget(account->budget), &asked, &err), &err);
     if (path && (!there || strcmp(path, there) != 0))
-        pnl_error(L, "budget: %s has its budget %s%s in this session, and it stays; leave path out", what,
+        pnl_error(L, "budget: %s already has its budget %s%s in this session; leave path out", what,
                   there ? "in the file " : "without a file", there ? there : "");
     pnl_push_budget_of(L, account);
     return 1;

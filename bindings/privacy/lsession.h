@@ -17,8 +17,10 @@ pn_bill *pnl_bill_known(lua_State *L, const pn_dataset *data);
 /** The ledger for a release on the account's records (NULL: no account) where `given` (NULL: none) was asked for: that,
  *  or the budget of the data set, or NULL.  Raises for a ledger outside that budget. */
 pn_ledger *pnl_bill_ledger(lua_State *L, const pn_bill *account, pn_ledger *given, const char *owner);
-/** The message of a charge that the data set's own budget refused says so. */
-pn_status pnl_bill_refused(const pn_bill *account, const pn_ledger *ledger, pn_status status, pn_err *err);
+/** The message of a charge that was refused, which begins with `owner`, the function that was called; it says so where
+ *  the data set's own budget refused. */
+pn_status pnl_bill_refused(const pn_bill *account, const pn_ledger *ledger, const char *owner, pn_status status,
+                           pn_err *err);
 
 /** The session of the state; NULL where nothing was counted yet. */
 pn_session *pnl_session(lua_State *L);

@@ -228,7 +228,7 @@ static int ask_levels(lua_State *L)
                &err);
     pn_spending_init(&spending, account, pn_rng_simulated(rng));
     status = PN_SPENDING(&spending, pn_levels_ask(&query, ledger, label, rng, all->levels, &each, &err));
-    pnl_status(L, pnl_bill_refused(account, ledger, status, &err), &err);
+    pnl_status(L, pnl_bill_refused(account, ledger, owner, status, &err), &err);
     status = pn_event_repeated(event, each, query.columns, &err);
     pn_event_free(each);
     pnl_status(L, status, &err);
@@ -245,14 +245,14 @@ void pnl_open_levels(lua_State *L)
         PNL_PAID | PNL_FILES,
         "pn.query.levels{data=, columns=, epsilon=, delta=, na=, csv=, ledger=, rng=, label=} -> {levels=, counts=, "
         "threshold=, event=}",
-        "Which texts columns of a CSV file (a path, or a table of columns) hold often, when nobody knows them: levels "
-        "and counts, by the name of the column, of the texts whose count with Laplace noise is at least threshold, "
-        "sorted by their bytes; 10000 of a column at most.  threshold is public: 1 + 2 ln(1/(2 delta))/epsilon for "
-        "replace_one and 1 + ln(1/(2 delta))/epsilon for the others, with a column's part of both.  A text that one "
-        "record alone has is released with probability delta; others below the threshold leave no trace.  Holes (na, "
-        "as of a recipe) and \"other\" count for nothing.  columns: a name, or a list of names for one charge.  The "
-        "ledger needs a budget of epsilon and delta, and sets the part of delta aside at its first charge: ask this "
-        "first."
+        "The texts that columns of a CSV file (a path, or a table of columns) hold often, when they are not known "
+        "beforehand: levels and counts, by the name of the column, of the texts whose count with Laplace noise is "
+        "at least threshold, sorted by their bytes; 10000 of a column at most.  threshold is public: 1 + 2 ln(1/(2 "
+        "delta))/epsilon for replace_one and 1 + ln(1/(2 delta))/epsilon for the others, with a column's part of "
+        "both.  A text that one record alone has is released with probability delta; others below the threshold "
+        "leave no trace.  Missing values (na, as of a recipe) and \"other\" count for nothing.  columns: a name, or "
+        "a list of names for one charge.  The ledger needs a budget of epsilon and delta, and sets the part of "
+        "delta aside at its first charge: ask this first."
     };
 
     pnl_open_class(L, &work_class);

@@ -277,7 +277,7 @@ static int answer_once(lua_State *L, pnl_ask *self, const pnl_ask_call *of)
     status = pn_oracle_open(&oracle, plan, self->ledger, rng, pnl_task(L), &err);
     if (status == PN_OK)
         status = PN_SPENDING(&spending, PN_WITH_RECORDS(ask_and_close(oracle, of, &got, numbers, count, &err)));
-    status = pnl_bill_refused(spending.account, self->ledger, status, &err);
+    status = pnl_bill_refused(spending.account, self->ledger, self->owner, status, &err);
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

@@ -39,7 +39,8 @@ static void open_alone(lua_State *L, pnl_stream *self)
     pn_err err;
 
     if (steps == 0)
-        pnl_error(L, "%s: say how often the running sum is pushed: horizon=", self->ask->owner);
+        pnl_error(L, "%s: horizon is missing; give the number of times that the running sum is pushed",
+                  self->ask->owner);
     (void)pnl_ask_price(L, self->ask, &self->told, steps, &self->plan);
     self->rng = rng = pnl_ask_rng(L, self->ask);
     pnl_status(L, pn_oracle_open(&self->oracle, self->plan, self->ask->ledger, rng, pnl_task(L), &err), &err);
@@ -110,7 +111,7 @@ static int answer_alone(lua_State *L, pnl_stream *self, const pnl_ask_call *of)
     pn_oracle_begin(self->oracle);
     status =
         PN_SPENDING(&spending, PN_WITH_RECORDS(pn_oracle_ask(self->oracle, 0, &(pn_asked){ .x = of->x }, &got, &err)));
-    status = pnl_bill_refused(spending.account, self->ask->ledger, status, &err);
+    status = pnl_bill_refused(spending.account, self->ask->ledger, self->ask->owner, status, &err);
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

@@ -125,11 +125,11 @@ double pnl_fit_evaluate(lua_State *L)
     if (!plan) {
         pnl_fit_about(L, &about);
         if (isnan(about.value) && about.declared[0] && !about.version)
-            pnl_error(L,
-                      "fit.value: the run's objective is of other coordinates; obj:value(fit.theta) gives the value of "
-                      "one in these");
+            pnl_error(L, "fit.value: the run's objective is in other coordinates; obj:value(fit.theta) gives the value "
+                         "of one in these");
         if (isnan(about.value))
-            pnl_error(L, "fit.value: not saved: it is not private; fit:save(path, {raw = true}) keeps it");
+            pnl_error(L, "fit.value: the file does not hold it, since it is not private; fit:save(path, {raw = "
+                         "true}) keeps it");
         return about.value;
     }
     pnl_run_begin(L, true);
@@ -236,7 +236,9 @@ static int fit_certificate(lua_State *L)
 
 static int not_saved(lua_State *L, const char *what)
 {
-    return pnl_error(L, "fit.%s: not saved: of a private run it is not private; fit:save(path, {raw = true}) keeps it",
+    return pnl_error(L,
+                     "fit.%s: the file does not hold it, since that of a private run is not private; "
+                     "fit:save(path, {raw = true}) keeps it",
                      what);
 }
 
@@ -321,10 +323,10 @@ static const pnl_row fit_rows[] = {
     { "privacy", fit_privacy, PNL_FIELD, PNL_NOTHING, "fit.privacy -> table or nil",
       "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=}: what holds of the run; nil without "
       "privacy. Wherever a run ends before its last step, by itself, by on_step, Ctrl-C, a limit or walk:fit(), "
-      "epsilon and rho are the whole plan's, because who ended it may have seen what it released; they are 0 when "
-      "nothing was.  Beside them charged_epsilon and charged_rho are the price of the releases that were made, which a "
-      "ledger was charged: they are no guarantee. Of seeded noise epsilon is infinite and nominal_epsilon is what "
-      "secure noise would have given." },
+      "epsilon and rho are the whole plan's, because whoever ended it may have seen what it released; they are 0 "
+      "when nothing was.  Beside them charged_epsilon and charged_rho are the price of the releases that were made, "
+      "which a ledger was charged: they are not a guarantee. Of seeded noise epsilon is infinite and "
+      "nominal_epsilon is what secure noise would have given." },
     { "seconds", fit_seconds, PNL_FIELD, PNL_RAW | PNL_CLOCK, "fit.seconds -> number",
       "Time inside the solver.  It is not private: how long a minimum takes depends on the records." },
     { "gradients", fit_gradients, PNL_FIELD, PNL_RAW, "fit.gradients -> integer",
@@ -363,11 +365,11 @@ static const pnl_row fit_rows[] = {
       "probabilities towards 1/K." },
     { "coefficients", pnl_fit_coefficients, PNL_METHOD, PNL_PAID, "fit:coefficients() -> table",
       "A list of {name=, column=, kind=, class=, scaled=, original=, per=}, one for each feature and class, that "
-      "prints as a table.  scaled is theta's entry.  original, for a fit that has a recipe, is the coefficient in the "
-      "column's own unit (`per` names it: \"1\" of a number, \"day\"), and in the label's unit where the label is a "
-      "range; the last row, \"(constant)\", is the constant that goes with them.  Categories have no reference level: "
-      "each has a coefficient, which counts where the record has it.  A hole with an indicator counts as the middle "
-      "of the range." },
+      "prints as a table.  scaled is theta's entry.  original, for a fit that has a recipe, is the coefficient in "
+      "the column's own unit (`per` names it: \"1\" of a number, \"day\"), and in the label's unit where the label "
+      "is a range; the last row, \"(constant)\", is the constant that goes with them.  Categories have no reference "
+      "level: each has a coefficient, which counts where the record has it.  A missing value with an indicator "
+      "counts as the middle of the range." },
     { "card", pnl_fit_card, PNL_METHOD, PNL_PAID, "fit:card() -> string",
       "A model card, plain text 80 columns wide: what the model predicts, from which columns with which public ranges, "
       "on how many records it was trained, the privacy price and its relation, and what that does not promise." },

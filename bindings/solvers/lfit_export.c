@@ -123,8 +123,7 @@ static size_t format_of(lua_State *L, const char *name, const char *path)
         k++;
     if (!formats[k])
         pnl_error(L,
-                  "fit:export: %s ends in none of .json, .csv and .npy; give the model's file such an end, or "
-                  "format = \"json\"",
+                  "fit:export: the name %s must end in .json, .csv or .npy; rename the file, or give format = \"json",
                   path);
     return k;
 }
@@ -147,7 +146,7 @@ int pnl_fit_export(lua_State *L)
     format = args[0].given ? args[0].count : format_of(L, dot ? dot + 1 : NULL, path);
     for (size_t j = 0; j < fit->p; j++) {
         if (!isfinite(fit->theta[j]))
-            pnl_error(L, "fit:export: theta[%d] is not finite: a run that diverged gives no model to keep", (int)j + 1);
+            pnl_error(L, "fit:export: theta[%d] is not finite: the run diverged and left no model to save", (int)j + 1);
     }
     writers[format](L, path);
     lua_pushvalue(L, 2);

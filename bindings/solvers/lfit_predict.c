@@ -186,7 +186,7 @@ static void ask(lua_State *L, const char *owner, question *self)
     if (given)
         load_records(L, self);
     else if (lua_istable(L, 2))
-        (void)pnl_check_mat(L, 2);
+        (void)pnl_check_mat_of(L, 2, owner);
     if (pnl_test(L, 2, &pnl_dataset_class) && !given)
         pnl_refuse_analyst(L, owner,
                            "what the model says of each record is not released; give vectors or matrices of your own");

@@ -15,7 +15,7 @@ static int plan_run(lua_State *L)
     (void)plan_of(L);
     lua_settop(L, 2);
     pnl_check_run_names(L, 2, "plan:run");
-    return pnl_plan_run(L, 1, 2);
+    return pnl_plan_run(L, "plan:run", 1, 2);
 }
 
 static int plan_steps(lua_State *L)
@@ -49,7 +49,7 @@ static int plan_with(lua_State *L)
         }
         lua_pop(L, 1);
     }
-    return pnl_push_plan(L, plan->solver, 4, 5);
+    return pnl_push_plan(L, plan->solver, "plan:with", 4, 5);
 }
 
 /* The search is Lua (stdlib/tune.lua): it makes plans and compares them. */
@@ -66,9 +66,10 @@ static int plan_tune(lua_State *L)
 }
 
 PNL_GETTER(plan_iterations, plan_of(L)->iterations);
-PNL_GETTER_KNOWN(plan_epsilon, plan_of(L)->worthless && !isnan(plan_of(L)->epsilon) ? INFINITY : plan_of(L)->epsilon);
+PNL_GETTER_KNOWN(plan_epsilon,
+                 plan_of(L)->simulation_only && !isnan(plan_of(L)->epsilon) ? INFINITY : plan_of(L)->epsilon);
 PNL_GETTER_KNOWN(plan_delta, plan_of(L)->delta);
-PNL_GETTER_KNOWN(plan_rho, plan_of(L)->worthless ? INFINITY : plan_of(L)->rho);
+PNL_GETTER_KNOWN(plan_rho, plan_of(L)->simulation_only ? INFINITY : plan_of(L)->rho);
 PNL_GETTER_KNOWN(plan_bound, plan_of(L)->bound);
 PNL_GETTER_IF(plan_predicted, plan_of(L)->predicted > 0.0, plan_of(L)->predicted);
 PNL_GETTER(plan_hopeless, plan_of(L)->hopeless);
@@ -186,9 +187,9 @@ static int plan_tostring(lua_State *L)
 static const pnl_row plan_rows[] = {
     { "run", plan_run, PNL_METHOD, PNL_PAID, "plan:run{progress=, on_step=, ledger=, rng=} -> fit",
       "Run to the end. on_step(state) is called after each step and may return false to stop. Without a ledger the "
-      "plan's own cost is the budget; without an rng the noise is secure. Ctrl-C ends the run with the partial result. "
-      "A run that was stopped has charged its ledger for what it released; fit.privacy states the whole plan's "
-      "epsilon, because who stopped it could see that." },
+      "plan's own cost is the budget; without an rng the noise is secure. Ctrl-C ends the run with the partial "
+      "result. A run that was stopped has charged its ledger for what it released; fit.privacy states the whole "
+      "plan's epsilon, because whoever stopped it could see that." },
     { "steps", plan_steps, PNL_METHOD, PNL_PAID, "for state in plan:steps{ledger=, rng=} do ... end",
       "Walk the algorithm one step at a time; state has step, atom, step_size, gradients and theta. The walk's fit() "
       "gives the result so far." },
@@ -211,7 +212,7 @@ static const pnl_row plan_rows[] = {
     { "bound", plan_bound, PNL_FIELD, PNL_NOTHING, "plan.bound -> number or nil",
       "Bound on the expected excess risk, from the theorem, worst case over data." },
     { "predicted", plan_predicted, PNL_FIELD, PNL_NOTHING, "plan.predicted -> number or nil",
-      "The excess risk to be expected, from public numbers alone: no bound, but what tune compares." },
+      "The excess risk to be expected, from public numbers alone: not a bound, but what tune compares." },
     { "hopeless", plan_hopeless, PNL_FIELD, PNL_NOTHING, "plan.hopeless -> boolean",
       "Whether the noise is expected to leave the model no better than a constant prediction, by public numbers alone: "
       "the first warning then says why, and what would help.  False does not promise a good model.  Not judged, and "
@@ -220,7 +221,7 @@ static const pnl_row plan_rows[] = {
     { "gradients", plan_gradients, PNL_FIELD, PNL_NOTHING, "plan.gradients -> number or nil",
       "Per-record gradient evaluations that the run will count." },
     { "seconds", plan_seconds, PNL_FIELD, PNL_NOTHING, "plan.seconds -> number or nil",
-      "What the run would take on one core, estimated from public sizes, in seconds; nil where nothing tells." },
+      "What the run would take on one core, estimated from public sizes, in seconds; nil where there is no estimate." },
     { "sigma", plan_sigma, PNL_FIELD, PNL_NOTHING, "plan.sigma -> number or nil",
       "Standard deviation of the noise on each coordinate of the mean gradient in a step." },
     { "proven", plan_proven, PNL_FIELD, PNL_NOTHING, "plan.proven -> boolean",

@@ -114,7 +114,7 @@ static int charge(lua_State *L)
     pn_spending_init(&spending, account, simulated);
     status = PN_SPENDING(&spending, ledger ? pn_ledger_spend(ledger, event, 1, label, &err)
                                            : pn_ledger_tell(NULL, event, 1, &err));
-    pnl_status(L, pnl_bill_refused(account, ledger, status, &err), &err);
+    pnl_status(L, pnl_bill_refused(account, ledger, owner, status, &err), &err);
     return 0;
 }
 

@@ -181,13 +181,10 @@ static void need_price(lua_State *L, const char *owner, const pn_arg *common)
     pnl_status(L, PN_EINVAL, &err);
 }
 
-int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index)
+int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, const char *owner, int objective_index, int options_index)
 {
-    char owner[64];
-
     if (pnl_is_scripted(solver))
-        return pnl_push_scripted_plan(L, solver, objective_index, options_index);
-    (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
+        return pnl_push_scripted_plan(L, solver, owner, objective_index, options_index);
     return pnl_push_plan_with(L, &(pnl_plan_parts){ .solver = solver,
                                                     .owner = owner,
                                                     .names = pnl_run_option_names,
@@ -251,7 +248,7 @@ int pnl_push_plan_with(lua_State *L, const pnl_plan_parts *parts)
     else
         lua_pushnil(L);
     pnl_run_begin_at(L, -1, owner);
-    status = PN_WITH_RECORDS(pn_plan_by(slot, solver, objective, ledger, common, own, pnl_task(L), &err));
+    status = PN_WITH_RECORDS(pn_plan_by(slot, solver, objective, owner, ledger, common, own, pnl_task(L), &err));
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_pop(L, 1);
@@ -268,16 +265,24 @@ static const pn_solver_ops *solver_upvalue(lua_State *L)
 
 static int solver_plan(lua_State *L)
 {
+    const pn_solver_ops *solver = solver_upvalue(L);
+    char owner[64];
+
+    (void)snprintf(owner, sizeof owner, "solve.%s.plan", solver->name);
     lua_settop(L, 2);
-    return pnl_push_plan(L, solver_upvalue(L), 1, 2);
+    return pnl_push_plan(L, solver, owner, 1, 2);
 }
 
 /* __call: (library, objective, options) */
 static int solver_call(lua_State *L)
 {
+    const pn_solver_ops *solver = solver_upvalue(L);
+    char owner[64];
+
+    (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
     lua_settop(L, 3);
-    pnl_push_plan(L, solver_upvalue(L), 2, 3);
-    return pnl_plan_run(L, lua_gettop(L), 3);
+    pnl_push_plan(L, solver, owner, 2, 3);
+    return pnl_plan_run(L, owner, lua_gettop(L), 3);
 }
 
 /* ---- the exact minimum ---- */

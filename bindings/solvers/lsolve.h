@@ -15,12 +15,13 @@ enum { PNL_PLAN_OBJECTIVE = 1, PNL_PLAN_OPTIONS, PNL_PLAN_LEDGER };
 /* Options that belong to the run and not to the plan. */
 extern const char *const pnl_run_option_names[]; /* ledger, rng, progress, on_step */
 
-/** Push a plan for the objective at `objective_index` and the options at `options_index` (a table or nil). */
-int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index);
+/** Push a plan for the objective at `objective_index` and the options at `options_index` (a table or nil); messages
+ *  begin with `owner`, the function that was called. */
+int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, const char *owner, int objective_index, int options_index);
 /* What a plan is made of. */
 typedef struct pnl_plan_parts {
     const pn_solver_ops *solver;
-    const char *owner;        /* what messages begin with */
+    const char *owner;        /* the function that was called, with which messages begin */
     const char *const *names; /* options besides the common ones and the solver's */
     int objective, options;   /* where they stand; options: a table or nil */
     /* Of a solver of a user's: makes the function of the plan whose box is at `box`; NULL of others. */
@@ -29,8 +30,8 @@ typedef struct pnl_plan_parts {
 } pnl_plan_parts;
 int pnl_push_plan_with(lua_State *L, const pnl_plan_parts *parts);
 /** Run the plan at `plan_index` with the run options in the table at `options_index` (nil or absent is allowed) and
- *  push the fit. */
-int pnl_plan_run(lua_State *L, int plan_index, int options_index);
+ *  push the fit; messages begin with `owner`, the function that was called. */
+int pnl_plan_run(lua_State *L, const char *owner, int plan_index, int options_index);
 /** Push a walk over the plan's steps. */
 int pnl_plan_walk(lua_State *L, int plan_index, int options_index);
 /** Raise unless the value at `options_index` is nil or a table that holds run options only. */

@@ -42,11 +42,6 @@ static const pn_param fields[] = {
     PN_PARAM_END,
 };
 
-static void scripted_free(void *object)
-{
-    pn_free(object);
-}
-
 static pnl_scripted *definition_of(lua_State *L, int index)
 {
     return pnl_check(L, index, &pnl_solver_class);
@@ -63,7 +58,7 @@ static pn_status choose_steps(pnl_scripted_plan *plan, const pn_arg *given, pn_e
         return pnl_scripted_call(plan, &(pnl_job){ .kind = PNL_JOB_COUNT, .plan = plan }, err);
     plan->base.iterations = given->given ? given->count : of->iterations;
     if (plan->base.iterations == 0)
-        return pn_fail(err, PN_EINVAL, "%s: say how many steps a run has: iterations=", plan->base.owner);
+        return pn_fail(err, PN_EINVAL, "%s: the number of steps is missing; give iterations=", plan->base.owner);
     return PN_OK;
 }
 
@@ -73,12 +68,11 @@ static pn_status scripted_fill(pn_plan *base, const pn_arg *common, const pn_arg
     pnl_job job = { .kind = PNL_JOB_PLAN, .plan = plan };
     pn_status status;
 
-    (void)snprintf(base->owner, sizeof base->owner, "%s", base->name);
     plan->back = (pnl_callback *)(size_t)own[0].object;
     if (strcmp(common[PN_OPT_CALIBRATION].text, "tight") != 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration is \"tight\": there is no article that it follows",
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration must be \"tight\": this solver follows no article",
                        base->owner);
-    PN_TRY(pn_plan_start(&base->start, base->owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, base->objective, &common[PN_OPT_START], err));
     PN_TRY(pn_first_order_time(&plan->time, &plan->noise, base->objective, &base->request, &common[PN_OPT_START], err));
     PN_TRY(choose_steps(plan, &common[PN_OPT_ITERATIONS], err));
     status = pnl_scripted_call(plan, &job, err);
@@ -186,7 +180,7 @@ static void *new_function(lua_State *L, int box, const pnl_plan_parts *parts)
     lua_createtable(L, 0, 1);
     pnl_push_scripted_function(L, parts->table, parts->objective, parts->effective);
     lua_setfield(L, -2, "step");
-    back = pnl_new_paid_callback(L, box, lua_gettop(L), parts->owner, names);
+    back = pnl_new_paid_callback(L, box, lua_gettop(L), parts->solver->name, names); /* which outlives the call */
     lua_pop(L, 1);
     return back;
 }
@@ -198,7 +192,8 @@ static void push_definition_table(lua_State *L, int box)
     lua_remove(L, -2);
 }
 
-int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index)
+int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, const char *owner, int objective_index,
+                           int options_index)
 {
     const pnl_scripted *self = (const pnl_scripted *)solver;
     const char *names[NAMES];
@@ -215,7 +210,7 @@ int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int object
     option_names(L, table, names);
     push_options(L, table, options_index);
     (void)pnl_push_plan_with(L, &(pnl_plan_parts){ .solver = solver,
-                                                   .owner = self->name,
+                                                   .owner = owner,
                                                    .objective = objective_index,
                                                    .options = options_index,
                                                    .names = names,
@@ -233,8 +228,8 @@ static int solver_call(lua_State *L)
     const pnl_scripted *self = definition_of(L, 1);
 
     lua_settop(L, 3);
-    pnl_push_scripted_plan(L, &self->ops, 2, 3);
-    return pnl_plan_run(L, lua_gettop(L), 3);
+    pnl_push_scripted_plan(L, &self->ops, self->name, 2, 3);
+    return pnl_plan_run(L, self->name, lua_gettop(L), 3);
 }
 
 /* ---- making one ---- */
@@ -264,7 +259,7 @@ static void check_table(lua_State *L, const char *name)
     int type = lua_getfield(L, 1, name);
 
     if (type != LUA_TNIL && type != LUA_TTABLE)
-        pnl_error(L, "pn.solver: %s must be a table by name, got %s", name, pnl_got(L, -1));
+        pnl_error(L, "pn.solver: %s must be a table with names as keys, got %s", name, pnl_got(L, -1));
     lua_pop(L, 1);
 }
 
@@ -435,9 +430,11 @@ static int solver_tostring(lua_State *L)
 static int plan_of_upvalue(lua_State *L)
 {
     const pnl_scripted *self = definition_of(L, lua_upvalueindex(1));
+    char owner[64];
 
+    (void)snprintf(owner, sizeof owner, "%s.plan", self->name);
     lua_settop(L, 2);
-    return pnl_push_scripted_plan(L, &self->ops, 1, 2);
+    return pnl_push_scripted_plan(L, &self->ops, owner, 1, 2);
 }
 
 static int solver_plan_field(lua_State *L)
@@ -470,7 +467,7 @@ static const pnl_row solver_rows[] = {
 
 const pnl_class pnl_solver_class = {
     "pn.solver",
-    scripted_free,
+    pn_free,
     solver_rows,
     "A private solver of a user's own, made by pn.solver: called, and planned by .plan, as those of pn.solve.",
     NULL,
@@ -490,10 +487,10 @@ void pnl_open_solver(lua_State *L)
                   "A private solver of your own: an update rule, and what it asks of the records.  It is called, and "
                   "planned by .plan, as those of pn.solve.  s, which its functions get, is a table of what is public: "
                   "x (the point, a vector), dim, n, set (all of R^dim where the objective has none), step (from 1), "
-                  "steps, options, name, objective ({n=, dim=, loss=, bounds=}), noise (deviation of a mean gradient "
-                  "that takes the whole budget; 0 without privacy), time (step size x steps that the library's own "
-                  "solvers favour for that noise; infinite without privacy) and passes (over all records, that fit "
-                  "into about 4 s, at least 30); other names in it are yours.  "
-                  "guide \"write a solver\" says what may be asked, and what is refused.",
+                  "steps, options, name, called (the function that was called, for messages), objective ({n=, dim=, "
+                  "loss=, bounds=}), noise (deviation of a mean gradient that takes the whole budget; 0 without "
+                  "privacy), time (step size x steps that the library's own solvers favour for that noise; infinite "
+                  "without privacy) and passes (over all records, that fit into about 4 s, at least 30); other names "
+                  "in it are yours.  guide \"write a solver\" says what may be asked, and what is refused.",
                   NULL, fields);
 }

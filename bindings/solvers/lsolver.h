@@ -65,7 +65,8 @@ void pnl_add_all(lua_State *L, int from);
 /** The plan's settings: its steps, and options that are numbers. */
 void pnl_set_settings(lua_State *L, pn_plan *plan, int table, int effective);
 /** As pnl_push_plan. */
-int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index);
+int pnl_push_scripted_plan(lua_State *L, const pn_solver_ops *solver, const char *owner, int objective_index,
+                           int options_index);
 void pnl_open_solver(lua_State *L);
 
 /* lshipped.c */

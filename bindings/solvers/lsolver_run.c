@@ -63,14 +63,15 @@ static void push_state(lua_State *L, const pnl_scripted_plan *plan)
 {
     const pn_objective *objective = plan->base.objective;
     size_t dim = pn_objective_dim(objective);
-    int s;
+    int s = lua_gettop(L) + 1;
 
-    lua_createtable(L, 0, 13);
-    s = lua_gettop(L);
+    lua_createtable(L, 0, 14);
     pnl_push_copy(L, plan->base.start, dim);
     set_field(L, s, "x");
-    lua_pushstring(L, plan->base.owner);
+    lua_pushstring(L, plan->base.name);
     set_field(L, s, "name");
+    lua_pushstring(L, plan->base.owner);
+    set_field(L, s, "called");
     lua_pushinteger(L, (lua_Integer)dim);
     set_field(L, s, "dim");
     lua_pushinteger(L, (lua_Integer)pn_objective_data(objective)->n);
@@ -192,7 +193,7 @@ static void declare_one(lua_State *L, pnl_ask *ask, const pn_question_ops *ops)
     if (ops == &pn_question_moment || ops == &pn_question_mean || ops == &pn_question_values ||
         ops == &pn_question_choose || ops == &pn_question_differences || ops == &pn_question_prefix ||
         ops == &pn_question_above)
-        pnl_error(L, "%s: queries: %s depends on what it is asked with; leave queries out, and the step is tried once",
+        pnl_error(L, "%s: queries: %s is priced by its arguments; leave queries out, and the step is tried once",
                   ask->owner, ops->name);
     if (lua_type(L, -1) == LUA_TNUMBER) {
         lua_createtable(L, 0, 1);
@@ -336,7 +337,7 @@ static void finish_early(lua_State *L, pnl_job *job)
     if (lua_type(L, -1) != LUA_TSTRING || strcmp(lua_tostring(L, -1), "done") != 0)
         pnl_error(L, "%s: step must return nothing, or \"done\", got %s", job->plan->base.owner, pnl_got(L, -1));
     if (!state->plan->solver->adaptive)
-        pnl_error(L, "%s: step returned \"done\": a solver that may stop early says adaptive = true",
+        pnl_error(L, "%s: step returned \"done\"; a solver that may stop early must be made with adaptive = true",
                   job->plan->base.owner);
     state->finished = true;
     state->stopped = "done";

@@ -30,6 +30,15 @@ pn_status pn_fail_in(pn_err *err, pn_status status, const char *context)
     return status;
 }
 
+pn_status pn_fail_by(pn_err *err, pn_status status, const char *owner)
+{
+    size_t length = strlen(owner);
+
+    if (err && strncmp(err->message, owner, length) == 0 && strncmp(err->message + length, ": ", 2) == 0)
+        return err->status;
+    return pn_fail_in(err, status, owner);
+}
+
 const char *pn_status_name(pn_status status)
 {
     static const char *const names[] = {

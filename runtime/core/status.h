@@ -17,5 +17,8 @@
 
 /** Put `context: ` before the message of a failure on its way up; returns err->status (status when err is NULL). */
 pn_status pn_fail_in(pn_err *err, pn_status status, const char *context);
+/** The same with the name of the function that was called, unless the message begins with it: helpers that are told
+ *  the name have put it on. */
+pn_status pn_fail_by(pn_err *err, pn_status status, const char *owner);
 
 #endif

@@ -52,6 +52,7 @@ typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_
 /* What the caller asked for, common to all solvers. */
 typedef struct pn_request {
     const pn_solver_ops *solver; /* that was asked */
+    const char *owner;           /* as pn_plan_by has it; NULL once the plan is made */
     pn_privacy_kind kind;
     double epsilon, delta, rho;
     pn_neighbours neighbours;
@@ -77,7 +78,7 @@ enum {
 struct pn_plan {
     const pn_solver_ops *solver;
     const char *name;        /* its name: of charges */
-    char owner[48];          /* what messages begin with: "solve.sgd" */
+    char owner[48];          /* the function that was called, with which messages begin: "solve.sgd" */
     pn_objective *objective; /* kept: must outlive the plan */
     pn_request request;
     double *start; /* owned: [p] where a run begins, of solvers that read it by pn_plan_start; else NULL */
@@ -99,10 +100,10 @@ struct pn_plan {
     bool draws;            /* a non-private run that needs a stream, for noise that a user asks for */
     bool samples;          /* a non-private run that needs a stream, for its batches */
     bool proven;           /* false: a paper calibration whose (epsilon, delta) claim is not proven; printed as such */
-    bool hopeless;    /* the noise is expected to leave the model no better than a constant: warnings[0] says why */
-    bool worthless;   /* no budget can pay for what it gives, whatever the event says: simulated runs only */
-    double bound;     /* on the expected excess risk, by the theorem; NaN when none */
-    double predicted; /* excess risk to be expected, from public numbers alone and without guarantee; 0: unknown */
+    bool hopeless;        /* the noise is expected to leave the model no better than a constant: warnings[0] says why */
+    bool simulation_only; /* no budget can pay for what it gives, whatever the event says: simulated runs only */
+    double bound;         /* on the expected excess risk, by the theorem; NaN when none */
+    double predicted;     /* excess risk to be expected, from public numbers alone and without guarantee; 0: unknown */
     double gradients; /* per-record gradient evaluations that the run will count, of solvers by values evaluations of
                               the loss; 0: unknown */
     double seconds;   /* of one core, that a run would take, estimated from public sizes; 0: unknown */

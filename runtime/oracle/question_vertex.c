@@ -230,7 +230,7 @@ static pn_status certify_choices(pn_question *self, pn_err *err)
     if (!set)
         return pn_fail(err, PN_EUNSUPPORTED, "vertex: private choice needs an objective with a set");
     PN_TRY(check_gradient(self, err));
-    PN_TRY(pn_choices_new(&self->choices, set, "solve.frank_wolfe", err));
+    PN_TRY(pn_choices_new(&self->choices, set, "vertex", err));
     self->dim = set->dim;
     self->room = pn_choices_room(self->choices) + set->dim;
     bound_choices(self);

@@ -24,7 +24,7 @@ function choose.number(s, name, low, high, otherwise)
   local value = s.options[name]
   if value == "auto" and otherwise then return otherwise end
   if math.type(value) and value >= low and value < high then return value end
-  error(("%s: %s must be a number from %g%s%s, got %s"):format(s.name, name, low,
+  error(("%s: %s must be a number from %g%s%s, got %s"):format(s.called, name, low,
     high < math.huge and (" to below %g"):format(high) or "", otherwise and ', or "auto"' or "", got(value)), 0)
 end
 
@@ -34,14 +34,14 @@ function choose.word(s, name, words)
   for _, word in ipairs(words) do
     if value == word then return word end
   end
-  error(('%s: %s must be "%s" or "%s", got %s'):format(s.name, name, table.concat(words, '", "', 1, #words - 1), words[#words],
+  error(('%s: %s must be "%s" or "%s", got %s'):format(s.called, name, table.concat(words, '", "', 1, #words - 1), words[#words],
     got(value)), 0)
 end
 
 -- ---- options with a number for each step ----
 
 local function refuse_step(s, name, found, step)
-  error(('%s: %s must be a number from 0, %d of them in a vector, a function of the step or "auto", got %s%s'):format(s.name,
+  error(('%s: %s must be a number from 0, %d of them in a vector, a function of the step or "auto", got %s%s'):format(s.called,
     name, s.steps, found, step and " at step " .. step or ""), 0)
 end
 

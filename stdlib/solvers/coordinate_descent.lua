@@ -22,7 +22,7 @@ end
 local function count_of(s)
   local count = choose.number(s, "blocks", 1, s.dim + 1)
   if count == count // 1 then return count // 1 end
-  error(("coordinate_descent: blocks must be a whole number, got %g"):format(count), 0)
+  error(("%s: blocks must be a whole number, got %g"):format(s.called, count), 0)
 end
 
 return {

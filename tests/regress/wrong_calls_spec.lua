@@ -12,7 +12,7 @@ local world = setmetatable({ pn = pn, d = data, C = ball, v = pn.vec { 1, 2 }, L
   obj = pn.objective { data = data, loss = pn.loss.logistic(), set = ball } }, { __index = _G })
 
 local wrong = {
-  ["v + pn.vec{1}"] = "vec + vec: 2 and 1 entries",
+  ["v + pn.vec{1}"] = "vec + vec: the vectors have 2 and 1 entries",
   ["v[5]"] = "vec: index must be a whole number from 1 to 2, got 5",
   ["v:save(3)"] = "save: argument 1 must be the path of a file, got 3",
   ["v:save('a\\0b')"] = 'save: argument 1 must be a path without zero bytes, got the string "a"',

@@ -77,8 +77,7 @@ static pn_status begin(const fed_plan *plan, const pn_step_context *context, boo
 static pn_status server_options(pn_server_options *out, pn_terms **terms, const fed_plan *plan,
                                 const pn_step_context *context, bool simulated, pn_err *err)
 {
-    PN_TRY(
-        pn_new(terms, plan->parties, err, "solve.federated_frank_wolfe: out of memory for %zu parties", plan->parties));
+    PN_TRY(pn_new(terms, plan->parties, err, "out of memory for %zu parties", plan->parties));
     memcpy(*terms, plan->terms, plan->parties * sizeof **terms);
     for (size_t k = 0; k < plan->parties; k++)
         (*terms)[k].simulated = simulated;

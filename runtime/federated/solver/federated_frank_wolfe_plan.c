@@ -57,8 +57,7 @@ static pn_status read_loss(fed_work *at, pn_err *err)
         }
     }
     return pn_fail(err, PN_EUNSUPPORTED,
-                   "%s: parties know the losses \"squared\" and \"logistic\" by name, this one is \"%.60s\"", FED_OWNER,
-                   name);
+                   "parties know the losses \"squared\" and \"logistic\" by name, this one is \"%.60s\"", name);
 }
 
 static pn_status read_set(fed_work *at, pn_err *err)
@@ -66,24 +65,23 @@ static pn_status read_set(fed_work *at, pn_err *err)
     const pn_set *set = pn_objective_set(at->objective);
 
     if (!set)
-        return pn_fail(err, PN_EINVAL, "%s: the objective has no constraint set; give set=pn.set.l1_ball{...}",
-                       FED_OWNER);
+        return pn_fail(err, PN_EINVAL, "the objective has no constraint set; give set=pn.set.l1_ball{...}");
     at->positive = at->mode == PN_FEDERATED_BALL && pn_set_is(set, "simplex", &at->radius);
     at->blocks = !at->positive && !pn_set_is(set, "l1_ball", &at->radius);
     if (at->blocks && at->mode != PN_FEDERATED_PRODUCT)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: in mode=\"%s\" parties move along single columns, so the set must be an l1_ball about 0%s, "
+            "in mode=\"%s\" parties move along single columns, so the set must be an l1_ball about 0%s, "
             "got %s; mode=\"product\" takes products of boxes, simplices, hypersimplices, polytopes and l1 balls",
-            FED_OWNER, pn_federated_mode_names[at->mode], at->mode == PN_FEDERATED_BALL ? " or a simplex" : "",
-            set->ops->name);
+            pn_federated_mode_names[at->mode], at->mode == PN_FEDERATED_BALL ? " or a simplex" : "", set->ops->name);
     if (pn_objective_regulariser(at->objective))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: takes no regulariser; the set is what limits the model", FED_OWNER);
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "the objective must not have a regulariser, since the set limits the "
+                       "model; leave reg= out");
     if (pn_objective_clip(at->objective) > 0.0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: no party sees a whole record whose gradient could be clipped; leave clip out of the "
-                       "objective, and " PN_HOW_TO_BOUND_ROWS_IN("linf"),
-                       FED_OWNER);
+                       "no party sees a whole record whose gradient could be clipped; leave clip out of the "
+                       "objective, and " PN_HOW_TO_BOUND_ROWS_IN("linf"));
     return PN_OK;
 }
 
@@ -98,11 +96,9 @@ static pn_status read_bounds(fed_work *at, pn_err *err)
     at->Y = fmax(fabs(bounds->label_low), fabs(bounds->label_high));
     if (!(at->X > 0.0 && isfinite(at->X)))
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: no bound on single entries of the records is enforced: " PN_HOW_TO_BOUND_ROWS_IN("linf"),
-                       FED_OWNER);
+                       "no bound on single entries of the records is enforced: " PN_HOW_TO_BOUND_ROWS_IN("linf"));
     if (!(isfinite(bounds->label_low) && isfinite(bounds->label_high) && at->Y > 0.0))
-        return pn_fail(err, PN_EPRIVACY, "%s: no bound on the labels is enforced; call data:clip_labels(-1, 1) first",
-                       FED_OWNER);
+        return pn_fail(err, PN_EPRIVACY, "no bound on the labels is enforced; call data:clip_labels(-1, 1) first");
     return PN_OK;
 }
 
@@ -111,8 +107,8 @@ static pn_status check_start(const pn_arg *start, pn_err *err)
     for (size_t i = 0; start->given && i < start->vector.n; i++) {
         if (start->vector.data[i] != 0.0)
             return pn_fail(err, PN_EUNSUPPORTED,
-                           "%s: starts at 0, since the server has features of nothing else; entry %zu of start is %g",
-                           FED_OWNER, i + 1, start->vector.data[i]);
+                           "start must be 0, since the server has no features yet; entry %zu of start is %g", i + 1,
+                           start->vector.data[i]);
     }
     return PN_OK;
 }
@@ -124,21 +120,17 @@ static pn_status check_request(const fed_work *at, pn_err *err)
 
     if (request->neighbours == PN_ADD_REMOVE)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: neighbours=\"add_remove\" makes n secret, which all parties know; use \"replace_one\" or "
-                       "\"zero_out\"",
-                       FED_OWNER);
+                       "neighbours=\"add_remove\" makes n secret, which all parties know; use \"replace_one\" or "
+                       "\"zero_out\"");
     if (strcmp(at->common[PN_OPT_CALIBRATION].text, "paper") == 0 && !paper)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the article's constants belong to its own algorithm; use mode=\"paper\"", FED_OWNER);
+        return pn_fail(err, PN_EUNSUPPORTED, "the article's constants belong to its own algorithm; use mode=\"paper\"");
     if (paper && at->is_private && !(request->kind == PN_EPSILON_DELTA && request->delta > 0.0))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: mode=\"paper\" is stated for epsilon and delta; give both",
-                       FED_OWNER);
+        return pn_fail(err, PN_EUNSUPPORTED, "mode=\"paper\" is stated for epsilon and delta; give both");
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: features are released with Gaussian noise, which has no pure epsilon; give delta, or rho",
-                       FED_OWNER);
+                       "features are released with Gaussian noise, which has no pure epsilon; give delta, or rho");
     if (paper && at->loss != PN_FEDERATED_SQUARED)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: mode=\"paper\" is stated for the squared loss", FED_OWNER);
+        return pn_fail(err, PN_EUNSUPPORTED, "mode=\"paper\" is stated for the squared loss");
     return PN_OK;
 }
 
@@ -150,19 +142,18 @@ static pn_status check_transport(const fed_work *at, pn_err *err)
     size_t d = (size_t)at->d, columns = 0;
 
     if (transport->gathered && transport->records != (uint64_t)at->n)
-        return pn_fail(err, PN_EDIM, "%s: the parties have %llu records, the objective has %g", FED_OWNER,
+        return pn_fail(err, PN_EDIM, "the parties have %llu records, the objective has %g",
                        (unsigned long long)transport->records, at->n);
     if (d < transport->parties)
-        return pn_fail(err, PN_EINVAL, "%s: %zu columns are too few for %zu parties; each needs one", FED_OWNER, d,
+        return pn_fail(err, PN_EINVAL, "%zu columns are too few for %zu parties; each needs one", d,
                        transport->parties);
     for (size_t k = 0; k < transport->parties; k++)
         columns += (size_t)transport->peers[k].columns;
     if (columns > 0 && columns != d)
-        return pn_fail(err, PN_EDIM, "%s: the parties have %zu columns together, the objective has %zu", FED_OWNER,
-                       columns, d);
+        return pn_fail(err, PN_EDIM, "the parties have %zu columns together, the objective has %zu", columns, d);
     for (size_t k = 0; columns > 0 && k < transport->parties; k++) {
         if (transport->peers[k].columns == 0)
-            return pn_fail(err, PN_EINVAL, "%s: party %zu has no columns; each needs one", FED_OWNER, k + 1);
+            return pn_fail(err, PN_EINVAL, "party %zu has no columns; each needs one", k + 1);
     }
     return PN_OK;
 }
@@ -185,8 +176,7 @@ static pn_status open_terms(fed_work *at, pn_err *err)
     PN_TRY(check_transport(at, err));
     plan->parties = plan->transport->parties;
     at->parties = (double)plan->parties;
-    PN_TRY(
-        pn_new_zeroed(&plan->terms, plan->parties, err, "%s: out of memory for %zu parties", FED_OWNER, plan->parties));
+    PN_TRY(pn_new_zeroed(&plan->terms, plan->parties, err, "out of memory for %zu parties", plan->parties));
     for (size_t k = 0; k < plan->parties; k++) {
         plan->terms[k] = (pn_terms){ .mode = at->mode,
                                      .loss = at->loss,
@@ -213,11 +203,11 @@ static pn_status read_sampled(fed_work *at, pn_err *err)
 
     if (arg->given && (plan->choices || at->positive))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: sampled is for l1 balls, whose vertices are single columns; over %s leave it out",
-                       FED_OWNER, pn_objective_set(at->objective)->ops->name);
+                       "sampled applies to l1 balls, whose vertices are single columns; over %s leave it out",
+                       pn_objective_set(at->objective)->ops->name);
     if (arg->given && arg->count > plan->terms[at->largest].columns)
-        return pn_fail(err, PN_EINVAL, "%s: sampled is %zu, but no party has more than %llu columns", FED_OWNER,
-                       arg->count, (unsigned long long)plan->terms[at->largest].columns);
+        return pn_fail(err, PN_EINVAL, "sampled is %zu, but no party has more than %llu columns", arg->count,
+                       (unsigned long long)plan->terms[at->largest].columns);
     plan->p = 1.0;
     for (size_t k = 0; k < plan->parties; k++) {
         pn_terms *terms = &plan->terms[k];
@@ -234,33 +224,31 @@ static pn_status read_radii(fed_work *at, pn_err *err)
     fed_plan *plan = at->plan;
 
     if (at->blocks && arg->given)
-        return pn_fail(err, PN_EINVAL, "%s: radii are for an l1_ball that is split; the factors of %s have their own",
-                       FED_OWNER, pn_objective_set(at->objective)->ops->name);
+        return pn_fail(err, PN_EINVAL, "radii are for an l1_ball that is split; the factors of %s have their own",
+                       pn_objective_set(at->objective)->ops->name);
     if (at->blocks)
         return PN_OK;
     at->reach = at->radius;
     if (arg->given && at->mode != PN_FEDERATED_PRODUCT)
-        return pn_fail(err, PN_EINVAL, "%s: radii are for mode=\"product\"; leave them out of mode \"%s\"", FED_OWNER,
+        return pn_fail(err, PN_EINVAL, "radii are for mode=\"product\"; leave them out of mode \"%s\"",
                        pn_federated_mode_names[at->mode]);
     if (at->mode != PN_FEDERATED_PRODUCT)
         return PN_OK;
     if (arg->given && arg->vector.n != plan->parties)
-        return pn_fail(err, PN_EDIM, "%s: radii has %zu entries, there are %zu parties", FED_OWNER, arg->vector.n,
-                       plan->parties);
+        return pn_fail(err, PN_EDIM, "radii has %zu entries, there are %zu parties", arg->vector.n, plan->parties);
     at->reach = 0.0;
     for (size_t k = 0; k < plan->parties; k++) {
         double radius = arg->given ? arg->vector.data[k] : at->radius / at->parties;
 
         if (!(radius > 0.0))
-            return pn_fail(err, PN_EINVAL, "%s: radii must be positive numbers, entry %zu is %g", FED_OWNER, k + 1,
-                           radius);
+            return pn_fail(err, PN_EINVAL, "radii must be positive numbers, entry %zu is %g", k + 1, radius);
         plan->terms[k].radius = radius;
         at->reach += radius;
     }
     if (!(at->reach <= at->radius * (1.0 + 1e-12)))
         return pn_fail(err, PN_EINVAL,
-                       "%s: radii sum to %.9g, which leaves the l1 ball of radius %.9g; their sum may be that at most",
-                       FED_OWNER, at->reach, at->radius);
+                       "radii sum to %.9g, which leaves the l1 ball of radius %.9g; their sum may be that at most",
+                       at->reach, at->radius);
     at->reach = fmin(at->reach, at->radius);
     return PN_OK;
 }
@@ -275,21 +263,19 @@ static pn_status read_stay(fed_work *at, pn_err *err)
 
     if (stay && plan->choices)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: stay is for l1 balls, which parties may sample columns of; over %s leave it out", FED_OWNER,
+                       "stay is for l1 balls, which parties may sample columns of; over %s leave it out",
                        pn_objective_set(at->objective)->ops->name);
 
     if (arg->given && at->mode == PN_FEDERATED_PAPER)
-        return pn_fail(err, PN_EINVAL, "%s: mode=\"paper\" has no \"stay\"; leave it out", FED_OWNER);
+        return pn_fail(err, PN_EINVAL, "mode=\"paper\" has no \"stay\"; leave it out");
     if (at->mode == PN_FEDERATED_BALL && plan->p < 1.0 && !stay)
         return pn_fail(err, PN_EINVAL,
-                       "%s: in mode=\"ball\" a sample may have no column worth moving to: leave sampled out, or let "
-                       "parties release what staying is worth, stay=true",
-                       FED_OWNER);
+                       "in mode=\"ball\" a sample may have no column worth moving to: leave sampled out, or let "
+                       "parties release what staying is worth, stay=true");
     if (at->mode == PN_FEDERATED_BALL && plan->p == 1.0 && stay)
         return pn_fail(err, PN_EINVAL,
-                       "%s: with all columns sampled staying is never the best, and its score would cost; leave stay "
-                       "out, or give sampled",
-                       FED_OWNER);
+                       "with all columns sampled staying is never the best, and its score would cost; leave stay "
+                       "out, or give sampled");
     for (size_t k = 0; k < plan->parties; k++)
         plan->terms[k].stay = stay;
     return PN_OK;
@@ -302,11 +288,10 @@ static pn_status read_clip(fed_work *at, pn_err *err)
     if (!arg->given)
         return PN_OK;
     if (at->mode == PN_FEDERATED_PAPER)
-        return pn_fail(err, PN_EINVAL, "%s: mode=\"paper\" clips nothing; leave clip out", FED_OWNER);
+        return pn_fail(err, PN_EINVAL, "mode=\"paper\" clips nothing; leave clip out");
     if (at->loss == PN_FEDERATED_LOGISTIC)
         return pn_fail(err, PN_EINVAL,
-                       "%s: slopes of the logistic loss are at most 1 whatever the margins are; leave clip out",
-                       FED_OWNER);
+                       "slopes of the logistic loss are at most 1 whatever the margins are; leave clip out");
     for (size_t k = 0; k < at->plan->parties; k++)
         at->plan->terms[k].clip = arg->real;
     return PN_OK;
@@ -320,15 +305,14 @@ static pn_status check_sketch(const fed_work *at, pn_err *err)
     bool accuracy = at->own[FED_SKETCH_ACCURACY].given;
 
     if (rows->given && accuracy)
-        return pn_fail(err, PN_EINVAL, "%s: give either sketch.m or sketch.accuracy, not both", FED_OWNER);
+        return pn_fail(err, PN_EINVAL, "give either sketch.m or sketch.accuracy, not both");
     if (rows->given && rows->count > PN_SKETCH_ROWS_MAX)
-        return pn_fail(err, PN_EINVAL, "%s: sketch.m is %zu, at most %u are possible", FED_OWNER, rows->count,
-                       PN_SKETCH_ROWS_MAX);
+        return pn_fail(err, PN_EINVAL, "sketch.m is %zu, at most %u are possible", rows->count, PN_SKETCH_ROWS_MAX);
     if (kind->given && kind->count == PN_SKETCH_IDENTITY && (accuracy || (rows->given && rows->count != (size_t)at->n)))
         return pn_fail(err, PN_EINVAL,
-                       "%s: sketch.kind=\"identity\" keeps all %g numbers of a column; leave sketch.m and "
+                       "sketch.kind=\"identity\" keeps all %g numbers of a column; leave sketch.m and "
                        "sketch.accuracy out",
-                       FED_OWNER, at->n);
+                       at->n);
     return PN_OK;
 }
 
@@ -350,9 +334,9 @@ static pn_status choose_shape(fed_work *at, pn_err *err)
         at->shape.m = n;
     if (at->shape.m > pn_sketch_rows_most(n))
         return pn_fail(err, PN_EINVAL,
-                       "%s: %s %zu rows for %zu records, parties accept %zu at most; sketch.kind=\"identity\" sends "
+                       "%s %zu rows for %zu records, parties accept %zu at most; sketch.kind=\"identity\" sends "
                        "columns as they are",
-                       FED_OWNER, rows->given ? "sketch.m asks for" : "sketch.accuracy needs", at->shape.m, n,
+                       rows->given ? "sketch.m asks for" : "sketch.accuracy needs", at->shape.m, n,
                        pn_sketch_rows_most(n));
     return PN_OK;
 }

@@ -7,7 +7,6 @@
 #include "federated/solver/federated_frank_wolfe.h"
 #include "federated/wire/release.h"
 
-#define FED_OWNER          "solve.federated_frank_wolfe"
 #define FED_DEFAULT_STEPS  100    /* without noise */
 #define FED_LEAST_STEPS    10     /* by an estimate */
 #define FED_HOPELESS_STEPS 20     /* where nothing is promised */

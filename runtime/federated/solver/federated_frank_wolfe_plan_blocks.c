@@ -21,9 +21,9 @@ static pn_status slice_of(pn_set **out, const fed_work *at, size_t k, pn_err *er
     if (status == PN_OK)
         return PN_OK;
     return pn_fail(err, status,
-                   "%s: the set must be a product of one set for each party; of party %zu, %.300s; use "
+                   "the set must be a product of one set for each party; of party %zu, %.300s; use "
                    "A:product(B) of sets of the parties' columns, or an l1_ball",
-                   FED_OWNER, k + 1, why.message);
+                   k + 1, why.message);
 }
 
 /* What a vertex of it is made of, and its numbers; choices are made of these, as parties see them. */
@@ -33,15 +33,14 @@ static pn_status write_block(fed_work *at, size_t k, const pn_set *set, pn_err *
     pn_terms *terms = &plan->terms[k];
     pn_choices *choices = NULL;
     pn_err why;
-    pn_status status = pn_choices_new(&choices, set, FED_OWNER, &why);
+    pn_status status = pn_choices_new(&choices, set, plan->base.owner, &why);
 
     pn_choices_free(choices);
     if (status == PN_EUNSUPPORTED)
-        return pn_fail(
-            err, status,
-            "%s: party %zu would move over %s; parties know l1 balls, simplices, boxes, hypersimplices, lists "
-            "of vertices, and sums, products and images of these",
-            FED_OWNER, k + 1, set->ops->name);
+        return pn_fail(err, status,
+                       "party %zu would move over %s; parties know l1 balls, simplices, boxes, hypersimplices, lists "
+                       "of vertices, and sums, products and images of these",
+                       k + 1, set->ops->name);
     if (status != PN_OK)
         return pn_fail(err, status, "%s", why.message);
     PN_TRY(pn_block_write(&terms->block, &terms->block_size, set, err));
@@ -66,7 +65,7 @@ static pn_status take_all(fed_work *at, pn_set *const *sets, pn_err *err)
 
     plan->choices = pn_calloc(plan->parties, sizeof(pn_choices *));
     plan->width = pn_calloc(plan->parties, sizeof *plan->width);
-    PN_TRY(pn_made(plan->choices && plan->width, err, "%s: out of memory for %zu parties", FED_OWNER, plan->parties));
+    PN_TRY(pn_made(plan->choices && plan->width, err, "out of memory for %zu parties", plan->parties));
     for (size_t k = 0; k < plan->parties; k++)
         PN_TRY(take_block(at, k, sets[k], err));
     return PN_OK;
@@ -96,15 +95,15 @@ static pn_status take_sets(fed_work *at, pn_set *const *sets, pn_err *err)
     at->radius = at->reach;
     if (isfinite(at->reach) && at->reach > 0.0)
         return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED, "%s: the set must be bounded and more than the origin, its l1 radius is %g",
-                   FED_OWNER, at->reach);
+    return pn_fail(err, PN_EUNSUPPORTED, "the set must be bounded and more than the origin, its l1 radius is %g",
+                   at->reach);
 }
 
 pn_status fed_read_blocks(fed_work *at, pn_err *err)
 {
     size_t parties = at->plan->parties;
     pn_set **sets = pn_calloc(parties, sizeof *sets);
-    pn_status status = pn_made(sets, err, "%s: out of memory for %zu parties", FED_OWNER, parties);
+    pn_status status = pn_made(sets, err, "out of memory for %zu parties", parties);
 
     for (size_t k = 0; status == PN_OK && k < parties; k++)
         status = slice_of(&sets[k], at, k, err);

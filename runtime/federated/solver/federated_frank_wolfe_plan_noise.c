@@ -216,7 +216,7 @@ static pn_status calibrate(const fed_work *at, fed_noise *out, pn_err *err)
     size_t rounds = at->plan->base.iterations;
     run_program self = { at };
     const pn_program program = { run_release, &self };
-    pn_run_budget budget = { .owner = FED_OWNER,
+    pn_run_budget budget = { .owner = at->plan->base.owner,
                              .accountant = "rdp",
                              .epsilon = request->epsilon,
                              .delta = request->delta,
@@ -226,8 +226,7 @@ static pn_status calibrate(const fed_work *at, fed_noise *out, pn_err *err)
     PN_TRY(pn_calibrate_run(&z, NULL, &budget, &program, err));
     fed_noise_at(at, 0.5 / (z * z), (double)rounds, out);
     if (!(out->epsilon0 > LEAST_EPSILON))
-        return pn_fail(err, PN_EBUDGET,
-                       "%s: the budget is too small for %zu parties and %zu rounds; use fewer iterations", FED_OWNER,
+        return pn_fail(err, PN_EBUDGET, "the budget is too small for %zu parties and %zu rounds; use fewer iterations",
                        at->plan->parties, rounds);
     out->epsilon0 = pn_dyadic_value(pn_dyadic_floor(out->epsilon0));
     return PN_OK;
@@ -278,7 +277,7 @@ pn_status fed_set_noise(fed_work *at, pn_err *err)
     plan->features = (size_t)fed_most_features(at, (double)plan->base.iterations);
     write_features(at);
     plan->base.proven = !paper || !at->is_private;
-    plan->base.worthless = paper && at->is_private;
+    plan->base.simulation_only = paper && at->is_private;
     if (!at->is_private)
         return PN_OK;
     if (paper)
@@ -316,7 +315,7 @@ pn_status fed_top_singular(double *out, const pn_sketch *sketch, pn_task *task, 
     pn_status status = PN_OK;
 
     if (!q || !z)
-        status = pn_fail(err, PN_ENOMEM, "%s: out of memory for a sketch of %zu x %zu", FED_OWNER, shape->m, shape->n);
+        status = pn_fail(err, PN_ENOMEM, "out of memory for a sketch of %zu x %zu", shape->m, shape->n);
     for (size_t i = 0; status == PN_OK && i < shape->m; i++) /* no direction that J could be blind to */
         q[i] = 1.0 + 0.5 * sin((double)i + 1.0);
     if (status == PN_OK)

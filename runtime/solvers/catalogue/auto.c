@@ -37,8 +37,6 @@
 #include "solvers/engine/first_order.h"
 #include "solvers/engine/solver.h"
 
-static const char owner[] = "solve.auto";
-
 typedef struct facts {
     const pn_objective *objective;
     const pn_bounds *bounds;
@@ -234,7 +232,7 @@ static pn_status auto_pick(pn_plan **out, pn_objective *objective, const pn_requ
             return now;
         status = status == PN_OK ? now : status;
     }
-    return pn_fail_in(err, status, owner);
+    return status;
 }
 
 static const pn_param auto_params[] = { PN_PARAM_END };

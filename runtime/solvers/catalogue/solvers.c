@@ -84,7 +84,7 @@ pn_status pn_plan_from_args(pn_plan **out, const char *name, pn_objective *objec
 {
     const pn_solver_ops *solver = pn_solver_find(name);
 
-    return solver ? pn_plan_by(out, solver, objective, ledger, common, own, task, err)
+    return solver ? pn_plan_by(out, solver, objective, NULL, ledger, common, own, task, err)
                   : pn_table_refuse(&solvers, __func__, name, err);
 }
 
@@ -102,5 +102,5 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     (void)snprintf(owner, sizeof owner, "solve.%s", name);
     status = pn_options_spread(
         options, owner, (const pn_option_rows[]){ { pn_solver_common, common }, { solver->params, own } }, 2, err);
-    return status == PN_OK ? pn_plan_by(out, solver, objective, ledger, common, own, task, err) : status;
+    return status == PN_OK ? pn_plan_by(out, solver, objective, owner, ledger, common, own, task, err) : status;
 }

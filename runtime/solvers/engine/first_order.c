@@ -31,7 +31,7 @@ pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objecti
         out->strong_convexity = fmax(out->certified, claimed->real);
     if (out->composite.set)
         out->diameter = out->composite.set->ops->diameter(out->composite.set, PN_L2);
-    return pn_plan_start(&out->start, owner, objective, start, err);
+    return pn_plan_start(&out->start, objective, start, err);
 }
 
 void pn_first_order_clear(pn_first_order *self)
@@ -224,30 +224,30 @@ pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap,
     return PN_OK;
 }
 
-pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err)
+pn_status pn_first_order_need_smooth(const pn_first_order *self, pn_err *err)
 {
     const pn_loss *loss = pn_objective_loss(self->objective);
 
     if (self->smoothness == 0.0)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: the %s loss has no curvature over the margins that can occur, so no step size follows; use solve.sgd "
+            "the %s loss has no curvature over the margins that can occur, so no step size follows; use solve.sgd "
             "with step=, or solve.mirror_descent",
-            owner, loss->name);
+            loss->name);
     if (isfinite(self->smoothness))
         return PN_OK;
     if (!pn_objective_bounds(self->objective)->loss.smooth)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the slope of the %s loss jumps, and this method needs a smooth loss; use smooth_hinge, "
+                       "the slope of the %s loss jumps, and this solver needs a smooth loss; use smooth_hinge, "
                        "huber or logistic, or solve.sgd, solve.mirror_descent",
-                       owner, loss->name);
+                       loss->name);
     if (isfinite(pn_objective_data(self->objective)->bounds.norm[PN_L2]))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: nothing bounds how the %s loss bends: give step=, or %s%.200s", owner,
+        return pn_fail(err, PN_EUNSUPPORTED, "nothing bounds the curvature of the %s loss: give step=, or %s%.200s",
                        loss->name,
                        pn_objective_set(self->objective) ? "see why: " : "the objective a bounded constraint set",
                        pn_objective_set(self->objective) ? pn_objective_bounds(self->objective)->loss.missing : "");
-    return pn_fail(err, PN_EUNSUPPORTED, "%s: the smoothness of the %s loss is not bounded: " PN_HOW_TO_BOUND_ROWS,
-                   owner, loss->name);
+    return pn_fail(err, PN_EUNSUPPORTED, "the smoothness of the %s loss is not bounded: " PN_HOW_TO_BOUND_ROWS,
+                   loss->name);
 }
 
 void pn_first_order_explain(const pn_first_order *self, pn_plan *plan)

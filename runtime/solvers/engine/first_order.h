@@ -129,7 +129,7 @@ double pn_first_order_loss_gap(const pn_first_order *self);
 pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap, pn_err *err);
 
 /** PN_EUNSUPPORTED unless every record's loss is smooth, with what to do instead. */
-pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err);
+pn_status pn_first_order_need_smooth(const pn_first_order *self, pn_err *err);
 /** Lines about G, L, mu and r; the warning about a claimed mu; records n. */
 void pn_first_order_explain(const pn_first_order *self, pn_plan *plan);
 /** A line for the usual norm of rows, in plans whose time is longer by it. */

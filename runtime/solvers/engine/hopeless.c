@@ -103,11 +103,11 @@ static pn_status begins_as_constant(const pn_plan *plan, const pn_arg *given, bo
     const pn_regulariser *reg = pn_objective_regulariser(plan->objective);
     size_t dim = pn_objective_dim(plan->objective);
     double *start = NULL, *pull = NULL;
-    pn_status status = pn_plan_start(&start, plan->owner, plan->objective, given, err);
+    pn_status status = pn_plan_start(&start, plan->objective, given, err);
 
     *out = status == PN_OK && is_zero(dim, start);
     if (*out && reg) {
-        status = pn_made(pull = pn_calloc(dim, sizeof *pull), err, "%s: out of memory", plan->owner);
+        status = pn_made(pull = pn_calloc(dim, sizeof *pull), err, "out of memory");
         if (status == PN_OK)
             status = reg->ops->evaluate(reg, dim, start, NULL, pull, err);
         *out = status == PN_OK && is_zero(dim, pull);

@@ -57,8 +57,8 @@ static void put_guarantee(sink *out, const pn_plan *plan)
                        isnan(plan->epsilon) ? "rho" : "epsilon");
     else if (request->kind == PN_NONPRIVATE)
         (void)snprintf(text, sizeof text, "none: privacy=false, %s",
-                       plan->draws ? "and what is drawn guarantees nothing" : "the exact data is used");
-    else if (plan->worthless)
+                       plan->draws ? "and the noise that is drawn guarantees nothing" : "the exact data is used");
+    else if (plan->simulation_only)
         (void)snprintf(text, sizeof text, "none: for simulated runs only, see the warning");
     else if (request->kind == PN_RHO)
         (void)snprintf(text, sizeof text, "rho = %.6g zCDP, neighbours %s", plan->rho,

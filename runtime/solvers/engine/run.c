@@ -89,9 +89,9 @@ static pn_status open_rng(pn_walk *walk, pn_rng *given, pn_err *err)
     walk->rng = given;
     if (given && shares && !pn_rng_simulated(given) && !pn_rng_is_shared(given))
         return pn_fail(err, PN_EPRIVACY,
-                       "solve.%s: %zu ranks share the work, and each would draw noise of its own from a secure rng; "
+                       "%zu ranks share the work, and each would draw noise of its own from a secure rng; "
                        "leave rng out, or take ranks:rng(), which is the same stream for all",
-                       walk->plan->solver->name, pn_ranks_size(ranks));
+                       pn_ranks_size(ranks));
     if (given)
         return PN_OK;
     status = shares ? pn_rng_shared(&walk->own_rng, ranks, err) : pn_rng_secure(&walk->own_rng, err);
@@ -106,9 +106,7 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
     if (plan->request.kind == PN_NONPRIVATE && !plan->draws && !plan->samples)
         return PN_OK;
     if (plan->request.kind == PN_EPSILON_DELTA && isinf(plan->epsilon))
-        return pn_fail(err, PN_EPRIVACY,
-                       "solve.%s: no epsilon is certified for this plan's noise; use calibration=\"tight\"",
-                       plan->solver->name);
+        return pn_fail(err, PN_EPRIVACY, "no epsilon is certified for this plan's noise; use calibration=\"tight\"");
     PN_TRY(open_rng(walk, options->rng, err));
     if (plan->request.kind == PN_NONPRIVATE)
         return PN_OK;
@@ -120,9 +118,8 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
     }
     if (walk->simulated && !pn_ledger_budget(walk->ledger)->teaching)
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: seeded noise gives no privacy, so a real ledger refuses it; open the ledger with "
-                       "teaching=true, or leave rng out",
-                       plan->solver->name);
+                       "seeded noise gives no privacy, so a real ledger refuses it; open the ledger with "
+                       "teaching=true, or leave rng out");
     return reserve(walk->ledger, plan, err);
 }
 
@@ -133,15 +130,14 @@ pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *
     pn_walk *walk;
     pn_status status;
 
-    PN_TRY(pn_new_zeroed(&walk, 1, err, "%s: out of memory", plan->solver->name));
+    PN_TRY(pn_new_zeroed(&walk, 1, err, "%s: out of memory", plan->owner));
     options = options ? options : &no_options;
     walk->plan = plan;
     walk->stride = 1 + (plan->iterations - 1) / PN_TRACE_ROWS;
     walk->task = options->task;
     walk->theta = pn_calloc(pn_objective_dim(plan->objective), sizeof(double));
-    if (!walk->theta)
-        status = pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
-    else
+    status = pn_made(walk->theta, err, "out of memory");
+    if (status == PN_OK)
         status = open_privacy(walk, options, err);
     if (status == PN_OK)
         status = pn_oracle_open(&walk->ask, plan, walk->ledger, walk->rng, options->task, err);
@@ -153,7 +149,7 @@ pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *
     }
     if (status != PN_OK) {
         pn_walk_free(walk);
-        return status;
+        return pn_fail_by(err, status, plan->owner);
     }
     *out = walk;
     return PN_OK;
@@ -168,7 +164,7 @@ static pn_status reserve_row(pn_walk *walk, pn_err *err)
         return PN_OK;
     capacity = walk->capacity ? 2 * walk->capacity : 64;
     grown = pn_resize(walk->trace, capacity, sizeof *grown);
-    PN_TRY(pn_made(grown, err, "%s: out of memory for the trace", walk->plan->solver->name));
+    PN_TRY(pn_made(grown, err, "out of memory for the trace"));
     walk->trace = grown;
     walk->capacity = capacity;
     return PN_OK;
@@ -212,14 +208,13 @@ static pn_status make_step(pn_walk *walk, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
-pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err)
+static pn_status step_walk(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err)
 {
     double begin = clock_seconds();
     pn_status status;
 
     if (walk->stepping)
-        return pn_fail(err, PN_EINVAL, "%s: a walk cannot be stepped from inside of its own step",
-                       walk->plan->solver->name);
+        return pn_fail(err, PN_EINVAL, "a walk cannot be stepped from inside of its own step");
     *done = walk->state->finished || walk->state->step >= walk->plan->iterations;
     if (*done)
         return PN_OK;
@@ -244,6 +239,13 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
     return PN_OK;
 }
 
+pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err)
+{
+    pn_status status = step_walk(walk, row, done, err);
+
+    return status == PN_OK ? PN_OK : pn_fail_by(err, status, walk->plan->owner);
+}
+
 const double *pn_walk_theta(pn_walk *walk)
 {
     pn_state_answer(walk->state, walk->theta);
@@ -252,7 +254,7 @@ const double *pn_walk_theta(pn_walk *walk)
 
 static double request_epsilon(const pn_plan *plan)
 {
-    return plan->request.kind == PN_RHO ? NAN : plan->worthless ? INFINITY : plan->epsilon;
+    return plan->request.kind == PN_RHO ? NAN : plan->simulation_only ? INFINITY : plan->epsilon;
 }
 
 /* The price of what has been charged, in the plan's own measure. */
@@ -270,10 +272,10 @@ static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
     PN_TRY(pn_oracle_charged(walk->ask, &event, &count, err));
     out->any = event != NULL;
     out->epsilon = NAN;
-    out->rho = !event ? 0.0 : plan->worthless ? INFINITY : (double)count * event->ops->zcdp(event);
+    out->rho = !event ? 0.0 : plan->simulation_only ? INFINITY : (double)count * event->ops->zcdp(event);
     if (plan->request.kind != PN_RHO)
-        out->epsilon = !event            ? 0.0
-                       : plan->worthless ? INFINITY
+        out->epsilon = !event                  ? 0.0
+                       : plan->simulation_only ? INFINITY
                        : event == plan->event && count == pn_plan_charges(plan)
                            ? plan->epsilon
                            : pn_event_epsilon(event, count, plan->delta, NULL);
@@ -320,7 +322,7 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
     fit->rho = fit->charged_rho = charged.rho;
     fit->epsilon = fit->charged_epsilon = charged.epsilon;
     if (charged.any && !ended_as_planned(walk)) {
-        fit->rho = plan->worthless ? INFINITY : plan->rho;
+        fit->rho = plan->simulation_only ? INFINITY : plan->rho;
         fit->epsilon = request_epsilon(plan);
     }
     return PN_OK;
@@ -369,10 +371,9 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
         fit->theta = pn_alloc(p, sizeof(double));
         fit->trace = pn_alloc(walk->rows, sizeof *fit->trace);
     }
-    if (!fit || !fit->theta || !fit->trace) {
-        pn_fit_free(fit);
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for the result", walk->plan->solver->name);
-    }
+    status = pn_made(fit && fit->theta && fit->trace, err, "out of memory for the result");
+    if (status != PN_OK)
+        goto failed;
     pn_state_answer(walk->state, fit->theta);
     if (walk->rows)
         memcpy(fit->trace, walk->trace, walk->rows * sizeof *fit->trace);
@@ -390,12 +391,14 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
         status = keep_curvature(walk, fit, err);
     if (status == PN_OK)
         status = state_privacy(walk, fit, err);
-    if (status != PN_OK) {
-        pn_fit_free(fit);
-        return status;
-    }
+    if (status != PN_OK)
+        goto failed;
     *out = fit;
     return PN_OK;
+
+failed:
+    pn_fit_free(fit);
+    return pn_fail_by(err, status, walk->plan->owner);
 }
 
 #define PRICING_SHARE 20 /* telling what is spent takes at most one part in so many of the time */

@@ -31,12 +31,17 @@ const pn_param pn_solver_common[] = {
     PN_PARAM_END,
 };
 
+void pn_plan_called(pn_plan *plan, const char *owner)
+{
+    (void)snprintf(plan->owner, sizeof plan->owner, "%s%s", owner ? "" : "solve.", owner ? owner : plan->solver->name);
+}
+
 /* Whose it is, for what, proven until something says otherwise, and no bound yet. */
 static void begin_plan(pn_plan *plan, pn_objective *objective, const pn_request *request)
 {
     plan->solver = request->solver;
     plan->name = request->solver->name;
-    (void)snprintf(plan->owner, sizeof plan->owner, "solve.%s", plan->name);
+    pn_plan_called(plan, request->owner);
     plan->objective = objective;
     plan->request = *request;
     plan->proven = true;
@@ -48,21 +53,19 @@ pn_status pn_plan_need_bounded_set(const pn_plan *plan, pn_err *err)
     const pn_set *set = pn_objective_set(plan->objective);
 
     if (!set)
-        return pn_fail(err, PN_EINVAL, "%s: the objective has no constraint set; give set= to pn.objective",
-                       plan->owner);
+        return pn_fail(err, PN_EINVAL, "the objective has no constraint set; give set= to pn.objective");
     if (!pn_set_is_bounded(set))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: needs a bounded set, %s is not; intersect it with a ball",
-                       plan->owner, set->ops->name);
+        return pn_fail(err, PN_EUNSUPPORTED, "the set must be bounded, and %s is not; intersect it with a ball",
+                       set->ops->name);
     return PN_OK;
 }
 
-pn_status pn_plan_start(double **start, const char *owner, const pn_objective *objective, const pn_arg *given,
-                        pn_err *err)
+pn_status pn_plan_start(double **start, const pn_objective *objective, const pn_arg *given, pn_err *err)
 {
     const pn_set *set = pn_objective_set(objective);
     size_t p = pn_objective_dim(objective);
 
-    PN_TRY(pn_new_zeroed(start, p, err, "%s: out of memory for %zu coordinates", owner, p));
+    PN_TRY(pn_new_zeroed(start, p, err, "out of memory for %zu coordinates", p));
     if (given && given->given)
         memcpy(*start, given->vector.data, p * sizeof(double));
     else if (set)
@@ -109,21 +112,21 @@ void pn_plan_free(pn_plan *plan)
 
 /* ---- from options to a request ---- */
 
-static pn_status refuse_privacy_options(const char *owner, const pn_arg *common, pn_err *err)
+static pn_status refuse_privacy_options(const pn_arg *common, pn_err *err)
 {
     if (common[PN_OPT_EPSILON].given || common[PN_OPT_DELTA].given || common[PN_OPT_RHO].given)
-        return pn_fail(err, PN_EINVAL, "%s: privacy=false takes no epsilon, delta or rho; leave them out", owner);
+        return pn_fail(err, PN_EINVAL, "privacy=false takes no epsilon, delta or rho; leave them out");
     return PN_OK;
 }
 
 /* With a ledger and no parameters of its own, the run may use all that remains. */
-static pn_status request_remaining(const char *owner, pn_request *request, pn_err *err)
+static pn_status request_remaining(pn_request *request, pn_err *err)
 {
     const pn_budget *budget = pn_ledger_budget(request->ledger);
     double remaining = pn_ledger_remaining(request->ledger);
 
     if (!(remaining > 0.0))
-        return pn_fail(err, PN_EBUDGET, "%s: the ledger has nothing left", owner);
+        return pn_fail(err, PN_EBUDGET, "the ledger has nothing left");
     if (isfinite(budget->rho)) {
         request->kind = PN_RHO;
         request->rho = remaining;
@@ -135,21 +138,20 @@ static pn_status request_remaining(const char *owner, pn_request *request, pn_er
     return PN_OK;
 }
 
-static pn_status read_request(const char *owner, const pn_solver_ops *solver, const pn_arg *common, pn_request *request,
-                              pn_err *err)
+static pn_status read_request(const pn_solver_ops *solver, const pn_arg *common, pn_request *request, pn_err *err)
 {
     request->neighbours = (pn_neighbours)common[PN_OPT_NEIGHBOURS].count;
     request->epsilon = request->delta = request->rho = NAN;
     request->kind = PN_NONPRIVATE;
     if (!common[PN_OPT_PRIVACY].flag)
-        return refuse_privacy_options(owner, common, err);
+        return refuse_privacy_options(common, err);
     if (!solver->is_private)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: has no private form; give privacy=false", owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "the solver has no private form; give privacy=false");
     if (request->ledger && !common[PN_OPT_NEIGHBOURS].given)
         request->neighbours = pn_ledger_budget(request->ledger)->neighbours;
     if (common[PN_OPT_RHO].given) {
         if (common[PN_OPT_EPSILON].given || common[PN_OPT_DELTA].given)
-            return pn_fail(err, PN_EINVAL, "%s: give either rho, or epsilon and delta, not both", owner);
+            return pn_fail(err, PN_EINVAL, "give either rho, or epsilon and delta, not both");
         request->kind = PN_RHO;
         request->rho = common[PN_OPT_RHO].real;
         return PN_OK;
@@ -161,11 +163,11 @@ static pn_status read_request(const char *owner, const pn_solver_ops *solver, co
         return PN_OK;
     }
     if (common[PN_OPT_DELTA].given)
-        return pn_fail(err, PN_EINVAL, "%s: delta is given without epsilon; give epsilon as well", owner);
+        return pn_fail(err, PN_EINVAL, "delta is given without epsilon; give epsilon as well");
     if (request->ledger)
-        return request_remaining(owner, request, err);
+        return request_remaining(request, err);
     return pn_fail(err, PN_EINVAL,
-                   "%s: no privacy budget; give epsilon= and delta=, or rho=, or ledger=, or privacy=false", owner);
+                   "no privacy budget; give epsilon= and delta=, or rho=, or ledger=, or privacy=false");
 }
 
 static void warn_about_parameters(pn_plan *plan)
@@ -175,8 +177,8 @@ static void warn_about_parameters(pn_plan *plan)
     char weak[128];
 
     if (request->kind != PN_NONPRIVATE && pn_objective_data(plan->objective)->bounds.categories_found)
-        pn_plan_warn(plan, "the categories of columns of text were found in the records: which there are, and how many "
-                           "features, is not covered by the budget; declare them (pn.recipe, one_hot={...})");
+        pn_plan_warn(plan, "the categories of text columns were found in the records: the budget covers neither "
+                           "which there are nor how many; declare them (pn.recipe, one_hot={...})");
     if (request->kind != PN_EPSILON_DELTA)
         return;
     if (request->delta > 1.0 / (double)n)
@@ -232,7 +234,7 @@ static double start_tolerance(const pn_set *set)
     return 1e-12 * (isfinite(radius) ? radius : 1.0);
 }
 
-static pn_status check_start(const char *owner, const pn_arg *start, const pn_objective *objective, pn_err *err)
+static pn_status check_start(const pn_arg *start, const pn_objective *objective, pn_err *err)
 {
     const pn_set *set = pn_objective_set(objective);
     size_t dim = pn_objective_dim(objective);
@@ -241,34 +243,32 @@ static pn_status check_start(const char *owner, const pn_arg *start, const pn_ob
     if (!start->given)
         return PN_OK;
     if (start->vector.n != dim && pn_objective_loss(objective)->extra > 0)
-        return pn_fail(
-            err, PN_EDIM,
-            "%s: start has %zu entries, the model has %zu margins x %zu features + %zu further parameters = %zu", owner,
-            start->vector.n, pn_objective_loss(objective)->margins, pn_objective_data(objective)->p,
-            pn_objective_loss(objective)->extra, dim);
+        return pn_fail(err, PN_EDIM,
+                       "start has %zu entries, the model has %zu margins x %zu features + %zu further parameters = %zu",
+                       start->vector.n, pn_objective_loss(objective)->margins, pn_objective_data(objective)->p,
+                       pn_objective_loss(objective)->extra, dim);
     if (start->vector.n != dim && pn_objective_loss(objective)->margins > 1)
-        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the model has %zu classes x %zu features", owner,
-                       start->vector.n, pn_objective_loss(objective)->margins, pn_objective_data(objective)->p);
+        return pn_fail(err, PN_EDIM, "start has %zu entries, the model has %zu classes x %zu features", start->vector.n,
+                       pn_objective_loss(objective)->margins, pn_objective_data(objective)->p);
     if (start->vector.n != dim)
-        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the data has %zu features", owner, start->vector.n,
-                       dim);
+        return pn_fail(err, PN_EDIM, "start has %zu entries, the data has %zu features", start->vector.n, dim);
     PN_TRY(set ? set->ops->contains(set, start->vector.data, start_tolerance(set), &inside, err) : PN_OK);
     if (!inside)
-        return pn_fail(err, PN_EINVAL, "%s: start is not in the constraint set", owner);
+        return pn_fail(err, PN_EINVAL, "start is not in the constraint set");
     return PN_OK;
 }
 
-static pn_status check_private(const char *owner, const pn_solver_ops *solver, const pn_objective *objective,
-                               const pn_request *request, pn_err *err)
+static pn_status check_private(const pn_solver_ops *solver, const pn_objective *objective, const pn_request *request,
+                               pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(objective);
 
     if (request->kind == PN_NONPRIVATE)
         return PN_OK;
     if (!bounds->certified && !solver->clips_values && !solver->by_questions)
-        return pn_fail(err, PN_EPRIVACY, "%s: the sensitivity cannot be certified: %s", owner, bounds->missing);
+        return pn_fail(err, PN_EPRIVACY, "the sensitivity cannot be certified: %s", bounds->missing);
     if (request->ledger && pn_ledger_budget(request->ledger)->neighbours != request->neighbours)
-        return pn_fail(err, PN_EPRIVACY, "%s: neighbours is \"%s\", the ledger's is \"%s\"; they must agree", owner,
+        return pn_fail(err, PN_EPRIVACY, "neighbours is \"%s\", the ledger's is \"%s\"; they must agree",
                        pn_neighbours_names[request->neighbours],
                        pn_neighbours_names[pn_ledger_budget(request->ledger)->neighbours]);
     return PN_OK;
@@ -276,8 +276,8 @@ static pn_status check_private(const char *owner, const pn_solver_ops *solver, c
 
 /* Noise is drawn on lattices of 2^-900 to 2^900 and follows the sensitivity, in which n and the size of the set have a
  * part; and plans square it. */
-static pn_status check_drawable(const char *owner, const pn_solver_ops *solver, const pn_objective *objective,
-                                const pn_request *request, pn_err *err)
+static pn_status check_drawable(const pn_solver_ops *solver, const pn_objective *objective, const pn_request *request,
+                                pn_err *err)
 {
     double slope = pn_objective_bounds(objective)->lipschitz[PN_L2];
 
@@ -287,8 +287,7 @@ static pn_status check_drawable(const char *owner, const pn_solver_ops *solver, 
     if (slope >= 0x1p-400 && slope <= 0x1p400)
         return PN_OK;
     return pn_fail(err, PN_EUNSUPPORTED,
-                   "%s: a record's gradient is at most %g, and noise is drawn for 2^-400 to 2^400; scale the loss",
-                   owner, slope);
+                   "a record's gradient is at most %g, and noise is drawn for 2^-400 to 2^400; scale the loss", slope);
 }
 
 pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, pn_err *err)
@@ -315,7 +314,7 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
     pn_plan *plan;
     pn_status status;
 
-    PN_TRY(pn_made(plan = pn_calloc(1, solver->plan_size), err, "solve.%s: out of memory", solver->name));
+    PN_TRY(pn_made(plan = pn_calloc(1, solver->plan_size), err, "out of memory"));
     begin_plan(plan, objective, request);
     status = solver->fill(plan, common, own, err);
     if (status == PN_OK)
@@ -326,15 +325,15 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
 }
 
 /* What a plan that its solver has made costs, and what else forbids it or is worth a warning. */
-static pn_status judge(pn_plan *plan, const char *owner, pn_ledger *ledger, const pn_arg *start, pn_err *err)
+static pn_status judge(pn_plan *plan, pn_ledger *ledger, const pn_arg *start, pn_err *err)
 {
     const pn_request *request = &plan->request;
 
     plan->request.task = NULL;
     certify(plan);
     if (plan->proven && request->kind == PN_EPSILON_DELTA && !(plan->epsilon <= request->epsilon * (1.0 + 0x1p-40)))
-        return pn_fail(err, PN_EBUDGET, "%s: the plan would cost epsilon %g at delta %g, more than the %g asked for",
-                       owner, plan->epsilon, request->delta, request->epsilon);
+        return pn_fail(err, PN_EBUDGET, "the plan would cost epsilon %g at delta %g, more than the %g asked for",
+                       plan->epsilon, request->delta, request->epsilon);
     warn_about_parameters(plan);
     warn_about_bound(plan);
     pn_plan_estimate(plan);
@@ -342,33 +341,46 @@ static pn_status judge(pn_plan *plan, const char *owner, pn_ledger *ledger, cons
     return ledger && plan->event ? pn_plan_covered(plan, ledger, false, err) : PN_OK;
 }
 
-pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, pn_ledger *ledger,
-                     pn_arg *common, pn_arg *own, pn_task *task, pn_err *err)
+static pn_status make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const char *owner,
+                      pn_ledger *ledger, pn_arg *common, pn_arg *own, pn_task *task, pn_err *err)
 {
-    pn_request request = { .solver = solver, .ledger = ledger, .task = task };
+    pn_request request = { .solver = solver, .owner = owner, .ledger = ledger, .task = task };
     pn_plan *plan = NULL;
-    char owner[64];
     const char *why;
     pn_status status;
 
-    (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
     PN_TRY(solver->remote ? PN_OK : pn_dataset_need_share(pn_objective_data(objective), owner, err));
     PN_TRY(pn_args_check(owner, pn_solver_common, common, err));
     PN_TRY(pn_args_check(owner, solver->params, own, err));
-    PN_TRY(check_start(owner, &common[PN_OPT_START], objective, err));
-    PN_TRY(read_request(owner, solver, common, &request, err));
+    PN_TRY(check_start(&common[PN_OPT_START], objective, err));
+    PN_TRY(read_request(solver, common, &request, err));
     if (solver->pick)
         return solver->pick(out, objective, &request, common, own, err);
-    PN_TRY(check_private(owner, solver, objective, &request, err));
+    PN_TRY(check_private(solver, objective, &request, err));
     why = request.kind != PN_NONPRIVATE ? pn_without_records_why(solver, objective) : NULL;
     if (why)
         return pn_without_records_plan(out, solver, objective, &request, common, own, why, err);
-    PN_TRY(check_drawable(owner, solver, objective, &request, err));
+    PN_TRY(check_drawable(solver, objective, &request, err));
     PN_TRY(pn_plan_make(&plan, solver, objective, &request, common, own, err));
-    status = judge(plan, owner, ledger, &common[PN_OPT_START], err);
+    status = judge(plan, ledger, &common[PN_OPT_START], err);
     if (status == PN_OK)
         *out = plan;
     else
         pn_plan_free(plan);
     return status;
+}
+
+pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const char *owner,
+                     pn_ledger *ledger, pn_arg *common, pn_arg *own, pn_task *task, pn_err *err)
+{
+    char name[sizeof((pn_plan *)NULL)->owner];
+    pn_status status;
+
+    (void)snprintf(name, sizeof name, "%s%s", owner ? "" : "solve.", owner ? owner : solver->name);
+    status = make(out, solver, objective, name, ledger, common, own, task, err);
+    if (status != PN_OK)
+        return pn_fail_by(err, status, name);
+    (*out)->request.owner = NULL; /* name is this call's */
+    pn_plan_called(*out, NULL);
+    return PN_OK;
 }

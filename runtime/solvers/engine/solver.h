@@ -147,14 +147,18 @@ extern const pn_param pn_solver_common[];
 /**
  * Plan a run of one solver; pn_plan_from_args (solvers/catalogue/solvers.h) takes its name.  common[PN_OPT_COUNT] and
  * own[] as the tables say (pn_solver_common, and the solver's params), unchecked; written to as by pn_args_check.
+ *   owner   the function that was called, with which messages begin: "solve.sgd.plan"; NULL: "solve." and the name.
  *   ledger  budget to be charged, or NULL: then the plan's own (epsilon, delta) or rho is the budget.
  *   task    threads for what takes long, a width by Monte Carlo say, which it can stop; NULL: one thread.
  * Errors: PN_ECANCELLED; PN_EINVAL for options that contradict each other or make no sense; PN_EPRIVACY when the
  * objective's bounds are not certified; PN_EBUDGET when the ledger does not cover the plan; PN_EUNSUPPORTED for a set,
  * loss or relation that the solver cannot use; what the solver's own plan returns.
  */
-pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, pn_ledger *ledger,
-                     pn_arg *common, pn_arg *own, pn_task *task, pn_err *err);
+pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const char *owner,
+                     pn_ledger *ledger, pn_arg *common, pn_arg *own, pn_task *task, pn_err *err);
+
+/** From now on messages about the plan and its runs begin with `owner`; NULL: with "solve." and the solver's name. */
+void pn_plan_called(pn_plan *plan, const char *owner);
 
 /** The solver's own plan, by its `fill`.  Errors: its; PN_ENOMEM. */
 pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
@@ -162,8 +166,7 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
 
 /** For plans: *start[p], owned: the point that is given, else (NULL, too) the centre of the set, else 0.
  *  Errors: PN_ENOMEM. */
-pn_status pn_plan_start(double **start, const char *owner, const pn_objective *objective, const pn_arg *given,
-                        pn_err *err);
+pn_status pn_plan_start(double **start, const pn_objective *objective, const pn_arg *given, pn_err *err);
 
 /** For plans.  Errors: PN_EINVAL without a set; PN_EUNSUPPORTED for one that is not bounded. */
 pn_status pn_plan_need_bounded_set(const pn_plan *plan, pn_err *err);

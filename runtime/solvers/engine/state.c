@@ -56,8 +56,7 @@ static pn_status fill(pn_state *state, pn_oracle *ask, pn_err *err)
     pn_room room = { NULL, 0 };
 
     take_rooms(state, &room);
-    PN_TRY(pn_new_zeroed(&state->block, room.used, err, "solve.%s: out of memory for %zu numbers", solver->name,
-                         room.used));
+    PN_TRY(pn_new_zeroed(&state->block, room.used, err, "out of memory for %zu numbers", room.used));
     room = (pn_room){ state->block, 0 };
     take_rooms(state, &room);
     if (state->theta && start)
@@ -71,7 +70,7 @@ pn_status pn_state_new(pn_state **out, const pn_plan *plan, pn_oracle *ask, pn_e
     pn_state *state;
     pn_status status;
 
-    PN_TRY(pn_made(state = pn_calloc(1, solver->state), err, "solve.%s: out of memory", solver->name));
+    PN_TRY(pn_made(state = pn_calloc(1, solver->state), err, "out of memory"));
     state->plan = plan;
     state->dim = pn_objective_dim(plan->objective);
     status = fill(state, ask, err);

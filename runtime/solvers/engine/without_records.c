@@ -42,7 +42,7 @@ static pn_status zero_records(pn_dataset **out, const pn_dataset *like, double l
     double *labels;
     pn_status status;
 
-    PN_TRY(pn_new(&labels, like->n, err, "solve: out of memory"));
+    PN_TRY(pn_new(&labels, like->n, err, "out of memory"));
     for (size_t i = 0; i < like->n; i++)
         labels[i] = label;
     status = pn_csr_init(&none, like->n, like->p, 0, err);
@@ -81,7 +81,7 @@ static pn_status open_stand_in(pn_without_records **out, pn_objective *objective
     pn_loss *loss = NULL;
     pn_status status;
 
-    PN_TRY(pn_new_zeroed(&self, 1, err, "solve: out of memory"));
+    PN_TRY(pn_new_zeroed(&self, 1, err, "out of memory"));
     self->asked = *asked;
     self->asked.task = NULL;
     self->objective = objective;
@@ -112,7 +112,7 @@ static void explain(pn_plan *plan, const char *why)
     plan->bound = NAN;
     plan->predicted = plan->sigma = plan->gradients = 0.0;
     plan->proven = true;
-    plan->worthless = plan->hopeless = false;
+    plan->simulation_only = plan->hopeless = false;
     pn_plan_add(plan, "records n", (double)pn_objective_data(plan->objective)->n, "public; none of them is read");
     pn_plan_add(plan, "sensitivity", 0.0, "%s", why);
     pn_plan_add_text(plan, "noise", "none", "nothing is released about the records, so nothing is charged");

@@ -116,26 +116,25 @@ static bool l2_norm(const pn_potential *potential)
 
 static pn_status check_geometry(const problem *at, pn_err *err)
 {
-    const char *owner = at->plan->base.owner;
     const pn_potential *potential = at->plan->space.potential;
     char name[160];
 
     pn_potential_describe(potential, name, sizeof name);
     if (at->kinked && !at->plan->euclidean)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the regulariser has kinks, and its proximal step is not known in the geometry of %s; leave "
+                       "the regulariser has kinks, and its proximal step is not known in the geometry of %s; leave "
                        "potential out, give potential=pn.potential.euclidean{}, or use a smooth regulariser",
-                       owner, name);
+                       name);
     if (at->plan->printed && !l2_norm(potential))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: ystep=\"printed\" is a projection in the norm of the potential, which is known for l2 and "
+                       "ystep=\"printed\" is a projection in the norm of the potential, which is known for l2 and "
                        "not for that of %s; ystep=\"triangle\" has no such step and a smaller bound",
-                       owner, name);
+                       name);
     if (!at->set && !at->plan->euclidean)
         return pn_fail(err, PN_EINVAL,
-                       "%s: the objective has no constraint set, on which %s needs its steps; give set= to "
+                       "the objective has no constraint set, on which %s needs its steps; give set= to "
                        "pn.objective, or leave potential out",
-                       owner, name);
+                       name);
     return PN_OK;
 }
 
@@ -210,8 +209,8 @@ static void explain_smoothness(problem *at)
             at->claimed, certified);
     if (isfinite(at->terms.B))
         pn_plan_add(plan, "distance B", at->terms.B, "%s; the divergence from the start to the minimum",
-                    at->geometry.rule == PN_RANGE_GUESSED ? "D2, a guess that steps rest on and no bound"
-                    : !at->known ? "(0.3 sqrt(p) G/L)^2 / 2, a guess that steps rest on and no bound"
+                    at->geometry.rule == PN_RANGE_GUESSED ? "D2, a guess, on which steps rest but no bound"
+                    : !at->known ? "(0.3 sqrt(p) G/L)^2 / 2, a guess, on which steps rest but no bound"
                     : at->start_given && at->plan->euclidean ? "diameter^2 / 2"
                                                              : "D2");
 }
@@ -283,7 +282,7 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
     plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
     PN_TRY(pn_schedule_read(&plan->scale, &plan->base, &amd_params[AMD_STEP], &own[AMD_STEP], err));
     if (!(at->bounds->loss.smooth && isfinite(at->claimed)))
-        PN_TRY(pn_first_order_need_smooth(&plan->first, plan->base.owner, err));
+        PN_TRY(pn_first_order_need_smooth(&plan->first, err));
     PN_TRY(pn_gradient_noise_batch(&plan->noise, &plan->base, common, &own[AMD_BATCH], err));
     at->is_private = plan->base.request.kind != PN_NONPRIVATE;
     at->terms = (amd_terms){

@@ -26,11 +26,8 @@ static void descent_destroy(pn_plan *plan)
 
 pn_status pn_descent_check(pn_descent *self, const pn_arg *tail, double usual, pn_err *err)
 {
-    const char *owner = self->base.owner;
-
     if (tail->given && self->output != PN_DESCENT_AVERAGE)
-        return pn_fail(err, PN_EINVAL, "%s: tail= is the weight of points in an average; give output=\"average\"",
-                       owner);
+        return pn_fail(err, PN_EINVAL, "tail= is the weight of points in an average; give output=\"average\"");
     self->tail = tail->given ? tail->real : self->subgradient ? 0.0 : usual;
     return PN_OK;
 }
@@ -39,8 +36,7 @@ pn_status pn_descent_need_smooth(const pn_descent *self, bool kinks, pn_err *err
 {
     if (!(self->momentum > 0.0 && kinks))
         return PN_OK;
-    return pn_fail(err, PN_EINVAL, "%s: momentum= needs a smooth loss; leave it out, or use smooth_hinge or huber",
-                   self->base.owner);
+    return pn_fail(err, PN_EINVAL, "momentum= needs a smooth loss; leave it out, or use smooth_hinge or huber");
 }
 
 void pn_descent_explain_momentum(pn_descent *self, const pn_arg *given)

@@ -42,8 +42,7 @@ static pn_status check(const pn_descent *plan, pn_err *err)
 
     if (!why)
         return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED, "%s: %s, so that the answer follows no law of its noise", plan->base.owner,
-                   why);
+    return pn_fail(err, PN_EUNSUPPORTED, "%s: %s, so that no law of the answer is known", plan->base.owner, why);
 }
 
 pn_status pn_descent_respond(const pn_plan *base, double loss, double regular, pn_response *out, pn_err *err)
@@ -65,7 +64,9 @@ pn_status pn_descent_respond(const pn_plan *base, double loss, double regular, p
     out->left = averages ? at.average : at.x;
     out->start = plan->problem.start;
     if (!isfinite(out->variance) || !isfinite(out->left))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: its steps are too long for a curvature of %g, so that it diverges",
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the steps are too long for a curvature of %g, so that the run "
+                       "diverges",
                        base->owner, loss + regular);
     return PN_OK;
 }

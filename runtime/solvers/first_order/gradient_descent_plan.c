@@ -9,8 +9,6 @@
 #include "solvers/engine/work.h"
 #include "solvers/first_order/gradient_descent.h"
 
-static const char owner[] = "solve.gradient_descent";
-
 const pn_param gd_params[] = {
     PN_STEP_PARAM("eta of every iteration, in place of 1/L or less"),
     { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_descent_outputs,
@@ -48,14 +46,13 @@ static pn_status check_smooth(const gd_problem *at, pn_err *err)
         if (!at->own[GD_STEP].given && !isfinite(at->distance + of->slope))
             return pn_fail(
                 err, PN_EINVAL,
-                "%s: no step size follows for a loss with kinks without a bounded set and bounded gradients; give "
-                "step=",
-                owner);
+                "no step size can be derived for a loss with kinks without a bounded set and bounded gradients; "
+                "give step=");
         return PN_OK;
     }
     if (at->bounds->loss.smooth && at->own[GD_STEP].given) /* rows that nothing bounds, say */
         return PN_OK;
-    return pn_first_order_need_smooth(&at->plan->problem, owner, err);
+    return pn_first_order_need_smooth(&at->plan->problem, err);
 }
 
 static pn_status choose_output(gd_problem *at, pn_err *err)
@@ -67,9 +64,8 @@ static pn_status choose_output(gd_problem *at, pn_err *err)
 
     if (wanted == PN_DESCENT_BEST)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: output=\"best\" would look at the data once more to compare the points, which needs a "
-                       "private selection; use last, average or random",
-                       owner);
+                       "output=\"best\" would compare the points on the data, which needs a private selection; use "
+                       "last, average or random");
     if (wanted != PN_DESCENT_AUTO)
         plan->output = (pn_descent_output)wanted;
     else if (!is_private || of->rule == GD_RULE_LINEAR)
@@ -242,7 +238,7 @@ static pn_status choose_steps(gd_problem *at, pn_err *err)
     plan->momentum = momentum_for(at, (double)plan->base.iterations, plan->step.eta);
     PN_TRY(pn_descent_need_smooth(plan, at->of.rule == GD_RULE_KINKS, err));
     if (!(plan->step.eta > 0.0) || !isfinite(plan->step.eta))
-        return pn_fail(err, PN_EINVAL, "%s: no step size follows for a loss without curvature; give step=", owner);
+        return pn_fail(err, PN_EINVAL, "no step size can be derived for a loss without curvature; give step=");
     return choose_output(at, err);
 }
 
@@ -432,7 +428,7 @@ pn_status gd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
                                     .own = own };
     const pn_arg *pl = &at->own[GD_PL];
 
-    PN_TRY(pn_first_order_read(&plan->problem, owner, at->objective, &at->common[PN_OPT_START], &at->own[GD_PROX],
+    PN_TRY(pn_first_order_read(&plan->problem, base->owner, at->objective, &at->common[PN_OPT_START], &at->own[GD_PROX],
                                &at->own[GD_STRONG_CONVEXITY], err));
     PN_TRY(gd_read_noise(at, err));
     PN_TRY(gd_read_constants(at, err));

@@ -48,7 +48,7 @@ static pn_status regular_slope(const gd_problem *at, double *slope, pn_err *err)
         *slope = at->bounds->reg.gradient * sqrt((double)of->p);
         return PN_OK;
     }
-    PN_TRY(pn_new_zeroed(&gradient, of->p, err, "solve.gradient_descent: out of memory"));
+    PN_TRY(pn_new_zeroed(&gradient, of->p, err, "out of memory"));
     status = reg->ops->evaluate(reg, of->p, of->start, NULL, gradient, err);
     *slope = status == PN_OK ? length(of->p, gradient) : 0.0;
     pn_free(gradient);

@@ -203,18 +203,16 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
 
 static pn_status read_preset(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    const char *owner = at->plan->base.owner, *calibration = common[PN_OPT_CALIBRATION].text;
+    const char *calibration = common[PN_OPT_CALIBRATION].text;
     bool convex = own[MD_STRONGLY_CONVEX].given, paper = calibration && strcmp(calibration, "paper") == 0;
 
     at->theory = own[MD_PRESET].given ? own[MD_PRESET].count == THEORY : convex || paper;
     if (convex && !at->theory)
-        return pn_fail(err, PN_EINVAL,
-                       "%s: strongly_convex sets the steps of the theory; leave preset=\"practical\" out", owner);
+        return pn_fail(err, PN_EINVAL, "strongly_convex sets the steps of the theory; leave preset=\"practical\" out");
     if (own[MD_TIME].given && (at->theory || own[MD_STEP].given))
-        return pn_fail(err, PN_EINVAL, "%s: time= multiplies the time that preset=\"practical\" chooses; leave it out",
-                       owner);
+        return pn_fail(err, PN_EINVAL, "time= multiplies the time that preset=\"practical\" chooses; leave it out");
     if (own[MD_RANGE].given && !own[MD_POTENTIAL].given)
-        return pn_fail(err, PN_EINVAL, "%s: range= is that of potential=; give both, or neither", owner);
+        return pn_fail(err, PN_EINVAL, "range= belongs to potential=; give both, or neither");
     at->plan->space.lazy = own[MD_FORM].given ? own[MD_FORM].count == LAZY : !at->theory;
     return PN_OK;
 }
@@ -271,7 +269,7 @@ static pn_status check_step(const problem *at, pn_err *err)
 {
     if (isfinite(at->plan->step.eta) && at->plan->step.eta > 0.0)
         return PN_OK;
-    return pn_fail(err, PN_EINVAL, "solve.mirror_descent: no step size follows from what is known (%s); give step=",
+    return pn_fail(err, PN_EINVAL, "no step size can be derived (%s); give step=",
                    isfinite(at->L)
                        ? "the range of the potential over the set is not bounded"
                        : "the gradients are not bounded: give clip= to pn.objective, or " PN_HOW_TO_BOUND_ROWS);
@@ -302,7 +300,7 @@ static pn_status choose_theory_step(problem *at, const pn_arg *own, pn_err *err)
 
     at->M = at->L * at->geometry.R + at->geometry.regular + at->noise * sqrt(at->geometry.G2R2);
     if (step->given && convex->given)
-        return pn_fail(err, PN_EINVAL, "solve.mirror_descent: strongly_convex sets the steps; leave step out");
+        return pn_fail(err, PN_EINVAL, "strongly_convex sets the steps; leave step out");
     if (convex->given) {
         plan->step = (pn_schedule){ .law = PN_STEP_HARMONIC, .eta = convex->real };
         at->bound = 2.0 * at->M * at->M / (plan->space.potential->strong_convexity * convex->real * (T + 1.0));
@@ -417,8 +415,7 @@ static void explain_practical_bound(problem *at, const char *none, const pn_arg 
                          factor);
     if (plan->predicted > 0.0) {
         plan->predicted = fmin(plan->predicted, at->along.gap);
-        pn_plan_add(plan, "predicted", plan->predicted,
-                    "a quarter of D2/t + t s^2 K/2: what is usual, and proves nothing");
+        pn_plan_add(plan, "predicted", plan->predicted, "a quarter of D2/t + t s^2 K/2: the usual size, not a bound");
     }
     if (U > at->along.gap)
         pn_plan_warn(plan,

@@ -68,8 +68,8 @@ static pn_status measure(pn_mirror_geometry *of, const pn_mirror_wish *wish, pn_
     PN_TRY(measure_ball(of, wish->plan, wish->widths, err));
     PN_TRY(measure_noise(of, set, err));
     if (set && pn_set_is_bounded(set))
-        PN_TRY(pn_mirror_range(&of->D2, &of->rule, of->potential, set, wish->potential->given ? wish->range : 0.0,
-                               wish->plan->owner, err));
+        PN_TRY(
+            pn_mirror_range(&of->D2, &of->rule, of->potential, set, wish->potential->given ? wish->range : 0.0, err));
     of->D2 /= of->potential->strong_convexity;
     return PN_OK;
 }
@@ -106,8 +106,7 @@ static pn_status use_given(pn_mirror_geometry *of, const pn_mirror_wish *wish, p
 
     of->potential = pn_potential_keep(given);
     if (expected != 0 && expected != p)
-        return pn_fail(err, PN_EDIM, "%s: the potential has %zu coordinates, the set has %zu", plan->owner, expected,
-                       p);
+        return pn_fail(err, PN_EDIM, "the potential has %zu coordinates, the set has %zu", expected, p);
     return measure(of, wish, err);
 }
 
@@ -118,7 +117,7 @@ static pn_status use_euclidean(pn_mirror_geometry *of, const pn_mirror_wish *wis
     double *center;
     pn_status status;
 
-    PN_TRY(pn_plan_start(&center, plan->owner, plan->objective, NULL, err));
+    PN_TRY(pn_plan_start(&center, plan->objective, NULL, err));
     args[0].vector.data = center;
     status = pn_potential_from_args(&of->potential, "euclidean", args, err);
     pn_free(center);
@@ -183,12 +182,11 @@ pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, pn_mirror_space *spa
 
 /* ---- where steps begin ---- */
 
-static pn_status first_point(const pn_mirror_space *self, const char *owner, const pn_arg *start, pn_err *err)
+static pn_status first_point(const pn_mirror_space *self, const pn_arg *start, pn_err *err)
 {
     const pn_potential *potential = self->potential;
     double *out = self->start;
     size_t dim = self->dim;
-    char context[64];
     pn_status status;
 
     if (!start->given && self->set)
@@ -199,15 +197,12 @@ static pn_status first_point(const pn_mirror_space *self, const char *owner, con
     }
     if (potential->theta_dim)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: weights on vertices start equal, and what a sum or an image is made of where the potential "
-                       "is least; leave start out, or give potential=pn.potential.euclidean{}",
-                       owner);
+                       "a potential of weights on vertices, of a sum or of an image starts where it is least; leave "
+                       "start out, or give potential=pn.potential.euclidean{}");
     /* Steps start from the gradient there: has the potential one? */
     status = pn_potential_gradient(potential, start->vector.data, dim, out, err);
-    if (status != PN_OK) {
-        (void)snprintf(context, sizeof context, "%s: start", owner);
-        return pn_fail_in(err, status, context);
-    }
+    if (status != PN_OK)
+        return pn_fail_in(err, status, "start");
     memcpy(out, start->vector.data, dim * sizeof *out);
     return PN_OK;
 }
@@ -232,12 +227,12 @@ pn_status pn_mirror_space_open(pn_mirror_space *self, const pn_mirror_wish *wish
     self->set = pn_objective_set(objective);
     self->dim = self->potential->theta_dim ? self->potential->dim : pn_objective_dim(objective);
     self->lazy = self->lazy || self->potential->keeps_sums;
-    PN_TRY(pn_new(&self->start, self->dim, err, "%s: out of memory", wish->plan->owner));
+    PN_TRY(pn_new(&self->start, self->dim, err, "out of memory"));
     PN_TRY(find_iterations(self, err));
-    PN_TRY(first_point(self, wish->plan->owner, wish->start, err));
+    PN_TRY(first_point(self, wish->start, err));
     if (!self->lazy)
         return PN_OK;
-    PN_TRY(pn_new_zeroed(&self->sums, self->dim, err, "%s: out of memory", wish->plan->owner));
+    PN_TRY(pn_new_zeroed(&self->sums, self->dim, err, "out of memory"));
     return wish->start->given ? pn_potential_gradient(self->potential, self->start, self->dim, self->sums, err) : PN_OK;
 }
 

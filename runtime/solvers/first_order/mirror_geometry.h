@@ -68,7 +68,7 @@ bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
  * one; what potentials and sets return.
  */
 pn_status pn_mirror_range(double *range, pn_range_rule *rule, const pn_potential *potential, const pn_set *set,
-                          double declared, const char *owner, pn_err *err);
+                          double declared, pn_err *err);
 
 /** sqrt(2 D2 K): s times that is what noise costs, s the deviation of one release that takes the whole budget. */
 double pn_mirror_geometry_cost(const pn_mirror_geometry *of);

@@ -17,7 +17,6 @@
 typedef struct points {
     const pn_potential *potential;
     const pn_set *set;
-    const char *owner;
     double *g, *x;
     double least, most; /* Psi at its minimum over C, and the largest value found */
 } points;
@@ -43,8 +42,8 @@ static pn_status look(points *of, pn_err *err)
     PN_TRY(pn_potential_value(of->potential, of->x, of->set->dim, &value, err));
     if (!isfinite(value))
         return pn_fail(err, PN_EDOMAIN,
-                       "%s: the potential %s is not finite at a point of the set, whose first entry is %.10g",
-                       of->owner, of->potential->ops->name, of->x[0]);
+                       "the potential %s is not finite at a point of the set, whose first entry is %.10g",
+                       of->potential->ops->name, of->x[0]);
     of->most = fmax(of->most, value);
     return PN_OK;
 }
@@ -72,14 +71,13 @@ static pn_status look_around(points *of, pn_rng *rng, pn_err *err)
 }
 
 /* *reached: the largest value less the least, of the points that are looked at. */
-static pn_status look_at_points(const pn_potential *potential, const pn_set *set, const char *owner, double *reached,
-                                pn_err *err)
+static pn_status look_at_points(const pn_potential *potential, const pn_set *set, double *reached, pn_err *err)
 {
-    points of = { .potential = potential, .set = set, .owner = owner };
+    points of = { .potential = potential, .set = set };
     pn_rng *rng = NULL;
     pn_status status;
 
-    PN_TRY(pn_new(&of.g, 2 * set->dim, err, "%s: out of memory", owner));
+    PN_TRY(pn_new(&of.g, 2 * set->dim, err, "out of memory"));
     of.x = of.g + set->dim;
     status = pn_rng_seeded(&rng, SEED, err);
     if (status == PN_OK)
@@ -90,18 +88,17 @@ static pn_status look_at_points(const pn_potential *potential, const pn_set *set
     return status;
 }
 
-static pn_status check_declared(double declared, double reached, const char *owner, pn_err *err)
+static pn_status check_declared(double declared, double reached, pn_err *err)
 {
     if (reached <= declared * (1.0 + 1e-9))
         return PN_OK;
-    return pn_fail(
-        err, PN_EINVAL,
-        "%s: range = %.10g is too small: at a point of the set the potential is %.10g above its minimum there", owner,
-        declared, reached);
+    return pn_fail(err, PN_EINVAL,
+                   "range = %.10g is too small: at a point of the set the potential is %.10g above its minimum there",
+                   declared, reached);
 }
 
 pn_status pn_mirror_range(double *range, pn_range_rule *rule, const pn_potential *potential, const pn_set *set,
-                          double declared, const char *owner, pn_err *err)
+                          double declared, pn_err *err)
 {
     double reached;
     pn_status status;
@@ -117,9 +114,9 @@ pn_status pn_mirror_range(double *range, pn_range_rule *rule, const pn_potential
     *rule = declared > 0.0 ? PN_RANGE_DECLARED : PN_RANGE_GUESSED;
     if (potential->theta_dim)
         return PN_OK;
-    PN_TRY(look_at_points(potential, set, owner, &reached, err));
+    PN_TRY(look_at_points(potential, set, &reached, err));
     if (declared > 0.0)
-        return check_declared(declared, reached, owner, err);
+        return check_declared(declared, reached, err);
     *range = 2.0 * reached;
     return PN_OK;
 }

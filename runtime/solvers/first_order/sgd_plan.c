@@ -8,7 +8,6 @@
 #include "solvers/engine/work.h"
 #include "solvers/first_order/sgd.h"
 
-static const char owner[] = "solve.sgd";
 static const char *const schedules[] = { "constant", "sqrt", "inverse", NULL };
 static const char *const outputs[] = { "average", "last", NULL };
 static const char *const accountants[] = { "rdp", "pld", NULL };
@@ -51,20 +50,19 @@ static pn_status choose_sampling(problem *at, pn_err *err)
     plan->noise.scheme = given->given ? given->text : zero_out ? "poisson" : "fixed";
     if (at->is_private && zero_out && strcmp(plan->noise.scheme, "fixed") == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: sampling=\"fixed\" has a proof for neighbours=\"replace_one\" only; use \"poisson\" under "
-                       "\"zero_out\"",
-                       owner);
+                       "sampling=\"fixed\" has a proof for neighbours=\"replace_one\" only; use \"poisson\" under "
+                       "\"zero_out\"");
     if (batch->given && batch->count > (size_t)plan->problem.n)
-        return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the number of records n = %zu", owner,
-                       batch->count, (size_t)plan->problem.n);
+        return pn_fail(err, PN_EINVAL, "batch = %zu is larger than the number of records n = %zu", batch->count,
+                       (size_t)plan->problem.n);
     if (at->own[SGD_EPOCHS].given && at->common[PN_OPT_ITERATIONS].given)
-        return pn_fail(err, PN_EINVAL, "%s: give either epochs or iterations, not both", owner);
+        return pn_fail(err, PN_EINVAL, "give either epochs or iterations, not both");
     if (at->paper && batch->given && batch->count != 1)
         return pn_fail(err, PN_EINVAL,
-                       "%s: calibration=\"paper\" is about steps on single records; batch must be 1, got %zu", owner,
+                       "calibration=\"paper\" is about steps on single records; batch must be 1, got %zu",
                        batch->count);
     if (at->paper && strcmp(plan->noise.scheme, "fixed") != 0)
-        return pn_fail(err, PN_EINVAL, "%s: calibration=\"paper\" draws single records; leave sampling out", owner);
+        return pn_fail(err, PN_EINVAL, "calibration=\"paper\" draws single records; leave sampling out");
     return PN_OK;
 }
 
@@ -75,11 +73,13 @@ static pn_status choose_steps(problem *at, pn_err *err)
     double n = plan->problem.n, T, batch;
 
     if (at->paper && !given && n * n > ARTICLE_MOST)
-        return pn_fail(err, PN_EINVAL, "%s: the article takes T = n^2 = %.3g steps; give iterations= or epochs=", owner,
+        return pn_fail(err, PN_EINVAL,
+                       "the article takes T = n^2 = %.3g steps, which is too many; give iterations= "
+                       "or epochs=",
                        n * n);
     sgd_choose_shape(at, &T, &batch);
     if (!(T <= MOST_STEPS))
-        return pn_fail(err, PN_EINVAL, "%s: %g steps are too many; use fewer epochs or a larger batch", owner, T);
+        return pn_fail(err, PN_EINVAL, "%g steps are too many; use fewer epochs or a larger batch", T);
     plan->noise.records = batch;
     plan->base.iterations = T > 1.0 ? (size_t)T : 1;
     return PN_OK;
@@ -107,10 +107,9 @@ static pn_status check_request(const problem *at, pn_err *err)
 
     PN_TRY(pn_gradient_noise_check(plan, at->common, err));
     if (by_loss_distribution(at) && plan->request.kind != PN_EPSILON_DELTA)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: accountant=\"pld\" prices epsilon at delta; give both, or leave it out", plan->owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "accountant=\"pld\" prices epsilon at delta; give both, or leave it out");
     if (by_loss_distribution(at) && at->paper)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: accountant=\"pld\" goes with calibration=\"tight\"", plan->owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "accountant=\"pld\" goes with calibration=\"tight\"");
     return PN_OK;
 }
 
@@ -259,8 +258,7 @@ static pn_status choose_schedule(problem *at, pn_err *err)
     bool inverse = plan->problem.strong_convexity > 0.0;
 
     if (given->given && pn_arg_lists(&at->own[SGD_STEP]))
-        return pn_fail(err, PN_EINVAL, "%s: step gives each step its size; leave schedule out, got \"%s\"", owner,
-                       given->text);
+        return pn_fail(err, PN_EINVAL, "step gives each step its size; leave schedule out, got \"%s\"", given->text);
     plan->step.law = given->given                                     ? (pn_step_law)given->count
                      : at->paper && !pn_arg_lists(&at->own[SGD_STEP]) ? inverse ? PN_STEP_INVERSE : PN_STEP_SQRT
                                                                       : PN_STEP_CONSTANT;
@@ -269,14 +267,11 @@ static pn_status choose_schedule(problem *at, pn_err *err)
     plan->subgradient = !isfinite(plan->problem.smoothness);
     PN_TRY(pn_descent_check(plan, &at->own[SGD_TAIL], plan->step.law == PN_STEP_CONSTANT ? PN_DESCENT_TAIL : 0.0, err));
     if (plan->step.law == PN_STEP_INVERSE && !inverse && !at->own[SGD_STEP].given)
-        return pn_fail(err, PN_EINVAL,
-                       "%s: schedule=\"inverse\" steps by 1/(mu t); give strong_convexity= or step=", owner);
+        return pn_fail(err, PN_EINVAL, "schedule=\"inverse\" steps by 1/(mu t); give strong_convexity= or step=");
     PN_TRY(pn_schedule_read(&plan->step, &plan->base, &sgd_params[SGD_STEP], &at->own[SGD_STEP], err));
     plan->step.eta = at->own[SGD_STEP].given ? pn_step_number(&plan->step, &at->own[SGD_STEP]) : default_step(at);
     if (!(plan->step.eta > 0.0) || !isfinite(plan->step.eta))
-        return pn_fail(
-            err, PN_EINVAL,
-            "%s: no step size follows from what is known (the gradients are not bounded); give step=", owner);
+        return pn_fail(err, PN_EINVAL, "no step size can be derived, since the gradients are not bounded; give step=");
     plan->momentum = default_momentum(at);
     return pn_descent_need_smooth(plan, plan->subgradient, err);
 }
@@ -434,9 +429,9 @@ pn_status sgd_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
                               .paper = is_private && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
 
     base->draws = !is_private;
-    PN_TRY(pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START],
+    PN_TRY(pn_first_order_read(&plan->problem, base->owner, plan->base.objective, &at->common[PN_OPT_START],
                                &at->own[SGD_PROX], &at->own[SGD_STRONG_CONVEXITY], err));
-    PN_TRY(pn_gradient_noise_read(&plan->noise, owner, plan->base.objective, &plan->base.request, err));
+    PN_TRY(pn_gradient_noise_read(&plan->noise, base->owner, plan->base.objective, &plan->base.request, err));
     PN_TRY(choose_sampling(at, err));
     PN_TRY(sgd_read_scale(at, err));
     PN_TRY(choose_steps(at, err));

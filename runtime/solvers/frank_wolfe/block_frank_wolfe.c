@@ -47,8 +47,7 @@ static pn_status bfw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
     const bfw_plan *plan = plan_of(self);
 
     (void)ask;
-    return pn_new(&self->drawn, plan->sampling->blocks, err, "solve.block_frank_wolfe: out of memory for %zu blocks",
-                  plan->sampling->blocks);
+    return pn_new(&self->drawn, plan->sampling->blocks, err, "out of memory for %zu blocks", plan->sampling->blocks);
 }
 
 static void bfw_end(pn_state *state)
@@ -124,7 +123,7 @@ static pn_status bfw_update(pn_state *state, pn_trace_row *row, pn_err *err)
 
     PN_TRY(find_vertices(self, &gap, err));
     if (isnan(gap))
-        return pn_objective_undefined(plan->base.objective, "solve.block_frank_wolfe", err);
+        return pn_objective_undefined(plan->base.objective, state->plan->owner, err);
     for (size_t k = 0; k < self->count; k++) {
         size_t i = self->drawn[k], first = blocks->first[i], count = blocks->first[i + 1] - first;
 

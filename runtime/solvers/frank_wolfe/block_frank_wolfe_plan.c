@@ -19,7 +19,6 @@
 
 #define MOST_STEPS 100000.0 /* unless more are asked for */
 
-static const char owner[] = "solve.block_frank_wolfe";
 static const char *const sampling_class[] = { "pn.block_sampling", NULL };
 static const char *const function_class[] = { "function", NULL };
 static const char *const steps[] = { "universal", "compensated", NULL };
@@ -68,8 +67,8 @@ static pn_status take_sampling(problem *at, pn_err *err)
     if (status != PN_OK)
         return status;
     if (at->plan->sampling->blocks != at->blocks->count)
-        return pn_fail(err, PN_EDIM, "%s: the sampling has %zu blocks, the set has %zu", owner,
-                       at->plan->sampling->blocks, at->blocks->count);
+        return pn_fail(err, PN_EDIM, "the sampling has %zu blocks, the set has %zu", at->plan->sampling->blocks,
+                       at->blocks->count);
     at->plan->base.samples = !at->plan->sampling->ops->groups || at->plan->sampling->least < 1.0;
     return PN_OK;
 }
@@ -83,8 +82,8 @@ static pn_status take_steps(problem *at, pn_err *err)
     if (plan->compensated && plan->sampling->ops != &pn_block_sampling_serial)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: step=\"compensated\" is for one block at a time, sampling=pn.sampling.serial{blocks=, p=}; got %s",
-            owner, plan->sampling->ops->name);
+            "step=\"compensated\" is for one block at a time, sampling=pn.sampling.serial{blocks=, p=}; got %s",
+            plan->sampling->ops->name);
     if (plan->compensated) {
         plan->late = fmax(0.0, ceil(2.0 / rate * (1.0 - 0x1p-48)) - 2.0 * d);
         rate = 1.0 / d;
@@ -104,11 +103,10 @@ static pn_status check_gradient(const problem *at, pn_err *err)
     if (oracle->given)
         at->plan->oracle = *(const pn_gradient_oracle *)oracle->object;
     else if (pn_objective_loss(at->objective)->margins == 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: a black box has no gradients; give oracle=, a function(theta)",
-                       owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "a black box has no gradients; give oracle=, a function(theta)");
     for (size_t i = 0; at->blocks->set && i < at->blocks->count; i++) {
         if (!at->blocks->set[i]->ops->support)
-            return pn_fail(err, PN_EUNSUPPORTED, "%s: block %zu, %s, has no support function", owner, i + 1,
+            return pn_fail(err, PN_EUNSUPPORTED, "block %zu, %s, has no support function", i + 1,
                            at->blocks->set[i]->ops->name);
     }
     return PN_OK;
@@ -136,7 +134,7 @@ static pn_status find_curvature(problem *at, pn_err *err)
         at->curvature = found.value;
         return status;
     }
-    PN_TRY(pn_new(&weights, at->blocks->count, err, "%s: out of memory for %zu blocks", owner, at->blocks->count));
+    PN_TRY(pn_new(&weights, at->blocks->count, err, "out of memory for %zu blocks", at->blocks->count));
     for (size_t i = 0; i < at->blocks->count; i++)
         weights[i] = 1.0 / (d * d * sampling->ops->inclusion(sampling, i));
     at->curvature = pn_objective_weighted_curvature(at->objective, at->blocks, weights, 1.0);
@@ -270,17 +268,14 @@ pn_status bfw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_er
                               .bounds = pn_objective_bounds(base->objective),
                               .common = common,
                               .own = own };
-    pn_status status;
 
     PN_TRY(fw_check_set(base, err));
-    status = pn_block_structure_new(&plan->structure, at->set, err);
-    if (status != PN_OK)
-        return pn_fail_in(err, status, owner);
+    PN_TRY(pn_block_structure_new(&plan->structure, at->set, err));
     at->blocks = pn_block_structure_blocks(plan->structure);
     PN_TRY(take_sampling(at, err));
     PN_TRY(take_steps(at, err));
     PN_TRY(check_gradient(at, err));
-    PN_TRY(pn_plan_start(&base->start, owner, at->objective, &at->common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, at->objective, &at->common[PN_OPT_START], err));
     PN_TRY(find_curvature(at, err));
     find_gap(at);
     find_error(at);

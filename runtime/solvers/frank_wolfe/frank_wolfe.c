@@ -126,7 +126,7 @@ static pn_status support_step(fw_state *self, pn_trace_row *row, pn_err *err)
         if (!plan_of(self)->noise.scheme) /* the vertex of a batch's gradient bounds nothing */
             row->gap = along + across;
         if (isnan(along + across)) /* only here: whether a private run ends must not depend on the data */
-            return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
+            return pn_objective_undefined(plan->objective, plan->owner, err);
     }
     fw_move(self->base.theta, set->dim, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
     return PN_OK;

@@ -89,7 +89,7 @@ static pn_status choose(design *out, const fw_problem *at, const pn_question *qu
     }
     if (!(out->options.scale > 0.0))
         return pn_fail(err, PN_EBUDGET,
-                       "solve.frank_wolfe: the budget is too small for %zu steps of %zu choices; use "
+                       "the budget is too small for %zu steps of %zu choices; use "
                        "fewer iterations",
                        out->steps, out->options.count);
     return PN_OK;
@@ -131,7 +131,7 @@ static void explain_noise(pn_plan *plan, const fw_problem *at, const design *mad
     pn_plan_add(plan, "steps T", (double)made->steps, "%s",
                 given                        ? "as given"
                 : made->steps < made->wanted ? "as many as about 4 s of work allow"
-                : !at->bounded               ? "the default, since no risk bound tells"
+                : !at->bounded               ? "the default, since there is no risk bound to minimise"
                                              : "minimises the risk bound");
     pn_plan_add_text(plan, "selection", "exponential",
                      "one scale for all choices of a step, which are charged together");
@@ -154,12 +154,11 @@ static pn_status check(const fw_problem *at, const pn_plan *plan, const pn_arg *
     PN_TRY(pn_request_need_n(at->request, plan->owner, err));
     if (own[FW_SELECTION].count > (size_t)PN_SELECT_EXPONENTIAL + 1)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: selection=\"%s\" is for a list of vertices; over %s leave it out, or say "
+                       "selection=\"%s\" is for a list of vertices; over %s leave it out, or say "
                        "\"exponential\"",
                        pn_selection_names[own[FW_SELECTION].count - 1], at->set->ops->name);
     if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: calibration=\"paper\" is for a list of vertices; over %s leave it out",
+        return pn_fail(err, PN_EUNSUPPORTED, "calibration=\"paper\" is for a list of vertices; over %s leave it out",
                        at->set->ops->name);
     return PN_OK;
 }

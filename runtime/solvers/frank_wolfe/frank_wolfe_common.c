@@ -111,8 +111,7 @@ pn_status fw_check_set(const pn_plan *plan, pn_err *err)
 
     PN_TRY(pn_plan_need_bounded_set(plan, err));
     if (!set->ops->support)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: needs a support function, which %s does not have", plan->owner,
-                       set->ops->name);
+        return pn_fail(err, PN_EUNSUPPORTED, "the set must have a support function, and %s has none", set->ops->name);
     return PN_OK;
 }
 
@@ -130,7 +129,7 @@ pn_status fw_read(fw_problem *at, pn_plan *base, const pn_arg *start, const pn_a
                         .seconds = pn_pass_seconds(base->objective),
                         .step = step };
     PN_TRY(fw_check_set(base, err));
-    return pn_plan_start(&base->start, base->owner, base->objective, start, err);
+    return pn_plan_start(&base->start, base->objective, start, err);
 }
 
 size_t fw_best_steps(double gamma, double a, size_t fallback)

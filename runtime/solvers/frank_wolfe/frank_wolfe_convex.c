@@ -92,9 +92,9 @@ static void warn_of_noise(pn_plan *plan, const fw_problem *at, const pn_gradient
 
     if (length > L)
         pn_plan_warn(plan,
-                     "the noise on a gradient is %.3g long, and no gradient more than %.3g: vertices follow the noise, "
-                     "and the answer may be little better than the start; more records, more budget%s or fewer columns "
-                     "would help",
+                     "the noise on a gradient has length %.3g, and no gradient is longer than %.3g: vertices follow "
+                     "the noise, and the answer may be little better than the start; more records, more budget%s or "
+                     "fewer columns would help",
                      length, L, instead);
 }
 
@@ -116,7 +116,7 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
                 : made.planned < made.wanted    ? "as many as about 4 s of work allow"
                 : made.wanted < made.best       ? FW_PRACTICAL_RULE
                 : at->bounded                   ? "(4 Gamma / (sigma G at T = 1))^(2/3), minimises the risk bound"
-                                                : "the default, since no risk bound tells");
+                                                : "the default, since there is no risk bound to minimise");
     status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err);
     if (status != PN_OK)
         return status;

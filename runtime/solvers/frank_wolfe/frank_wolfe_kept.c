@@ -30,8 +30,7 @@ pn_status fw_refuse_kept(const fw_problem *at, const pn_arg *own, pn_err *err)
 {
     if (own[FW_GRADIENT].count == 0 && !own[FW_KAPPA].given)
         return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED,
-                   "solve.frank_wolfe: %s is an option of private runs over an l1_ball; %s, leave it out",
+    return pn_fail(err, PN_EUNSUPPORTED, "%s is an option of private runs over an l1_ball; %s, leave it out",
                    own[FW_GRADIENT].count ? "gradient" : "kappa",
                    at->request->kind == PN_NONPRIVATE ? "without privacy" : "over other sets");
 }
@@ -59,12 +58,12 @@ pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *
     const char *missing;
 
     if (own[FW_KAPPA].given && asked != 1)
-        return pn_fail(err, PN_EINVAL, "solve.frank_wolfe: kappa is for gradient=\"linearised\"; leave it out");
+        return pn_fail(err, PN_EINVAL, "kappa is for gradient=\"linearised\"; leave it out");
     at->kappa = own[FW_KAPPA].real;
     missing = try_slopes(at, vertex, 1, asked);
     if (missing && asked)
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.frank_wolfe: gradient=\"%s\" needs %s; else leave gradient out",
-                       fw_gradients[asked], missing);
+        return pn_fail(err, PN_EUNSUPPORTED, "gradient=\"%s\" needs %s; else leave gradient out", fw_gradients[asked],
+                       missing);
     at->asked = asked != 0;
     if (missing || (vertex->dim <= FW_FEW && !asked)) {
         at->passes = true;
@@ -89,8 +88,7 @@ pn_status fw_keep(fw_plan *plan, const fw_problem *at, pn_question *vertex, size
         return PN_OK;
     missing = pn_question_vertex_path(&along, vertex, steps, at->slopes, at->kappa);
     if (missing && at->asked)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: gradient=\"%s\" needs %s; this plan has %zu steps with selection=\"%s\"",
+        return pn_fail(err, PN_EUNSUPPORTED, "gradient=\"%s\" needs %s; this plan has %zu steps with selection=\"%s\"",
                        at->slopes == PN_PATH_STALE ? "stale" : "linearised", missing, steps,
                        pn_selection_names[vertex->selection.law]);
     if (missing)

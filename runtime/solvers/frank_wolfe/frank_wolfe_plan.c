@@ -33,7 +33,7 @@ static pn_status check_problem(const pn_plan *plan, const fw_problem *at, pn_err
 {
     PN_TRY(pn_request_need_n(at->request, plan->owner, err));
     if (!isfinite(at->bounds->reg.gradient))
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.frank_wolfe: the gradient of the regulariser is not bounded: %s",
+        return pn_fail(err, PN_EUNSUPPORTED, "the gradient of the regulariser is not bounded: %s",
                        at->bounds->reg.missing);
     return PN_OK;
 }
@@ -200,7 +200,7 @@ static pn_status check_paper(const pn_plan *plan, const pn_arg *common, size_t s
     PN_TRY(pn_gradient_noise_check(plan, common, err));
     if (selection != 0 && selection != (size_t)PN_SELECT_LAPLACE + 1)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: calibration=\"paper\" is Laplace noise; leave selection out or \"laplace\"");
+                       "calibration=\"paper\" is Laplace noise; leave selection out or \"laplace\"");
     return PN_OK;
 }
 
@@ -283,7 +283,7 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
     bool practical = made->wanted < made->best;
     const char *rule = fixed_steps                  ? "as given"
                        : made->steps < made->wanted ? "as many as about 4 s of work allow"
-                       : !at->bounded               ? "the default, since no risk bound tells"
+                       : !at->bounded               ? "the default, since there is no risk bound to minimise"
                        : paper                      ? "(Gamma n epsilon / (L1 C1))^(2/3), the article's"
                        : practical                  ? FW_PRACTICAL_RULE
                        : is_pure(at)                ? "sqrt(Gamma epsilon / (Delta c(k))), minimises the risk bound"
@@ -333,8 +333,7 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
         PN_TRY(check_paper(&plan->base, common, selection, err));
     made = paper ? choose_paper(at, fixed) : choose_tight(at, selection, fixed);
     if (!(made.epsilon >= 0x1p-39))
-        return pn_fail(err, PN_EBUDGET,
-                       "solve.frank_wolfe: the budget is too small for %zu steps; use fewer iterations", made.steps);
+        return pn_fail(err, PN_EBUDGET, "the budget is too small for %zu steps; use fewer iterations", made.steps);
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
     made.wanted = at->bounded || given ? made.wanted : FW_DEFAULT_STEPS;
@@ -368,11 +367,10 @@ static pn_status measure_scores(fw_plan *plan, fw_problem *at, pn_err *err)
     at->delta_q = vertex->selection.sensitivity;
     at->seconds += PN_VERTEX_SECONDS * at->k;
     if (at->delta_q < 0x1p-900 || (at->delta_q > 0x1p900 && isfinite(at->delta_q)))
-        return pn_fail(
-            err, PN_EUNSUPPORTED,
-            "solve.frank_wolfe: one record moves scores by at most %g, and noise is drawn for 2^-900 to 2^900; scale "
-            "the set, or the loss",
-            at->delta_q);
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "one record moves scores by at most %g, and noise is drawn for 2^-900 to 2^900; scale "
+                       "the set, or the loss",
+                       at->delta_q);
     return PN_OK;
 }
 

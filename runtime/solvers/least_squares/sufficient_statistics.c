@@ -53,7 +53,7 @@ static pn_status descend(quadratic *of, double *theta, pn_err *err)
 {
     const pn_composite *public = &of->plan->public;
     double top, low, size = pn_lp_norm(PN_L2, of->p, of->linear), certificate;
-    pn_descent how = { .owner = "solve.sufficient_statistics", .label = "minimum", .gradient = slope, .self = of };
+    pn_descent how = { .owner = of->plan->base.owner, .label = "minimum", .gradient = slope, .self = of };
     bool reached = false;
 
     pn_packed_unpack(of->matrix, of->p, of->full);
@@ -144,13 +144,11 @@ static pn_status ss_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
 static pn_status ss_update(pn_state *state, pn_trace_row *row, pn_err *err)
 {
     ss_state *self = (ss_state *)state;
-    pn_status status;
 
     (void)row;
     if (!self->given)
         PN_TRY(pn_least_squares_new(&self->given, &plan_of(self)->like, self->answer, err));
-    status = minimise(plan_of(self), self->given, state->theta, err);
-    return status == PN_OK ? PN_OK : pn_fail_in(err, status, plan_of(self)->base.owner);
+    return minimise(plan_of(self), self->given, state->theta, err);
 }
 
 static void ss_end(pn_state *state)

@@ -16,8 +16,6 @@
 
 #define DIM_MOST 4096 /* an eigendecomposition of that order takes half a minute */
 
-static const char owner[] = "solve.sufficient_statistics";
-
 const pn_param ss_params[] = {
     { "label_bound", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "labels are clipped to [-label_bound, label_bound], a public number, unit of the labels; by default the range "
@@ -42,27 +40,25 @@ static pn_status check_problem(const pn_plan *plan, const pn_arg *common, pn_err
     const pn_bounds *bounds = pn_objective_bounds(objective);
 
     if (strcmp(loss->row->name, "squared") != 0)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: second moments say all about loss.squared, and too little about %s; use solve.auto", owner,
+        return pn_fail(err, PN_EUNSUPPORTED, "second moments determine loss.squared, and not %s; use solve.auto",
                        loss->name);
     if (pn_objective_clip(objective) > 0.0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the objective's clip= bounds gradients, and no gradient is asked for; leave it out", owner);
+                       "the objective's clip= bounds gradients, which this solver does not ask for; leave clip= out");
     if (pn_objective_regulariser(objective) && !bounds->reg.convex)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the regulariser is not known to be convex; use solve.gradient_descent", owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "the regulariser is not known to be convex; use solve.gradient_descent");
     if (pn_objective_dim(objective) > DIM_MOST)
-        return pn_fail(
-            err, PN_EDIM, "%s: %zu columns have %.3g moments; at most %d columns are taken, use solve.gradient_descent",
-            owner, pn_objective_dim(objective), 0.5 * pow((double)pn_objective_dim(objective), 2.0), DIM_MOST);
+        return pn_fail(err, PN_EDIM,
+                       "%zu columns have %.3g moments, and at most %d columns are taken; use solve.gradient_descent",
+                       pn_objective_dim(objective), 0.5 * pow((double)pn_objective_dim(objective), 2.0), DIM_MOST);
     if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: has no calibration=\"paper\"; leave calibration out", owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "the solver has no calibration=\"paper\"; leave calibration out");
     if (common[PN_OPT_ITERATIONS].given && common[PN_OPT_ITERATIONS].count != 1)
-        return pn_fail(err, PN_EINVAL, "%s: it makes one release; leave iterations out", owner);
+        return pn_fail(err, PN_EINVAL, "the solver makes one release; leave iterations out");
     if (common[PN_OPT_START].given)
-        return pn_fail(err, PN_EINVAL, "%s: it starts from nothing; leave start out", owner);
-    PN_TRY(pn_request_need_n(&plan->request, owner, err));
-    return pn_request_need_delta(&plan->request, owner, err);
+        return pn_fail(err, PN_EINVAL, "the solver has no first point; leave start out");
+    PN_TRY(pn_request_need_n(&plan->request, plan->owner, err));
+    return pn_request_need_delta(&plan->request, plan->owner, err);
 }
 
 /* ---- noise ---- */
@@ -76,7 +72,7 @@ static pn_status attach_noise(ss_plan *plan, pn_question *question, pn_err *err)
         return PN_OK;
     noise->sigma = pn_gradient_noise_tight(noise, request, 1);
     if (!(noise->sigma >= 0x1p-900 && noise->sigma <= 0x1p900))
-        return pn_fail(err, PN_EBUDGET, "%s: %s = %g is too small for one release; give %g or more", owner,
+        return pn_fail(err, PN_EBUDGET, "%s = %g is too small for one release; give %g or more",
                        request->kind == PN_RHO ? "rho" : "epsilon",
                        request->kind == PN_RHO ? request->rho : request->epsilon,
                        pn_gradient_noise_least(noise, request));
@@ -91,15 +87,12 @@ static pn_status ask(ss_plan *plan, const pn_arg *own, pn_question **out, pn_err
 {
     double bound = own[SS_LABEL_BOUND].real;
     pn_question *question;
-    pn_status status;
 
     PN_TRY(pn_plan_ask(&question, &plan->base, &pn_question_second_moments, err));
     if (own[SS_LABEL_BOUND].given)
         question->clip = (pn_interval){ -bound, bound };
     question->shape = (pn_moments_shape){ .tau = own[SS_TAU].real, .kappa = own[SS_KAPPA].real };
-    status = pn_question_certify(question, err);
-    if (status != PN_OK)
-        return pn_fail_in(err, status, owner);
+    PN_TRY(pn_question_certify(question, err));
     *out = question;
     plan->like = (pn_least_squares){ .p = pn_objective_dim(plan->base.objective),
                                      .n = pn_objective_data(plan->base.objective)->n,
@@ -191,7 +184,7 @@ pn_status ss_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     pn_question *question = NULL;
 
     PN_TRY(check_problem(base, common, err));
-    PN_TRY(pn_composite_open(&plan->public, owner, base->objective, NULL, err));
+    PN_TRY(pn_composite_open(&plan->public, base->owner, base->objective, NULL, err));
     base->iterations = 1;
     PN_TRY(ask(plan, own, &question, err));
     explain_scale(plan, question, base);

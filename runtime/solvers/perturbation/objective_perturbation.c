@@ -31,7 +31,7 @@ static pn_status minimise(op_state *self, pn_oracle *ask, pn_err *err)
 
     if (pn_ask_shows(ask) || status == PN_OK || pn_is_stop(status) || status == PN_ENOMEM)
         return status;
-    return pn_fail(err, status, "%s: the minimum was not found; nothing is released", plan->base.owner);
+    return pn_fail(err, status, "the minimum was not found; nothing is released");
 }
 
 /* A run that was interrupted and goes on keeps what it paid for: the same linear term. */
@@ -72,8 +72,9 @@ static pn_status op_respond(const pn_plan *base, double loss, double regular, pn
     double n = plan->problem.n, weight = plan->choice.weight / n, whole = loss + regular + weight;
 
     if (!(whole > 0.0))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: no curvature is left, so that any noise moves the minimum far",
-                       base->owner);
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "the objective has no curvature left, so that any noise moves the "
+                       "minimum far");
     out->variance = pow(noise->sigma / n / whole, 2.0) + noise->sigma_out * noise->sigma_out;
     out->left = weight / whole;
     out->start = plan->problem.start;

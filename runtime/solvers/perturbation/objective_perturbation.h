@@ -55,13 +55,13 @@ typedef struct op_plan {
 pn_status op_read(op_problem *at, const char *owner, pn_objective *objective, const pn_request *request,
                   const double *start, pn_err *err);
 /** PN_EPRIVACY, with the solver to use instead, for a set (NULL: none) that calls functions of a user's. */
-pn_status op_need_own_set(const char *owner, const pn_set *set, const char *instead, pn_err *err);
+pn_status op_need_own_set(const pn_set *set, const char *instead, pn_err *err);
 /** PN_EUNSUPPORTED for a set (NULL: none) without the projection and support function that certificates take. */
-pn_status op_need_certificate(const char *owner, const pn_set *set, pn_err *err);
+pn_status op_need_certificate(const pn_set *set, pn_err *err);
 /** PN_EUNSUPPORTED where nothing bounds the curvature of a record's loss. */
-pn_status op_need_curvature(const char *owner, double curvature, pn_err *err);
+pn_status op_need_curvature(double curvature, pn_err *err);
 /** PN_EPRIVACY where nothing bounds a record's gradient. */
-pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err);
+pn_status op_need_slope(double lipschitz, pn_err *err);
 /** Of private runs: the set must be one whose answers a certificate can rest on.
  *  Errors: PN_EPRIVACY, PN_EUNSUPPORTED. */
 pn_status op_check_set(const op_problem *at, pn_err *err);

@@ -82,9 +82,9 @@ static pn_status calibrate(const op_problem *at, const char *accountant, op_choi
     if (status == PN_EUNSUPPORTED && !by.failed)
         return pn_fail(
             err, PN_EBUDGET,
-            "%s: the budget is too small for lambda = %.4g: ln(1 + beta/Lam) = %.4g alone is of its size; give a "
+            "the budget is too small for lambda = %.4g: ln(1 + beta/Lam) = %.4g alone is of its size; give a "
             "larger lambda",
-            at->owner, made->weight / at->n, made->jacobian);
+            made->weight / at->n, made->jacobian);
     return status == PN_OK ? op_follow(at, 1.0 / x, made, err) : status;
 }
 
@@ -266,16 +266,13 @@ static pn_status choose_paper(const op_problem *at, const pn_arg *own, op_choice
     if (!own[OP_UNPROVEN].flag)
         return pn_fail(
             err, PN_EPRIVACY,
-            "%s: calibration=\"paper\" is not (epsilon, delta)-DP for replaced records (its noise is too small by half "
-            "and more); to run it all the same, at its real cost, give unproven=true",
-            at->owner);
+            "calibration=\"paper\" is not (epsilon, delta)-DP for replaced records (its noise is too small by half "
+            "and more); to run it all the same, at its real cost, give unproven=true");
     if (request->kind != PN_EPSILON_DELTA)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       at->owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "calibration=\"paper\" is stated for epsilon and delta; give both");
     op_begin(at, fmax(2.0 * at->beta / request->epsilon - at->regular, 0.0), made);
     if (!(made->strong > 0.0))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" adds no quadratic term for a linear loss",
-                       at->owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "calibration=\"paper\" adds no quadratic term for a linear loss");
     sigma = at->lipschitz * sqrt(-2.0 * log(request->delta)) / request->epsilon;
     return op_follow(at, at->sensitivity / sigma, made, err);
 }
@@ -295,8 +292,7 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
                       : "balances sigma^2 p/(2 Lam), (Lam/2) (4 L/beta)^2 and the answer's noise: by n, p, L, beta and "
                         "the budget";
     if (!(made->strong > 0.0))
-        return pn_fail(err, PN_EINVAL, "%s: lambda must be positive, since the regulariser is not strongly convex",
-                       at->owner);
+        return pn_fail(err, PN_EINVAL, "lambda must be positive, since the regulariser is not strongly convex");
     PN_TRY(own[OP_SPLIT].given ? PN_OK : choose_split(at, width, made, err));
     return calibrate(at, at->whole ? "pld" : "rdp", made, err);
 }
@@ -322,9 +318,9 @@ static void explain(op_plan *plan, const char *rule, double width, bool paper)
     if (paper)
         pn_plan_warn(base, "the article's (epsilon, delta) claim is false for replaced records; the cost above is what "
                            "is proven");
-    if (base->worthless)
-        pn_plan_warn(base, "approximate=false: exact up to rounding only, which has no guarantee; teaching ledgers and "
-                           "seeded noise only");
+    if (base->simulation_only)
+        pn_plan_warn(base, "approximate=false has no guarantee, since its answer is exact up to rounding only; it "
+                           "takes teaching ledgers and seeded noise");
 }
 
 static pn_status plan_private(op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
@@ -340,8 +336,7 @@ static pn_status plan_private(op_plan *plan, const pn_arg *common, const pn_arg 
     PN_TRY(measure_width(at, &own[OP_WIDTH], &width, err));
     if (exact && at->request->ledger && !pn_request_is_lesson(at->request))
         return pn_fail(err, PN_EPRIVACY,
-                       "%s: approximate=false is exact up to rounding only, which no real budget can pay for",
-                       at->owner);
+                       "approximate=false is exact up to rounding only, which no real budget can pay for");
     PN_TRY(choose(at, common, own, width, made, &rule, err));
     if (exact)
         made->noise.sigma_out = 0.0;
@@ -350,7 +345,7 @@ static pn_status plan_private(op_plan *plan, const pn_arg *common, const pn_arg 
         plan->base.accountant = "pld";
     }
     plan->base.proven = !paper && !exact;
-    plan->base.worthless = exact;
+    plan->base.simulation_only = exact;
     explain(plan, rule, width, paper);
     PN_TRY(pn_plan_ask(&minimum, &plan->base, &pn_question_minimum, err));
     minimum->dim = made->noise.dim;
@@ -368,7 +363,7 @@ static pn_status measure_slope(op_problem *at, pn_err *err)
     double *g;
     pn_status status;
 
-    PN_TRY(pn_new(&g, p, err, "%s: out of memory", at->owner));
+    PN_TRY(pn_new(&g, p, err, "out of memory"));
     status = pn_objective_losses(at->objective, NULL, at->start, NULL, g, NULL, err);
     if (status == PN_OK)
         at->lipschitz = fmax(pn_lp_norm(PN_L2, p, g) * (1.0 + 1e-9), 0x1p-500);
@@ -386,8 +381,7 @@ static pn_status plan_nonprivate(op_plan *plan, const pn_arg *own, pn_err *err)
         weight = at->n; /* the minimum must exist, and any will do */
     if (!(weight + at->regular > 0.0))
         return pn_fail(err, PN_EINVAL,
-                       "%s: without noise give lambda > 0, or a strongly convex regulariser: the minimum must exist",
-                       at->owner);
+                       "without noise give lambda > 0, or a strongly convex regulariser: the minimum must exist");
     op_begin(at, weight, &plan->choice);
     PN_TRY(isfinite(at->lipschitz) ? PN_OK : measure_slope(at, err));
     PN_TRY(op_tolerance(at, &plan->choice, err));
@@ -402,7 +396,7 @@ pn_status op_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     op_plan *plan = (op_plan *)base;
 
     base->iterations = 1;
-    PN_TRY(pn_plan_start(&base->start, base->owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, base->objective, &common[PN_OPT_START], err));
     PN_TRY(op_gather(plan, common, own, err));
     base->seconds = op_seconds(&plan->problem);
     PN_TRY(base->request.kind == PN_NONPRIVATE ? plan_nonprivate(plan, own, err)

@@ -21,64 +21,61 @@ static pn_status check_loss(const op_problem *at, pn_err *err)
 
     if (loss->margins != 1)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: needs a loss of one linear predictor <x, theta>, whose Hessian has rank one; %s %s",
-                       at->owner, loss->name, loss->margins ? "has one predictor for each class" : "is a black box");
+                       "the loss must have one linear predictor <x, theta>, so that its Hessian has rank one; %s %s",
+                       loss->name, loss->margins ? "has one predictor for each class" : "is a black box");
     if (!at->bounds->loss.convex)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: the loss %s is not known to be convex%s%s", at->owner, loss->name,
+        return pn_fail(err, PN_EUNSUPPORTED, "the loss %s is not known to be convex%s%s", loss->name,
                        at->bounds->loss.missing[0] ? ": " : "", at->bounds->loss.missing);
     if (!at->bounds->loss.smooth || !isfinite(at->bounds->loss.curvature.high))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the slope of the loss %s jumps, so that a record may move the minimum without moving the "
+                       "the slope of the loss %s jumps, so that a record may move the minimum without moving the "
                        "linear term; use a smooth loss, e.g. logistic or a smoothed hinge",
-                       at->owner, loss->name);
-    return op_need_curvature(at->owner, at->beta, err);
+                       loss->name);
+    return op_need_curvature(at->beta, err);
 }
 
-pn_status op_need_own_set(const char *owner, const pn_set *set, const char *instead, pn_err *err)
+pn_status op_need_own_set(const pn_set *set, const char *instead, pn_err *err)
 {
     if (!set || !set->ops->single_thread)
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY,
-                   "%s: the set %s calls functions of yours, which would see points that are not private yet; use %s, "
-                   "whose set sees what was released only, or a set of pn.set's own",
-                   owner, set->ops->name, instead);
+                   "the set %s calls functions of yours, which would see points that are not private yet; use %s, "
+                   "whose set sees only released points, or a set of pn.set's own",
+                   set->ops->name, instead);
 }
 
-pn_status op_need_certificate(const char *owner, const pn_set *set, pn_err *err)
+pn_status op_need_certificate(const pn_set *set, pn_err *err)
 {
     if (!set || (set->ops->project && set->ops->support))
         return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED,
-                   "%s: the set %s has no %s of its own, which the certificate of the minimum needs", owner,
+    return pn_fail(err, PN_EUNSUPPORTED, "the set %s has no %s of its own, which the certificate of the minimum needs",
                    set->ops->name, set->ops->project ? "support function" : "projection");
 }
 
-pn_status op_need_curvature(const char *owner, double curvature, pn_err *err)
+pn_status op_need_curvature(double curvature, pn_err *err)
 {
     if (isfinite(curvature))
         return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED, "%s: the curvature of one record's loss is not bounded: " PN_HOW_TO_BOUND_ROWS,
-                   owner);
+    return pn_fail(err, PN_EUNSUPPORTED, "the curvature of one record's loss is not bounded: " PN_HOW_TO_BOUND_ROWS);
 }
 
-pn_status op_need_slope(const char *owner, double lipschitz, pn_err *err)
+pn_status op_need_slope(double lipschitz, pn_err *err)
 {
     if (isfinite(lipschitz))
         return PN_OK;
-    return pn_fail(err, PN_EPRIVACY, "%s: no l2 bound on a record's gradient is enforced: " PN_HOW_TO_BOUND_ROWS,
-                   owner);
+    return pn_fail(err, PN_EPRIVACY, "no l2 bound on a record's gradient is enforced: " PN_HOW_TO_BOUND_ROWS);
 }
 
 /* Of private runs: the set is asked about points and gradients that are as private as the data, and the offset rests on
  * its answers. */
 pn_status op_check_set(const op_problem *at, pn_err *err)
 {
-    PN_TRY(op_need_own_set(at->owner, at->set, "mirror_descent", err));
+    PN_TRY(op_need_own_set(at->set, "mirror_descent", err));
     if (at->set && !isfinite(pn_set_shortfall(at->set)))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the support function of the set %s is iterative and no certificate can rest on it; use "
+                       "the support function of the set %s is iterative and no certificate can rest on it; use "
                        "mirror_descent",
-                       at->owner, at->set->ops->name);
+                       at->set->ops->name);
     return PN_OK;
 }
 
@@ -87,23 +84,24 @@ static pn_status check_rest(const op_problem *at, const pn_arg *common, pn_err *
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
 
     if (common[PN_OPT_ITERATIONS].given)
-        return pn_fail(err, PN_EINVAL, "%s: it ends at its certificate; leave iterations out", at->owner);
+        return pn_fail(err, PN_EINVAL, "the solver ends at its certificate; leave iterations out");
     if (reg && (!at->bounds->reg.convex || !isfinite(at->bounds->reg.smoothness)))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: the regulariser %s must be convex and without kinks%s%s", at->owner,
-                       reg->row->name, at->bounds->reg.missing[0] ? ": " : "", at->bounds->reg.missing);
+        return pn_fail(err, PN_EUNSUPPORTED, "the regulariser %s must be convex and without kinks%s%s", reg->row->name,
+                       at->bounds->reg.missing[0] ? ": " : "", at->bounds->reg.missing);
     if (at->set && !isfinite(at->reach))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: needs a bounded set or none, %s is unbounded; intersect it with a ball", at->owner,
+                       "the set must be bounded, or left out, and %s is unbounded; intersect "
+                       "it with a ball",
                        at->set->ops->name);
-    PN_TRY(op_need_certificate(at->owner, at->set, err));
+    PN_TRY(op_need_certificate(at->set, err));
     if (at->request->kind == PN_NONPRIVATE)
         return PN_OK;
     PN_TRY(op_check_set(at, err));
     PN_TRY(pn_request_need_n(at->request, at->owner, err));
     if (at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise has no pure epsilon; give delta, e.g. %.1g", at->owner,
+        return pn_fail(err, PN_EUNSUPPORTED, "Gaussian noise has no pure epsilon; give delta, e.g. %.1g",
                        1.0 / (at->n * at->n));
-    return op_need_slope(at->owner, at->lipschitz, err);
+    return op_need_slope(at->lipschitz, err);
 }
 
 /* ---- what is known of the problem ---- */
@@ -127,7 +125,7 @@ static pn_status measure_pull(op_problem *at, pn_err *err)
 
     if (!reg)
         return PN_OK;
-    PN_TRY(pn_new_zeroed(&g, p, err, "%s: out of memory", at->owner));
+    PN_TRY(pn_new_zeroed(&g, p, err, "out of memory"));
     status = reg->ops->evaluate(reg, p, at->start, NULL, g, err);
     at->pull = at->n * norm2(g, at->p) * (1.0 + 1e-9);
     pn_free(g);
@@ -193,18 +191,17 @@ static void describe(op_problem *at, const char *name, pn_objective *objective, 
 #define FAR           0x1p200 /* margins without a set, which op_tolerance keeps below that */
 #define MOST_ROUNDING 0x1p-20 /* of the bound on slopes: beyond, noise that hides it would be all that is released */
 
-static pn_status too_rough(const op_problem *at, const char *what, const char *name, double error, const char *instead,
-                           pn_err *err)
+static pn_status too_rough(const char *what, const char *name, double error, const char *instead, pn_err *err)
 {
     if (!isfinite(error))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: how far rounding takes the slope of the %s %s could not be certified; write it without "
+                       "the rounding error of the slope of the %s %s could not be certified; write it without "
                        "differences of large numbers, %s, or use gradient_descent",
-                       at->owner, what, name, instead);
+                       what, name, instead);
     return pn_fail(err, PN_EUNSUPPORTED,
-                   "%s: rounding may take the slope of the %s %s off by %.3g, too far for a certificate; write it "
+                   "rounding may take the slope of the %s %s off by %.3g, too far for a certificate; write it "
                    "without differences of large numbers, %s, or use gradient_descent",
-                   at->owner, what, name, error, instead);
+                   what, name, error, instead);
 }
 
 /* Of a private run, and of a formula of the user's: its rounding is not known beforehand. */
@@ -230,7 +227,7 @@ static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
     margin.high = fmin(margin.high + 0x1p-10 * fabs(margin.high), FAR);
     PN_TRY(pn_loss_rounding(loss, margin, pn_objective_labels(at->objective), 0x1p-46 * slope, &error, err));
     if (!(error <= MOST_ROUNDING * slope))
-        return too_rough(at, "loss", loss->name, error, "use a loss of pn.loss", err);
+        return too_rough("loss", loss->name, error, "use a loss of pn.loss", err);
     at->rough = at->n * error * records->norm[PN_L2] * (1.0 + 1e-12);
     return PN_OK;
 }
@@ -246,7 +243,7 @@ static pn_status measure_regulariser_rounding(op_problem *at, pn_err *err)
         PN_TRY(pn_regulariser_rounding(reg, (pn_interval){ -radius, radius }, 0x1p-50 * at->lipschitz / sqrt(at->p),
                                        &error, err));
     if (!(sqrt(at->p) * error <= MOST_ROUNDING * at->lipschitz))
-        return too_rough(at, "regulariser", reg->row->name, error,
+        return too_rough("regulariser", reg->row->name, error,
                          at->set ? "use one of pn.reg" : "give set=, or use one of pn.reg", err);
     at->rough_reg = at->n * sqrt(at->p) * error * (1.0 + 1e-12);
     return PN_OK;
@@ -386,8 +383,8 @@ pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
 
     made->tau = at->tau > 0.0 ? at->tau : least_tau;
     if (made->tau < least_tau)
-        return pn_fail(err, PN_EINVAL, "%s: tolerance = %g is below %.3g, which rounding allows to certify", at->owner,
-                       made->tau, least_tau);
+        return pn_fail(err, PN_EINVAL, "tolerance = %g is below %.3g, which rounding allows to certify", made->tau,
+                       least_tau);
     largest = at->by_gap ? made->tau : sqrt(2.0 * made->tau * made->strong);
     made->computed = largest - uncertainty(at, made, largest);
     /* With Lam a^2 <= gap + slope x (how far outside) the half of 2 tau that is not the gap has room for the second. */
@@ -399,8 +396,7 @@ pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
     if (is_typed(at) && !at->set &&
         pn_objective_data(at->objective)->bounds.norm[PN_L2] * sqrt(at->p) * made->noise.bound > 0.5 * FAR)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the minimum may be as far as %.3g; give a larger lambda, or set=", at->owner,
-                       made->noise.bound);
+                       "the minimum may be as far as %.3g; give a larger lambda, or set=", made->noise.bound);
     return PN_OK;
 }
 

@@ -124,7 +124,7 @@ static pn_status compute(output_state *self, pn_oracle *ask, double *value, pn_e
         return status;
     if (exact && status == PN_ENUMERIC)
         PN_TRY(pn_ask_forfeit(ask, err));
-    return pn_fail(err, status, "%s: %s; nothing is released", self->base.plan->owner,
+    return pn_fail(err, status, "%s; nothing is released",
                    exact ? "the minimum was not found to the tolerance" : "a step could not be made");
 }
 

@@ -46,11 +46,11 @@ static pn_status check_loss(const output_problem *at, pn_err *err)
     const pn_loss *loss = pn_objective_loss(at->objective);
 
     if (loss->margins == 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: a black box has no gradients; zeroth-order solvers take it",
-                       at->owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "a black box has no gradients; zeroth-order solvers take it");
     if (!at->bounds->loss.convex || !at->bounds->convex)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: %s not known to be convex, and steps on it may move neighbours apart%s%s", at->owner,
+                       "%s not known to be convex, and gradient steps on it may move "
+                       "neighbours apart%s%s",
                        at->bounds->loss.convex && pn_objective_clip(at->objective) > 0.0
                            ? "clipped gradients of several classes are"
                            : "the objective is",
@@ -58,10 +58,10 @@ static pn_status check_loss(const output_problem *at, pn_err *err)
     if (!at->bounds->loss.smooth)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: the slope of the loss %s jumps, and steps on it may move neighbours apart; use a smooth loss, e.g. "
-            "logistic, huber or smooth_hinge",
-            at->owner, loss->name);
-    return op_need_curvature(at->owner, at->loss_smooth, err);
+            "the slope of the loss %s jumps, and gradient steps on it may move neighbours apart; use a smooth loss, "
+            "e.g. logistic, huber or smooth_hinge",
+            loss->name);
+    return op_need_curvature(at->loss_smooth, err);
 }
 
 /* Closed forms, whose rounding is known. */
@@ -78,7 +78,7 @@ static pn_status measure_kink(output_problem *at, const pn_regulariser *reg, pn_
     double *ones, value = 0.0;
     pn_status status;
 
-    PN_TRY(pn_new(&ones, (size_t)at->p, err, "%s: out of memory", at->owner));
+    PN_TRY(pn_new(&ones, (size_t)at->p, err, "out of memory"));
     for (size_t j = 0; (double)j < at->p; j++)
         ones[j] = 1.0;
     status = reg->ops->evaluate(reg, (size_t)at->p, ones, &value, NULL, err);
@@ -95,7 +95,7 @@ static pn_status read_regulariser(output_problem *at, output_plan *plan, pn_err 
     if (!reg)
         return PN_OK;
     if (!bounds->convex)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: the regulariser %s must be convex%s%s", at->owner, reg->row->name,
+        return pn_fail(err, PN_EUNSUPPORTED, "the regulariser %s must be convex%s%s", reg->row->name,
                        bounds->missing[0] ? ": " : "", bounds->missing);
     if (isfinite(bounds->smoothness)) {
         at->smooth += bounds->smoothness;
@@ -105,14 +105,13 @@ static pn_status read_regulariser(output_problem *at, output_plan *plan, pn_err 
     at->strong_prox = fmax(bounds->strong_convexity, 0.0);
     if (at->set)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the regulariser %s has kinks; it is taken without a constraint set, or a set without it",
-                       at->owner, reg->row->name);
+                       "the regulariser %s has kinks; it is taken without a constraint set, or a set without it",
+                       reg->row->name);
     PN_TRY(pn_regulariser_prox(reg, &plan->prox, err));
     if ((!plan->prox || !exact_prox(plan->prox)) && at->request->kind != PN_NONPRIVATE)
-        return pn_fail(
-            err, PN_EUNSUPPORTED,
-            "%s: the error of the proximal operator of %s is not known; use l1, elastic_net or disjoint groups",
-            at->owner, reg->row->name);
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "the error of the proximal operator of %s is not known; use l1, elastic_net or disjoint groups",
+                       reg->row->name);
     at->prox = plan->prox;
     return measure_kink(at, reg, err);
 }
@@ -126,17 +125,15 @@ static pn_status check_private(const output_problem *at, pn_err *err)
     pn_node root;
 
     PN_TRY(pn_request_need_n(at->request, at->owner, err));
-    PN_TRY(op_need_slope(at->owner, at->lipschitz, err));
-    PN_TRY(op_need_own_set(at->owner, at->set, "gradient_descent", err));
+    PN_TRY(op_need_slope(at->lipschitz, err));
+    PN_TRY(op_need_own_set(at->set, "gradient_descent", err));
     if (loss->row == loss->ops && loss->margins == 1)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: how far rounding takes the slope of a typed loss is not known; use a loss of pn.loss, or "
-                       "gradient_descent",
-                       at->owner);
+                       "the rounding error of the slope of a typed loss is not known; use a loss of pn.loss, or "
+                       "gradient_descent");
     if (reg && reg->row == reg->ops && pn_regulariser_graph(reg, &root))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: how far rounding takes the gradient of a typed regulariser is not known; use one of pn.reg",
-                       at->owner);
+                       "the rounding error of the gradient of a typed regulariser is not known; use one of pn.reg");
     return PN_OK;
 }
 
@@ -286,13 +283,11 @@ static pn_status check_rounding(const output_problem *at, rounding round, const 
                              (isfinite(margin) && record * over > margin * 0x1p-10));
 
     if (!isfinite(round.slope) || !isfinite(round.fixed))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: %s %s is not known; use a ball, a box or a simplex, or method=\"exact\"", at->owner,
+        return pn_fail(err, PN_EUNSUPPORTED, "%s %s is not known; use a ball, a box or a simplex, or method=\"exact\"",
                        at->set ? "how far rounding takes the projection on" : "the rounding of gradients over",
                        at->set ? at->set->ops->name : "R^p");
     if (aside)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: rounding takes points too far out of the set %s", at->owner,
-                       at->set->ops->name);
+        return pn_fail(err, PN_EUNSUPPORTED, "rounding takes points too far out of the set %s", at->set->ops->name);
     return PN_OK;
 }
 
@@ -303,8 +298,8 @@ pn_status output_measure(const output_problem *at, const output_schedule *schedu
     rounding round = { 0.0, 0.0 };
 
     if (steps > MOST_STEPS)
-        return pn_fail(err, PN_EINVAL, "%s: %.3g steps are more than the %.0e whose rounding is added up", at->owner,
-                       steps, MOST_STEPS);
+        return pn_fail(err, PN_EINVAL, "%.3g steps are more than %.0e, for which the rounding error is bounded", steps,
+                       MOST_STEPS);
     bounds->reach = 2.0 * reach_with(at, schedule, round);
     bounds->size = (from + bounds->reach) * SLACK;
     if (at->set)
@@ -313,8 +308,8 @@ pn_status output_measure(const output_problem *at, const output_schedule *schedu
     PN_TRY(check_rounding(at, round, bounds, err));
     last = reach_with(at, schedule, round);
     if (!(last <= bounds->reach))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: %.3g steps of %.3g so far from the origin drown in rounding",
-                       at->owner, steps, schedule->step);
+        return pn_fail(err, PN_EUNSUPPORTED, "%.3g steps of %.3g so far from the origin are lost in rounding", steps,
+                       schedule->step);
     bounds->reach = last;
     bounds->entry = (from + last) * SLACK;
     if (at->set)

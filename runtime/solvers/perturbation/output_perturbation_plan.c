@@ -19,7 +19,7 @@ const pn_param output_params[] = {
       "eta of every step, at most 2/L; by default 1/L or less, of sgd with strong convexity min(1/L, 1/(mu t))" },
     { "passes", PN_COUNT, PN_OPTIONAL, PN_ANY, (double)OUTPUT_PASSES, NULL, "of sgd over the data" },
     { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, (double)OUTPUT_BATCH, NULL,
-      "of sgd: records of one step; what n is no multiple of is left out, at the end of the order" },
+      "of sgd: records of one step; the last records of the order, too few for a batch, are left out" },
     { "seed", PN_COUNT, PN_OPTIONAL, PN_WORD, 1.0, NULL, "of sgd: of the order of the records, which is public" },
     { "tolerance", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "of exact: certified l2 distance to the minimum, public; by default what rounding allows" },
@@ -30,16 +30,15 @@ const pn_param output_params[] = {
 
 static pn_status refuse(const output_plan *plan, const char *option, const char *instead, pn_err *err)
 {
-    return pn_fail(err, PN_EINVAL, "%s: method=\"%s\" takes no %s%s", plan->base.owner, methods[plan->method], option,
-                   instead);
+    return pn_fail(err, PN_EINVAL, "method=\"%s\" takes no %s%s", methods[plan->method], option, instead);
 }
 
 static pn_status check_options(const output_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: has no calibration=\"paper\": the articles' constants are larger without being safer",
-                       plan->base.owner);
+                       "the solver has no calibration=\"paper\", since the articles' constants are larger without "
+                       "being safer; leave calibration out");
     if (common[PN_OPT_ITERATIONS].given && plan->method == OUTPUT_SGD)
         return refuse(plan, "iterations", "; give passes", err);
     if (common[PN_OPT_ITERATIONS].given && plan->method == OUTPUT_EXACT)
@@ -242,7 +241,7 @@ pn_status output_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn
     output_draft of = { .plan = plan };
 
     plan->method = (output_method)own[OUTPUT_OPT_METHOD].count;
-    PN_TRY(pn_plan_start(&base->start, base->owner, base->objective, &common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&base->start, base->objective, &common[PN_OPT_START], err));
     PN_TRY(check_options(plan, common, own, err));
     PN_TRY(output_read(&of.at, plan, err));
     output_measure_distance(&of);
@@ -251,7 +250,7 @@ pn_status output_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn
     explain_problem(&of);
     explain_steps(&of, own[OUTPUT_OPT_STEP].given);
     if (base->gradients > 0.0)
-        pn_plan_add(base, "gradients", base->gradients, "of single records; none of them leaves by itself");
+        pn_plan_add(base, "gradients", base->gradients, "of single records; none of them is released by itself");
     if (of.point)
         explain_noise(&of);
     explain_risk(&of);

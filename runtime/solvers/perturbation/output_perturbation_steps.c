@@ -108,11 +108,9 @@ static pn_status check_step(const output_draft *of, double step, bool given, pn_
     const output_problem *at = &of->at;
 
     if (!(step > 0.0 && isfinite(step)))
-        return pn_fail(err, PN_EINVAL,
-                       "%s: the objective has no curvature that a step would follow from; give step=", at->owner);
+        return pn_fail(err, PN_EINVAL, "the objective has no curvature that a step would follow from; give step=");
     if (given && step * at->smooth > 2.0 && at->request->kind != PN_NONPRIVATE)
-        return pn_fail(err, PN_EINVAL,
-                       "%s: step = %g is beyond 2/L = %g: steps would move neighbouring data sets apart", at->owner,
+        return pn_fail(err, PN_EINVAL, "step = %g is beyond 2/L = %g: steps would move neighbouring data sets apart",
                        step, 2.0 / at->smooth);
     if (at->smooth > 0.0)
         pn_first_order_check_step(&of->plan->base, step, 2.0 / at->smooth, "2/L");
@@ -187,7 +185,7 @@ static pn_status draw_order(output_plan *plan, size_t n, size_t seed, pn_err *er
     pn_rng *rng = NULL;
     pn_status status;
 
-    PN_TRY(pn_new(&plan->order, n, err, "%s: out of memory for the order of %zu records", plan->base.owner, n));
+    PN_TRY(pn_new(&plan->order, n, err, "out of memory for the order of %zu records", n));
     status = pn_rng_seeded(&rng, seed, err);
     if (status == PN_OK)
         pn_rng_permutation(rng, n, plan->order);
@@ -213,7 +211,7 @@ static pn_status choose_sgd(output_draft *of, const pn_arg *own, pn_err *err)
     size_t n = (size_t)of->at.n, batch = own[OUTPUT_OPT_BATCH].count;
 
     if (own[OUTPUT_OPT_BATCH].given && batch > n)
-        return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the %zu records", plan->base.owner, batch, n);
+        return pn_fail(err, PN_EINVAL, "batch = %zu is larger than the %zu records", batch, n);
     batch = batch < n ? batch : n;
     *s = (output_schedule){ .passes = own[OUTPUT_OPT_PASSES].count, .batches = n / batch, .batch = batch };
     if (own[OUTPUT_OPT_STEP].given) {
@@ -237,21 +235,19 @@ static pn_status check_exact(const output_draft *of, pn_err *err)
 
     if (at->prox)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: method=\"exact\" certifies minima of smooth objectives, and the regulariser has kinks; use "
-                       "method=\"gd\"",
-                       at->owner);
+                       "method=\"exact\" certifies minima of smooth objectives, and the regulariser has kinks; use "
+                       "method=\"gd\"");
     if (pn_objective_loss(at->objective)->margins != 1)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: method=\"exact\" takes losses of one linear predictor; use method=\"gd\"", at->owner);
+                       "method=\"exact\" takes losses of one linear predictor; use method=\"gd\"");
     if (!(at->strong > 0.0))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: method=\"exact\" needs a strongly convex objective, e.g. reg=pn.reg.l2(0.01); without, one "
-                       "record may move the minimum as far as it likes",
-                       at->owner);
+                       "method=\"exact\" needs a strongly convex objective, e.g. reg=pn.reg.l2(0.01); without it, "
+                       "nothing bounds how far one record moves the minimum");
     if (at->set && !isfinite(at->away))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: method=\"exact\" needs a bounded set or none, %s is unbounded",
-                       at->owner, at->set->ops->name);
-    return op_need_certificate(at->owner, at->set, err);
+        return pn_fail(err, PN_EUNSUPPORTED, "method=\"exact\" needs a bounded set or none, %s is unbounded",
+                       at->set->ops->name);
+    return op_need_certificate(at->set, err);
 }
 
 /* Minima of neighbours are at most k G/(n mu) apart: the sum of F_r is n mu-strongly convex, and the gradient of the

@@ -182,26 +182,24 @@ static pn_status check_problem(const pn_plan *plan, pn_err *err)
 
     if (loss->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: a black box has no derivatives; use solve.zeroth_order, or a formula of the margin",
-                       plan->owner);
+                       "a black box has no derivatives; use solve.zeroth_order, or a formula of the margin");
     if (!bounds->loss.smooth && bounds->loss.continuous)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the slope of %s jumps, so it has no Hessian; use solve.gradient_descent, or a smooth loss",
-                       plan->owner, loss->name);
+                       "the slope of %s jumps, so it has no Hessian; use solve.gradient_descent, or a smooth loss",
+                       loss->name);
     if (!bounds->loss.smooth) { /* it may jump itself, which no other solver of second order takes either */
         pn_hessian_bounds none;
 
-        return pn_fail_in(err, pn_objective_hessian_bounds(objective, &none, err), plan->owner);
+        return pn_objective_hessian_bounds(objective, &none, err);
     }
     if (!bounds->loss.convex || !bounds->convex)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: %s is not known to be convex; use solve.second_order, which finds second-order stationary "
+                       "%s is not known to be convex; use solve.second_order, which finds second-order stationary "
                        "points",
-                       plan->owner, bounds->loss.convex ? "the objective" : loss->name);
+                       bounds->loss.convex ? "the objective" : loss->name);
     if (pn_objective_regulariser(objective) && !isfinite(bounds->reg.smoothness))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the regulariser has kinks; use solve.gradient_descent, which takes its proximal step",
-                       plan->owner);
+                       "the regulariser has kinks; use solve.gradient_descent, which takes its proximal step");
     return PN_OK;
 }
 
@@ -210,11 +208,10 @@ static pn_status check_steps(const nw_plan *plan, pn_err *err)
     size_t steps = plan->base.iterations;
 
     if (steps > STEPS_MOST)
-        return pn_fail(err, PN_EINVAL, "%s: iterations must be at most %d, got %zu", plan->base.owner, STEPS_MOST,
-                       steps);
+        return pn_fail(err, PN_EINVAL, "iterations must be at most %d, got %zu", STEPS_MOST, steps);
     if (plan->matrices > steps)
-        return pn_fail(err, PN_EINVAL, "%s: hessians must be at most the number of steps, %zu, got %zu",
-                       plan->base.owner, steps, plan->matrices);
+        return pn_fail(err, PN_EINVAL, "hessians must be at most the number of steps, %zu, got %zu", steps,
+                       plan->matrices);
     return PN_OK;
 }
 

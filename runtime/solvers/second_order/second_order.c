@@ -38,7 +38,7 @@ static pn_status check_stream(const so_plan *plan, pn_oracle *ask, pn_err *err)
         (pn_ask_shows(ask) && pn_oracle_is_lesson(ask)))
         return PN_OK;
     return pn_fail(err, PN_EPRIVACY,
-                   "solve.second_order: eigen=\"matrix_free\" is for simulations: the rounding of a product depends on "
+                   "eigen=\"matrix_free\" is for simulations: the rounding of a product depends on "
                    "the records, and no lattice hides it; use eigen=\"dense\" or \"lanczos\", or simulated noise");
 }
 

@@ -37,7 +37,7 @@ typedef struct so_constants {
 
 /** All that follows.  Errors: PN_EINVAL with the condition that fails; those of searches are looked at only with
  *  line_search. */
-pn_status so_derive(so_constants *of, bool line_search, const char *owner, pn_err *err);
+pn_status so_derive(so_constants *of, bool line_search, pn_err *err);
 /** Iterations after which `gap` is used up: clamp(ceil(gap / decrease), 1, cap). */
 size_t so_iterations(const so_constants *of, double gap, size_t cap);
 

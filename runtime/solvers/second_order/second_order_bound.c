@@ -45,11 +45,11 @@ typedef struct requirement {
     double value;
 } requirement;
 
-static pn_status check_all(const requirement *list, size_t count, const char *owner, pn_err *err)
+static pn_status check_all(const requirement *list, size_t count, pn_err *err)
 {
     for (size_t i = 0; i < count; i++) {
         if (!list[i].holds)
-            return pn_fail(err, PN_EINVAL, "%s: %s %g", owner, list[i].text, list[i].value);
+            return pn_fail(err, PN_EINVAL, "%s %g", list[i].text, list[i].value);
     }
     return PN_OK;
 }
@@ -59,7 +59,7 @@ static bool positive(double x)
     return x > 0.0 && isfinite(x);
 }
 
-static pn_status check_steps(const so_constants *of, const char *owner, pn_err *err)
+static pn_status check_steps(const so_constants *of, pn_err *err)
 {
     const requirement list[] = {
         { positive(of->gradient), "tolerance.gradient must be a positive number, got", of->gradient },
@@ -68,10 +68,10 @@ static pn_status check_steps(const so_constants *of, const char *owner, pn_err *
         { of->c + of->c2 < 1.0 / 3.0, "c + c2 must be below 1/3 for curvature steps to lower f, got", of->c + of->c2 },
     };
 
-    return check_all(list, sizeof list / sizeof list[0], owner, err);
+    return check_all(list, sizeof list / sizeof list[0], err);
 }
 
-static pn_status check_search(const so_constants *of, const char *owner, pn_err *err)
+static pn_status check_search(const so_constants *of, pn_err *err)
 {
     const requirement list[] = {
         { of->c1 + of->c_g < 1.0,
@@ -86,7 +86,7 @@ static pn_status check_search(const so_constants *of, const char *owner, pn_err 
           of->beta_h },
     };
 
-    return check_all(list, sizeof list / sizeof list[0], owner, err);
+    return check_all(list, sizeof list / sizeof list[0], err);
 }
 
 /* The least decrease of a step at the thresholds, by either branch; a search leaves half of its own to its error. */
@@ -104,9 +104,9 @@ static void derive_decrease(so_constants *of, bool line_search)
     of->by_gradient = gradient * (1.0 - 1e-12) <= curvature;
 }
 
-pn_status so_derive(so_constants *of, bool line_search, const char *owner, pn_err *err)
+pn_status so_derive(so_constants *of, bool line_search, pn_err *err)
 {
-    PN_TRY(check_steps(of, owner, err));
+    PN_TRY(check_steps(of, err));
     of->eps_g = of->gradient / (1.0 + of->c1);
     of->eps_h = of->hessian / (1.0 + of->c + of->lanczos);
     of->gradient_limit = fmin(of->c1 * of->eps_g, of->c2 * of->eps_h * of->eps_h / of->lipschitz);
@@ -114,7 +114,7 @@ pn_status so_derive(so_constants *of, bool line_search, const char *owner, pn_er
     of->step_g = 2.0 * (1.0 - of->c1 - of->c_g) / of->smoothness;
     if (line_search) {
         curvature_range(of);
-        PN_TRY(check_search(of, owner, err));
+        PN_TRY(check_search(of, err));
         of->tests_g = (size_t)tests_of(of->b0, of->beta_g);
         of->tests_h = (size_t)tests_of(of->b0, of->beta_h);
     }

@@ -258,8 +258,8 @@ static void warn_of_tolerance(so_work *at)
     hopeless(at, beyond, sizeof beyond);
     if (at->practical && of->gradient > most)
         pn_plan_warn(&plan->base,
-                     "noise drowns the gradients: %.3g at most without looking, and only %.3g is told from noise; more "
-                     "records, fewer features or a larger budget would help%s",
+                     "the noise drowns the gradients: by public bounds they are at most %.3g, and only %.3g can be "
+                     "told from noise; more records, fewer features or a larger budget would help%s",
                      most, of->gradient, beyond);
     else if (at->practical && beyond[0])
         pn_plan_warn(&plan->base, "curvature is not seen%s", beyond);
@@ -281,7 +281,7 @@ static void explain_eigen(so_work *at)
     const so_plan *plan = at->plan;
 
     pn_plan_add_text(&at->plan->base, "eigenpair", so_eigens[plan->eigen], "%s", words[plan->eigen]);
-    if (plan->base.worthless)
+    if (plan->base.simulation_only)
         pn_plan_warn(&at->plan->base,
                      "eigen=\"matrix_free\" is for simulated runs: the rounding of its products depends on the "
                      "records, and no budget pays for that");

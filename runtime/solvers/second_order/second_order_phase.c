@@ -97,7 +97,7 @@ pn_status so_first_phase(so_state *self, pn_err *err)
 {
     PN_TRY(open_phase(self, 0, err));
     if (!goes_on(self))
-        return pn_fail(err, PN_EBUDGET, "solve.second_order: what is left of the budget does not pay for an iteration");
+        return pn_fail(err, PN_EBUDGET, "the remaining budget does not pay for one more iteration");
     self->stage = SO_GRADIENT;
     return PN_OK;
 }

@@ -176,9 +176,9 @@ static pn_status attach_event(so_plan *plan, pn_err *err)
         return status;
     return pn_fail(
         err, status,
-        "%s: the tolerances ask for %zu iterations, that is up to %zu draws of noise, whose tails take more of delta "
+        "the tolerances ask for %zu iterations, that is up to %zu draws of noise, whose tails take more of delta "
         "%g than is set aside for them; give larger tolerances, or iterations=, or a larger delta",
-        plan->base.owner, plan->base.iterations, draws, plan->base.request.delta);
+        plan->base.iterations, draws, plan->base.request.delta);
 }
 
 /* The first line, where steps within the default work are fewer than the proof asks for. */
@@ -206,7 +206,7 @@ pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
         PN_TRY(so_find_reachable(at, err));
     base->iterations = most_iterations(at);
     base->charges = 1;
-    base->worthless = is_private && plan->eigen == PN_EIGEN_MATRIX_FREE;
+    base->simulation_only = is_private && plan->eigen == PN_EIGEN_MATRIX_FREE;
     base->samples = !is_private && !so_is_exact(plan);
     base->sigma = plan->first.z * plan->model.gradient_sensitivity;
     if (is_private)

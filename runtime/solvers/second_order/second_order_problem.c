@@ -102,21 +102,18 @@ static pn_status check_options(const so_work *at, pn_err *err)
     size_t phases = at->plan->phases;
 
     if (phases > 2)
-        return pn_fail(err, PN_EINVAL, "%s: phases must be 1 or 2, got %zu", at->plan->base.owner, phases);
+        return pn_fail(err, PN_EINVAL, "phases must be 1 or 2, got %zu", phases);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (own[parts[i].option].given && !(parts[i].two ? phases == 2 : at->plan->line_search))
-            return pn_fail(err, PN_EINVAL, "%s: %s= is about %s; leave it out or give that as well",
-                           at->plan->base.owner, so_params[parts[i].option].name,
-                           parts[i].two ? "phases=2" : "line_search=true");
+            return pn_fail(err, PN_EINVAL, "%s= is about %s; leave it out or give that as well",
+                           so_params[parts[i].option].name, parts[i].two ? "phases=2" : "line_search=true");
     }
     if (own[SO_GAP].given && own[SO_FLOOR].given)
-        return pn_fail(err, PN_EINVAL, "%s: give gap= or floor=, not both: a gap needs no floor", at->plan->base.owner);
+        return pn_fail(err, PN_EINVAL, "give gap= or floor=, not both: a gap needs no floor");
     if (own[SO_GAP].given && own[SO_VALUE_SHARE].given && own[SO_VALUE_SHARE].real > 0.0)
-        return pn_fail(err, PN_EINVAL, "%s: give gap= or value_share=, not both: a gap is used in place of a value",
-                       at->plan->base.owner);
+        return pn_fail(err, PN_EINVAL, "give gap= or value_share=, not both: a gap is used in place of a value");
     if (!(own[SO_VALUE_SHARE].real < 1.0))
-        return pn_fail(err, PN_EINVAL, "%s: value_share must be in [0, 1), got %g", at->plan->base.owner,
-                       own[SO_VALUE_SHARE].real);
+        return pn_fail(err, PN_EINVAL, "value_share must be in [0, 1), got %g", own[SO_VALUE_SHARE].real);
     return PN_OK;
 }
 
@@ -128,14 +125,13 @@ static pn_status check_loss(const so_work *at, pn_err *err)
 
     if (loss->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: a black box has values only, and this method needs second derivatives; use "
-                       "solve.zeroth_order",
-                       at->plan->base.owner);
+                       "a black box has values only, and this solver needs second derivatives; use "
+                       "solve.zeroth_order");
     if (!bounds->loss.smooth && bounds->loss.continuous && isfinite(bounds->slope))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the slope of the %s loss jumps, and this method needs second derivatives; use logistic or "
+                       "the slope of the %s loss jumps, and this solver needs second derivatives; use logistic or "
                        "sigmoid, or solve.sgd or solve.zeroth_order",
-                       at->plan->base.owner, loss->name);
+                       loss->name);
     return PN_OK;
 }
 
@@ -148,13 +144,13 @@ static pn_status check_public_part(const so_work *at, pn_err *err)
 
     if (reg && reg->row->prox && !isfinite(pn_objective_bounds(objective)->reg.smoothness))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the regulariser %s has kinks, and this method needs its Hessian; use l2 or nonconvex",
-                       at->plan->base.owner, reg->row->name);
+                       "the regulariser %s has kinks, and this solver needs its Hessian; use l2 or nonconvex",
+                       reg->row->name);
     if (set && !pn_set_can_project(set))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: %s has no projection, which keeps its points in the set; leave set= out, or give project= "
+                       "%s has no projection, which keeps its points in the set; leave set= out, or give project= "
                        "to a custom set",
-                       at->plan->base.owner, set->ops->name);
+                       set->ops->name);
     return PN_OK;
 }
 
@@ -175,22 +171,21 @@ static pn_status read_smoothness(so_work *at, pn_err *err)
         of->lipschitz = at->certified_lipschitz;
     if (!(of->smoothness > 0.0 && isfinite(of->smoothness)))
         return pn_fail(err, PN_EINVAL,
-                       "%s: the smoothness G of the objective (%s loss) is certified as %g, and step sizes need a "
+                       "the smoothness G of the objective (%s loss) is certified as %g, and step sizes need a "
                        "positive number; %s",
-                       at->plan->base.owner, name, of->smoothness,
+                       name, of->smoothness,
                        of->smoothness > 0.0 ? "claim smoothness=, or " PN_HOW_TO_BOUND_ROWS
                                             : "a linear objective has no stationary points");
     if (of->lipschitz == 0.0)
         return pn_fail(err, PN_EINVAL,
-                       "%s: the Hessian of the objective is constant (M = 0), so that no step along negative curvature "
-                       "is the right one; use solve.gradient_descent, or claim hessian_lipschitz= above 0",
-                       at->plan->base.owner);
+                       "the Hessian of the objective is constant (M = 0), so that no step along negative curvature "
+                       "is the right one; use solve.gradient_descent, or claim hessian_lipschitz= above 0");
     if (!isfinite(of->lipschitz))
         return pn_fail(
             err, PN_EINVAL,
-            "%s: nothing certifies how fast the Hessian of the objective (%s loss) changes; use a loss with a "
+            "nothing certifies how fast the Hessian of the objective (%s loss) changes; use a loss with a "
             "bounded third derivative (logistic, sigmoid), claim hessian_lipschitz=, or " PN_HOW_TO_BOUND_ROWS,
-            at->plan->base.owner, name);
+            name);
     return PN_OK;
 }
 
@@ -202,7 +197,7 @@ static pn_status read_start(so_work *at, pn_err *err)
     pn_objective *objective = plan->base.objective;
     const pn_regulariser *reg = pn_objective_regulariser(objective);
 
-    PN_TRY(pn_plan_start(&plan->base.start, plan->base.owner, objective, &at->common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&plan->base.start, objective, &at->common[PN_OPT_START], err));
     pn_start_value_read(&plan->value, objective, plan->base.request.neighbours, plan->base.start);
     return reg ? reg->ops->evaluate(reg, plan->model.dim, plan->base.start, &plan->regular, NULL, err) : PN_OK;
 }
@@ -228,18 +223,17 @@ static pn_status check_gap(const so_work *at, pn_err *err)
 
     if (plan->model.is_private && at->own[SO_VALUE_SHARE].given && at->own[SO_VALUE_SHARE].real > 0.0 &&
         !(isfinite(plan->floor) && isfinite(plan->value.bound)))
-        return pn_fail(err, PN_EINVAL, "%s: value_share= needs %s", at->plan->base.owner,
+        return pn_fail(err, PN_EINVAL, "value_share= needs %s",
                        isfinite(plan->value.bound) ? "floor=: nothing bounds the objective from below"
                                                    : "losses that are bounded at the start; " PN_HOW_TO_BOUND_ROWS);
     if (plan->gap < 0.0)
-        return pn_fail(err, PN_EINVAL, "%s: floor = %g is above what the objective is at the start, at most %g",
-                       at->plan->base.owner, plan->floor, plan->value.each.high + plan->regular);
+        return pn_fail(err, PN_EINVAL, "floor = %g is above what the objective is at the start, at most %g",
+                       plan->floor, plan->value.each.high + plan->regular);
     if (isinf(plan->gap) && !at->common[PN_OPT_ITERATIONS].given)
         return pn_fail(err, PN_EINVAL,
-                       "%s: nothing bounds the objective %s, so no number of iterations follows; give %sgap= or "
+                       "nothing bounds the objective %s, so no number of iterations follows; give %sgap= or "
                        "iterations=",
-                       at->plan->base.owner, isinf(plan->floor) ? "from below" : "at the start",
-                       isinf(plan->floor) ? "floor=, " : "");
+                       isinf(plan->floor) ? "from below" : "at the start", isinf(plan->floor) ? "floor=, " : "");
     return PN_OK;
 }
 

@@ -37,7 +37,7 @@ static pn_status derive(so_work *at, pn_err *err)
     so_plan *plan = at->plan;
     size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : most_planned(at);
 
-    PN_TRY(so_derive(&plan->of, plan->line_search, plan->base.owner, err));
+    PN_TRY(so_derive(&plan->of, plan->line_search, err));
     plan->cap = so_iterations(&plan->of, plan->gap, cap < MOST_ITERATIONS ? cap : MOST_ITERATIONS);
     return PN_OK;
 }
@@ -139,9 +139,9 @@ static pn_status find_practical(so_work *at, pn_err *err)
     PN_TRY(find_smallest(at, &trial, &gradient, err));
     if (isinf(gradient))
         return pn_fail(err, PN_EBUDGET,
-                       "%s: no tolerance is above the noise with this budget and %zu records in dimension %zu; give a "
+                       "with this budget and %zu records in dimension %zu the noise exceeds every tolerance; give a "
                        "larger budget, or tolerance.gradient= to run all the same",
-                       at->plan->base.owner, at->plan->model.n, at->plan->model.dim);
+                       at->plan->model.n, at->plan->model.dim);
     of->gradient = gradient;
     of->hessian = trial.hessian;
     at->practical = true;
@@ -166,8 +166,8 @@ pn_status so_choose_tolerance(so_work *at, pn_err *err)
     else if (!gradient)
         of->gradient = PLAIN_TOLERANCE * (isfinite(B_g) && B_g > 0.0 ? B_g : 1.0);
     if (!(of->gradient > 0.0 && isfinite(of->gradient)))
-        return pn_fail(err, PN_EINVAL, "%s: no tolerance.gradient follows from tolerance.hessian = %g; give both",
-                       at->plan->base.owner, of->hessian);
+        return pn_fail(err, PN_EINVAL, "no tolerance.gradient follows from tolerance.hessian = %g; give both",
+                       of->hessian);
     if (!hessian)
         of->hessian = sqrt(of->lipschitz * of->gradient);
     return derive(at, err);

@@ -120,9 +120,10 @@ static void tr_certificate(const pn_state *state, pn_certificate *out)
 
 const pn_solver_ops pn_solver_trust_region = {
     .name = "trust_region",
-    .doc = "Every step releases gradient and Hessian of the mean loss under Gaussian noise, on all records or on fresh "
-           "batches, and goes to the least value of that quadratic over a small ball, past saddle points too.  It ends "
-           "where the ball no longer holds a step back, and certifies gradient and least eigenvalue there.",
+    .doc = "Every step releases gradient and Hessian of the mean loss under Gaussian noise, on all records or on "
+           "fresh batches, and goes to the minimum of that quadratic model over a small ball, past saddle points "
+           "too.  It ends where the ball no longer holds a step back, and certifies gradient and least eigenvalue "
+           "there.",
     .source = "Wang, Xu, DP-trust region method, with all constants derived anew",
     .params = tr_params,
     .reveals = PN_REVEALS_PAID,

@@ -177,9 +177,9 @@ static pn_status check_regulariser(const tr_problem *at, pn_err *err)
 
     if (reg && pn_regulariser_in_table(reg) && !isfinite(pn_objective_bounds(at->plan->base.objective)->reg.smoothness))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the regulariser %s has kinks, where there are no second derivatives; use reg.l2 or "
+                       "the regulariser %s has kinks, where there are no second derivatives; use reg.l2 or "
                        "reg.nonconvex",
-                       at->plan->base.owner, reg->row->name);
+                       reg->row->name);
     return PN_OK;
 }
 
@@ -193,14 +193,12 @@ static pn_status read_lipschitz(tr_problem *at, pn_err *err)
     at->plan->of.lipschitz = claimed->given ? claimed->real : certified;
     if (!(at->plan->of.lipschitz > 0.0))
         return pn_fail(err, PN_EINVAL,
-                       "%s: f is quadratic (M = 0), so no radius follows; give hessian_lipschitz=, or use solve.newton",
-                       at->plan->base.owner);
+                       "f is quadratic (M = 0), so no radius follows; give hessian_lipschitz=, or use solve.newton");
     if (!isfinite(at->plan->of.lipschitz))
-        return pn_fail(
-            err, PN_EINVAL,
-            "%s: nothing certifies how fast the Hessian of f (%s loss) changes; use a loss with a bounded third "
-            "derivative (logistic, sigmoid), claim hessian_lipschitz=, or " PN_HOW_TO_BOUND_ROWS,
-            at->plan->base.owner, pn_objective_loss(at->plan->base.objective)->name);
+        return pn_fail(err, PN_EINVAL,
+                       "nothing certifies how fast the Hessian of f (%s loss) changes; use a loss with a bounded third "
+                       "derivative (logistic, sigmoid), claim hessian_lipschitz=, or " PN_HOW_TO_BOUND_ROWS,
+                       pn_objective_loss(at->plan->base.objective)->name);
     if (claimed->given && claimed->real < certified)
         pn_plan_warn(&at->plan->base,
                      "hessian_lipschitz = %g is claimed, certified is %g: steps and certificate rest on the claim, "
@@ -220,8 +218,7 @@ static pn_status gap_above(tr_problem *at, double floor, pn_err *err)
     value += pn_first_order_loss_gap(problem) + pn_objective_bounds(problem->objective)->loss.value.low;
     at->plan->of.gap = value - floor;
     if (value <= floor)
-        return pn_fail(err, PN_EINVAL, "%s: floor = %g is not below what bounds f at the start, %g",
-                       at->plan->base.owner, floor, value);
+        return pn_fail(err, PN_EINVAL, "floor = %g is not below what bounds f at the start, %g", floor, value);
     return PN_OK;
 }
 
@@ -232,8 +229,7 @@ static pn_status read_gap(tr_problem *at, pn_err *err)
     double *out = &at->plan->of.gap;
 
     if (gap->given && floor->given)
-        return pn_fail(err, PN_EINVAL, "%s: give either gap or floor, from which it follows, not both",
-                       at->plan->base.owner);
+        return pn_fail(err, PN_EINVAL, "give either gap or floor, from which it follows, not both");
     *out = gap->real;
     if (floor->given)
         PN_TRY(gap_above(at, floor->real, err));
@@ -242,9 +238,8 @@ static pn_status read_gap(tr_problem *at, pn_err *err)
     *out = isnan(*out) ? INFINITY : *out;
     if (!isfinite(*out) && !at->common[PN_OPT_ITERATIONS].given)
         return pn_fail(err, PN_EINVAL,
-                       "%s: nothing bounds f(start) - min f, so no number of steps follows; give gap=, floor= or "
-                       "iterations=",
-                       at->plan->base.owner);
+                       "nothing bounds f(start) - min f, so no number of steps follows; give gap=, floor= or "
+                       "iterations=");
     return PN_OK;
 }
 
@@ -280,16 +275,15 @@ static pn_status choose(tr_problem *at, pn_err *err)
     if (at->plan->base.request.without_records && !tolerance->given)
         at->reachable = 0x1p-20; /* any can be reached, and none was asked for */
     if (!tolerance->given && !(at->reachable > 0.0))
-        return pn_fail(err, PN_EINVAL, "%s: without noise every tolerance can be reached; give tolerance={gradient=}",
-                       at->plan->base.owner);
+        return pn_fail(err, PN_EINVAL,
+                       "without noise every tolerance can be reached, so none is chosen; give "
+                       "tolerance={gradient=}");
     of->tolerance = tolerance->real;
     if (!tolerance->given)
         choose_tolerance(at);
     of->radius = radius->given ? radius->real : sqrt(of->tolerance / of->lipschitz);
     if (!(of->radius > 0.0) || !isfinite(of->radius))
-        return pn_fail(err, PN_EINVAL,
-                       "%s: no radius follows from a = %g and M = %g; give radius=", at->plan->base.owner,
-                       of->tolerance, of->lipschitz);
+        return pn_fail(err, PN_EINVAL, "a = %g and M = %g give no radius; give radius=", of->tolerance, of->lipschitz);
     at->plan->base.iterations = tr_iterations(of, at->cap);
     at->plan->base.seconds = (double)at->plan->base.iterations * step_seconds(at);
     return PN_OK;
@@ -319,18 +313,15 @@ static pn_status refuse(const tr_problem *at, pn_err *err)
     const pn_set *set = pn_objective_constraint(at->plan->base.objective);
 
     if (set && isfinite(set->ops->radius(set, PN_L2)))
-        return pn_fail(
-            err, PN_EUNSUPPORTED,
-            "%s: steps leave a bounded set, and second-order points of one are another thing; leave set= out",
-            at->plan->base.owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "the steps may leave a bounded set; leave set= out");
     if (set)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: steps do not stay in a set; leave set= out", at->plan->base.owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "the steps may leave the set; leave set= out");
     PN_TRY(pn_gradient_noise_check(&at->plan->base, at->common, err));
     if (at->own[TR_HESS_NOISE_FACTOR].real < 1.0)
         return pn_fail(err, PN_EINVAL,
-                       "%s: hess_noise_factor must be at least 1, got %g: below it the Hessian would cost more than "
+                       "hess_noise_factor must be at least 1, got %g: below it the Hessian would cost more than "
                        "its share",
-                       at->plan->base.owner, at->own[TR_HESS_NOISE_FACTOR].real);
+                       at->own[TR_HESS_NOISE_FACTOR].real);
     return PN_OK;
 }
 
@@ -441,8 +432,8 @@ static void warn(tr_problem *at)
     if (hopeless(at))
         pn_plan_warn(
             &plan->base,
-            "hopeless: no tolerance below %.3g, which every point meets, is reachable at n = %zu, d = %zu; the noise "
-            "of the %s is what hinders; more records, fewer features or a larger budget would help",
+            "hopeless: no tolerance below %.3g, which every point meets, is reachable at n = %zu, d = %zu; the "
+            "noise of the %s is the obstacle; more records, fewer features or a larger budget would help",
             a, plan->model.n, plan->model.dim, at->hessian_binds ? "Hessian" : "gradient");
     else if (of->tolerance < a * 0.998)
         pn_plan_warn(&plan->base,

@@ -53,7 +53,6 @@ static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, pn_er
 {
     const pn_request *request = &plan->base.request;
     const pn_gradient_noise *of = &plan->anchor;
-    const char *owner = plan->base.owner;
     double part = plan->share > 0.0 ? plan->share : 1.0;
     pn_gaussian_releases want = { .epsilon = request->epsilon,
                                   .delta = request->delta * part,
@@ -65,13 +64,13 @@ static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, pn_er
 
     if (isinf(pn_smallest_budget(&want)))
         return pn_fail(err, PN_EBUDGET,
-                       "%s: no epsilon pays for noise at delta = %g, which is too small; give a larger one", owner,
+                       "no epsilon pays for noise at delta = %g, which is too small; give a larger one",
                        request->delta);
     return pn_fail(
         err, PN_EBUDGET,
-        "%s: the budget is too small for %zu epochs of %zu coordinates; the least %s that gives them noise is about "
+        "the budget is too small for %zu epochs of %zu coordinates; the least %s that gives them noise is about "
         "%.3g",
-        owner, shape->epochs, of->dim, request->kind == PN_RHO ? "rho" : "epsilon", pn_smallest_budget(&want) / part);
+        shape->epochs, of->dim, request->kind == PN_RHO ? "rho" : "epsilon", pn_smallest_budget(&want) / part);
 }
 
 /* The two questions of a run of that shape: asked[0], the gradient at a snapshot, unless the printed form has it in
@@ -130,10 +129,10 @@ static pn_status refuse(const svrg_plan *plan, pn_err *err)
     PN_TRY(plan->whole_price ? pn_request_need_epsilon(request, plan->base.owner, err) : PN_OK);
     if (plan->printed && request->neighbours != PN_REPLACE_ONE)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: form=\"printed\" and calibration=\"paper\" put one noise on a batch of a fixed size and "
+                       "form=\"printed\" and calibration=\"paper\" put one noise on a batch of a fixed size and "
                        "all records, which is priced for neighbours=\"replace_one\" only, got \"%s\"; use "
                        "form=\"anchored\"",
-                       plan->base.owner, pn_neighbours_names[request->neighbours]);
+                       pn_neighbours_names[request->neighbours]);
     return PN_OK;
 }
 
@@ -148,8 +147,7 @@ static pn_status paper_noise(const svrg_plan *plan, double c, svrg_noises *out, 
     double tail = shape->doubling ? 2.0 : 1.0;
 
     if (request->kind != PN_EPSILON_DELTA)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
-                       plan->base.owner);
+        return pn_fail(err, PN_EUNSUPPORTED, "calibration=\"paper\" is stated for epsilon and delta; give both");
     out->inner = b * G * sqrt(c * steps * log(tail / request->delta)) / (n * request->epsilon);
     return PN_OK;
 }

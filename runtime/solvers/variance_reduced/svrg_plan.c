@@ -45,19 +45,17 @@ const pn_param svrg_params[] = {
 
 static pn_status check_shape(const svrg_plan *plan, const svrg_shape *shape, pn_err *err)
 {
-    const char *owner = plan->base.owner;
     size_t n = pn_objective_data(plan->base.objective)->n;
 
     if (n < 2)
-        return pn_fail(err, PN_EINVAL, "%s: needs at least two records, got %zu", owner, n);
+        return pn_fail(err, PN_EINVAL, "the data set must have at least two records, got %zu", n);
     if (shape->batch > n)
-        return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the %zu records", owner, shape->batch, n);
+        return pn_fail(err, PN_EINVAL, "batch = %zu is larger than the %zu records", shape->batch, n);
     if (shape->epochs > 1000000 || (shape->doubling && shape->epochs > 40))
-        return pn_fail(err, PN_EINVAL, "%s: epochs = %zu; at most %d make sense", owner, shape->epochs,
-                       shape->doubling ? 40 : 1000000);
+        return pn_fail(err, PN_EINVAL, "epochs must be at most %d, got %zu", shape->doubling ? 40 : 1000000,
+                       shape->epochs);
     if (svrg_all_steps(shape) > 1e12)
-        return pn_fail(err, PN_EINVAL, "%s: %.3g inner steps in all; at most 1e12 can be counted", owner,
-                       svrg_all_steps(shape));
+        return pn_fail(err, PN_EINVAL, "%.3g inner steps in all; at most 1e12 can be counted", svrg_all_steps(shape));
     return PN_OK;
 }
 
@@ -70,8 +68,7 @@ static pn_status check_step(const svrg_plan *plan, pn_err *err)
 
     if (step > 0.0 && isfinite(step))
         return PN_OK;
-    return pn_fail(err, PN_EINVAL,
-                   "%s: no step size follows for a loss without curvature; give step=", plan->base.owner);
+    return pn_fail(err, PN_EINVAL, "no step size can be derived for a loss without curvature; give step=");
 }
 
 /* A size for each epoch, once their number is known and in bounds. */
@@ -88,8 +85,7 @@ static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_ar
     const pn_arg *steps = &common[PN_OPT_ITERATIONS];
 
     if (steps->given && own[SVRG_EPOCHS].given)
-        return pn_fail(err, PN_EINVAL, "%s: give either epochs or iterations, which are the same, not both",
-                       plan->base.owner);
+        return pn_fail(err, PN_EINVAL, "give either epochs or iterations, which are the same, not both");
     *shape = (svrg_shape){ .doubling = shape->doubling,
                            .epochs = own[SVRG_EPOCHS].given ? own[SVRG_EPOCHS].count
                                      : steps->given         ? steps->count
@@ -246,21 +242,18 @@ static void explain_risk(svrg_plan *plan)
 
 static pn_status check_theory(const svrg_plan *plan, const pn_arg *own, pn_err *err)
 {
-    const char *owner = plan->base.owner;
     double L = plan->problem.smoothness, limit = 1.0 / (24.0 * L);
 
     if (own[SVRG_PRESET].count != 1 || plan->shape.doubling)
         return PN_OK;
     if (!(plan->problem.strong_convexity > 0.0))
-        return pn_fail(
-            err, PN_EINVAL,
-            "%s: preset=\"theory\" needs strong convexity: add reg.l2(lambda), give strong_convexity=, or use "
-            "svrg_pp",
-            owner);
+        return pn_fail(err, PN_EINVAL,
+                       "preset=\"theory\" needs strong convexity: add reg.l2(lambda), give strong_convexity=, or use "
+                       "svrg_pp");
     if (pn_arg_lists(&own[SVRG_STEP]))
-        return pn_fail(err, PN_EINVAL, "%s: preset=\"theory\" is about steps of one size; give step one number", owner);
+        return pn_fail(err, PN_EINVAL, "preset=\"theory\" is about steps of one size; give step one number");
     if (own[SVRG_STEP].given && own[SVRG_STEP].real >= limit)
-        return pn_fail(err, PN_EINVAL, "%s: preset=\"theory\" needs step < 1/(24 L) = %g, got %g", owner, limit,
+        return pn_fail(err, PN_EINVAL, "preset=\"theory\" needs step < 1/(24 L) = %g, got %g", limit,
                        own[SVRG_STEP].real);
     return PN_OK;
 }
@@ -303,7 +296,7 @@ static pn_status read_manner(svrg_plan *plan, const pn_arg *own, pn_err *err)
      * before they have gone more than twice as far as they should.  At a half noise is halved, at next to no bias. */
     plan->reach = theory || plan->printed || !single || p < 20 ? 1.0 : 0.5;
     if (own[SVRG_REACH].given && !(own[SVRG_REACH].real > 0.0))
-        return pn_fail(err, PN_EINVAL, "%s: reach must be in (0, 1], got %g", plan->base.owner, own[SVRG_REACH].real);
+        return pn_fail(err, PN_EINVAL, "reach must be in (0, 1], got %g", own[SVRG_REACH].real);
     if (own[SVRG_REACH].given)
         plan->reach = own[SVRG_REACH].real;
     return PN_OK;
@@ -327,7 +320,7 @@ static pn_status read_problem(svrg_plan *plan, const pn_arg *common, const pn_ar
     PN_TRY(pn_gradient_noise_read(&plan->anchor, owner, plan->base.objective, &plan->base.request, err));
     PN_TRY(pn_first_order_read(problem, owner, plan->base.objective, &common[PN_OPT_START], &own[SVRG_PROX],
                                &own[SVRG_STRONG_CONVEXITY], err));
-    PN_TRY(pn_first_order_need_smooth(problem, owner, err));
+    PN_TRY(pn_first_order_need_smooth(problem, err));
     PN_TRY(pn_first_order_gap(problem, problem->strong_convexity, &plan->first_gap, err));
     PN_TRY(pn_paper_c_check(owner, common, &own[SVRG_C], err));
     return check_theory(plan, own, err);

@@ -242,7 +242,7 @@ static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
     plan->limited = true;
     if (!chosen) /* else the step may be too long, of which another warning tells */
         pn_plan_warn(&plan->base,
-                     "strong convexity is too weak for this budget and this many records: planned as without it");
+                     "strong convexity is too weak for this budget and this many records; the plan does without it");
 }
 
 double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape)

@@ -170,8 +170,8 @@ const pn_solver_ops pn_solver_zeroth_order = {
 
 const pn_solver_ops pn_solver_zeroth_order_naive = {
     .name = "zeroth_order_naive",
-    .doc = "zeroth_order with a fresh gradient of a fresh batch in every round, and fresh noise: what the article sets "
-           "its method beside, with its best batch.",
+    .doc = "zeroth_order with a fresh gradient of a fresh batch in every round, and fresh noise: the baseline that "
+           "the article compares its method with, at its best batch.",
     .source = "Zhang, Tran, Cutkosky (2024), Section 3",
     .params = zo_naive_params,
     ZO_RUN,

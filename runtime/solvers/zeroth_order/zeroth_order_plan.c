@@ -162,7 +162,7 @@ static void read_target(zo_work *at)
     }
     at->problem.records = fmin(least, n);
     if (isinf(least))
-        pn_plan_warn(&at->plan->base, "target = %g is more than any number of records promises; there are %.0f",
+        pn_plan_warn(&at->plan->base, "no number of records promises target = %g; there are %.0f",
                      at->own[ZO_TARGET].real, n);
     else if (least > n)
         pn_plan_warn(&at->plan->base, "target = %g would need %.3g records, there are %.0f", at->own[ZO_TARGET].real,
@@ -215,14 +215,14 @@ static pn_status choose(zo_work *at, pn_err *err)
     read_target(at);
     if (!any)
         return pn_fail(err, PN_EINVAL,
-                       "%s: no method fits directions, oracle, first_batch, level and prefix together; "
-                       "directions=\"one\" is of the naive oracle and the only one beyond dimension %d, level= of "
-                       "directions=\"iid\", first_batch= and prefix= of the variance-reduced oracle",
-                       at->owner, PN_DIRECTION_DIM_MAX);
+                       "directions, oracle, first_batch, level and prefix do not go together; directions=\"one\" is "
+                       "of the naive oracle and the only one beyond dimension %d, level= of directions=\"iid\", "
+                       "first_batch= and prefix= of the variance-reduced oracle",
+                       PN_DIRECTION_DIM_MAX);
     if (!search(at))
         return pn_fail(err, PN_EINVAL,
-                       "%s: %.0f record%s too few for epochs, rounds and batches like that; each is used once a pass",
-                       at->owner, at->problem.records, at->problem.records == 1.0 ? " is" : "s are");
+                       "%.0f record%s too few for these epochs, rounds and batches; each is used once a pass",
+                       at->problem.records, at->problem.records == 1.0 ? " is" : "s are");
     limit_work(at);
     return PN_OK;
 }
@@ -264,7 +264,7 @@ static pn_status mean_variance(const zo_work *at, double *mean, pn_err *err)
     *mean = 0.0;
     if (!at->is_private)
         return PN_OK;
-    PN_TRY(pn_new(&all, rounds, err, "%s: out of memory for %zu rounds", at->owner, rounds));
+    PN_TRY(pn_new(&all, rounds, err, "out of memory for %zu rounds", rounds));
     pn_prefix_variances(at->question->design, rounds, all);
     for (size_t t = 0; t < rounds; t++)
         sum += all[t];
@@ -371,9 +371,9 @@ static pn_status set_iterations(zo_work *at, pn_err *err)
         return PN_OK;
     if (asked > plan->iterations)
         return pn_fail(err, PN_EINVAL,
-                       "%s: iterations = %zu is more than the %zu rounds for which there are records; use smaller "
+                       "iterations = %zu is more than the %zu rounds for which there are records; use smaller "
                        "batches or more passes",
-                       at->owner, asked, plan->iterations);
+                       asked, plan->iterations);
     plan->iterations = asked;
     plan->charges = (asked + rounds - 1) / rounds;
     return PN_OK;
@@ -407,12 +407,11 @@ static pn_status check_radii(const zo_work *at, pn_err *err)
     const zo_choice *choice = &at->plan->choice;
 
     if (!(choice->smoothing >= 0x1p-400 && choice->smoothing <= 0x1p400))
-        return pn_fail(err, PN_EINVAL, "%s: smoothing must be in [2^-400, 2^400], got %g", at->owner,
-                       choice->smoothing);
+        return pn_fail(err, PN_EINVAL, "smoothing must be in [2^-400, 2^400], got %g", choice->smoothing);
     if (!(choice->ball >= 0x1p-400 && choice->ball <= 0x1p290))
-        return pn_fail(err, PN_EINVAL, "%s: radius must be in [2^-400, 2^290], got %g", at->owner, choice->ball);
+        return pn_fail(err, PN_EINVAL, "radius must be in [2^-400, 2^290], got %g", choice->ball);
     if (!isfinite(choice->step) && at->own[ZO_STEP].given)
-        return pn_fail(err, PN_EINVAL, "%s: step must be a positive number, got %g", at->owner, choice->step);
+        return pn_fail(err, PN_EINVAL, "step must be a positive number, got %g", choice->step);
     return PN_OK;
 }
 

@@ -51,7 +51,7 @@ static const char *const oracles[] = { "variance_reduced", "naive", NULL };
     { "level", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, \
       "independent directions are drawn again until their largest singular value is at most this, > 1" }, \
     { "strict", PN_FLAG, PN_OPTIONAL, PN_ANY, PN_DERIVED, NULL, \
-      "a loss that is no number ends the run; by default only without privacy, with it such values count as 0" }
+      "a loss that is NaN ends the run; by default only without privacy, with it such values count as 0" }
 /* clang-format on */
 
 const pn_param zo_naive_params[] = { SHARED_ROWS, PN_PARAM_END };
@@ -81,16 +81,15 @@ static pn_status check_problem(const zo_work *at, pn_err *err)
     if (set && strcmp(set->ops->name, "free") != 0)
         return pn_fail(
             err, PN_EUNSUPPORTED,
-            "%s: it walks without constraints and needs an objective without a set, not %s; leave set= out, and give "
-            "reg= for points that stay small",
-            at->owner, set->ops->name);
+            "the solver moves without constraints, and the objective has the set %s; leave set= out, and give reg= "
+            "for points that stay small",
+            set->ops->name);
     if (request->kind == PN_NONPRIVATE)
         return PN_OK;
     if (request->neighbours == PN_ADD_REMOVE)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: neighbours=\"add_remove\" makes n secret, and batches are cut from all n records; use "
-                       "\"replace_one\" or \"zero_out\"",
-                       at->owner);
+                       "neighbours=\"add_remove\" makes n secret, and batches are cut from all n records; use "
+                       "\"replace_one\" or \"zero_out\"");
     return pn_request_need_delta(request, at->owner, err);
 }
 
@@ -108,9 +107,8 @@ static pn_status read_lipschitz(zo_work *at, pn_err *err)
     } else if (bounds->source == PN_BOUND_NONE || !(known > 0.0) || !isfinite(known)) {
         if (at->is_private)
             return pn_fail(err, PN_EPRIVACY,
-                           "%s: nothing bounds how far a record's loss moves with theta; give lipschitz=, which is "
-                           "enforced by clipping, or " PN_HOW_TO_BOUND_ROWS,
-                           at->owner);
+                           "nothing bounds how far a record's loss moves with theta; give lipschitz=, which is "
+                           "enforced by clipping, or " PN_HOW_TO_BOUND_ROWS);
         how->lipschitz = INFINITY;
         at->slope_guessed = true;
         at->slope_source = "guessed: nothing is known, and nothing is clipped";
@@ -121,7 +119,7 @@ static pn_status read_lipschitz(zo_work *at, pn_err *err)
         at->slope_holds = about_values && bounds->source != PN_BOUND_CLIPPED;
     }
     if (!at->slope_guessed && !(how->lipschitz >= 0x1p-400 && how->lipschitz <= 0x1p400))
-        return pn_fail(err, PN_EINVAL, "%s: lipschitz must be in [2^-400, 2^400], got %g", at->owner, how->lipschitz);
+        return pn_fail(err, PN_EINVAL, "lipschitz must be in [2^-400, 2^400], got %g", how->lipschitz);
     at->problem.lipschitz = at->slope_guessed ? 1.0 : how->lipschitz;
     return PN_OK;
 }
@@ -161,15 +159,14 @@ static pn_status read_smoothing(zo_work *at, pn_err *err)
     how->level = zo_given(at, ZO_LEVEL) ? at->own[ZO_LEVEL].real : 0.0;
     how->strict = zo_given(at, ZO_STRICT) ? at->own[ZO_STRICT].flag : !at->is_private;
     if (zo_given(at, ZO_LEVEL) && !(how->level > 1.0))
-        return pn_fail(err, PN_EINVAL, "%s: level must be above 1, got %g", at->owner, how->level);
+        return pn_fail(err, PN_EINVAL, "level must be above 1, got %g", how->level);
     if (at->paper && zo_given(at, ZO_DIRECTIONS) && at->own[ZO_DIRECTIONS].count != PN_DIRECTIONS_IID)
-        return pn_fail(err, PN_EINVAL, "%s: calibration=\"paper\" has directions=\"iid\", got \"%s\"", at->owner,
+        return pn_fail(err, PN_EINVAL, "calibration=\"paper\" has directions=\"iid\", got \"%s\"",
                        pn_directions_names[at->own[ZO_DIRECTIONS].count]);
     if (at->paper && !at->naive && zo_given(at, ZO_ORACLE) && at->own[ZO_ORACLE].count == ZO_NAIVE)
         return pn_fail(err, PN_EINVAL,
-                       "%s: calibration=\"paper\" has oracle=\"variance_reduced\", got \"naive\"; the article's "
-                       "comparison is solve.zeroth_order_naive",
-                       at->owner);
+                       "calibration=\"paper\" has oracle=\"variance_reduced\", got \"naive\"; the article's "
+                       "comparison is solve.zeroth_order_naive");
     return PN_OK;
 }
 
@@ -200,9 +197,8 @@ static pn_status read_prefix(zo_work *at, pn_err *err)
         at->prefix_given = at->prefix_given || args[i].given;
     if (at->prefix.estimator_given && at->prefix.estimator == PN_PREFIX_FULL)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: prefix.estimator=\"full\" uses noise that comes later, and a round cannot wait for it; use "
-                       "\"honaker\"",
-                       at->owner);
+                       "prefix.estimator=\"full\" uses noise that comes later, and a round cannot wait for it; use "
+                       "\"honaker\"");
     implied = pn_prefix_implied(&at->prefix);
     if (!at->prefix.factorization && implied && strcmp(implied, "binary") != 0) /* which has two estimators */
         at->prefix.factorization = implied;
@@ -216,7 +212,7 @@ pn_status zo_read_problem(zo_work *at, pn_err *err)
     PN_TRY(check_problem(at, err));
     at->question->slices.passes = at->own[ZO_PASSES].count;
     PN_TRY(read_lipschitz(at, err));
-    PN_TRY(pn_plan_start(&plan->base.start, at->owner, plan->base.objective, &at->common[PN_OPT_START], err));
+    PN_TRY(pn_plan_start(&plan->base.start, plan->base.objective, &at->common[PN_OPT_START], err));
     PN_TRY(read_gap(at, err));
     PN_TRY(read_smoothing(at, err));
     PN_TRY(at->naive ? PN_OK : read_prefix(at, err));

@@ -150,7 +150,7 @@ describe("pn.stationarity", function()
     no_gap("rng must be a pn.rng, got 7", obj, theta, {radius = 1, rng = 7})
     no_gap("progress must be", obj, theta, {radius = 1, progress = 3})
     no_gap("without clip=", bent(pn.loss.squared(), {clip = 1}), theta, {radius = 1})
-    no_gap("not a number here", bent(pn.loss.glm(function(z) return pn.log(z) end)), theta, {radius = 1})
+    no_gap("is NaN at this point", bent(pn.loss.glm(function(z) return pn.log(z) end)), theta, {radius = 1})
   end)
 
   it("tells how far it is, and hands on what that function or the loss raises", function()

@@ -113,10 +113,10 @@ describe("an oracle", function()
       assert.is_false((pcall(ask.difference, ask, bad, x, { rho = 0.01 })))
       assert.is_false((pcall(ask.values, ask, { bad }, { rho = 0.01 })))
     end
-    refused("asked with a length of", ask.hvp, ask, x, { 1e300, 0, 0 }, { rho = 0.01 })
+    refused("has length", ask.hvp, ask, x, { 1e300, 0, 0 }, { rho = 0.01 })
     refused("differences: radius must be a positive number, got 0", ask.differences, ask, x, { v }, { rho = 0.01 })
-    refused("value: it is asked of all records; leave batch out", ask.value, ask, x, { rho = 0.01, batch = 10 })
-    refused("hessian: its batches are of a fixed size", ask.hessian, ask, x,
+    refused("value: the question is asked of all records; leave batch out", ask.value, ask, x, { rho = 0.01, batch = 10 })
+    refused("hessian: batches must have a fixed size", ask.hessian, ask, x,
       { rho = 0.01, batch = { scheme = "poisson", size = 9 } })
     refused("oracle: hvp does not take clip=; leave it out, or give clip= to pn.objective", ask.hvp, ask, x, v,
       { rho = 0.01, clip = 1 })

@@ -118,7 +118,7 @@ describe("a watch", function()
     assert.is_true(watch:above(near))
     assert.is_true(watch:above(far))
     local spent = ledger.spent
-    refused("the watch has said above 2 times, which is what it was planned for", watch.above, watch, near)
+    refused("the watch has answered \"above\" 2 times, as often as it was planned for", watch.above, watch, near)
     assert.equal(spent, ledger.spent)
   end)
 end)

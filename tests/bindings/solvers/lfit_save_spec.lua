@@ -105,10 +105,11 @@ describe("a fit that was saved and loaded", function()
 
   it("says of what is not in the file why", function()
     local got = again((logistic(PRIVATE)))
-    assert.equal("fit.value: not saved: it is not private; fit:save(path, {raw = true}) keeps it", refusal(field(got, "value")))
+    assert.equal("fit.value: the file does not hold it, since it is not private; fit:save(path, {raw = true}) keeps it",
+      refusal(field(got, "value")))
     for _, name in ipairs { "seconds", "gradients" } do
-      assert.equal("fit." .. name .. ": not saved: of a private run it is not private; fit:save(path, {raw = true}) keeps it",
-        refusal(field(got, name)))
+      assert.equal("fit." .. name .. ": the file does not hold it, since that of a private run is not private; "
+        .. "fit:save(path, {raw = true}) keeps it", refusal(field(got, name)))
     end
   end)
 
@@ -160,7 +161,7 @@ describe("a fit that was saved and loaded", function()
     assert.same({ fit.seconds, fit.gradients }, { got.seconds, got.gradients })
     assert.is_nil(got.trace[1].value)
     assert.equal(fit.trace[9].gradients, got.trace[9].gradients)
-    assert.matches("fit.value: not saved", refusal(field(got, "value")))
+    assert.matches("fit.value: the file does not hold it", refusal(field(got, "value")))
     assert.same(fit.trace, again(fit, { raw = true }).trace)
   end)
 
@@ -229,7 +230,7 @@ describe("pn.load", function()
       assert.matches(pattern, refusal(pn.load, path))
     end
     refuses(text:sub(1, 300) .. "?" .. text:sub(302), "damaged: its checksum does not fit its contents")
-    refuses(text:sub(1, -2), "cut, or damaged: it says that it holds %d+ bytes, and holds %d+")
+    refuses(text:sub(1, -2), "cut, or damaged: its header states %d+ bytes, and it holds %d+")
     refuses(text:sub(1, 20), "cut: it has 20 bytes")
     refuses(text:sub(1, 8) .. "\3" .. text:sub(10), "a model file of version 3, this library reads 1 to 2")
     refuses("not a model", "not a .npy file")

@@ -41,7 +41,7 @@ describe("a definition", function()
     refused("pn.solver: options are named, got the key 1", pn.solver, { name = "s", step = step, options = { 3 } })
     refused("pn.solver: options.iterations must be a whole number from 1, got the string \"a\"", pn.solver,
       { name = "s", step = step, options = { iterations = "a" } })
-    refused("pn.solver: about must be a table by name, got 3", pn.solver, { name = "s", step = step, about = 3 })
+    refused("pn.solver: about must be a table with names as keys, got 3", pn.solver, { name = "s", step = step, about = 3 })
     refused("pn.solver: expected a table, as pn.solver{name=, step=}, got 3", pn.solver, 3)
     local many = {}
     for i = 1, 24 do many["option" .. i] = i end
@@ -65,14 +65,14 @@ describe("a definition", function()
   end)
 
   it("is refused by a plan that cannot be made", function()
-    refused("mine: say how many steps a run has: iterations=", solver(descend), obj, { epsilon = 1, delta = 1e-6 })
-    refused("mine: its step asks nothing of the records", solver(function() end), obj, budget)
+    refused("mine: the number of steps is missing; give iterations=", solver(descend), obj, { epsilon = 1, delta = 1e-6 })
+    refused("mine: the step asks nothing of the records", solver(function() end), obj, budget)
     refused("mine: queries must be a table", solver(descend, { queries = 3 }), obj, budget)
     refused("mine: queries: there is no question the string \"foo\"; there are gradient, moment,",
       solver(descend, { queries = { foo = 1 } }), obj, budget)
-    refused("mine: queries: mean depends on what it is asked with", solver(descend, { queries = { mean = 1 } }), obj, budget)
+    refused("mine: queries: mean is priced by its arguments", solver(descend, { queries = { mean = 1 } }), obj, budget)
     refused("mine: Gaussian noise needs a delta", solver(descend), obj, { epsilon = 1, iterations = 3 })
-    refused("mine: calibration is \"tight\"", solver(descend), obj, with { calibration = "paper" })
+    refused("mine: calibration must be \"tight\"", solver(descend), obj, with { calibration = "paper" })
     refused("unknown option 'rate'", solver(descend), obj, with { rate = 1 })
     refused("makes n secret", solver(descend), obj, with { neighbours = "add_remove" })
     refused("no privacy budget", solver(descend), obj, { iterations = 3 })
@@ -231,13 +231,15 @@ describe("a plan", function()
     half(obj, with { ledger = ledger })
     assert.is_true(ledger.spent > 0.999 and ledger.spent <= 1)
     local all = solver(function(s, ask) ask:gradient(s.x, { budget = 0.5 }) end)
-    refused("mine: questions with budget= take 0.5 of the budget, and 0 of 1 are left for the rest", all.plan, obj, budget)
+    refused("mine.plan: questions with budget= take 0.5 of the budget, and 0 of 1 questions share the rest",
+      all.plan, obj, budget)
     local both = solver(function(s, ask)
       ask:gradient(s.x, { budget = 0.5 })
       ask:value(s.x, { budget = 0.5 })
       ask:hessian(s.x)
     end)
-    refused("mine: questions with budget= take 1 of the budget, and 1 of 3 are left", both.plan, obj, budget)
+    refused("mine.plan: questions with budget= take 1 of the budget, and 1 of 3 questions share the rest",
+      both.plan, obj, budget)
     local calls = 0
     local larger = solver(function(s, ask)
       calls = calls + 1
@@ -267,9 +269,9 @@ describe("a plan", function()
     local small = pn.ledger { epsilon = 0.9, delta = 1e-6 }
     refused("Requested epsilon 0.9999", pld.run, pld, { ledger = small, progress = false })
     assert.equal(0, small.spent)
-    refused("mine: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", batches.plan, obj,
+    refused("mine.plan: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", batches.plan, obj,
       { rho = 1, iterations = 3, accountant = "pld" })
-    refused("mine: accountant must be \"rdp\" or \"pld\", got", batches.plan, obj, with { accountant = "pdl" })
+    refused("mine.plan: accountant must be \"rdp\" or \"pld\", got", batches.plan, obj, with { accountant = "pdl" })
     local l1 = pn.objective { data = data, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = 3, radius = 1 } }
     refused("vertex needs accountant=\"rdp\"", solver(function(s, ask) ask:vertex(s.x) end).plan, l1, with { accountant = "pld" })
     refused("adaptive=true needs accountant=\"rdp\"", solver(descend, { adaptive = true }).plan, obj, with { accountant = "pld" })
@@ -319,7 +321,7 @@ describe("a run", function()
     local walk = solver(descend).plan(obj, budget):steps { ledger = three }
     for _ = 1, 3 do walk:step() end
     assert.equal(three.spent, part.spent)
-    refused("a solver that may stop early says adaptive = true", solver(until_third), obj, budget)
+    refused("a solver that may stop early must be made with adaptive = true", solver(until_third), obj, budget)
   end)
 
   it("is refused what a step returns besides", function()

@@ -58,17 +58,17 @@ describe("a step that asks what was not planned", function()
   local function gradient(ask) ask:gradient(zero) end
 
   local changed = {
-    ["another kind"] = { function(ask) ask:value(zero) end, "attack: the step asks value in that form, " .. unplanned },
+    ["another kind"] = { function(ask) ask:value(zero) end, "plan:run: the step asks value in that form, " .. unplanned },
     ["a batch where all records were planned"] = { function(ask) ask:gradient(zero, { batch = 30 }) end,
-      "attack: the step asks gradient of that batch, " .. unplanned },
+      "plan:run: the step asks gradient of that batch, " .. unplanned },
     ["a larger share"] = { function(ask) ask:gradient(zero, { share = 1.0001 }) end,
-      "attack: the step asks gradient with share 1.0001, and its plan has 1" },
+      "plan:run: the step asks gradient with share 1.0001, and its plan has 1" },
     ["a price of its own"] = { function(ask) ask:gradient(zero, { sigma = 1e-9 }) end,
-      "attack: gradient is given a price in a step, where the plan's budget pays" },
+      "plan:run: gradient is given a price in a step, where the plan's budget pays" },
     ["an option of another kind"] = { function(ask) ask:gradient(zero, { radius = 1 }) end,
-      "attack: gradient does not take radius=" },
+      "plan:run: gradient does not take radius=" },
     ["a clip where none was planned"] = { function(ask) ask:gradient(zero, { clip = 1e-9 }) end,
-      "attack: the step asks gradient in that form, " .. unplanned },
+      "plan:run: the step asks gradient in that form, " .. unplanned },
     ["the raw gradient"] = { function() obj:gradient(zero) end, "gradient: raw numbers inside a private step" },
     ["the raw gradient of other data"] = { function() other:gradient(zero) end, "raw numbers inside a private step" },
     ["the records"] = { function() return data.X end, "X: raw numbers inside a private step" },
@@ -90,7 +90,7 @@ describe("a step that asks what was not planned", function()
   end
 
   it("is refused a further answer in the same step", function()
-    refused_after(2, "attack: a step asks gradient more often than its plan pays for (1)",
+    refused_after(2, "plan:run: a step asks gradient more often than its plan pays for (1)",
       turning(gradient, function(ask) ask:gradient(zero) ask:gradient(zero) end))
   end)
 
@@ -101,7 +101,7 @@ describe("a step that asks what was not planned", function()
       ask:gradient(zero, { batch = calls > 2 and 31 or 30 })
     end)
     local ledger = pn.ledger { rho = 1 }
-    refusal.refused("attack: the step asks gradient of that batch, " .. unplanned, plan.run, plan,
+    refusal.refused("plan:run: the step asks gradient of that batch, " .. unplanned, plan.run, plan,
       { ledger = ledger, progress = false })
     assert.is_true(ledger.spent > 0 and ledger.spent < 0.011)
   end)
@@ -111,7 +111,7 @@ describe("a step that asks what was not planned", function()
       for k = 1, 60 do z = pn.tanh(z + k / 7) end
       return z
     end
-    refusal.refused("attack: mean: phi is too long to be told from others", plan_of, function(_, ask) ask:mean(long, zero) end)
+    refusal.refused("attack.plan: mean: phi is too long to be told from others", plan_of, function(_, ask) ask:mean(long, zero) end)
     pn.oracle { objective = obj, ledger = pn.ledger { rho = 1 } }:mean(long, zero, { rho = 0.1 })
   end)
 

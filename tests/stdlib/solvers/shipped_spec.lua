@@ -127,12 +127,13 @@ describe("a shipped solver", function()
         end
       end
       local message = select(2, pcall(plan { momentun = 1 }))
-      assert.truthy(message:find("shipped_spec.lua:%d+: " .. name .. ": unknown option 'momentun'; it takes epsilon"), message)
+      assert.truthy(message:find("shipped_spec.lua:%d+: solve." .. name .. ".plan: unknown option 'momentun'; it takes epsilon"),
+        message)
       for option in pairs(made.options) do assert.truthy(message:find(option, 1, true)) end
       for option, default in pairs(made.options) do
         message = refusal(plan { [option] = type(default) == "string" and "no" or -1, iterations = 4 })
         local factors = option == "factorization" and message:find("factorization", 1, true)
-        assert.truthy(factors or message:find(name .. ": " .. option .. " must be ", 1, true), message)
+        assert.truthy(factors or message:find(name .. ".plan: " .. option .. " must be ", 1, true), message)
       end
       refused("iterations", plan { iterations = 0 })
       refused("tight", plan { calibration = "paper" })

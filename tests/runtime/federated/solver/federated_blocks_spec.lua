@@ -128,7 +128,7 @@ describe("federated_frank_wolfe over a product", function()
       assert.truthy(tostring(message):find(words, 1, true), tostring(message))
     end
     refuses("radii are for an l1_ball that is split; the factors of product have their own", { radii = { 1, 1 } })
-    refuses("sampled is for l1 balls, whose vertices are single columns; over product leave it out", { sampled = 1 })
+    refuses("sampled applies to l1 balls, whose vertices are single columns; over product leave it out", { sampled = 1 })
     refuses("stay is for l1 balls", { stay = true })
     refuses("in mode=\"ball\" parties move along single columns, so the set must be an l1_ball about 0 or a simplex",
       { mode = "ball" })

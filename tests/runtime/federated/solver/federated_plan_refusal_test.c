@@ -91,7 +91,7 @@ static void a_regulariser(void)
     parts = (pn_objective_parts){ .data = f.data, .loss = f.loss, .set = f.set, .reg = reg };
     pn_objective_free(f.objective);
     CHECK(pn_objective_new(&f.objective, &parts, NULL) == PN_OK);
-    refuses(&f, PN_EUNSUPPORTED, "takes no regulariser");
+    refuses(&f, PN_EUNSUPPORTED, "must not have a regulariser");
     pn_regulariser_free(reg);
     close_fixture(&f);
 }

@@ -286,7 +286,7 @@ static void the_article_to_the_letter(void)
     use_rounds(&f, 5);
     plan = plan_of(&f);
     tight = line_of(plan, "sensitivity s_J");
-    CHECK(plan->base.proven && !plan->base.worthless);
+    CHECK(plan->base.proven && !plan->base.simulation_only);
     drop(plan);
     use_choice(&f, FED_MODE, "paper");
     plan = plan_of(&f);
@@ -295,7 +295,7 @@ static void the_article_to_the_letter(void)
     CHECK(tight / 2.0 > 1.2 && tight / 2.0 < 1.4);     /* about 1.28 */
     CHECK_CLOSE(top, 1.0 + sqrt(2000.0 / 64.0), 0.15); /* the edge of the law of Marchenko and Pastur: 6.59 */
     CHECK_CLOSE(top / (tight / 2.0), 2.0 * 2.6, 0.35);
-    CHECK(!plan->base.proven && plan->base.worthless && isnan(plan->base.bound));
+    CHECK(!plan->base.proven && plan->base.simulation_only && isnan(plan->base.bound));
     CHECK(plan->base.warnings[0][0] && plan->base.warnings[1][0]);
     CHECK(plan->terms[0].epsilon0 == 0.0 && !plan->terms[0].stay && plan->terms[1].radius == 2.0);
     laplace = 2.0 * 3.0 * 2.0 / (2.0 * 2000.0) * sqrt(10.0 * log(2e6)) / 1.0; /* G = 3, epsilon/2 = 1 */

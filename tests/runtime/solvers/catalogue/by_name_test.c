@@ -162,7 +162,7 @@ static void a_sampler_shows_its_batch(void)
     CHECK(pn_sampler_draw(sampler, rng, &count, &err) == PN_OK && count == 5 && pn_sampler_batch(sampler)[4] < 20);
     pn_sampler_free(sampler);
     CHECK(pn_sampler_new(&sampler, "with_replacement", NULL, &err) == PN_EUNSUPPORTED);
-    CHECK(strstr(err.message, "there is no scheme with replacement") != NULL);
+    CHECK(strstr(err.message, "sampler.with_replacement: there is no such scheme") != NULL);
     pn_rng_free(rng);
 }
 

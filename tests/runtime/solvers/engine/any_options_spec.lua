@@ -214,8 +214,8 @@ local function wrong_with_fit(case, plan, fit, again)
   if not inside(case.parts, fit.theta) then return "a model outside the set" end
   local asked, paid = plan.epsilon, fit.privacy and (fit.privacy.nominal_epsilon or fit.privacy.epsilon)
   if case.options.epsilon and not case.options.rho and case.options.privacy ~= false then
-    local worthless = case.options.eigen == "matrix_free" and asked == 1 / 0 -- whose rounding no budget pays for
-    if case.options.calibration ~= "paper" and not worthless and not (plan.epsilon <= case.options.epsilon * (1 + 1e-9)) then
+    local simulation_only = case.options.eigen == "matrix_free" and asked == 1 / 0 -- whose rounding no budget pays for
+    if case.options.calibration ~= "paper" and not simulation_only and not (plan.epsilon <= case.options.epsilon * (1 + 1e-9)) then
       return ("a plan of epsilon %s"):format(asked)
     end
     if not (paid <= asked * (1 + 1e-9)) then return ("epsilon %s charged, planned %s"):format(paid, asked) end

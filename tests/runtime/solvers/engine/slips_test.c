@@ -49,7 +49,7 @@ static void forgotten_parts_are_named(parts *with)
     CHECK(strcmp(err.message, "objective: the parts have no loss") == 0);
     CHECK(!objective);
     CHECK(pn_loss_from_args(&huber, "huber", NULL, &err) == PN_EINVAL);
-    CHECK(strstr(err.message, "loss.huber: there are no args; give an array of 1") == err.message);
+    CHECK(strstr(err.message, "loss.huber: args is NULL; give an array of 1") == err.message);
 }
 
 static void a_zero_that_should_be_nan_is_named(void)

@@ -438,7 +438,7 @@ describe("a private plan of accelerated mirror descent", function()
     refused("the potential has 4 coordinates, the set has 3", function()
       plan(obj, {rho = 1, potential = pn.potential.group {dim = 4, k = 2}})
     end)
-    refused("weights on vertices start equal", function()
+    refused("a potential of weights on vertices", function()
       local corner = pn.set.polytope {vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}
       plan(problem(50, corner), {rho = 1, start = {0, 0, 0}, potential = (pn.potential.for_set(corner))})
     end)

@@ -217,7 +217,7 @@ describe("a batch of a first-order solver", function()
   it("that cannot be is refused before anything is spent", function()
     each(function(name, solver)
       local function no(text, more)
-        refused(("solve.%s: %s"):format(name, text), solver.plan, obj, with({ epsilon = 1, delta = 1e-7 }, more))
+        refused(("solve.%s.plan: %s"):format(name, text), solver.plan, obj, with({ epsilon = 1, delta = 1e-7 }, more))
       end
       no("calibration=\"paper\" is about gradients of all records; leave batch out", { batch = 10, calibration = "paper" })
       no("batches of scheme \"fixed\" have a proof for neighbours=\"replace_one\" only",
@@ -238,7 +238,7 @@ describe("a batch of a first-order solver", function()
       refused("Gaussian noise needs a delta", solver.plan, obj, { epsilon = 1, batch = 10 })
       refused("the least is rho", solver.plan, obj, { rho = 1e-300, batch = 10, iterations = 10 })
     end)
-    refused("batch= is of the records, which noise.oracle does not ask; leave one out", pn.solve.mirror_descent.plan, obj,
+    refused("batch= draws records, which noise.oracle does not ask; leave one of them out", pn.solve.mirror_descent.plan, obj,
       { privacy = false, batch = 10, noise = { covariance = pn.mat { { 1 } }, oracle = function(theta) return theta end } })
   end)
 end)

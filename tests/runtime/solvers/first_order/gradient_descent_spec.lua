@@ -230,7 +230,7 @@ describe("the plan of gradient_descent", function()
     refused("makes n secret", plan, obj, {rho = 1, neighbours = "add_remove"})
     refused("needs a delta", plan, obj, {epsilon = 1})
     refused("stated for epsilon and delta", plan, obj, {rho = 1, calibration = "paper"})
-    refused("c= is of calibration", plan, obj, {rho = 1, c = 2})
+    refused("c= belongs to calibration", plan, obj, {rho = 1, c = 2})
     refused("tail= is the weight", plan, obj, {rho = 1, output = "last", tail = 1})
     refused("prox has dimension", plan, obj, {rho = 1, prox = pn.prox.indicator(ball(4))})
     refused("smoothness of the logistic loss is not bounded", plan,

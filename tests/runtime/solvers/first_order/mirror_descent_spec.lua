@@ -134,7 +134,7 @@ describe("the plan of mirror_descent", function()
       {"time= multiplies the time", function() plan(obj, {rho = 1, time = 2, step = 1}) end},
       {"time= multiplies the time", function() plan(obj, {rho = 1, time = 2, preset = "theory"}) end},
       {"time must be", function() plan(obj, {rho = 1, time = 0}) end},
-      {"noise= has no guarantee", function() plan(obj, {rho = 1, noise = {covariance = 1}}) end},
+      {"noise= gives no guarantee", function() plan(obj, {rho = 1, noise = {covariance = 1}}) end},
       {"covariance is 1 x 2", function() plan(obj, {privacy = false, noise = {covariance = pn.vec {1, 2}}}) end},
       {"must be >= 0", function() plan(obj, {privacy = false, noise = {covariance = -1}}) end},
       {"symmetric", function()
@@ -302,7 +302,7 @@ describe("the default plan of mirror_descent", function()
     end
     local ok, message = pcall(plan_of, smooth(ball(3)), {rho = 0.1, range = 1})
     assert.is_false(ok)
-    assert.matches("range= is that of potential=", tostring(message), 1, true)
+    assert.matches("range= belongs to potential=", tostring(message), 1, true)
     ok, message = pcall(plan_of, smooth(ball(3)), {rho = 0.1, potential = pn.potential.custom {strong_convexity = 1,
       value = function(x) return x[1] > 0.5 and math.huge or x:dot(x) / 2 end, gradient = function(x) return 1 * x end}})
     assert.is_false(ok)

@@ -50,7 +50,7 @@ describe("the plan of frank_wolfe_convex", function()
   end)
 
   it("warns where the noise is longer than any gradient, and there only, and names what would find its way", function()
-    local function warned(plan) return (tostring(plan):gsub("%s+", " "):match("the noise on a gradient is .- would help")) end
+    local function warned(plan) return (tostring(plan):gsub("%s+", " "):match("the noise on a gradient has .- would help")) end
     local seen = {}
     for _, rho in ipairs {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1} do
       local plan = pn.solve.frank_wolfe_convex.plan(problem(400, 20), {rho = rho})

@@ -178,7 +178,7 @@ describe("the sensitivity of output perturbation", function()
     close(2 * T * ulp, d, 1e-9)
     close(1.2 * T * ulp, line(plan, "exact sensitivity"), 1e-9)
     assert.is_true(line(plan, "sensitivity Delta") >= d)
-    refused("drown in rounding", function() solve.plan(a, merged(usual, merged(options, { step = 1e-12 }))) end)
+    refused("are lost in rounding", function() solve.plan(a, merged(usual, merged(options, { step = 1e-12 }))) end)
   end)
 
   it("counts the rounding of projections: on both data sets, in every step", function()

@@ -23,7 +23,7 @@ local function refused(pattern, loss)
       local fine, message = planned(solver, loss, clipped)
       assert.is_false(fine)
       message = tostring(message)
-      assert.is_truthy(message:find("^solve." .. solver .. ": "), message)
+      assert.is_truthy(message:find("^solve." .. solver .. ".plan: "), message)
       assert.is_truthy(message:find(pattern), message)
     end
   end
