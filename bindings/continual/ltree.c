@@ -220,7 +220,7 @@ static int variances(lua_State *L)
     size_t n, horizon = pn_prefix_options_of(design)->horizon;
 
     if (lua_isnoneornil(L, 2) && horizon == 0)
-        return pnl_error(L, "tree:variances: n is missing; the horizon is unknown, so say how many");
+        return pnl_error(L, "tree:variances: n is missing; the horizon is unknown, so give the number of prefixes");
     n = lua_isnoneornil(L, 2) ? horizon : pnl_check_count(L, 2, "tree:variances: n");
     if (horizon > 0 && n > horizon)
         return pnl_error(L, "tree:variances: n must be at most the horizon, %zu, got %zu", horizon, n);
@@ -331,7 +331,7 @@ static const pnl_row tree_rows[] = {
       "The next leaf, dim numbers (a pn.vec, a table, or a number where dim is 1), in place; the answer is the "
       "private sum of all leaves so far.  The first push pays for the whole stream: t.event is charged under the "
       "label \"tree\" to the ledger that the tree was made with, or to a budget of exactly what it was made for.  "
-      "Who makes the leaf sees to it that one record changes it by at most the sensitivity in l2; sensitivity: what "
+      "The caller makes sure that one record changes the leaf by at most the sensitivity in l2; sensitivity: what "
       "this leaf was clipped to, public, refused when it is more than the tree was made for.  Entries beyond bound= "
       "count as it, and a NaN as -bound; without bound= entries of any size are carried, up to 2^85 sigma, in "
       "binary trees 2^84 sigma over the horizon (2^74 with scale \"node\"), of factorization \"matrix\" divided by "

@@ -123,7 +123,7 @@ static pn_prefix_options read_options(lua_State *L, pn_arg *relation)
     pnl_status(L, pn_args_check("tree", pn_prefix_params, method, &err), &err);
     pnl_refuse_strict(L, "tree", both, args, "whether a leaf is refused depends on it, and costs nothing");
     if (args[STRICT].flag && !args[BOUND].given)
-        pnl_error(L, "tree: strict is about a bound; give bound as well");
+        pnl_error(L, "tree: strict applies to a bound; give bound as well");
     check_one_price(L, args);
     options.dim = args[DIM].count;
     options.horizon = args[HORIZON].given ? args[HORIZON].count : 0;
@@ -277,15 +277,15 @@ static const pnl_row library_rows[] = {
 static const char doc[] =
     "Private sums of a growing stream of vectors: t:push(v) releases the sum of all leaves so far, for a price that "
     "grows with the logarithm of their number.  One record may influence one leaf (or participations= leaves, "
-    "separation= apart), each by at most the sensitivity in l2; the object cannot see records, so who makes the "
-    "leaves clips them.  Leaves may depend on what was released before.  factorization: \"binary\" is the tree, "
-    "\"sqrt\", \"banded\" and \"blt\" have less noise and no exact nodes; chosen by horizon and dim when left out.  "
-    "\"matrix\": matrix = C of one's own, whose noise on the leaves is C^-1 z.  What a record in several leaves moves "
-    "is exact for participations = 2, for a C of at most 2 separation bands and for falling Toeplitz coefficients >= "
-    "0, and an upper bound otherwise; tostring(t) says which.  Without a ledger its own rho or epsilon is the budget; "
-    "a seeded rng then makes a tree that says \"simulated: no privacy\", and a real ledger refuses it.  path: the "
-    "state after each push is durable before its release is handed out, so that pn.tree.resume(path) goes on after a "
-    "crash.";
+    "separation= apart), each by at most the sensitivity in l2; the object cannot see records, so the caller clips "
+    "the leaves.  Leaves may depend on what was released before.  factorization: \"binary\" is the tree, \"sqrt\", "
+    "\"banded\" and \"blt\" have less noise and no exact nodes; chosen by horizon and dim when left out.  "
+    "\"matrix\": matrix = C of one's own, whose noise on the leaves is C^-1 z.  What a record in several leaves "
+    "moves is exact for participations = 2, for a C of at most 2 separation bands and for nonincreasing Toeplitz "
+    "coefficients >= 0, and an upper bound otherwise; tostring(t) says which.  Without a ledger its own rho or "
+    "epsilon is the budget; a seeded rng then makes a tree that says \"simulated: no privacy\", and a real ledger "
+    "refuses it.  path: the state after each push is durable before its release is handed out, so that "
+    "pn.tree.resume(path) goes on after a crash.";
 
 static const char signature[] =
     "pn.tree{dim=, horizon=, sensitivity=, rho= or epsilon= and delta= or sigma=; factorization=, estimator=, "

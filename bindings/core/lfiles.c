@@ -15,7 +15,7 @@ static int put(lua_State *L)
     const char *path = luaL_checklstring(L, 1, &length), *text = luaL_checklstring(L, 2, &size);
     int error;
 
-    luaL_argcheck(L, strlen(path) == length, 1, "a file's name has no zero bytes");
+    luaL_argcheck(L, strlen(path) == length, 1, "a file name must not contain a zero byte");
     error = pn_file_put(path, text, size, 0666, true);
     if (error) {
         luaL_pushfail(L);

@@ -89,7 +89,7 @@ static bool tell_spent(lua_State *L, int out, head *top)
     pn_err err;
 
     if (pnl_session_push_spent(L, &err) != PN_OK) {
-        lua_pushfstring(L, "what this run has spent cannot be told to the session: %s; give processes=1", err.message);
+        lua_pushfstring(L, "the session cannot be told what this run has spent: %s; give processes=1", err.message);
         top->kind = FAILED;
         return true;
     }
@@ -149,7 +149,7 @@ static void start_worker(lua_State *L, pool *self)
     int ends[2];
 
     if (!pn_file_pipe(ends))
-        luaL_error(L, "experiment: no pipe for a process: %s", strerror(errno));
+        luaL_error(L, "experiment: cannot open a pipe to a worker process: %s", strerror(errno));
     lua_pushlightuserdata(L, self);
     lua_pushinteger(L, ends[1]);
     lua_pushvalue(L, BODY);
@@ -165,7 +165,7 @@ static void start_worker(lua_State *L, pool *self)
     if (w->pid < 0) {
         w->pid = 0;
         (void)close(ends[0]);
-        luaL_error(L, "experiment: no new process: %s", strerror(errno));
+        luaL_error(L, "experiment: cannot start a worker process: %s", strerror(errno));
     }
     w->answers = ends[0];
     self->size++;
@@ -211,10 +211,10 @@ static void note_end(lua_State *L, worker *w)
         ;
     w->pid = 0;
     if (WIFSIGNALED(status))
-        luaL_error(L, "experiment: a process was ended by signal %d (%s) in a call of run", WTERMSIG(status),
+        luaL_error(L, "experiment: signal %d (%s) killed a worker process in a call of run", WTERMSIG(status),
                    strsignal(WTERMSIG(status)));
     if (w->used > 0)
-        luaL_error(L, "experiment: a process ended in the middle of an answer");
+        luaL_error(L, "experiment: a worker process exited in the middle of an answer");
 }
 
 static void read_some(lua_State *L, pool *self, worker *w)
@@ -236,7 +236,7 @@ static void read_some(lua_State *L, pool *self, worker *w)
     } else if (got == 0) {
         note_end(L, w);
     } else if (errno != EINTR) {
-        luaL_error(L, "experiment: reading from a process: %s", strerror(errno));
+        luaL_error(L, "experiment: cannot read from a worker process: %s", strerror(errno));
     }
 }
 
@@ -275,7 +275,7 @@ static int run_pool(lua_State *L)
                 read_some(L, self, &self->workers[which[i]]);
     }
     if (self->collected < self->count)
-        luaL_error(L, "experiment: %d of %d calls have no answer: a process left in the middle of run",
+        luaL_error(L, "experiment: %d of %d calls have no answer: a worker process exited in the middle of run",
                    (int)(self->count - self->collected), (int)self->count);
     return 0;
 }

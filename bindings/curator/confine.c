@@ -74,7 +74,10 @@ static pn_status take_calls(bool threads, pn_err *err)
     bool loaded = filter && add_rules(filter, threads) == 0 && seccomp_load(filter) == 0;
 
     seccomp_release(filter);
-    return loaded ? PN_OK : pn_fail(err, PN_EUNSUPPORTED, "curator: the system takes no filter of system calls");
+    return loaded ? PN_OK
+                  : pn_fail(err, PN_EUNSUPPORTED,
+                            "curator: the system does not support filters of system "
+                            "calls (seccomp)");
 }
 
 pn_status pnl_confine(bool threads, pn_err *err)
@@ -83,6 +86,6 @@ pn_status pnl_confine(bool threads, pn_err *err)
 
     if (setrlimit(RLIMIT_CORE, &none) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "curator: the system does not let a process give up its rights");
+        return pn_fail(err, PN_EUNSUPPORTED, "curator: the system does not let a process drop its privileges");
     return take_calls(threads, err);
 }

@@ -48,7 +48,9 @@ static pn_status check(const pnl_host_options *limits, const pn_ledger *ledger, 
                        "curator: the number of records is shown to analysts, which \"add_remove\" neighbours keep "
                        "secret; open the ledger for \"replace_one\"");
     if (pn_ledger_budget(ledger)->teaching)
-        return pn_fail(err, PN_EINVAL, "curator: a teaching ledger accepts noise that protects nobody");
+        return pn_fail(err, PN_EINVAL,
+                       "curator: a teaching ledger accepts noise that protects nobody; open the "
+                       "ledger without teaching");
     return PN_OK;
 }
 
@@ -115,7 +117,7 @@ static pn_status check_data(const pnl_curator *self, const char *name, const pn_
     bool bounded = false;
 
     if (!is_name(name))
-        return pn_fail(err, PN_EINVAL, "curator: a data set needs a name that Lua takes for a field, got \"%.64s\"",
+        return pn_fail(err, PN_EINVAL, "curator: the name of a data set must be a Lua identifier, got \"%.64s",
                        name ? name : "");
     for (size_t i = 0; i < self->count; i++) {
         if (strcmp(self->data[i]->name, name) == 0)
@@ -126,7 +128,7 @@ static pn_status check_data(const pnl_curator *self, const char *name, const pn_
     if (!bounded)
         return pn_fail(err, PN_EINVAL, "curator: no bound on the rows of %s is enforced: " PN_HOW_TO_BOUND_ROWS, name);
     if (data->absent || data->partial)
-        return pn_fail(err, PN_EINVAL, "curator: the records of %s are not all here", name);
+        return pn_fail(err, PN_EINVAL, "curator: this process does not hold all records of %s", name);
     return PN_OK;
 }
 

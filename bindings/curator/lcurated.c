@@ -82,7 +82,7 @@ static const char *why_not(pnl_reveals reveals)
     }
     if ((reveals & PNL_REVEALS) == PNL_RAW)
         return "it computes values from the records without noise; train with a budget, or ask a mechanism";
-    return "nobody has said what it reveals";
+    return "what it reveals is not declared";
 }
 
 /* ---- refusing ---- */
@@ -293,7 +293,7 @@ static pnl_reveals judged(lua_State *L, int reference, const char *name)
 
 static int missing(lua_State *L)
 {
-    lua_pushfstring(L, "%s%s is not available to analysts: it is not there, or nobody has said what it reveals",
+    lua_pushfstring(L, "%s%s is not available to analysts: it does not exist, or what it reveals is not declared",
                     lua_tostring(L, lua_upvalueindex(1)), pnl_text(L, 2));
     return raise_refusal(L);
 }

@@ -141,11 +141,11 @@ static int curator_tostring(lua_State *L)
 
 static const pnl_row curator_rows[] = {
     { "run", curator_run, PNL_METHOD, PNL_PAID, "c:run(code, name) -> {ok=, answer=, output=, error=, status=, spent=}",
-      "Run a script of an analyst's, whom you need not trust, in a fresh state.  It finds pn (what reveals nothing or "
-      "what was paid for), data.NAME, budget and print, and not your globals.  answer: what it returned, as text; "
-      "output: what it printed, nothing when time ended it; error: why it failed, fit to be shown, with its status "
-      "(\"EPRIVACY\": a call that is not for analysts, \"EBUDGET\", \"ELIMIT\", \"EINVAL\": syntax).  spent: how much "
-      "L.spent has grown.  name: of the script in messages." },
+      "Run the script of an analyst, whom you need not trust, in a fresh state.  It finds pn (what reveals nothing "
+      "or what was paid for), data.NAME, budget and print, and not your globals.  answer: what it returned, as "
+      "text; output: what it printed, nothing when time ended it; error: why it failed, fit to be shown, with its "
+      "status (\"EPRIVACY\": a call that is not for analysts, \"EBUDGET\", \"ELIMIT\", \"EINVAL\": syntax).  spent: "
+      "how much L.spent has grown.  name: of the script in messages." },
     { "__tostring", curator_tostring, PNL_META, PNL_NOTHING, "tostring(c) -> string", "What remains of its budget." },
     PNL_ROW_END,
 };
@@ -239,11 +239,11 @@ void pnl_open_curator(lua_State *L)
         L, "", "curator", PNL_NOTHING | PNL_BUDGETS,
         "pn.curator{data={name=d, ...}, ledger=, memory=, seconds=, instructions=, threads=, process=, program=} -> "
         "curator",
-        "A curator, whom analysts send scripts: c:run(code).  data: the records, by the names that scripts find them "
-        "under in `data`; rows must be clipped, and ledger be the pn.budget of those that have one, or within it.  "
-        "Sizes, bounds and whether all labels are -1 or 1 are shown: they are "
-        "public.  Everything that scripts ask is charged to ledger.  program: path of penumbra, which runs the "
-        "scripts; found beside the library when left out.  What is promised says the threat model, CURATOR among the "
-        "sources.",
+        "A curator runs the scripts of analysts over private records: c:run(code).  data: the records, by the names "
+        "that scripts find them under in `data`; rows must be clipped, and ledger be the pn.budget of those that "
+        "have one, or within it.  Sizes, bounds and whether all labels are -1 or 1 are shown: they are public.  "
+        "Everything that scripts ask is charged to ledger.  program: path of penumbra, which runs the scripts; "
+        "found beside the library when left out.  The threat model, CURATOR among the sources, says what is "
+        "promised.",
         NULL, params);
 }

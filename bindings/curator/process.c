@@ -193,7 +193,7 @@ static pn_status start(talk *self, pn_err *err)
     pn_status status;
 
     if (!pn_file_socket_pair(ends))
-        return pn_fail(err, PN_EIO, "curator: no socket for a script: %s", strerror(errno));
+        return pn_fail(err, PN_EIO, "curator: cannot open a socket to the script's process: %s", strerror(errno));
     self->fd = ends[0];
     status = start_program(self, ends[1], err);
     (void)close(ends[1]);
@@ -319,7 +319,9 @@ static pn_status send_everything(talk *self, pn_err *err)
 
 static pn_status strange(pn_err *err)
 {
-    return pn_fail(err, PN_EIO, "curator: the script's process sent what no script's process sends; it was ended");
+    return pn_fail(err, PN_EIO,
+                   "curator: the script's process sent a message that is not of the protocol, and was "
+                   "killed");
 }
 
 static pn_status take_question(talk *self, pn_err *err)

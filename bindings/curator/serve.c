@@ -63,7 +63,7 @@ static pn_status ask(server *self, pnl_frame_kind reply, pn_err *err)
     if (status == PN_OK)
         status = pnl_frame_receive(&self->in, self->fd, PNL_FRAME_TO_SCRIPT, NULL, until_ready, NULL, err);
     if (status == PN_OK && self->in.kind != reply)
-        status = pn_fail(err, PN_EIO, "curator: a reply of another kind");
+        status = pn_fail(err, PN_EIO, "curator: the reply is of the wrong kind");
     (void)pn_account_enter(outer);
     return status;
 }
@@ -76,7 +76,7 @@ static pn_status ask_ledger(void *object, const pn_ledger_question *question, pn
     pnl_put_question(&self->out, question);
     PN_TRY(ask(self, PNL_FRAME_ANSWER, err));
     pnl_get_answer(&self->in, answer);
-    return pnl_frame_done(&self->in) ? PN_OK : pn_fail(err, PN_EIO, "curator: an answer that cannot be read");
+    return pnl_frame_done(&self->in) ? PN_OK : pn_fail(err, PN_EIO, "curator: the answer cannot be read");
 }
 
 static pn_status tell_progress(void *object, const pn_progress *progress, pn_err *err)
@@ -175,7 +175,7 @@ static pn_status take_start(server *self, pn_err *err)
     self->name = pnl_get_text(in, NULL);
     self->code = pnl_get_text(in, &self->size);
     self->data = (size_t)pnl_get_count(in);
-    return pnl_frame_done(in) ? PN_OK : pn_fail(err, PN_EIO, "curator: a script that cannot be read");
+    return pnl_frame_done(in) ? PN_OK : pn_fail(err, PN_EIO, "curator: the script cannot be read");
 }
 
 static pn_status take_data(server *self, pn_err *err)
@@ -188,7 +188,7 @@ static pn_status take_data(server *self, pn_err *err)
     PN_TRY(pnl_frame_receive(&self->in, self->fd, PNL_FRAME_TO_SCRIPT, &fd, until_ready, NULL, err));
     name = pnl_get_text(&self->in, NULL);
     if (self->in.kind != PNL_FRAME_DATA || fd < 0 || !name)
-        return pn_fail(err, PN_EIO, "curator: a data set that cannot be read");
+        return pn_fail(err, PN_EIO, "curator: the data set cannot be read");
     status = pn_dataset_attach(&data, fd, name, err);
     (void)close(fd);
     return status == PN_OK ? pnl_curator_data(self->curator, name, data, err) : status;

@@ -187,7 +187,7 @@ void pnl_get_answer(pnl_frame *frame, pn_ledger_answer *answer)
 
 static pn_status gone(pn_err *err)
 {
-    return pn_fail(err, PN_EIO, "curator: the other process is gone");
+    return pn_fail(err, PN_EIO, "curator: the other process has exited");
 }
 
 /* Bytes moved; 0 for "wait", and *status when that or the socket failed. */
@@ -292,7 +292,7 @@ pn_status pnl_frame_send(pnl_frame *frame, int fd, int pass, pnl_wire_wait wait,
     pn_status status;
 
     if (frame->failed || frame->size > PNL_FRAME_TO_SCRIPT)
-        return pn_fail(err, PN_ENOMEM, "curator: there is no memory for a message, or it is longer than %zu bytes",
+        return pn_fail(err, PN_ENOMEM, "curator: out of memory for a message, or it is longer than %zu bytes",
                        PNL_FRAME_TO_SCRIPT);
     status = send_bytes(fd, &about, sizeof about, pass, wait, self, err);
     if (status == PN_OK)

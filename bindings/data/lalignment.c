@@ -53,7 +53,7 @@ static void read_ids(lua_State *L, request *ask)
     if (lua_type(L, list) != LUA_TTABLE)
         pnl_error(L, "%s: ids must be a list of strings, got %s", owner, pnl_got(L, list));
     if (lua_rawlen(L, list) != n)
-        pnl_error(L, "%s: %zu ids, the data set has %zu records", owner, (size_t)lua_rawlen(L, list), n);
+        pnl_error(L, "%s: ids has %zu entries, the data set has %zu records", owner, (size_t)lua_rawlen(L, list), n);
     ask->ids = lua_newuserdatauv(L, n * sizeof *ask->ids, 0);
     ask->sizes = lua_newuserdatauv(L, n * sizeof *ask->sizes, 0);
     for (size_t i = 0; i < n; i++) {
@@ -152,9 +152,10 @@ void pnl_open_alignment(lua_State *L)
     pnl_reference(
         L, "federated", "align", PNL_RAW | PNL_FILES,
         "pn.federated.align(d, {key=, ids=, csv=, column=, create=}) -> dataset, string",
-        "The rows in the order of the hashes of their identifiers under the shared key, and a digest of that order and "
-        "the labels, 64 hex digits: parties with the same digest have the same people, in the same order, with the "
-        "same labels.  The digest tells nothing to who lacks the key but whether two are equal; it is no private "
-        "release.  Errors: an identifier that is empty or stands twice, another number of identifiers than of rows.",
+        "The rows in the order of the hashes of their identifiers under the shared key, and a digest of that order "
+        "and the labels, 64 hex digits: parties with the same digest have the same people, in the same order, with "
+        "the same labels.  Without the key the digest tells only whether two of them are equal; it is not a private "
+        "release.  Errors: an identifier that is empty or occurs twice, a number of identifiers that is not the "
+        "number of rows.",
         NULL, params);
 }

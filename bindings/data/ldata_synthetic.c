@@ -151,7 +151,7 @@ static const pn_param low_rank_params[] = {
     [RANK_ROWS] = { "rows", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "rows of M*" },
     [RANK_COLS] = { "cols", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "columns of M*" },
     [RANK_N] = { "n", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "number of records" },
-    [RANK_RANK] = { "rank", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, "of M*, at most rows and cols" },
+    [RANK_RANK] = { "rank", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, "rank of M*, at most rows and cols" },
     [RANK_NOISE] = { "noise", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.1, NULL,
                      "standard deviation of the label noise" },
     [RANK_SIGNAL] = { "signal", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.2, NULL, "nuclear norm of M*" },

@@ -262,9 +262,10 @@ static const pnl_row expression_rows[] = {
     { "variables", get_variables, PNL_FIELD, PNL_NOTHING, "e.variables -> {string, ...}",
       "The names of the variables, in the order of the function's parameters." },
     { "derivative", derivative, PNL_METHOD, PNL_NOTHING, "e:derivative(name) -> expression",
-      "The derivative by one variable, simplified; the name may be left out when there is one variable.  At a kink it "
-      "is a fixed one of the one-sided derivatives: abs has 0 at 0, max and min that of their first argument on ties, "
-      "where that of the branch taken.  An error when it has more than 50000 operations." },
+      "The derivative with respect to one variable, simplified; the name may be left out when there is one "
+      "variable.  At a kink it is a fixed one of the one-sided derivatives: abs has 0 at 0, max and min that of "
+      "their first argument on ties, where that of the branch taken.  An error when it has more than 50000 "
+      "operations." },
     { "bound", bound, PNL_METHOD, PNL_NOTHING, "e:bound{z = {lo, hi}, ...} -> {min=, max=, converged=, boxes=}",
       "Certified extremes over ranges of the variables, as pn.bound." },
     { "__call", call, PNL_META, PNL_NOTHING, "e(z, y) -> number or vec",

@@ -361,7 +361,7 @@ static int refuse_eq(lua_State *L)
 
 static int refuse_concat(lua_State *L)
 {
-    return refuse(L, "a symbol is no text: tostring(%s) gives its expression", show(L, is_symbol(L, 1) ? 1 : 2));
+    return refuse(L, "a symbol is not text: tostring(%s) gives its expression", show(L, is_symbol(L, 1) ? 1 : 2));
 }
 
 static int refuse_len(lua_State *L)
@@ -431,7 +431,7 @@ static const pnl_row symbol_rows[] = {
     META("__lt", refuse_lt, "z < y", "An error, as z > y; write pn.where(pn.lt(z, y), a, b)."),
     META("__le", refuse_le, "z <= y", "An error, as z >= y; write pn.where(pn.le(z, y), a, b)."),
     META("__eq", refuse_eq, "z == y",
-         "An error for two symbols.  Of others Lua does not ask: z == 0 is false, z == z is true."),
+         "An error for two symbols.  Otherwise Lua does not ask the symbol: z == 0 is false, z == z is true."),
     META("__concat", refuse_concat, "z .. \"text\"", "An error; tostring(z) gives the text."),
     META("__len", refuse_len, "#z", "An error: a symbol stands for one number."),
     META("__call", refuse_call, "z(...)", "An error: a symbol stands for one number."),

@@ -151,7 +151,7 @@ static const pn_param server_help[] = {
     { "checkpoint", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, string_type,
       "file of the rounds so far, from which a server that was restarted goes on" },
     { "log", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, function_type,
-      "log(line, what) is called when a party joins, is lost, comes back, or somebody is refused" },
+      "log(line, what) is called when a party joins, is lost, comes back or is refused" },
     PN_PARAM_END,
 };
 
@@ -310,8 +310,8 @@ void pnl_open_transports(lua_State *L)
     enter(L, server, "server",
           "pn.federated.server{listen=, parties=, keys=, timeout=, checkpoint=, log=} -> transport",
           "Listen for parties on other hosts over ZeroMQ with CURVE: everything is encrypted, both sides are "
-          "authenticated by key, and who has a key that is not in the list is turned away.  transport:data() waits for "
-          "the parties and gives the shape that an objective is made of; solve.federated_frank_wolfe(obj, {transport=, "
-          "...}) runs.  As a program: `penumbra server config.lua`.",
+          "authenticated by key, and a party whose key is not in the list is refused.  transport:data() waits for "
+          "the parties and gives the shape that an objective is made of; solve.federated_frank_wolfe(obj, "
+          "{transport=, ...}) runs.  As a program: `penumbra server config.lua`.",
           params);
 }

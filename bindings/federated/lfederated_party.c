@@ -49,9 +49,9 @@ static const pn_param own_params[] = {
     { "ledger", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, ledger_class,
       "its own budget, which every release is charged to before it is drawn; with checkpoint it needs a file" },
     { "person_epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "the most that all parties together may spend on one person, at the delta of its ledger: terms that allow more "
-      "are refused.  It counts what honest parties with this party's terms release; how many they are, and that the "
-      "others got such terms, is the server's word" },
+      "the most that all parties together may spend on one person, at the delta of its ledger: terms that allow "
+      "more are refused.  It counts what honest parties with this party's terms release; how many they are, and "
+      "that the others got such terms, rests on the server's word" },
     { "nonprivate", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL, "agree to runs without any noise" },
     { "rng", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, rng_class,
       "where the key of its noise is drawn from; a seeded one is for teaching and agrees to simulated runs only" },
@@ -67,7 +67,7 @@ static const char *const by_hand[] = { "connect", "server", "keys", "name", "che
 static const pn_param by_hand_params[] = {
     { "connect", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, string_type, "where the server is, as \"tcp://host:5571\"" },
     { "server", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, string_type,
-      "the server's public key, or the file of it: nobody else is talked to" },
+      "the server's public key, or the file of it: the party talks to no other server" },
     { "keys", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, string_type,
       "the file of the party's own secret key, as federated.keygen makes it" },
     { "name", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, string_type, "for messages and logs" },
@@ -320,12 +320,12 @@ static const pnl_row party_rows[] = {
       "longer than timeout; a ledger or checkpoint that cannot be written." },
     { "report", party_report, PNL_METHOD, PNL_PAID | PNL_PROCESSES, "party:report() -> table",
       "{phase=, parties=, rounds=, selections=, features=, scores=, epsilon=, delta=, rho=, simulated=}: what was "
-      "released, each paid for once.  epsilon and rho are what all that the terms let this party release costs, which "
-      "holds wherever the run ends (0 before its first release; infinite with seeded noise, beside nominal_epsilon and "
-      "nominal_rho); charged_epsilon and charged_rho the price of what it has released, as its ledger was charged, "
-      "which is no guarantee; person_epsilon the most that honest parties with such terms, as many as these name, "
-      "release together about one person.  After the run theta: its part of the model.  When the run was refused "
-      "reason and status, as \"EBUDGET\"." },
+      "released, each paid for once.  epsilon and rho are what all that the terms let this party release costs, "
+      "which holds wherever the run ends (0 before its first release; infinite with seeded noise, beside "
+      "nominal_epsilon and nominal_rho); charged_epsilon and charged_rho the price of what it has released, as its "
+      "ledger was charged, which is not a guarantee; person_epsilon the most that honest parties with such terms, "
+      "as many as these name, release together about one person.  After the run theta: its part of the model.  When "
+      "the run was refused reason and status, as \"EBUDGET\"." },
     { "phase", party_phase, PNL_FIELD, PNL_PAID | PNL_PROCESSES, "party.phase -> string",
       "\"new\", \"ready\" (the terms fit its data and budget), \"running\", \"done\" or \"refused\"." },
     { "name", party_name, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "party.name -> string",

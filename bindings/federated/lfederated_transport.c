@@ -265,6 +265,6 @@ static const pnl_row transport_rows[] = {
 
 const pnl_class pnl_transport_class = {
     "pn.transport", (void (*)(void *))pn_transport_free,
-    transport_rows, "How the server of a federated run reaches its parties, and the accounts of traffic.",
+    transport_rows, "How the server of a federated run reaches its parties, and the counts of its traffic.",
     NULL,           NULL,
 };

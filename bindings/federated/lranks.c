@@ -56,8 +56,9 @@ static int ranks_tostring(lua_State *L)
 
 static const pnl_row ranks_rows[] = {
     { "rank", ranks_rank, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "ranks.rank -> integer",
-      "Which of the processes this is, from 0: `if ranks.rank == 0` before what only one shall do, such as printing, "
-      "writing files and opening the ledger's file (the others take a ledger of the same budget in memory)." },
+      "Which of the processes this is, from 0: `if ranks.rank == 0` before what only one rank should do, such as "
+      "printing, writing files and opening the ledger's file (the others take a ledger of the same budget in "
+      "memory)." },
     { "size", ranks_size, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "ranks.size -> integer",
       "How many processes there are." },
     { "name", ranks_name, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "ranks.name -> string",
@@ -116,7 +117,7 @@ static const pn_ranks_ops *load_module(lua_State *L)
         pnl_error(L, "ranks: %s", why);
     }
     if (!lua_islightuserdata(L, -1))
-        pnl_error(L, "ranks: what penumbra.mpi gives is no table of ranks");
+        pnl_error(L, "ranks: the module penumbra.mpi did not return a table of ranks");
     return lua_touserdata(L, -1);
 }
 

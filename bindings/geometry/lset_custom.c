@@ -42,12 +42,13 @@ const char pnl_set_custom_signature[] =
     "radius=, center=, symmetric=, name=} -> set";
 
 const char pnl_set_custom_doc[] =
-    "A convex set by functions of your own, which everything takes as it takes the others, but for private objective "
-    "perturbation and clip_rows: there your functions would see what is not private.  support(g) returns a point with "
-    "the largest <g, x>, project(v) the nearest one; give at least one of them.  With a radius the other is found: the "
-    "projection by support points, the support by projections of far points, to 1e-10 of the radius.  contains(v) is "
-    "optional.  Vectors have dim numbers; what the functions get are copies.  All are tried at once, and what they "
-    "return is looked at every time: an error says what was wrong.  An error of theirs reaches the caller as it is.";
+    "A convex set given by your own functions.  Everything that takes a set takes it, except private objective "
+    "perturbation and clip_rows, where your functions would see private numbers.  support(g) returns a point with "
+    "the largest <g, x>, project(v) the nearest one; give at least one of them.  With a radius the other is found: "
+    "the projection by support points, the support by projections of far points, to 1e-10 of the radius.  "
+    "contains(v) is optional.  Vectors have dim numbers; what the functions get are copies.  All are tried when the "
+    "set is made, and what they return is checked at every call.  An error that they raise reaches the caller "
+    "unchanged.";
 
 /* The option `name`, left on the stack; NULL when absent. */
 static const char *read_name(lua_State *L)

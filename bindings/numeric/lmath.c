@@ -372,7 +372,7 @@ void pnl_thaw(lua_State *L, int index)
 void pnl_check_changeable(lua_State *L, bool frozen)
 {
     if (frozen)
-        pnl_error(L, "these numbers belong to an object that does not change; copy() gives ones that may");
+        pnl_error(L, "these numbers belong to an object and cannot be changed; change a copy(), as in v:copy()");
 }
 
 static const char weight_key = 'w';

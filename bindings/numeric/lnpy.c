@@ -99,11 +99,11 @@ void pnl_open_npy(lua_State *L)
     lua_setfield(L, -2, "load");
     pnl_reference(
         L, "", "load", PNL_RAW | PNL_FILES, "pn.load(path) -> vec, mat or fit",
-        "What the file holds, told by its contents.  A model file, which fit:save makes: the fit, with theta, privacy, "
-        "predict and plan, the plan's explanation; its errors say what is not in the file, and why.  Its checksum "
-        "shows damage, not who wrote it: believe its privacy statement as you believe who gave it to you.  Else: read "
-        "a NumPy .npy file, gzip or plain, with one or two dimensions of '<f8', '<f4', whole numbers of 1 to 8 bytes "
-        "or '|b1' (as 0 and 1), in C or Fortran order, as doubles.  An error for anything else, for a NaN or infinity "
-        "(with its position) and for a cut or damaged file.",
+        "What the file holds, told by its contents.  A model file, which fit:save makes: the fit, with theta, "
+        "privacy, predict and plan, the plan's explanation; its errors say what is not in the file, and why.  Its "
+        "checksum shows damage, not who wrote it: trust its privacy statement as far as you trust whoever gave it "
+        "to you.  Else: read a NumPy .npy file, gzip or plain, with one or two dimensions of '<f8', '<f4', whole "
+        "numbers of 1 to 8 bytes or '|b1' (as 0 and 1), in C or Fortran order, as doubles.  An error for anything "
+        "else, for a NaN or infinity (with its position) and for a cut or damaged file.",
         NULL, NULL);
 }

@@ -396,12 +396,16 @@ static const pnl_row vec_rows[] = {
     METHOD("norm", vec_norm, "v:norm(kind) -> number",
            "The Euclidean norm; v:norm(1) is the sum of magnitudes, v:norm(math.huge) the largest one."),
     METHOD("sum", vec_sum, "v:sum() -> number", "The sum of the entries, added pairwise; 0 for an empty vector."),
-    METHOD("max", vec_max, "v:max() -> number, i", "The largest entry and its (first) index; NaN when there is one."),
-    METHOD("min", vec_min, "v:min() -> number, i", "The smallest entry and its (first) index; NaN when there is one."),
+    METHOD("max", vec_max, "v:max() -> number, i",
+           "The largest entry and its (first) index; NaN when an entry is "
+           "NaN."),
+    METHOD("min", vec_min, "v:min() -> number, i",
+           "The smallest entry and its (first) index; NaN when an entry is "
+           "NaN."),
     METHOD("mean", pnl_vec_mean, "v:mean() -> number", "The sum of the entries over their number."),
     METHOD("std", pnl_vec_std, "v:std() -> number",
            "The standard deviation, squares over #v - 1; an error for fewer than two entries."),
-    METHOD("sort", pnl_vec_sort, "v:sort() -> vec", "The entries in rising order, NaN last: a new vector."),
+    METHOD("sort", pnl_vec_sort, "v:sort() -> vec", "The entries in ascending order, NaN last: a new vector."),
     METHOD("quantile", pnl_vec_quantile, "v:quantile(q) -> number or vec",
            "What a share q of the entries is not above: at place 1 + (#v - 1) q of v:sort(), on the line between the "
            "two entries beside it.  q: from 0 to 1, or a list of such; 0.5 is the median.  NaN when there is one.  "

@@ -50,7 +50,7 @@ static void vec_operate(lua_State *L, pn_operator op)
         return;
     }
     if (a.step == 1 && b.step == 1 && a.n != b.n)
-        pnl_error(L, "vec %s vec: %zu and %zu entries", pn_operator_name(op), a.n, b.n);
+        pnl_error(L, "vec %s vec: the vectors have %zu and %zu entries", pn_operator_name(op), a.n, b.n);
     n = a.step == 1 ? a.n : b.n;
     pn_operate(op, n, a.data, a.step, b.data, b.step, pnl_new_vec_unset(L, n));
 }

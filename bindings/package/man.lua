@@ -87,7 +87,7 @@ verbatim(said "predict --help")
 
 put ".SH EXIT STATUS"
 item("0", "done")
-item("1", "a script failed; predict refused the model or the file; of services: an error that nobody foresaw")
+item("1", "a script failed; predict refused the model or the file; of services: an unexpected error")
 item("2", "the command line was wrong; of services also: the configuration, or a file that it names")
 for status, text in said("party --help"):gsub("\n     +", " "):gmatch "\n  (%d) ([^\n]+)" do
   if tonumber(status) > 2 then item(status, "of services: " .. text) end

@@ -281,7 +281,7 @@ static int report_tostring(lua_State *L)
 static const pnl_row report_fields[] = {
     { "passed", report_passed, PNL_FIELD, PNL_NOTHING, "report.passed -> number", "How many claims held." },
     { "failed", report_failed, PNL_FIELD, PNL_NOTHING, "report.failed -> number",
-      "How many did not; 0 is what to expect." },
+      "How many claims did not hold; 0 is expected." },
     { "rows", report_rows, PNL_FIELD, PNL_NOTHING, "report.rows -> list of tables",
       "One table a claim: claim, subject, got, want, passed." },
     { "__tostring", report_tostring, PNL_META, PNL_NOTHING, "tostring(report) -> string",

@@ -61,7 +61,7 @@ bool pnl_audit_curve(lua_State *L, int index, pn_event *event, pn_audit_curve *o
         epsilon[i] = number_of(L, lua_gettop(L), 1);
         delta[i] = number_of(L, lua_gettop(L), 2);
         if (!(epsilon[i] >= 0.0 && delta[i] >= 0.0 && delta[i] <= 1.0))
-            pnl_error(L, "audit: point %d of profile is no {epsilon, delta}", (int)i + 1);
+            pnl_error(L, "audit: point %d of profile must be a pair {epsilon, delta}", (int)i + 1);
         lua_pop(L, 1);
         out->n++;
     }

@@ -76,7 +76,7 @@ static const pn_param gaussian_params[] = {
 static int push_noise(lua_State *L, const char *owner, double noise)
 {
     if (!(noise > 0.0))
-        return pnl_error(L, "%s: the noise that this needs is too large or too small for a number", owner);
+        return pnl_error(L, "%s: the noise that this budget needs is out of the range of numbers", owner);
     lua_pushnumber(L, noise);
     return 1;
 }

@@ -165,8 +165,8 @@ static int with_replacement(lua_State *L)
 
 static const pnl_row library_rows[] = {
     { "with_replacement", with_replacement, PNL_FUNCTION, PNL_NOTHING, "pn.sampler.with_replacement{...} -> error",
-      "Not offered, and the error says why: a record that is drawn several times weighs as often, and no bound for "
-      "that composes." },
+      "Not offered; the error says why: a record that is drawn several times weighs as often, and no bound for that "
+      "composes." },
     PNL_ROW_END,
 };
 

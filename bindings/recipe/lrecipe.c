@@ -239,14 +239,14 @@ static const pnl_row recipe_rows[] = {
     { "data", recipe_data, PNL_METHOD, PNL_NOTHING | PNL_FILES,
       "r:data(path, {label=, sep=, decimal=, encoding=, header=}) -> data",
       "The data set that the recipe makes of a CSV file, gzip or plain: RFC 4180 quoting, quoted texts may hold "
-      "newlines; columns are found by name in the first line, others are not looked at.  All records, in the order of "
-      "the file, with row bounds and the label's range enforced.  label = false leaves the label alone: for a file to "
-      "predict, whose features are the same numbers.  sep: one character; default: found among , ; tab.  decimal = "
-      "\",\" reads 1,5.  encoding: \"utf-8\" (default) or \"windows-1252\".  header: the names of a file that has "
-      "none.  Errors name file, line, column and value; a column that is not there, with the file's names and the "
-      "nearest; one that is twice in the header.  A first line sep=; names the separator.  In place of the path "
-      "stands a table of columns, {age = {31, 58}, ...}, whose values are numbers, texts, true, false; \"\" is a "
-      "hole." },
+      "newlines; columns are found by name in the first line, others are not looked at.  All records, in the order "
+      "of the file, with row bounds and the label's range enforced.  label = false leaves the label alone: for a "
+      "file to predict, whose features are the same numbers.  sep: one character; default: found among , ; tab.  "
+      "decimal = \",\" reads 1,5.  encoding: \"utf-8\" (default) or \"windows-1252\".  header: the names of a file "
+      "that has none.  Errors name file, line, column and value; a column that is not there, with the file's names "
+      "and the nearest; one that is twice in the header.  A first line sep=; names the separator.  In place of the "
+      "path stands a table of columns, {age = {31, 58}, ...}, whose values are numbers, texts, true, false; \"\" is "
+      "a missing value." },
     { "features", recipe_features, PNL_METHOD, PNL_NOTHING, "r:features() -> table",
       "The features in their order: name (\"age\", \"job=cook\", \"job=other\", \"age=missing\", \"intercept\"), "
       "column, kind (\"number\", \"date\", \"flag\", \"category\", \"missing\", \"intercept\"), category, offset and "
@@ -266,8 +266,8 @@ static const pnl_row recipe_rows[] = {
       "What pn.recipe.estimate, or a model with ranges = \"private\", paid for ranges and levels of these columns; nil "
       "where all are stated.  rho is nil where levels are among them.  It changes no number that the recipe makes." },
     { "__tostring", recipe_tostring, PNL_META, PNL_NOTHING, "tostring(r) -> string",
-      "The columns as a table: kind, range or categories, what becomes of holes, into how many features, weight; the "
-      "label; the bound of rows." },
+      "The columns as a table: kind, range or categories, what becomes of missing values, into how many features, "
+      "weight; the label; the bound of rows." },
     PNL_ROW_END
 };
 
@@ -288,7 +288,7 @@ static const pnl_row functions[] = {
     { "from_json", from_json, PNL_FUNCTION, PNL_NOTHING, "pn.recipe.from_json(text) -> recipe",
       "The recipe that r:json() wrote, or one written by hand: an object with label, features (a list of {\"name\": "
       "\"age\", \"values\": [17, 90]}, or an object of columns), missing, na, intercept, norm and clip, which mean "
-      "what they mean to pn.recipe.  Errors name line and column of what is no JSON, or the recipe's column." },
+      "what they mean to pn.recipe.  Errors name the line and column of malformed JSON, or the recipe's column." },
     { "columns", pnl_recipe_columns, PNL_FUNCTION, PNL_RAW | PNL_FILES,
       "pn.recipe.columns(path, {sep=, encoding=}) -> list",
       "The names in the first line of a CSV file, gzip or plain, in their order: what a recipe can name.  The records "

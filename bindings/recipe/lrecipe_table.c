@@ -130,8 +130,8 @@ static void read_column(lua_State *L, const pn_recipe *recipe, size_t j, size_t 
     size_t found = push_column(L, recipe, j);
 
     if (found != rows)
-        pnl_error(L, "recipe.data: column '%s' has %d rows, another has %d; \"\" is a hole", name_of(recipe, j),
-                  (int)found, (int)rows);
+        pnl_error(L, "recipe.data: column '%s' has %d rows, another has %d; write \"\" for a missing value",
+                  name_of(recipe, j), (int)found, (int)rows);
     for (size_t i = 0; i < rows; i++) {
         lua_rawgeti(L, -1, (lua_Integer)i + 1);
         out[i] = read_value(L, name_of(recipe, j), i + 1);

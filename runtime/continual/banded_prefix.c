@@ -119,7 +119,9 @@ static pn_status check_given(const pn_prefix_options *options, pn_err *err)
     const pn_vec *c = &options->coefficients;
 
     if (c->n > 0 && options->fit != PN_PREFIX_CLOSED_FORM)
-        return pn_fail(err, PN_EINVAL, "prefix: fit \"optimal\" finds the coefficients: give one of the two");
+        return pn_fail(err, PN_EINVAL,
+                       "prefix: fit \"optimal\" finds the coefficients; give fit or coefficients, "
+                       "not both");
     if (c->n > 0 && options->bands > 0 && options->bands != c->n)
         return pn_fail(err, PN_EINVAL, "prefix: bands is %zu, but there are %zu coefficients", options->bands, c->n);
     if (c->n > 0 && c->data[0] != 1.0)

@@ -113,7 +113,9 @@ static pn_status given_parameters(blt_method *self, pn_prefix_options *options, 
         memcpy(self->omega, options->omega.data, m * sizeof(double));
     }
     if (options->fit == PN_PREFIX_OPTIMAL)
-        return pn_fail(err, PN_EINVAL, "prefix: fit \"optimal\" finds theta and omega: give one of the two");
+        return pn_fail(err, PN_EINVAL,
+                       "prefix: fit \"optimal\" finds theta and omega; give fit, or theta and "
+                       "omega, not both");
     return pn_toeplitz_blt_check("prefix", m, options->theta.data, options->omega.data, err);
 }
 

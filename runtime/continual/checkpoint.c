@@ -275,7 +275,7 @@ static pn_status read_stream(pn_prefix *stream, const image *from, const unsigne
         pn_prefix_design_mu(stream->design) != from->design_mu || stream_sigma(stream) != from->stream_sigma)
         return pn_fail(
             err, PN_EPARSE,
-            "prefix: %.300s: was written by a version of this library that chooses other noise (sigma %.17g there, "
+            "prefix: %.300s: a version of this library that chooses other noise wrote this file (sigma %.17g there, "
             "%.17g here); resume it with that version",
             path, from->design_sigma, pn_prefix_design_sigma(stream->design));
     if (stream->state_bytes != from->state_bytes || stream->epoch != from->epoch)
@@ -366,11 +366,10 @@ static void close_stream(pn_prefix *stream, keeper *self, const char *path)
 static pn_status check_stream(const pn_prefix *stream, const char *path, pn_err *err)
 {
     if (stream->owner != pn_process())
-        return pn_fail(err, PN_EPRIVACY,
-                       "prefix: this stream is process %ld's, which may save it; a forked child would be a second one",
+        return pn_fail(err, PN_EPRIVACY, "prefix: process %ld owns this stream and may save it; a forked child may not",
                        (long)stream->owner);
     if (stream->closed)
-        return pn_fail(err, PN_EINVAL, "prefix: it cannot be kept in %.200s: %s", path, stream->closed);
+        return pn_fail(err, PN_EINVAL, "prefix: the stream cannot be kept in %.200s: %s", path, stream->closed);
     if (!*path)
         return pn_fail(err, PN_EINVAL, "prefix: the path of a checkpoint is empty; give the name of a file");
     return PN_OK;

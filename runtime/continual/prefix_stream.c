@@ -90,7 +90,7 @@ static pn_status check_ledger(const pn_prefix *stream, const pn_ledger *ledger, 
     if (!ledger)
         return pn_fail(err, PN_EINVAL, "prefix: a stream needs a ledger to pay from");
     if (stream->paid)
-        return pn_fail(err, PN_EINVAL, "prefix: the stream has been paid for; all of its pushes are");
+        return pn_fail(err, PN_EINVAL, "prefix: the stream, with all of its pushes, has been paid for already");
     if (stream->key.simulated && !pn_ledger_budget(ledger)->teaching)
         return pn_fail(
             err, PN_EPRIVACY,
@@ -407,7 +407,7 @@ pn_status pn_prefix_all(const pn_prefix *stream, double *out, pn_task *task, pn_
     PN_TRY(check_begun(stream, err));
     if (stream->count < method->horizon)
         return pn_fail(err, PN_EINVAL,
-                       "prefix: all prefixes are estimated after the last of %llu leaves, and %llu are there",
+                       "prefix: all prefixes are estimated after the last of %llu leaves; %llu have been pushed",
                        (unsigned long long)method->horizon, (unsigned long long)stream->count);
     PN_TRY(pn_new(&call.work, (size_t)pn_task_threads(task) * doubles, err, "prefix: out of memory"));
     status = pn_parallel(task, pn_prefix_blocks(stream), all_block, &call, err);

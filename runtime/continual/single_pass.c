@@ -112,7 +112,7 @@ static pn_status check_owner(const pn_single_pass *self, pn_err *err)
 {
     if (self->owner == pn_process() || !event_of(self))
         return PN_OK;
-    return pn_fail(err, PN_EPRIVACY, "single_pass: it was paid for by process %ld; a forked child begins its own",
+    return pn_fail(err, PN_EPRIVACY, "single_pass: process %ld paid for this pass; a forked child must begin its own",
                    (long)self->owner);
 }
 

@@ -33,11 +33,11 @@ pn_status pn_account_new(pn_account **out, size_t limit, pn_err *err)
     pn_account *account, *before;
 
     if (limit >= HANDLE)
-        return pn_fail(err, PN_EINVAL, "account: a limit of %zu bytes is more than can be counted", limit);
+        return pn_fail(err, PN_EINVAL, "memory limit: %zu bytes are more than can be counted", limit);
     before = pn_account_enter(NULL); /* it does not pay for itself */
     account = pn_alloc(1, sizeof *account);
     (void)pn_account_enter(before);
-    PN_TRY(pn_made(account, err, "account: out of memory"));
+    PN_TRY(pn_made(account, err, "memory limit: out of memory"));
     atomic_init(&account->held, HANDLE);
     atomic_init(&account->peak, 0);
     atomic_init(&account->worth_a_look, next_look(0, limit));

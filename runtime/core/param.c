@@ -194,7 +194,7 @@ static pn_status check_one(const char *owner, const pn_param *param, pn_arg *arg
 pn_status pn_args_check(const char *owner, const pn_param *params, pn_arg *args, pn_err *err)
 {
     if (!args && pn_param_count(params) > 0)
-        return pn_fail(err, PN_EINVAL, "%s: there are no args; give an array of %zu, zero where an option is not given",
+        return pn_fail(err, PN_EINVAL, "%s: args is NULL; give an array of %zu, zero where an option is not given",
                        owner, pn_param_count(params));
     for (size_t i = 0; params && params[i].name; i++) {
         PN_TRY(check_one(owner, &params[i], &args[i], err));

@@ -209,8 +209,8 @@ static pn_status agree(pn_ranks *ranks, uint64_t what, pn_status mine, pn_err *e
     for (size_t r = 0; r < ranks->size && status == PN_OK; r++) {
         if (words[r].what != words[0].what || words[r].call != words[0].call)
             status = pn_fail(err, PN_EIO,
-                             "ranks: rank %zu does not do what rank 0 does: every rank has to make the same calls with "
-                             "the same data and the same numbers (noise from one source: ranks:rng())",
+                             "ranks: rank %zu diverged from rank 0: every rank must make the same calls with the "
+                             "same data and the same numbers (noise from one source: ranks:rng())",
                              r);
     }
     return status;

@@ -112,7 +112,7 @@ pn_status pn_vault_add(void *pages, size_t bytes, pn_err *err)
     PN_TRY(pn_made(more, err, "vault: out of memory"));
     vault.regions = more;
     if (vault.armed && vault.inside == 0 && mprotect(pages, bytes, PROT_NONE) != 0)
-        return pn_fail(err, PN_EINVAL, "vault: the system does not lock %zu bytes", bytes);
+        return pn_fail(err, PN_EINVAL, "vault: the system cannot lock %zu bytes of memory", bytes);
     vault.regions[vault.region_count++] = (region){ pages, bytes };
     return PN_OK;
 }

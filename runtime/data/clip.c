@@ -242,7 +242,7 @@ static pn_status clip_row_by(double *entries, size_t count, const double *x, siz
 
     PN_TRY(gauge->value(gauge->self, x, p, &size, err));
     if (!(size >= 0.0))
-        return pn_fail(err, PN_ENUMERIC, "clip_rows: the norm gave no number >= 0");
+        return pn_fail(err, PN_ENUMERIC, "clip_rows: the norm must return a number >= 0");
     if (ldexp(size * (1.0 + slack), exponent) <= bound)
         return PN_OK;
     factor = bound / (size * (1.0 + 2.0 * slack)); /* 0 for a row without a norm */

@@ -101,7 +101,10 @@ pn_status pn_dataset_need_share(const pn_dataset *data, const char *who, pn_err 
         return pn_mapped_same(data->file, who, err);
     if (!data->absent)
         return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED, "%s: the records of this data set are with the parties", who);
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: the parties hold the records of this data set, and this process does "
+                   "not",
+                   who);
 }
 
 pn_status pn_dataset_need_records(const pn_dataset *data, const char *who, pn_err *err)

@@ -62,7 +62,7 @@ pn_status pn_dataset_publish(int *fd, const pn_dataset *data, pn_err *err)
         return status;
     made = pn_file_memory("penumbra-records");
     if (made < 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "data: the system gives no shared memory: %s", strerror(errno));
+        return pn_fail(err, PN_EUNSUPPORTED, "data: the system cannot create shared memory: %s", strerror(errno));
     status = fill(made, data, err);
     if (status == PN_OK)
         *fd = made;

@@ -99,16 +99,14 @@ static bool has_dual_gap(const problem *at)
 static pn_status check_gap(const problem *at, pn_err *err)
 {
     const pn_set *set = pn_objective_set(at->objective);
-    const char *else_do = "or strong convexity for its gap: give set=, e.g. a large l2_ball around the solution, or a "
-                          "regulariser with an l2 part";
+    const char *else_do = "the gap needs a bounded set or strong convexity: give set=, e.g. a large l2_ball around the "
+                          "solution, or a regulariser with an l2 part";
 
     if (isfinite(at->diameter) || at->strong_convexity > 0.0 || (!set && has_dual_gap(at)))
         return PN_OK;
     if (!set)
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.exact: there is no constraint set; it needs a bounded set %s",
-                       else_do);
-    return pn_fail(err, PN_EUNSUPPORTED, "solve.exact: %s is unbounded; it needs a bounded set %s", set->ops->name,
-                   else_do);
+        return pn_fail(err, PN_EUNSUPPORTED, "solve.exact: there is no constraint set; %s", else_do);
+    return pn_fail(err, PN_EUNSUPPORTED, "solve.exact: the set %s is unbounded; %s", set->ops->name, else_do);
 }
 
 /* A projection that is computed from support points is not near enough to its exact value to certify by. */
@@ -120,8 +118,8 @@ static pn_status check_projection(const problem *at, pn_err *err)
         return PN_OK;
     return pn_fail(
         err, PN_EUNSUPPORTED,
-        "solve.exact: for the regulariser %s it needs a set with a projection, %s has none; an l2_ball or box around "
-        "it has one",
+        "solve.exact: the regulariser %s needs a set with a projection, and %s has none; use an l2_ball or a box "
+        "around it",
         pn_objective_regulariser(at->objective)->row->name, set->ops->name);
 }
 
@@ -166,11 +164,9 @@ static pn_status open_problem(problem *at, pn_err *err)
     if (status == PN_OK)
         status = check_projection(at, err);
     if (status == PN_OK && at->by_residual && !bounds->convex && !(at->strong_convexity > 0.0))
-        status =
-            pn_fail(err, PN_EUNSUPPORTED,
-                    "solve.exact: with the regulariser %s it needs a convex objective; this one is not, or could not "
-                    "be shown to be",
-                    pn_objective_regulariser(at->objective)->row->name);
+        status = pn_fail(err, PN_EUNSUPPORTED,
+                         "solve.exact: the regulariser %s needs a convex objective; this one is not known to be convex",
+                         pn_objective_regulariser(at->objective)->row->name);
     return status == PN_OK ? find_prox(at, err) : status;
 }
 
@@ -308,7 +304,9 @@ static pn_status check_options(const pn_objective *objective, double tol, pn_err
     if (!(tol > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.exact: tol must be a positive number, got %g", tol);
     if (pn_objective_clip(objective) > 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "solve.exact: clipped gradients are not those of f; leave clip out");
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.exact: clipped gradients are not gradients of f; leave clip= "
+                       "out of the objective");
     return PN_OK;
 }
 

@@ -72,11 +72,11 @@ static pn_status check_columns(const pn_least_squares *self, const pn_submodel *
             return pn_fail(err, PN_EINVAL, "column %zu is not one of the %zu features", which->columns[k] + 1,
                            features);
         if (k > 0 && which->columns[k] <= which->columns[k - 1])
-            return pn_fail(err, PN_EINVAL, "columns must rise and differ, got %zu after %zu", which->columns[k] + 1,
+            return pn_fail(err, PN_EINVAL, "columns must increase strictly, got %zu after %zu", which->columns[k] + 1,
                            which->columns[k - 1] + 1);
     }
     if (!isnan(which->ridge) && !(which->ridge >= 0.0 && isfinite(which->ridge)))
-        return pn_fail(err, PN_EINVAL, "ridge must be a number from 0, got %g", which->ridge);
+        return pn_fail(err, PN_EINVAL, "ridge must be a number >= 0, got %g", which->ridge);
     return PN_OK;
 }
 
@@ -195,7 +195,7 @@ pn_status pn_ls_ridge(pn_ls_part *part, const pn_least_squares *self, double wan
     if (self->deviation > 0.0 && part->k > 0 && !(lowest + strong + part->ridge > 0.0))
         return pn_fail(err, PN_EINVAL,
                        "with ridge = %g the released matrix has an eigenvalue of %g, which is not positive: the "
-                       "quadratic has no minimum; give more than %g, or leave ridge out",
+                       "quadratic objective has no minimum; give more than %g, or leave ridge out",
                        wanted, (lowest + part->ridge) * self->row * self->row, -lowest * self->row * self->row);
     return PN_OK;
 }

@@ -95,8 +95,10 @@ static pn_status add_records(law *of, double trace, pn_err *err)
     double n = (double)of->self->n, left = n - (double)of->d, residual = part->c;
 
     if (!(left > 0.0))
-        return pn_fail(err, PN_EINVAL, "%zu records do not tell %zu columns apart; ask for fewer columns", of->self->n,
-                       of->d);
+        return pn_fail(err, PN_EINVAL,
+                       "%zu records are too few for the covariance of %zu columns; ask for fewer "
+                       "columns",
+                       of->self->n, of->d);
     residual -= pn_dot(part->k, part->b, part->w);
     for (size_t i = 0; i < of->d * of->d; i++)
         of->spread[i] += fmax(0.0, residual + trace) / left * of->inverse[i];

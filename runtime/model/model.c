@@ -381,7 +381,7 @@ static pn_status check_theta(const pn_fit *fit, const char *path, pn_err *err)
     for (size_t j = 0; j < fit->p; j++) {
         if (!isfinite(fit->theta[j]))
             return pn_fail(err, PN_EINVAL,
-                           "model: %.300s: theta[%zu] is not finite: a run that diverged gives no model to keep", path,
+                           "model: %.300s: theta[%zu] is not finite: the run diverged and left no model to save", path,
                            j + 1);
     }
     return PN_OK;

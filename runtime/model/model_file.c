@@ -115,7 +115,9 @@ static pn_status check_head(const unsigned char *head, size_t file, const char *
     uint64_t version = number_at(head + 8, 4), length = number_at(head + 16, 8);
 
     if (memcmp(head, magic, MAGIC_BYTES) != 0)
-        return pn_fail(err, PN_EPARSE, "model: %.300s: this is no model file (fit:save and pn_model_save make them)",
+        return pn_fail(err, PN_EPARSE,
+                       "model: %.300s: this is not a model file; fit:save and pn_model_save write "
+                       "them",
                        path);
     if (file < PN_MODEL_HEAD + PN_MODEL_DIGEST)
         return pn_fail(err, PN_EPARSE, "model: %.300s: cut: it has %zu bytes", path, file);
@@ -127,9 +129,8 @@ static pn_status check_head(const unsigned char *head, size_t file, const char *
                        PN_MODEL_MOST + PN_MODEL_HEAD + PN_MODEL_DIGEST);
     *size = file - PN_MODEL_HEAD - PN_MODEL_DIGEST;
     if (length != *size)
-        return pn_fail(err, PN_EPARSE,
-                       "model: %.300s: cut, or damaged: it says that it holds %llu bytes, and holds %zu", path,
-                       (unsigned long long)length, *size);
+        return pn_fail(err, PN_EPARSE, "model: %.300s: cut, or damaged: its header states %llu bytes, and it holds %zu",
+                       path, (unsigned long long)length, *size);
     return PN_OK;
 }
 

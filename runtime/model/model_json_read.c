@@ -331,9 +331,9 @@ static pn_status check_root(const reading *r, const json_t *root, const char *pa
     if (r->short_of_memory)
         return pn_fail(err, PN_ENOMEM, "model: %.300s: out of memory", path);
     if (r->unknown)
-        return pn_fail(err, PN_EPARSE, "model: %.300s: \"%.80s\" is no key of a model", path, r->unknown);
+        return pn_fail(err, PN_EPARSE, "model: %.300s: \"%.80s\" is not a key of a model", path, r->unknown);
     if (r->wrong)
-        return pn_fail(err, PN_EPARSE, "model: %.300s: \"%s\" is missing, or is not what it must be", path, r->wrong);
+        return pn_fail(err, PN_EPARSE, "model: %.300s: \"%s\" is missing or malformed", path, r->wrong);
     if (strcmp(link, pn_model_link_names[pn_model_link_of(r->model.loss, (size_t)r->model.margins)]) != 0)
         return differs(path, "link", err);
     return PN_OK;
@@ -347,7 +347,7 @@ static pn_status check_format(const json_t *root, const char *path, pn_err *err)
     const json_t *version = json_object_get(root, "format_version");
 
     if (!format || strcmp(format, PN_MODEL_JSON_FORMAT) != 0)
-        return pn_fail(err, PN_EPARSE, "model: %.300s: this JSON is no model (fit:export makes them)", path);
+        return pn_fail(err, PN_EPARSE, "model: %.300s: this JSON is not a model; fit:export writes them", path);
     if (!json_is_integer(version) || json_integer_value(version) != PN_MODEL_JSON_VERSION)
         return pn_fail(err, PN_EUNSUPPORTED, "model: %.300s: \"format_version\" is not %d, which this library reads",
                        path, PN_MODEL_JSON_VERSION);

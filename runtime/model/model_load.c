@@ -35,11 +35,11 @@ pn_status pn_model_decode(pn_fit **fit, pn_model_about **about, const unsigned c
         return pn_fail(err, PN_ENOMEM, "model: %.300s: out of memory for reading %zu bytes", path, size);
     if (!model)
         return pn_fail(err, PN_EPARSE, "model: %.300s: %s", path,
-                       money.empty ? "it unfolds into more than a model does"
-                                   : "what it holds is no model, or lacks a part that models have");
+                       money.empty ? "it expands to more than a model can hold"
+                                   : "its contents are not a model, or lack a part of one");
     status = is_plain(model, size)
                  ? pn_model_accept(fit, about, model, path, err)
-                 : pn_fail(err, PN_EPARSE, "model: %.300s: it has fields twice, unknown or loosely encoded", path);
+                 : pn_fail(err, PN_EPARSE, "model: %.300s: it has repeated, unknown or non-canonical fields", path);
     penumbra__model__free_unpacked(model, &allocator);
     return status;
 }

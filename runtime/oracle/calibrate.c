@@ -249,7 +249,10 @@ static pn_status check_request(const pn_plan *plan, pn_err *err)
                            plan->owner, plan->iterations, plan->questions[i].each, plan->questions[i].ops->name);
     }
     if (plan->question_count == 0)
-        return pn_fail(err, PN_EINVAL, "%s: its step asks nothing of the records; ask:gradient(s.x), say", plan->owner);
+        return pn_fail(err, PN_EINVAL,
+                       "%s: the step asks nothing of the records; ask, for example, "
+                       "ask:gradient(s.x)",
+                       plan->owner);
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0 && !all_pure(plan))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
                        plan->owner);
@@ -301,8 +304,8 @@ static pn_status price_apart(pn_plan *plan, pn_asking *askings, size_t count, pn
     }
     if (apart > 0 && (apart == count || !(parts < 1.0)))
         return pn_fail(err, PN_EINVAL,
-                       "%s: questions with budget= take %g of the budget, and %zu of %zu are left for the rest; leave "
-                       "some of it to a question without budget=",
+                       "%s: questions with budget= take %g of the budget, and %zu of %zu questions share the rest; "
+                       "leave some of it to a question without budget=",
                        plan->owner, parts, count - apart, count);
     if (apart > 0 && plan->request.kind == PN_EPSILON_DELTA && plan->request.delta == 0.0)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: budget= divides epsilon and delta; give delta=", plan->owner);

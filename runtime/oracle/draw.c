@@ -171,8 +171,8 @@ static pn_status by_release(pn_draw *self, const pn_draw_on *on, const pn_asked 
     bool whole = !question->scheme;
 
     if (!(scale * question->batches.sigma <= 0x1p900))
-        return pn_fail(err, PN_EINVAL, "%s: %s is asked with a length of %g, beyond what noise is drawn for", on->label,
-                       question->ops->name, scale);
+        return pn_fail(err, PN_EINVAL, "%s: the question %s has length %g, beyond what noise can be drawn for",
+                       on->label, question->ops->name, scale);
     if (whole)
         PN_TRY(compute(self, on, asked, &batch, value, to, err));
     PN_TRY(pn_batch_release_left(self->release) == 0 ? pn_draw_pay(self, on, releases_to_pay(self, on), err) : PN_OK);
@@ -267,7 +267,9 @@ static pn_status by_watch(pn_draw *self, const pn_draw_on *on, const pn_asked *a
     bool above = false;
 
     if (self->watch && pn_sparse_run_left(self->watch) == 0)
-        return pn_fail(err, PN_EPRIVACY, "%s: the watch has said above %zu time%s, which is what it was planned for",
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: the watch has answered \"above\" %zu time%s, as often as it was "
+                       "planned for",
                        label_of(self, on), self->question->answers, self->question->answers == 1 ? "" : "s");
     PN_TRY(compute(self, on, asked, NULL, value, to, err));
     if (!self->watch) {

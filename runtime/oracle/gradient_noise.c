@@ -275,7 +275,7 @@ pn_status pn_paper_c_check(const char *owner, const pn_arg *common, const pn_arg
 {
     if (!c->given || strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
         return PN_OK;
-    return pn_fail(err, PN_EINVAL, "%s: c= is of calibration=\"paper\"; give that as well, or leave c out", owner);
+    return pn_fail(err, PN_EINVAL, "%s: c= belongs to calibration=\"paper\"; give that as well, or leave c out", owner);
 }
 
 void pn_plan_paper_price(pn_plan *plan)

@@ -121,7 +121,9 @@ static pn_status check_asked(const asked *a, pn_err *err)
     const pn_model_release *self = a->self;
 
     if (self->model->is_private && ((a->gradient && !self->gradient) || (a->packed && !self->hessian)))
-        return pn_fail(err, PN_EPRIVACY, "model: a private run was opened without noise for what it asks");
+        return pn_fail(err, PN_EPRIVACY,
+                       "second-order model: a private run was opened without noise for what it "
+                       "asks");
     return PN_OK;
 }
 

@@ -115,7 +115,7 @@ pn_status pn_question_of_phi(pn_question *self, bool slope, pn_err *err)
         return pn_fail(err, PN_EINVAL, "%s: give a function of the margin z and the label y", self->ops->name);
     if (pn_loss_inputs(loss) != 1)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: it needs a loss of one margin and nothing else, and %s has %zu inputs", self->ops->name,
+                       "%s: the loss must have one margin and nothing else, and %s has %zu inputs", self->ops->name,
                        loss->name, pn_loss_inputs(loss));
     PN_TRY(
         (slope ? pn_loss_from_slope : pn_loss_from_graph)(&self->phi_loss, self->graph, self->phi, &loss->labels, err));
@@ -159,7 +159,8 @@ pn_status pn_question_certify(pn_question *self, pn_err *err)
                        "or \"zero_out\"",
                        self->ops->name);
     if (self->scheme && !self->ops->batches)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: it is asked of all records; leave batch out", self->ops->name);
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: the question is asked of all records; leave batch out",
+                       self->ops->name);
     PN_TRY(self->ops->certify(self, err));
     if (PN_MUTANT("question_sensitivity_half")) {
         self->noise.sensitivity *= 0.5;

@@ -14,7 +14,7 @@ static pn_status certify(pn_question *self, pn_err *err)
 
     if (self->scheme && strcmp(self->scheme, "fixed") != 0)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "hessian: its batches are of a fixed size, got scheme=\"%s\"; give scheme=\"fixed\", or "
+                       "hessian: batches must have a fixed size, got scheme=\"%s\"; give scheme=\"fixed\", or "
                        "batch=false for all records",
                        self->scheme);
     PN_TRY(pn_model_read(&self->model, "hessian", self->objective, &request, self->scheme ? self->batch : 0, true,

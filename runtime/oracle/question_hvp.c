@@ -55,10 +55,10 @@ static pn_status certify_hvp(pn_question *self, pn_err *err)
 
     PN_TRY(need_smooth(self, err));
     if (inputs > 1 && !self->exact) /* second derivatives of several inputs are not clamped in products */
-        return pn_fail(err, PN_EUNSUPPORTED, "hvp: it needs a loss of one margin, and %s has %zu inputs; ask hessian",
+        return pn_fail(err, PN_EUNSUPPORTED, "hvp: the loss must have one margin, and %s has %zu inputs; ask hessian",
                        pn_objective_loss(self->objective)->name, inputs);
     if (pn_objective_clip(self->objective) > 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "hvp: clipped gradients have no such Hessian; leave clip out");
+        return pn_fail(err, PN_EUNSUPPORTED, "hvp: clipped gradients have no Hessian-vector products; leave clip out");
     PN_TRY(check_regulariser(self, err));
     self->dim = pn_objective_dim(self->objective);
     self->room = pn_objective_data(self->objective)->n;

@@ -299,7 +299,7 @@ static pn_status read_records(reader *self, pn_err *err)
 
 static pn_status no_records(const reader *self, pn_err *err)
 {
-    return pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
+    return pn_fail(err, PN_EPARSE, "%.300s: the file holds no records", self->text.path);
 }
 
 static pn_status read_all(reader *self, pn_err *err)

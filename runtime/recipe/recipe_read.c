@@ -126,7 +126,7 @@ static pn_status read_holes(pn_recipe *recipe, const json_t *na, void *c_locale,
 static pn_status add_column(pn_recipe *recipe, const char *name, const json_t *spec, const json_t *missing, pn_err *err)
 {
     if (pn_recipe_find(recipe, name) < recipe->count)
-        return pn_fail(err, PN_EINVAL, "recipe: column '%.80s' is there twice", name);
+        return pn_fail(err, PN_EINVAL, "recipe: column '%.80s' is given twice", name);
     if (recipe->label.name && strcmp(recipe->label.name, name) == 0)
         return pn_fail(err, PN_EINVAL, "recipe: column '%.80s' is the label and cannot be a feature too", name);
     return pn_recipe_read_column(&recipe->columns[recipe->count++], name, spec, missing, err);

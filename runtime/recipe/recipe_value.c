@@ -184,7 +184,9 @@ static pn_status take_category(const pn_recipe *recipe, const pn_recipe_column *
 
     if (level == PN_NO_WORD && is_hole(recipe, given)) {
         if (column->missing == PN_MISSING_REFUSE)
-            return refuse(place, column->name, given, "a category, and no hole (missing says what becomes of one)",
+            return refuse(place, column->name, given,
+                          "a category, not a missing value (missing= says what becomes "
+                          "of those)",
                           err);
         keep_hole(column, kept);
         return PN_OK;
@@ -226,7 +228,8 @@ pn_status pn_recipe_take(const pn_recipe *recipe, const pn_recipe_column *column
     if (column->missing == PN_MISSING_REFUSE) {
         char text[96];
 
-        (void)snprintf(text, sizeof text, "%s, and no hole (missing says what becomes of one)", expected[column->kind]);
+        (void)snprintf(text, sizeof text, "%s, not a missing value (missing= says what becomes of those)",
+                       expected[column->kind]);
         return refuse(place, column->name, value, text, err);
     }
     keep_hole(column, kept);

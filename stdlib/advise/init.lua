@@ -60,7 +60,7 @@ local function read_radii(options)
   local radius, radii = options.radius, options.radii
   if radius ~= nil and radii ~= nil then error("advise: give radius= or radii=, not both", 0) end
   if options.sets ~= nil and (radius or radii) ~= nil then
-    error("advise: radius= and radii= are of the default sets; leave them out beside sets=", 0)
+    error("advise: radius= and radii= size the default sets; leave them out beside sets=", 0)
   end
   local list = radii == nil and { radius == nil and 1 or radius } or expect_list(radii, "radii")
   for _, each in ipairs(list) do

@@ -24,7 +24,7 @@ local function fail(...) error("advise: " .. (...):format(select(2, ...)), 0) en
 function probe.share(options)
   local share = options.probe
   if not share then
-    if options.rng ~= nil then fail "rng= is of the probe; leave it out without probe=" end
+    if options.rng ~= nil then fail "rng= belongs to the probe; leave it out without probe=" end
     return nil
   end
   if share == true then return SHARE end
@@ -134,7 +134,7 @@ end
 local function fit_of(plan, rng)
   local fit = plan:run { rng = rng, ledger = selection.own_budget, progress = false }
   if fit.stopped == "interrupted" or fit.stopped == "limit" then
-    fail "the probe was stopped by the user: nothing is told, and its price stays charged"
+    fail "the user stopped the probe: it reports nothing, and its price stays charged"
   end
   return fit
 end

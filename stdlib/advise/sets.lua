@@ -111,7 +111,7 @@ local function withheld(group)
     return ("too small a set to move predictions: the loss at the start is up to %.3g"):format(start)
   end
   if reach and figure >= NOTHING * reach then
-    return best.predicted and "nothing is to be learned over it at this budget"
+    return best.predicted and "nothing can be learned over it at this budget"
       or "no bound is below half of its reach, so nothing is sure to be learned over it at this budget"
   end
 end

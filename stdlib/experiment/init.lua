@@ -36,7 +36,7 @@ local params = {
       .. "ledgers can be charged" },
   { name = "path", expects = "the path of a file",
     doc = "keep what is done there, and go on from it: an interrupted experiment that is started again runs only what is missing, "
-      .. "and says when what is kept was done by another text of run" },
+      .. "and warns when kept results come from another text of run" },
   { name = "progress", expects = "true, false or a function(done, total)", default = "true", doc = "as for solvers" },
 }
 
@@ -283,8 +283,8 @@ experiment.rows = {
       .. "more processes, another order or an interruption change no number.  An error in a run is kept as its row's message "
       .. "and the others go on; when all fail, the first one is raised.  Runs in other processes see what was there when the "
       .. "experiment began, and can charge no ledger but one that they open.  The result prints as a table of medians and "
-      .. "quartiles; result:aggregate{by=, interval=} (which holds that share of the runs, half when left out; it is no "
-      .. "interval of confidence), result:plot{x=, y=, by=}, result:save(path) as CSV; result.rows has all.",
+      .. "quartiles; result:aggregate{by=, interval=} (which holds that share of the runs, half when left out; it is not "
+      .. "a confidence interval), result:plot{x=, y=, by=}, result:save(path) as CSV; result.rows has all.",
     params = params,
     example = [[
       result = pn.experiment{grid = {n = {10, 100, 1000}}, repeats = 20, progress = false, run = function(row, rng)

@@ -82,7 +82,7 @@ function record.open(path, seed, code)
     whole = #text
     local first = text:match "^([^\n]*)\n"
     if whole > 0 and not (first and first:sub(1, #FIRST) == FIRST) then
-      fail(path, "it is there and no record of an experiment; give another path")
+      fail(path, "the file exists and is not a record of an experiment; give another path")
     elseif first and first ~= head then
       fail(path, "it was begun with %s, this experiment has seed=%s; give that seed or another path",
         first:sub(#FIRST + 2), tostring(seed))

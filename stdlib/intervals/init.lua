@@ -109,7 +109,7 @@ end
 
 function methods.sufficient_statistics(fit, ask)
   if not fit.moments then fail("the run ended before it released its moments; run it to its end") end
-  if ask.debias then fail("debias is of solvers that have a Hessian; here fit:path{ridge = {0}} is the model without a ridge") end
+  if ask.debias then fail("debias needs a solver that has a Hessian; here fit:path{ridge = {0}} is the model without a ridge") end
   local population = ask.target == "population"
   local out = { kind = "approx", notes = {},
     spread = from_matrix(fit:covariance { of = "privacy" }, population and fit:covariance { of = "total" } or nil) }
@@ -138,14 +138,14 @@ function methods.output_perturbation(fit, ask)
   if not sigma or not find(tostring(plan.event or ""), "gaussian(", 1, true) then
     fail("the noise of this run is not Gaussian, and its law is not kept; fit with a delta, or with rho")
   end
-  if ask.debias then fail("debias is of solvers that have a Hessian; output_perturbation releases none") end
+  if ask.debias then fail("debias needs a solver that has a Hessian; output_perturbation releases none") end
   if ask.target == "population" then
     fail('output_perturbation releases nothing about the sample\'s own spread; target = "records" says how far noise moved the '
       .. "coefficients")
   end
   local set = objective.set ~= nil
   return { kind = set and "heuristic" or "exact",
-    notes = { "steps that end before the minimum", set and "what the set cuts off the noise: no coverage is claimed" or nil },
+    notes = { "steps that end before the minimum", set and "noise that the set cuts off: no coverage is claimed" or nil },
     spread = function(row)
       local sum = 0
       for _, a in pairs(row) do sum = sum + a ^ 2 end
@@ -317,8 +317,8 @@ local function note_of_set(out, fit, of, z)
   if not of.set or not sticks_out(fit, of, z) then return end
   out.kind = "heuristic"
   insert(out.notes, 1, type(of.set) == "string"
-    and "what the set does, which the file does not keep: no coverage is claimed; ask before the fit is saved"
-    or "what the set cuts off, whose boundary is within reach: no coverage is claimed")
+    and "the effect of the set, which the file does not keep: no coverage is claimed; ask before the fit is saved"
+    or "the effect of the set, whose boundary is within reach: no coverage is claimed")
 end
 
 local function note_of_bias(out, of, ask)
@@ -364,7 +364,7 @@ return function(fit, options, oracle)
       .. "intervals, solve.gradient_descent, sgd and objective_perturbation for a price, and solve.output_perturbation those of "
       .. 'target = "records"', solver)
   end
-  if not fit.privacy then fail("a run without privacy has no noise to tell of") end
+  if not fit.privacy then fail("a run without privacy has no noise") end
   if method ~= by_release and (ask.price or ask.released) then
     fail("intervals of %s cost nothing; leave ledger, the price and released out", solver)
   end

@@ -378,7 +378,7 @@ function course:skip()
     local results = self:run_reference(step)
     local values = table.pack(table.unpack(results, 2, results.n))
     if not results[1] or step.check and not judge.check(self, values) then
-      self:note "(with your names as they are this did not do; the lesson's own are back)"
+      self:note "(with your names as they were this did not work; the lesson's own are back)"
       self:fresh()
       self:prepare(self.at)
       self:remember()

@@ -55,7 +55,7 @@ local function read_entries(taken)
       entry = entry .. "\n" .. more
     end
     if not entry then
-      say(some and "\n" or "\nStandard input is at its end.  To pipe the entries of a lesson in, run `penumbra -i`.\n")
+      say(some and "\n" or "\nStandard input has ended.  To pipe the entries of a lesson in, run `penumbra -i`.\n")
       taken:command "leave"
     else
       some = true

@@ -318,12 +318,12 @@ local shared = "  The rows of the file become features by the recipe; of each `t
   .. "(of a file with names of classes), probabilities, coefficients, intervals, card, save and export as a fit has them, "
   .. "evaluate{epsilon=} (pn.evaluate on m.test), and the fields " .. concat(fields, ", ")
   .. ".  It prints what was chosen and why, the price and the largest coefficients.  public= costs nothing and improves the fit by "
-  .. "records that you declare public: their exact model is the first point (start); for linear and lasso its prediction is taken "
-  .. "from the labels, whose rest is clipped at a quantile of its residuals (offset), so that noise shrinks with it; and a "
+  .. "records that you declare public: their exact model is the first point (start); for linear and lasso its prediction is "
+  .. "subtracted from the labels, and the remainder clipped at a quantile (offset), so that noise shrinks with it; and a "
   .. "quadratic prior about it weighs them against the noise (prior).  moment = true also scales rows by the root of their second "
   .. "moment and clips them again (not for lasso): it gains where the public records are like the private ones, and loses much "
-  .. "where they are not.  m.fit is in the columns' coordinates, m.trained the run itself.  Price and "
-  .. "statement are of the private records alone: what you declare public is not protected, and nobody can see "
+  .. "where they are not.  m.fit is in the columns' coordinates, m.trained the run itself.  The price and the "
+  .. "statement concern the private records alone: what you declare public is not protected, and nobody can see "
   .. "whether it shares people with them."
 
 local docs = {
@@ -354,7 +354,7 @@ models.rows["recipe.estimate"] = {
     .. "exponential mechanism over a grid of 0 and +-2^(k/2) up to 2^60, the same for every file; the ledger is charged "
     .. "before each.  Records that are too few for their noise, and a ledger that does not cover all, are refused before "
     .. "anything is spent.  The second answer prints the ranges, and the recipe says what they cost (r.estimated).  In "
-    .. "estimating, holes with an indicator count as 0.  A list {\"number\"} is a list of one category.",
+    .. "estimating, missing values with an indicator count as 0.  A list {\"number\"} is a list of one category.",
   source = "Smith (2011); McSherry, Talwar (2007)",
   params = ranges.params,
 }

@@ -73,7 +73,7 @@ local function read(owner, row, value, dim)
     error(owner .. ": public.offset is for the squared loss, of model.linear and model.lasso; leave it out", 0)
   end
   if of.moment and row.vertices then
-    error(owner .. ": public.moment changes the coordinates, in which an l1 ball is none any more; leave it out", 0)
+    error(owner .. ": public.moment changes the coordinates, in which an l1 ball is no longer one; leave it out", 0)
   end
   if (of.moment or of.prior) and not small then
     error(format("%s: public.moment and public.prior are for at most %d coefficients, there are %d", owner, WIDEST, dim), 0)
@@ -185,7 +185,7 @@ local function take_offset(of, options)
   if not (bound > 0) then error(of.owner .. ": the public model leaves no residuals, so nothing is left to learn", 0) end
   of.data, of.records = of.part:offset_labels(of.learned.theta, bound), of.records:offset_labels(of.learned.theta, bound)
   of.shift, of.bound, of.quantile, of.start = of.learned.theta, bound, q, nil
-  of.say[#of.say + 1] = format("their model's prediction is taken from the labels, and what is left is clipped at %.4g, the "
+  of.say[#of.say + 1] = format("their model's prediction is subtracted from the labels, and the remainder is clipped at %.4g, the "
     .. "quantile %g of their residuals", bound, q)
 end
 

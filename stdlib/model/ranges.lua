@@ -245,7 +245,7 @@ ranges.params = {
   { name = "recipe", expects = "a table", required = true, doc = "as pn.recipe takes it, with open columns" },
   { name = "epsilon", expects = "a number", required = false, doc = "pure price of all ranges together; this or rho" },
   { name = "rho", expects = "a number", required = false, doc = "the price as zCDP: less noise where there are many columns" },
-  { name = "delta", expects = "a number", required = false, doc = "with open levels: theirs, of all columns together" },
+  { name = "delta", expects = "a number", required = false, doc = "with open levels: their delta, for all columns together" },
   { name = "ledger", expects = "a pn.ledger", required = true, doc = "pays; replace_one or zero_out" },
   { name = "tail", expects = "a number", required = false, default = TAIL, doc = "share of records beyond each end, about" },
   { name = "csv", expects = "a table", required = false, doc = "how the file is read: {sep=, decimal=, encoding=, header=}" },

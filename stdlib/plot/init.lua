@@ -160,8 +160,8 @@ define("heat", {
   from = "penumbra.plot.series",
   params = together({
     { name = "z", expects = "a matrix or list of rows", required = true, doc = "the numbers: z[i][j] is drawn at (x[j], y[i])" },
-    { name = "x", expects = "a vector or list", doc = "the places of the columns, rising; 1, 2, ... when left out" },
-    { name = "y", expects = "a vector or list", doc = "the places of the rows, rising; 1, 2, ... when left out" },
+    { name = "x", expects = "a vector or list", doc = "the places of the columns, increasing; 1, 2, ... when left out" },
+    { name = "y", expects = "a vector or list", doc = "the places of the rows, increasing; 1, 2, ... when left out" },
     { name = "zlabel", expects = "a string", doc = "what the colours are" },
   }, axes, logs, shared),
 })

@@ -181,7 +181,7 @@ local function places(owner, name, given, count, log)
     refuse(owner, "%s has %d numbers and z has %d %s", name, #list, count, name == "x" and "columns" or "rows")
   end
   for i = 2, #list do
-    if not (list[i] > list[i - 1]) then refuse(owner, "%s must rise, and %s[%d] = %.14g does not", name, name, i, list[i]) end
+    if not (list[i] > list[i - 1]) then refuse(owner, "%s must increase, and %s[%d] = %.14g does not", name, name, i, list[i]) end
   end
   if log then values.positive(owner, name, list) end
   return list

@@ -266,7 +266,7 @@ end
 -- ---- files ----
 
 local function format_of(owner, path)
-  if path:find("\0", 1, true) then error(owner .. ": a file's name has no zero bytes", 0) end
+  if path:find("\0", 1, true) then error(owner .. ": a file name must not contain a zero byte", 0) end
   local ending = path:match "%.(%w+)$"
   ending = ending and ending:lower()
   for _, format in ipairs(program.formats) do

@@ -12,7 +12,7 @@ local DONE, UNFORESEEN, USAGE, REFUSED, LOST, INTERRUPTED = 0, 1, 2, 3, 4, 5
 
 local statuses = {
   { DONE, "done" },
-  { UNFORESEEN, "an error that nobody foresaw" },
+  { UNFORESEEN, "an unexpected error" },
   { USAGE, "usage: the command line, the configuration, or a file that it names" },
   { REFUSED, "refused: a budget, terms or data that do not fit together; a restart will not help" },
   { LOST, "a time-out, or the other side went away: worth a restart" },
@@ -140,7 +140,7 @@ local function align(place, cfg, data)
   if file then
     file:close()
   else
-    log("info", "%s is made anew: all parties need this very file, and the server must not see it", key)
+    log("info", "%s is a new key: all parties need this very file, and the server must not see it", key)
   end
   return pn.federated.align(data, {
     key = key, csv = config.resolve(place, csv), column = spec.column,
@@ -351,7 +351,7 @@ local function run_server(place, cfg, check_only)
   local data, plan, fit
   data, status = try({}, transport.data, transport, { progress = progress_every(cfg.progress or 5) })
   if not data then return status end
-  log("info", "all parties are there: %d records, %d columns", data.n, data.p)
+  log("info", "all parties have joined: %d records, %d columns", data.n, data.p)
   plan, status = try({ EINVAL = USAGE, other = USAGE }, plan_of, place, cfg, transport, data)
   if not plan then return status end
   log("plan", "%s", tostring(plan))

@@ -21,11 +21,11 @@ local ledger_fields = {
 
 local function common_fields(more)
   local fields = {
-    { name = "keys", kinds = "path", required = true, doc = "the file of the own secret key, as federated.keygen makes it" },
+    { name = "keys", kinds = "path", required = true, doc = "the file of its own secret key, as federated.keygen makes it" },
     { name = "checkpoint", kinds = "path", doc = "the file from which a restart goes on" },
     { name = "model", kinds = "path", doc = "the file for the model, .npy; written whole or not at all" },
     { name = "ledger", kinds = "table", fields = ledger_fields, doc = "the budget: {path=, epsilon=, delta=}" },
-    { name = "timeout", kinds = "positive", doc = "seconds of silence that are borne (server 60, party 600)" },
+    { name = "timeout", kinds = "positive", doc = "seconds of silence before it gives up (server 60, party 600)" },
     { name = "progress", kinds = "positive", doc = "seconds between lines of progress (5)" },
     { name = "rng", kinds = "pn.rng", doc = "a seeded stream, for teaching: no privacy" },
   }
@@ -53,7 +53,8 @@ local clip_fields = {
 }
 
 local alignment_fields = {
-  { name = "key", kinds = "path", required = true, doc = "the file of the key that the parties share, and the server has not" },
+  { name = "key", kinds = "path", required = true,
+    doc = "the file of the key that the parties share and the server must not have" },
   { name = "csv", kinds = "path", doc = "the file with the identifiers, in the order of the data; data.csv when left out" },
   { name = "column", kinds = "text|count", required = true, doc = "which column has them" },
 }

@@ -161,11 +161,11 @@ describe("strict = true", function()
   end)
 
   it("is about a bound", function()
-    assert.matches("strict is about a bound; give bound as well",
+    assert.matches("strict applies to a bound; give bound as well",
       select(2, pcall(pn.mechanism.laplace, { scale = 1, sensitivity = 1, strict = true })), 1, true)
-    assert.matches("strict is about a bound; give score_bound as well",
+    assert.matches("strict applies to a bound; give score_bound as well",
       select(2, pcall(pn.mechanism.exponential, { epsilon = 1, sensitivity = 1, strict = true })), 1, true)
-    assert.matches("strict is about a bound; give bound as well",
+    assert.matches("strict applies to a bound; give bound as well",
       select(2, pcall(pn.tree, { dim = 1, horizon = 8, sensitivity = 1, rho = 0.1, strict = true })), 1, true)
   end)
 

@@ -184,7 +184,7 @@ describe("pn.advise with a probe", function()
     local cases = {
       { { probe = 2 }, "probe must be true or a share of the budget between 0 and 1, got 2" },
       { { probe = "much" }, "probe must be true or a share" },
-      { { probe = false, rng = pn.rng.seeded(1) }, "rng= is of the probe" },
+      { { probe = false, rng = pn.rng.seeded(1) }, "rng= belongs to the probe" },
       { { epsilon = 1, delta = 1e-8, neighbours = "add_remove", ledger = pn.ledger { epsilon = 1, delta = 1e-8,
         neighbours = "add_remove" } }, "makes n secret" },
       { { epsilon = 1, delta = 1e-8, ledger = L, sets = balls(0.01) }, "nothing was spent: no set has a star" },

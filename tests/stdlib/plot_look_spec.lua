@@ -240,6 +240,6 @@ end)
 
 describe("a plot's file", function()
   it("has a name without zero bytes, behind which the operating system would see another", function()
-    refused("plot.line: a file's name has no zero bytes", plot.line, { y = { 1 }, file = "a\0b.svg" })
+    refused("plot.line: a file name must not contain a zero byte", plot.line, { y = { 1 }, file = "a\0b.svg" })
   end)
 end)

@@ -260,7 +260,7 @@ describe("public= of pn.model", function()
     wrong("public.offset is for the squared loss, of model.linear and model.lasso; leave it out",
       { data = records(50, "logistic", 2), offset = true })
     local line = records(200, "linear", 1)
-    wrong("public.moment changes the coordinates, in which an l1 ball is none any more; leave it out",
+    wrong("public.moment changes the coordinates, in which an l1 ball is no longer one; leave it out",
       { data = records(50, "linear", 2), moment = true }, "lasso", { data = line })
     wrong("public.quantile must be a number between 0 and 1, got 1", { data = records(50, "linear", 2), quantile = 1 }, "linear",
       { data = line })

@@ -195,7 +195,7 @@ static pn_status read_all(reader *self, pn_err *err)
     pn_status status = pn_text_each_line(&self->text, read_line, self, err);
 
     if (status == PN_OK && self->spool.records == 0)
-        status = pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
+        status = pn_fail(err, PN_EPARSE, "%.300s: the file holds no records", self->text.path);
     return status;
 }
 

@@ -146,7 +146,9 @@ pn_status pn_csv_check_options(const pn_csv_options *options, pn_err *err)
     char separator = options->separator;
 
     if (separator && strchr("\"\r\n+-.0123456789eE", separator))
-        return pn_fail(err, PN_EINVAL, "csv: sep must be a character that is no part of a number or line, got '%c'",
+        return pn_fail(err, PN_EINVAL,
+                       "csv: sep must be a character that cannot be part of a number or end a line, "
+                       "got '%c'",
                        separator);
     if (options->columns && options->column_names)
         return pn_fail(err, PN_EINVAL, "csv: columns are given by name or by number, not both");

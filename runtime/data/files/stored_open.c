@@ -34,7 +34,7 @@ static pn_status check_size(const pn_mapped *file, const pn_stored_header *heade
     size_t wanted;
 
     if (!pn_layout_find(layout, &header->sizes))
-        return pn_fail(err, PN_EPARSE, "%.300s: the sizes in the header contradict each other", file->path);
+        return pn_fail(err, PN_EPARSE, "%.300s: the sizes in the header contradict one another", file->path);
     *sums = 0;
     for (int i = 0; i < PN_ARRAYS; i++)
         *sums += pn_stored_blocks(layout->bytes[i]);
@@ -167,7 +167,7 @@ static pn_status copy_text(char **out, const checker *self, int array, size_t ze
     for (size_t i = 0; i < bytes; i++)
         found += from[i] == '\0';
     if (found != zeros || from[bytes - 1] != '\0')
-        return pn_fail(err, PN_EPARSE, "%.300s: its texts do not end where they should", self->file->path);
+        return pn_fail(err, PN_EPARSE, "%.300s: its strings are not terminated where they should be", self->file->path);
     PN_TRY(pn_new(out, bytes, err, "%.300s: out of memory", self->file->path));
     memcpy(*out, from, bytes);
     return PN_OK;

@@ -45,7 +45,9 @@ static pn_status check_model(const pn_party *party, const pn_message *request, p
         return pn_fail(err, PN_EDIM, "party: x has %zu entries, this party has %zu columns", request->count, columns);
     for (size_t k = 0; k < request->count; k++) {
         if (request->index[k] >= columns || (k > 0 && request->index[k] <= request->index[k - 1]))
-            return pn_fail(err, PN_EINVAL, "party: index %zu of x is not a rising one of %zu columns", k + 1, columns);
+            return pn_fail(err, PN_EINVAL,
+                           "party: index %zu of x must be above the one before it and within the %zu columns", k + 1,
+                           columns);
     }
     if (pn_first_nonfinite(request->value, request->count) != request->count)
         return pn_fail(err, PN_EDOMAIN, "party: entry %zu of x is not finite",
@@ -272,8 +274,8 @@ static pn_status answer_fetch(pn_party *party, const pn_message *request, pn_mes
     pn_status status = check_run(party, request, err);
 
     if (status == PN_OK && (column >= party->data.columns || !(party->state[column] & PARTY_CHOSEN)))
-        status =
-            pn_fail(err, PN_EPRIVACY, "party: column %lu is not one that it has chosen", (unsigned long)column + 1);
+        status = pn_fail(err, PN_EPRIVACY, "party: column %lu is not one that this party has chosen",
+                         (unsigned long)column + 1);
     if (status == PN_OK)
         status = party_prepare(party, task, err);
     if (status == PN_OK)
@@ -354,8 +356,8 @@ static pn_status serve(pn_party *party, const pn_message *request, pn_message *r
 {
     if (party->owner != pn_process())
         return pn_fail(err, PN_EPRIVACY,
-                       "party: it belongs to the process that opened it; a forked child would be a second one with the "
-                       "same noise");
+                       "party: the process that opened this party must use it; a forked child would draw the same "
+                       "noise again");
     switch (request->kind) {
     case PN_MESSAGE_TERMS:
         return answer_terms(party, request, reply, task, err);

@@ -122,8 +122,8 @@ static pn_status check_image(const pn_party *party, const image *from, size_t si
                        "party: %.300s: its contents do not fit together; this is no checkpoint of a party", path);
     if (from->n != party->data.n || from->columns != party->data.columns)
         return pn_fail(err, PN_EPRIVACY,
-                       "party: %.300s: is of %llu records with %llu columns, and the data are %zu with %zu: noise that "
-                       "was drawn for one must not be used for others; give another file",
+                       "party: %.300s: the checkpoint is of %llu records with %llu columns, and the data have %zu "
+                       "with %zu; noise drawn for one data set must not be used for another, so give another file",
                        path, (unsigned long long)from->n, (unsigned long long)from->columns, party->data.n,
                        party->data.columns);
     return PN_OK;

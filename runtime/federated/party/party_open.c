@@ -120,7 +120,7 @@ static pn_status check_options(const pn_party_options *options, size_t *columns,
     size_t rest;
 
     if (!data)
-        return pn_fail(err, PN_EINVAL, "party: it needs data");
+        return pn_fail(err, PN_EINVAL, "party: data is missing; give the party's records");
     rest = options->first < data->p ? data->p - options->first : 0;
     *columns = options->columns ? options->columns : rest;
     if (rest == 0 || *columns > rest || *columns >= UINT32_MAX || data->n >= UINT32_MAX)
@@ -133,7 +133,9 @@ static pn_status check_options(const pn_party_options *options, size_t *columns,
     if (options->person_epsilon > 0.0 && !options->ledger)
         return pn_fail(err, PN_EINVAL, "party: person_epsilon is a cap at the delta of a ledger; give a ledger");
     if (!options->ledger && !options->nonprivate)
-        return pn_fail(err, PN_EINVAL, "party: it needs a ledger (nonprivate = true agrees to runs without noise)");
+        return pn_fail(err, PN_EINVAL,
+                       "party: ledger is missing; give one, or nonprivate = true to agree to runs "
+                       "without noise");
     if (options->checkpoint && options->ledger && !pn_ledger_path(options->ledger))
         return pn_fail(err, PN_EINVAL,
                        "party: a checkpoint needs a ledger that has a file: after a restart it has to know what was "

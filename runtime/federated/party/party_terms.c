@@ -344,7 +344,7 @@ static pn_status go_on(pn_party *party, const pn_message *request, pn_task *task
 
     digest_terms(digest, &request->terms);
     if (memcmp(digest, party->terms_digest, sizeof digest) != 0)
-        return pn_fail(err, PN_EPRIVACY, "party: these are not the terms that this run began with");
+        return pn_fail(err, PN_EPRIVACY, "party: the terms differ from those that this run began with");
     PN_TRY(party_prepare(party, task, err));
     party->phase = party->rounds > 0 ? PN_PARTY_RUNNING : PN_PARTY_READY;
     return PN_OK;

@@ -142,8 +142,8 @@ static pn_status copy_terms(pn_server *self, const pn_terms *terms, pn_err *err)
                            terms[k].parties, self->parties);
         if ((terms[k].block != NULL) != (terms[0].block != NULL))
             return pn_fail(err, PN_EINVAL,
-                           "federated: some parties have sets of their own, and party %zu is not like "
-                           "the first",
+                           "federated: either all parties or none must have sets of their own, and party %zu "
+                           "differs from the first",
                            k + 1);
         PN_TRY(pn_terms_copy(&self->terms[k], &terms[k], err));
         self->first[k + 1] = self->first[k] + (size_t)terms[k].columns;

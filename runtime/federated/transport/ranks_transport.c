@@ -46,8 +46,7 @@ static pn_status wait_for(const pn_ranks *ranks, size_t from, const char *who, d
             return status;
         waited += TICK;
         if (waited >= timeout)
-            return pn_fail(err, PN_EIO, "federated.mpi: nothing was heard of %s (rank %zu) for %g s", who, from,
-                           timeout);
+            return pn_fail(err, PN_EIO, "federated.mpi: %s (rank %zu) has not answered for %g s", who, from, timeout);
     }
 }
 

@@ -130,7 +130,7 @@ pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *ru
     pn_status status = PN_OK;
 
     if (transport->running)
-        return pn_fail(err, PN_EINVAL, "federated.%s: a run is going on over this transport; one at a time",
+        return pn_fail(err, PN_EINVAL, "federated.%s: this transport carries another run; it carries one at a time",
                        transport->ops->name);
     for (size_t k = 0; k < transport->parties; k++) {
         pn_peer *peer = &transport->peers[k];
@@ -198,7 +198,7 @@ pn_status pn_transport_shape(const pn_transport *transport, pn_dataset **out, pn
     uint64_t columns = 0;
 
     if (!transport->gathered)
-        return pn_fail(err, PN_EINVAL, "federated.%s: who the parties are is not known before they have been gathered",
+        return pn_fail(err, PN_EINVAL, "federated.%s: the parties are unknown until they have joined",
                        transport->ops->name);
     for (size_t k = 0; k < transport->parties; k++)
         columns += transport->peers[k].columns;

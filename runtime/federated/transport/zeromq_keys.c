@@ -37,7 +37,9 @@ static pn_status cannot(const char *path, const char *what, int error, pn_err *e
 static pn_status made(const char *path, int error, pn_err *err)
 {
     if (error == EEXIST)
-        return pn_fail(err, PN_EINVAL, "federated.keys: %.300s: there is a file already; keys are not overwritten",
+        return pn_fail(err, PN_EINVAL,
+                       "federated.keys: %.300s exists already, and keys are not overwritten; give "
+                       "another path",
                        path);
     if (error == ENOMEM)
         return pn_fail(err, PN_ENOMEM, "federated.keys: out of memory for a path");
@@ -141,7 +143,7 @@ static pn_status read_file(const char *path, bool secret, char text[FILE_MAX + 1
     if (status != PN_OK)
         return status;
     if (got < 0 || got > FILE_MAX)
-        return pn_fail(err, PN_EPARSE, "federated.keys: %.300s: this is no file of a key", path);
+        return pn_fail(err, PN_EPARSE, "federated.keys: %.300s: this is not a key file", path);
     text[got] = '\0';
     return PN_OK;
 }
@@ -162,7 +164,7 @@ pn_status pn_curve_read(const char *path, pn_curve_keys *keys, pn_err *err)
         status =
             pn_fail(err, PN_EPARSE, "federated.keys: %.300s: this is a public key; the secret one is needed", path);
     else
-        status = pn_fail(err, PN_EPARSE, "federated.keys: %.300s: this is no file of a secret key", path);
+        status = pn_fail(err, PN_EPARSE, "federated.keys: %.300s: this is not a secret key file", path);
     sodium_memzero(text, sizeof text);
     if (status == PN_OK && zmq_curve_public(keys->public_key, keys->secret_key) != 0)
         status = pn_fail(err, PN_EUNSUPPORTED, "federated.keys: this libzmq was built without CURVE");
@@ -181,7 +183,9 @@ pn_status pn_curve_public(const char *text_or_path, char key[PN_CURVE_TEXT], pn_
     /* A path may look like a key, so a file that is there comes first. */
     if (access(text_or_path, F_OK) != 0) {
         if (!is_key(text_or_path, strlen(text_or_path)))
-            return pn_fail(err, PN_EPARSE, "federated.keys: \"%.300s\" is no public key and no file of one; " LOOKS,
+            return pn_fail(err, PN_EPARSE,
+                           "federated.keys: \"%.300s\" is neither a public key nor a file that "
+                           "holds one; " LOOKS,
                            text_or_path);
         memcpy(key, text_or_path, PN_CURVE_TEXT);
         return PN_OK;
@@ -196,8 +200,8 @@ pn_status pn_curve_public(const char *text_or_path, char key[PN_CURVE_TEXT], pn_
     } else if (find_key(text, "secret")) {
         status =
             pn_fail(err, PN_EPARSE,
-                    "federated.keys: %.300s: this is a secret key, which is its owner's alone; the public one is in "
-                    "the file with .pub behind its name",
+                    "federated.keys: %.300s: this is a secret key, which only its owner may hold; the public key is "
+                    "in the file of that name with .pub appended",
                     text_or_path);
     } else {
         status = pn_fail(err, PN_EPARSE, "federated.keys: %.300s: no public key in it; " LOOKS, text_or_path);

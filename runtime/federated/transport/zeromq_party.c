@@ -186,7 +186,7 @@ static pn_status take_garbage(client *c, pn_status status, const pn_err *failure
         return pn_fail(err, status, "federated.zeromq: the server: %s", failure->message);
     tell(c, "dropped", failure->message);
     if (++c->bad >= PN_LINK_BAD)
-        return pn_fail(err, PN_EIO, "federated.zeromq: the server sends what is no message: %s", failure->message);
+        return pn_fail(err, PN_EIO, "federated.zeromq: the server sent a malformed message: %s", failure->message);
     return PN_OK;
 }
 
@@ -244,10 +244,11 @@ static pn_status give_up(const client *c, pn_err *err)
     if (c->doubted)
         return pn_fail(
             err, PN_EIO,
-            "federated.zeromq: who answers at %.200s has not proven within %g s to be the server; is the server's key "
-            "the right one?",
+            "federated.zeromq: the process at %.200s did not prove within %g s that it is the server; check the "
+            "server's public key",
             place, c->timeout);
-    return pn_fail(err, PN_EIO, "federated.zeromq: nobody answers at %.200s for more than %g s", place, c->timeout);
+    return pn_fail(err, PN_EIO, "federated.zeromq: there has been no answer at %.200s for more than %g s", place,
+                   c->timeout);
 }
 
 /* Everything that is due by the clock. */

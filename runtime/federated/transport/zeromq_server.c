@@ -32,7 +32,9 @@ static pn_status check_process(const pn_zeromq *z, pn_err *err)
 {
     if (z->process == (long)getpid())
         return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED, "federated.zeromq: belongs to the process that made it, not to a child of it");
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "federated.zeromq: the process that made this transport must use it; a "
+                   "forked child may not");
 }
 
 /* One tick, and whether somebody wants to stop. */
@@ -82,7 +84,8 @@ static pn_status wait_for_all(pn_zeromq *z, pn_task *task, pn_err *err)
         joined = now;
         if (joined < z->base.parties && pn_link_now() - since > z->timeout) {
             list_absent(z, text, sizeof text);
-            return pn_fail(err, PN_EIO, "federated.zeromq: nobody joined for %g s; not there: %s", z->timeout, text);
+            return pn_fail(err, PN_EIO, "federated.zeromq: no party joined for %g s; still missing: %s", z->timeout,
+                           text);
         }
     }
     return PN_OK;
@@ -159,7 +162,7 @@ static pn_status check_silence(const pn_zeromq *z, double since, pn_err *err)
             continue;
         pn_talk_tell(z, "lost", z->base.peers[k].name, "silent for too long");
         return pn_fail(
-            err, PN_EIO, "federated.zeromq: %s is silent for more than %g s; it was sent \"%s\" of round %llu",
+            err, PN_EIO, "federated.zeromq: %s has been silent for more than %g s; it was sent \"%s\" of round %llu",
             z->base.peers[k].name, z->timeout, pn_message_names[request->kind], (unsigned long long)request->round);
     }
     return PN_OK;

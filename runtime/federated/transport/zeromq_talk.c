@@ -154,7 +154,7 @@ static pn_status take_hello(pn_zeromq *z, size_t k, pn_message *hello, bool is_n
     if (!member->bytes || !(is_new || may_repeat(member)))
         return PN_OK;
     if (z->replies && member->sends > REPEATS_MAX)
-        return pn_fail(err, PN_EIO, "federated.zeromq: %s does not answer, however often it is asked", name);
+        return pn_fail(err, PN_EIO, "federated.zeromq: %s does not answer repeated requests", name);
     send_request(z, k);
     return PN_OK;
 }
@@ -208,7 +208,7 @@ static pn_status take_garbage(pn_zeromq *z, size_t k, pn_status status, pn_err *
         return pn_fail(err, status, "federated.zeromq: %s: %s", name, failure->message);
     drop(z, k, failure->message);
     if (++z->members[k].bad >= PN_LINK_BAD)
-        return pn_fail(err, PN_EIO, "federated.zeromq: %s sends what is no message: %s", name, failure->message);
+        return pn_fail(err, PN_EIO, "federated.zeromq: %s sent a malformed message: %s", name, failure->message);
     return PN_OK;
 }
 

@@ -181,7 +181,7 @@ typedef struct reading {
 static pn_status take(reading *at, double *number)
 {
     if (at->left == 0)
-        return pn_fail(at->err, PN_EPARSE, "block: the numbers of the set end too early");
+        return pn_fail(at->err, PN_EPARSE, "block: the numbers of the set are cut short");
     *number = *at->from++;
     at->left--;
     return isfinite(*number) ? PN_OK : pn_fail(at->err, PN_EPARSE, "block: a number of the set is not finite");
@@ -205,7 +205,7 @@ static pn_status take_all(reading *at, double **numbers, size_t count)
 
     *numbers = (double *)(uintptr_t)at->from; /* read only, by who borrows them */
     if (at->left < count)
-        return pn_fail(at->err, PN_EPARSE, "block: the numbers of the set end too early");
+        return pn_fail(at->err, PN_EPARSE, "block: the numbers of the set are cut short");
     for (size_t i = 0; i < count; i++)
         PN_TRY(take(at, &one));
     return PN_OK;
@@ -341,7 +341,7 @@ static pn_status read_set(reading *at, pn_set **out)
     if (!(kind >= 0.0 && kind <= IMAGE && kind == floor(kind)))
         return pn_fail(at->err, PN_EPARSE, "block: there is no set of kind %.10g", kind);
     if (++at->depth > MOST_DEPTH)
-        return pn_fail(at->err, PN_EPARSE, "block: a set of more than %d parts in each other", MOST_DEPTH);
+        return pn_fail(at->err, PN_EPARSE, "block: the set nests more than %d parts", MOST_DEPTH);
     if (kind == PRODUCT || kind == SUM)
         status = read_two(at, out, kind == PRODUCT);
     else if (kind == MOVED)
@@ -359,7 +359,7 @@ static pn_status read_set(reading *at, pn_set **out)
 static pn_status check_whole(const reading *at, const pn_set *set)
 {
     if (at->left > 0)
-        return pn_fail(at->err, PN_EPARSE, "block: %zu numbers behind the set", at->left);
+        return pn_fail(at->err, PN_EPARSE, "block: %zu numbers follow the end of the set", at->left);
     if (set->dim != at->dim)
         return pn_fail(at->err, PN_EPARSE, "block: a set of %zu coordinates for a party with %zu columns", set->dim,
                        at->dim);

@@ -118,7 +118,7 @@ pn_status pn_need_support(const char *door, const pn_set *set, pn_err *err)
 {
     if (set->ops->support)
         return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED, "%s: %s has no support function, which this set would be known by", door,
+    return pn_fail(err, PN_EUNSUPPORTED, "%s: %s has no support function, which the combined set needs", door,
                    set->ops->name);
 }
 

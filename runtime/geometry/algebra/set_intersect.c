@@ -60,7 +60,7 @@ static pn_status open_dykstra(dykstra *run, const pn_composite *set, double size
 
     *run = (dykstra){ .set = set };
     if (size > 0.0 && !pn_square_fits(size))
-        return pn_fail(err, PN_EDOMAIN, "C:intersect: sizes from 1e-120 to 1e120 can be worked with, got %g", size);
+        return pn_fail(err, PN_EDOMAIN, "C:intersect: sizes must be from 1e-120 to 1e120, got %g", size);
     block = pn_calloc(dim, 7 * sizeof *block);
     *run = (dykstra){ .set = set, .dim = dim, .size = size, .x = block };
     PN_TRY(pn_made(block, err, "C:intersect: out of memory"));

@@ -232,8 +232,7 @@ static pn_status polar_project(const pn_set *self, double *x, pn_err *err)
     if (status != PN_OK || excess <= 1.0)
         return status;
     if (!pn_square_fits(size) || !pn_square_fits(radius))
-        return pn_fail(err, PN_EDOMAIN,
-                       "C:project: sizes from 1e-120 to 1e120 can be worked with, got v of %g and C of %g", size,
+        return pn_fail(err, PN_EDOMAIN, "C:project: sizes must be from 1e-120 to 1e120, got v of %g and C of %g", size,
                        radius);
     work = pn_alloc(dim, 2 * sizeof *work);
     PN_TRY(pn_made(work, err, "C:project: out of memory"));

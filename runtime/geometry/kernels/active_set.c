@@ -271,7 +271,7 @@ static pn_status climb(double *x, double *weight, const double *c, double length
         }
         t *= turn < 12 ? 4.0 : 1.0;
     }
-    return pn_fail(err, PN_ENUMERIC, "polyhedron: the largest point was not found in 200 steps");
+    return pn_fail(err, PN_ENUMERIC, "polyhedron: the support point was not found in 200 steps");
 }
 
 pn_status pn_maximise_in(double *value, double *x, double *weight, const double *c, pn_inequalities in, pn_err *err)

@@ -138,7 +138,8 @@ pn_status pn_potential_inverse_gradient(const pn_potential *p, const double *u, 
     pn_status status = check_point(p, "P:inverse_gradient", "u", u, n, err);
 
     if (status == PN_OK && !p->ops->inverse_gradient)
-        return pn_fail(err, PN_EUNSUPPORTED, "P:inverse_gradient: none is known for %s", p->ops->name);
+        return pn_fail(err, PN_EUNSUPPORTED, "P:inverse_gradient: no inverse of the gradient is known for %s",
+                       p->ops->name);
     return status == PN_OK ? p->ops->inverse_gradient(p, u, n, out, err) : status;
 }
 

@@ -164,7 +164,9 @@ static pn_status group_ball_width(const pn_set *self, const pn_width_options *ho
 {
     (void)how;
     if (as_group(self)->k > LONGEST_BLOCK)
-        return pn_fail(err, PN_EUNSUPPORTED, "width: that of a group_ball is integrated for k up to 2^30, got %zu",
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "width: the width of a group_ball is integrated for k up to 2^30, got "
+                       "%zu",
                        as_group(self)->k);
     *out = pn_width_times(pn_width_of_groups(self->dim, as_group(self)->k), pn_ball_scale(self));
     return PN_OK;

@@ -254,7 +254,9 @@ static pn_status joint_fall(pn_loss *loss, double margin, double norm, pn_interv
 
     (void)norm;
     if (loss->extra > 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "loss.%s: how far it falls is not derived for further parameters",
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "loss.%s: no range of values is derived for losses with further "
+                       "parameters",
                        loss->name);
     for (size_t k = 0; k < loss->margins; k++)
         domains[k].range = (pn_interval){ -margin, margin };

@@ -118,7 +118,8 @@ pn_status pn_loss_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_l
     if (status == PN_OK)
         status = check_interval("the labels", y, err);
     if (status == PN_OK && !loss->ops->certify)
-        status = pn_fail(err, PN_EUNSUPPORTED, "loss.%s: nothing is known of its inside", loss->name);
+        status = pn_fail(err, PN_EUNSUPPORTED, "loss.%s: the loss is a black box, so no slope or curvature is known",
+                         loss->name);
     return status == PN_OK ? loss->ops->certify(loss, margin, y, out, err) : status;
 }
 

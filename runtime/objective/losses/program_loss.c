@@ -74,7 +74,7 @@ static pn_status has_ended(const exchange *call, pn_err *err)
 
     end_program(self, PATIENCE, fate, sizeof fate);
     if (call->count == 0)
-        return pn_fail(err, PN_EIO, "loss.program: %.200s: %s before it was asked anything", self->command[0], fate);
+        return pn_fail(err, PN_EIO, "loss.program: %.200s: %s before the first question", self->command[0], fate);
     return pn_fail(err, PN_EIO, "loss.program: %.200s: %s after %zu of %zu answers", self->command[0], fate,
                    call->answered, call->count);
 }
@@ -101,8 +101,8 @@ static pn_status answered_wrongly(program *self, const char *line, const char *w
         quoted[size] = line[size] >= ' ' && line[size] <= '~' ? line[size] : '?';
     (void)snprintf(quoted + size, sizeof quoted - size, "%s", line[size] ? "..." : "");
     end_program(self, 0.0, NULL, 0);
-    return pn_fail(err, PN_EPARSE, "loss.program: %.200s: answered \"%s\" where %s was wanted", self->command[0],
-                   quoted, wanted);
+    return pn_fail(err, PN_EPARSE, "loss.program: %.200s: answered \"%s\", expected %s", self->command[0], quoted,
+                   wanted);
 }
 
 static pn_status out_of_memory(program *self, pn_err *err)

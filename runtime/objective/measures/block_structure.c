@@ -171,7 +171,7 @@ pn_status pn_block_structure_new(pn_block_structure **out, const pn_set *set, pn
     *out = NULL;
     if (!set || (!pn_set_is_intervals(set) && count_factors(set) == 1))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "blocks: %s is no product of blocks; box, linf_ball and products C:product(D) are",
+                       "blocks: %s is not a product of blocks; use a box, a linf_ball or a product C:product(D)",
                        set ? set->ops->name : "an objective without a set");
     PN_TRY(pn_new_zeroed(&self, 1, err, "blocks: out of memory"));
     status = pn_set_is_intervals(set) ? take_box(self, set, err) : take_product(self, set, err);

@@ -20,14 +20,16 @@ static pn_status find_bend(const pn_objective *objective, double *beta, pn_err *
 
     *beta = objective->loss->quadratic ? 1.0 : bounds->loss.smooth ? fmax(bounds->loss.curvature.high, 0.0) : INFINITY;
     if (objective->loss->margins == 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "curvature: nothing is known of how a black box bends");
+        return pn_fail(err, PN_EUNSUPPORTED, "curvature: a black box has no known curvature");
     if (objective->loss->extra > 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "curvature: a loss with further parameters bends by more than margins");
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "curvature: the curvature of a loss with further parameters is not "
+                       "known");
     if (!isfinite(*beta))
-        return pn_fail(err, PN_EUNSUPPORTED, "curvature: nothing bounds how the loss %s bends: %.300s",
+        return pn_fail(err, PN_EUNSUPPORTED, "curvature: nothing bounds the curvature of the loss %s: %.300s",
                        objective->loss->name, bounds->loss.missing[0] ? bounds->loss.missing : "its slope jumps");
     if (!isfinite(bounds->reg.largest_curvature))
-        return pn_fail(err, PN_EUNSUPPORTED, "curvature: nothing bounds how the regulariser bends: %.300s",
+        return pn_fail(err, PN_EUNSUPPORTED, "curvature: nothing bounds the curvature of the regulariser: %.300s",
                        bounds->reg.missing);
     return PN_OK;
 }

@@ -157,10 +157,10 @@ static pn_status check(const pn_objective *objective, const double *theta, const
             pn_fail(err, PN_EUNSUPPORTED,
                     "objective: some columns of a Hessian are formed for losses of one margin that are not clipped");
     if (status == PN_OK && (count == 0 || pn_packed_size(count) == 0))
-        status = pn_fail(err, PN_EDIM, "objective: a Hessian of %zu columns is none", count);
+        status = pn_fail(err, PN_EDIM, "objective: a Hessian cannot have %zu columns", count);
     for (size_t k = 0; status == PN_OK && k < count; k++) {
         if (columns[k] >= objective->data->p || (k > 0 && columns[k] <= columns[k - 1]))
-            status = pn_fail(err, PN_EDIM, "objective: columns must rise and be below %zu, got %zu at place %zu",
+            status = pn_fail(err, PN_EDIM, "objective: columns must increase and be below %zu, got %zu at place %zu",
                              objective->data->p, columns[k], k);
     }
     if (status == PN_OK)

@@ -354,7 +354,7 @@ pn_status pn_objective_undefined(const pn_objective *objective, const char *owne
     const pn_bounds *bounds = &objective->bounds;
     const char *why = bounds->source == PN_BOUND_NONE ? bounds->missing : bounds->loss.missing;
 
-    return pn_fail(err, PN_EDOMAIN, "%s: the objective is not a number here%s%s", owner, why[0] ? ": " : "", why);
+    return pn_fail(err, PN_EDOMAIN, "%s: the objective is NaN at this point%s%s", owner, why[0] ? ": " : "", why);
 }
 
 /* In the norm whose unit ball is the set: by the best of the norms that are known.

@@ -328,7 +328,8 @@ pn_status pn_objective_hessian_times(pn_objective *objective, const pn_batch *ba
                          "give it fewer margins and parameters",
                          objective->loss->name);
     if (status == PN_OK && objective->clip > 0.0)
-        status = pn_fail(err, PN_EUNSUPPORTED, "objective: what is clipped to norm %g has no Hessian", objective->clip);
+        status =
+            pn_fail(err, PN_EUNSUPPORTED, "objective: gradients clipped to norm %g have no Hessian", objective->clip);
     if (status == PN_OK)
         status = run_pass(&self, NULL, out, task, err);
     if (status == PN_OK && objective->reg && !batch)

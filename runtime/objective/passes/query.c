@@ -67,14 +67,14 @@ static pn_status check_columns(const pn_query *query, const char *name, pn_err *
         return pn_fail(err, PN_EINVAL, "query.%s: columns must name from 1 to %zu columns, got %zu", name, MOST_COLUMNS,
                        query->count);
     if (has_points(query) && query->count != 1)
-        return pn_fail(err, PN_EINVAL, "query.%s: is of one column, got %zu", name, query->count);
+        return pn_fail(err, PN_EINVAL, "query.%s: give one column, got %zu", name, query->count);
     for (size_t c = 0; c < query->count; c++) {
         if (query->columns[c] > query->data->p)
             return pn_fail(err, PN_EINVAL, "query.%s: columns are from 1 to %zu, and 0 for the label; got %zu", name,
                            query->data->p, query->columns[c]);
         for (size_t d = 0; d < c; d++) {
             if (query->columns[c] == query->columns[d])
-                return pn_fail(err, PN_EINVAL, "query.%s: column %zu is there twice", name, query->columns[c]);
+                return pn_fail(err, PN_EINVAL, "query.%s: column %zu is given twice", name, query->columns[c]);
         }
     }
     return PN_OK;
@@ -111,10 +111,11 @@ static pn_status check_price(const pn_query *query, const char *name, pn_err *er
     const pn_query_price *price = &query->price;
 
     if (isnan(price->rho) == isnan(price->epsilon) || (!isnan(price->rho) && !isnan(price->delta)))
-        return pn_fail(err, PN_EINVAL, "query.%s: say what it may cost: epsilon, epsilon with delta, or rho", name);
+        return pn_fail(err, PN_EINVAL, "query.%s: the price is missing; give epsilon, epsilon with delta, or rho",
+                       name);
     if (query->kind == PN_QUERY_QUANTILE && (isnan(price->epsilon) || !isnan(price->delta)))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "query.quantile: is chosen by the exponential mechanism: give epsilon alone");
+                       "query.quantile: the exponential mechanism chooses the quantile; give epsilon alone");
     return PN_OK;
 }
 
@@ -136,7 +137,7 @@ static pn_status check(const pn_query *query, const pn_ledger *ledger, pn_err *e
                        "query.mean: \"add_remove\" neighbours keep the number of records secret; ask query.sum and "
                        "query.count");
     if (query->data->n >= MOST_RECORDS || query->data->absent || query->data->partial)
-        return pn_fail(err, PN_EUNSUPPORTED, "query.%s: needs all records here, fewer than 2^28", name);
+        return pn_fail(err, PN_EUNSUPPORTED, "query.%s: this process must hold all records, and fewer than 2^28", name);
     return PN_OK;
 }
 
@@ -362,7 +363,7 @@ static pn_status make_rho(pn_mechanism **out, const work *at, double rho, double
         pn_mechanism_free(*out);
         *out = NULL;
     }
-    return pn_fail(err, PN_ENUMERIC, "query.%s: no noise has rho %g", at->name, rho);
+    return pn_fail(err, PN_ENUMERIC, "query.%s: no noise on the lattice costs rho %g", at->name, rho);
 }
 
 static pn_status make_mechanism(pn_mechanism **out, const work *at, pn_err *err)

@@ -136,15 +136,14 @@ static const pn_param params[] = {
 
 const pn_event_ops pn_event_loss_distribution_ops = {
     .name = "loss_distribution",
-    .doc =
-        "A mechanism whose privacy loss distribution is declared, for the event's neighbours: by two laws of its "
-        "outcomes that no two neighbours are easier to tell apart than, either of them being p, or by losses and their "
-        "probabilities. At most 65536 outcomes. Probabilities are >= 0 and sum to 1 within 1e-9; a sum above 1 is "
-        "divided out, what is missing (by more than 2^-46) counts as an infinite loss, as does what one law alone can "
-        "give. Renyi divergences are exact. Which neighbour has p may change from release to release: compositions of "
-        "two laws are charged for the worse of both, at every loss. An infinite loss leaves no Renyi divergence: "
-        "accountant.pld alone has a price then, and event.approximate at that price is what a ledger takes. rho-zCDP "
-        "with (largest - smallest loss)^2/8, or the largest loss.",
+    .doc = "A mechanism whose privacy loss distribution is declared, for the event's neighbours: by two laws of its "
+           "outcomes that are as easy to tell apart as those of any two neighbours, or easier, either of them being p, "
+           "or by losses and their probabilities. At most 65536 outcomes. Probabilities are >= 0 and sum to 1 within "
+           "1e-9; a sum above 1 is divided out, what is missing (by more than 2^-46) counts as an infinite loss, as "
+           "does what one law alone can give. Renyi divergences are exact. Which neighbour has p may change from "
+           "release to release: compositions of two laws are charged for the worse of both, at every loss. An infinite "
+           "loss leaves no Renyi divergence: accountant.pld alone has a price then, and event.approximate at that "
+           "price is what a ledger takes. rho-zCDP with (largest - smallest loss)^2/8, or the largest loss.",
     .source = "Sommer, Meiser, Mohammadi (2019); Zhu, Dong, Wang (2022); Cesar, Rogers (2021)",
     .params = params,
     .create = create,

@@ -93,7 +93,7 @@ const char *pn_link_text(const pn_ledger *ledger, pn_ledger_wish wish)
     pn_ledger_answer answer;
 
     if (!pn_link_look(ledger, wish, &answer))
-        return "the process that holds the budget is gone";
+        return "the process that holds the budget has exited";
     memcpy(kept, answer.text, sizeof answer.text);
     return kept[0] ? kept : NULL;
 }

@@ -119,7 +119,7 @@ pn_status pn_mechanism_set_domain(pn_mechanism *mechanism, const pn_arg *bound, 
                        "scales); give %s= up to that, or more noise",
                        mechanism->ops->name, name, bound->real, reach, name);
     if (strict->flag && !bound->given)
-        return pn_fail(err, PN_EINVAL, "mechanism.%s: strict is about a bound; give %s as well", mechanism->ops->name,
+        return pn_fail(err, PN_EINVAL, "mechanism.%s: strict applies to a bound; give %s as well", mechanism->ops->name,
                        name);
     mechanism->domain = bound->given ? bound->real : INFINITY;
     mechanism->clamps = bound->given && !strict->flag;

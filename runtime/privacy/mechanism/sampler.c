@@ -18,9 +18,9 @@ const pn_sampler_ops *const *pn_sampler_table(void)
     return rows;
 }
 
-const char pn_sampler_no_replacement[] = "sampler: there is no scheme with replacement: a record that is drawn several "
-                                         "times weighs as often, and no bound for that composes; use fixed (with batch "
-                                         "= 1 the two are the same)";
+const char pn_sampler_no_replacement[] = "sampler.with_replacement: there is no such scheme: a record that is drawn "
+                                         "several times weighs as often, and no bound for that composes; use fixed "
+                                         "(with batch = 1 the two are the same)";
 
 pn_status pn_sampler_from_args(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {

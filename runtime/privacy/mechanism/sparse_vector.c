@@ -134,7 +134,7 @@ static void sparse_describe(const pn_mechanism *base, char *text, size_t size)
     pn_event_describe(base->event, cost, sizeof cost);
     (void)snprintf(
         text, size,
-        "%s: says which values of a stream reach %.9g, until %zu did; nothing but true or false leaves\n"
+        "%s: says which values of a stream reach %.9g, until %zu did, and releases nothing but true or false\n"
         "  one run costs %s, whatever the number of queries\n"
         "  %s\n"
         "  discrete Laplace noise of scale %.9g on the threshold (%s), of scale %.9g on every value\n"

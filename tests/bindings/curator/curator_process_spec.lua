@@ -102,7 +102,7 @@ describe("a solver", function()
 
   it("is denied to scripts until its row says what it reveals", function()
     assert.equal("3\n", answer "")
-    assert.equal("EPRIVACYscript:2: pn.solve.gradient_descent is not available to analysts: nobody has said what it reveals\n",
+    assert.equal("EPRIVACYscript:2: pn.solve.gradient_descent is not available to analysts: what it reveals is not declared\n",
       answer "no_solver_judged")
   end)
 end)

@@ -107,7 +107,7 @@ describe("a curator", function()
     end
     fails("clip_rows", { data = { a = pn.data.from({ { 1, 2 } }, { 1 }) }, ledger = ledger })
     local fine = data:clip_rows("l2", 1)
-    fails("name that Lua takes", { data = { ["a b"] = fine }, ledger = ledger })
+    fails("must be a Lua identifier", { data = { ["a b"] = fine }, ledger = ledger })
     fails("a table of data sets", { data = { a = 3 }, ledger = ledger })
     fails("add_remove", { data = { a = fine },
       ledger = pn.ledger { epsilon = 1, delta = 1e-6, neighbours = "add_remove" } })

@@ -55,7 +55,7 @@ describe("federated.align", function()
     for text, options in pairs({
       ["federated.align: key is missing"] = { ids = ids },
       ["federated.align: the identifiers of the rows are missing"] = { key = key },
-      ["federated.align: 2 ids, the data set has 3 records"] = { key = key, ids = { "a", "b" } },
+      ["federated.align: ids has 2 entries, the data set has 3 records"] = { key = key, ids = { "a", "b" } },
       ["federated.align: rows 1 and 3 have the same identifier"] = { key = key, ids = { "a", "b", "a" } },
       ["federated.align: the identifier of row 2 is empty"] = { key = key, ids = { "a", "", "c" } },
       ["federated.align: ids[2] must be a string, got 2"] = { key = key, ids = { "a", 2, "c" } },

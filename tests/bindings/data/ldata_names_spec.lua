@@ -42,10 +42,10 @@ describe("names of features", function()
   it("that were found in records are warned of, by the data set, by what is made of it, and by plans", function()
     for _, found in ipairs { load(true), load { "job" } } do
       assert.truthy(tostring(found:clip_rows("l2", 1):add_bias():take(1)):find(warning, 1, true))
-      assert.truthy(plan_of(found):gsub("%s+", " "):find("categories of columns of text were found in the records", 1, true))
+      assert.truthy(plan_of(found):gsub("%s+", " "):find("categories of text columns were found in the records", 1, true))
     end
     local declared = load { job = { "cook", "clerk" } }
     assert.is_nil(tostring(declared):find("WARNING", 1, true))
-    assert.is_nil(plan_of(declared):find("categories of columns", 1, true))
+    assert.is_nil(plan_of(declared):find("categories of text columns", 1, true))
   end)
 end)

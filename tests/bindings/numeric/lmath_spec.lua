@@ -83,7 +83,7 @@ describe("functions", function()
     refused_like("min takes two or more", pn.min, vec { 1, 2 })
     refused_like("max takes two or more", pn.max)
     refused_like("clamp: low must not be above high, got 3 and 2", pn.clamp, 1, 3, 2)
-    refused_like("vec min vec: 2 and 3 entries", pn.min, vec { 1, 2 }, vec { 1, 2, 3 })
+    refused_like("vec min vec: the vectors have 2 and 3 entries", pn.min, vec { 1, 2 }, vec { 1, 2, 3 })
     refused_like("max%(vec, nil%) is not defined", pn.max, vec { 1 }, nil)
   end)
 

@@ -161,7 +161,7 @@ describe("pn.vec", function()
         function() d.X:vec()[1] = 5 end,
         function() d.X:vec():reshape(1, 4):set(1, 1, 5) end,
       } do
-        refused_like("belong to an object that does not change; copy", change)
+        refused_like("belong to an object and cannot be changed; change a copy", change)
       end
       assert.equal(pn.mat { { 1, 2 }, { 3, 4 } }, d.X)
       local copy = d.y:copy()
@@ -227,10 +227,10 @@ describe("pn.vec", function()
 
     it("name both sizes, or both kinds, when they do not fit", function()
       local v = vec { 1, 2, 3 }
-      refused_like("vec %+ vec: 3 and 4 entries", function()
+      refused_like("vec %+ vec: the vectors have 3 and 4 entries", function()
         return v + vec { 1, 2, 3, 4 }
       end)
-      refused_like("vec %^ vec: 3 and 1 entries", function()
+      refused_like("vec %^ vec: the vectors have 3 and 1 entries", function()
         return v ^ vec { 1 }
       end)
       refused_like("vec %+ string is not defined", function()

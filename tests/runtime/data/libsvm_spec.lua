@@ -123,9 +123,9 @@ describe("the LIBSVM loader", function()
   end)
 
   it("refuses a file without records or without features", function()
-    assert.equal("FILE: no records in it", error_of(""))
-    assert.equal("FILE: no records in it", error_of("# nothing\n\n"))
-    assert.equal("FILE: no features in it; say how many there are with `cols`", error_of("1\n-1\n"))
+    assert.equal("FILE: the file holds no records", error_of(""))
+    assert.equal("FILE: the file holds no records", error_of("# nothing\n\n"))
+    assert.equal("FILE: the file holds no features; give their number as `cols`", error_of("1\n-1\n"))
   end)
 
   it("refuses a file that is not there or is a directory", function()

@@ -257,7 +257,7 @@ describe("solve.exact", function()
   local function no_answer(text, ...)
     refused_with(text, pn.solve.exact, ...)
   end
-  local instead = "it needs a bounded set or strong convexity for its gap: give set=, e.g. a large l2_ball around the "
+  local instead = "the gap needs a bounded set or strong convexity: give set=, e.g. a large l2_ball around the "
     .. "solution, or a regulariser with an l2 part"
 
   it("says what bounds the gap when nothing does", function()
@@ -265,7 +265,8 @@ describe("solve.exact", function()
     no_answer("solve.exact: there is no constraint set; " .. instead, objective(pn.reg.l1(0.1), nil, pn.loss.absolute()))
     no_answer("solve.exact: there is no constraint set; " .. instead, objective(pn.reg.group{lambda = 0.1,
       groups = {1, 1, 1, 2, 2, 2}}))
-    no_answer("solve.exact: nonnegative is unbounded; " .. instead, objective(pn.reg.l1(0.1), pn.set.nonnegative{dim = DIM}))
+    no_answer("solve.exact: the set nonnegative is unbounded; " .. instead,
+      objective(pn.reg.l1(0.1), pn.set.nonnegative{dim = DIM}))
   end)
 
   it("names the regulariser that it cannot take", function()
@@ -273,8 +274,8 @@ describe("solve.exact", function()
     no_answer("solve.exact: a regulariser with kinks needs its proximal map: reg.separable: there is no closed proximal map; where "
       .. "it is smooth its gradient serves, else use none, l2, l1, elastic_net, group or nuclear of pn.reg",
       objective(pn.reg.separable(function(w) return pn.abs(w) end), ball))
-    no_answer("solve.exact: for the regulariser l1 it needs a set with a projection, custom has none; an l2_ball or box around it "
-      .. "has one",
+    no_answer("solve.exact: the regulariser l1 needs a set with a projection, and custom has none; use an l2_ball or a "
+      .. "box around it",
       objective(pn.reg.l1(0.1), pn.set.custom{dim = DIM, radius = 1, support = function(g) return 1 / g:norm() * g end}))
   end)
 
@@ -282,7 +283,7 @@ describe("solve.exact", function()
     local f = objective(pn.reg.l1(0.1), pn.set.l2_ball{dim = DIM})
     no_answer("solve.exact: tol must be a positive number, got 0", f, {tol = 0})
     f = pn.objective{data = data, loss = pn.loss.squared(), reg = pn.reg.l1(0.1), set = pn.set.l2_ball{dim = DIM}, clip = 1}
-    no_answer("solve.exact: clipped gradients are not those of f; leave clip out", f)
+    no_answer("solve.exact: clipped gradients are not gradients of f; leave clip= out of the objective", f)
   end)
 
   it("says when it gives up", function()

@@ -121,7 +121,7 @@ describe("an exact answer about several classes", function()
     for _, question in ipairs { "moment", "mean" } do
       local ok, message = pcall(asking.exact, obj, function(ask) return ask[question](ask, pn.tanh, pn.vec { 0, 0, 0 }) end)
       assert.is_false(ok)
-      assert.matches(question .. ": it needs a loss of one margin and nothing else, and softmax has 3", message, 1, true)
+      assert.matches(question .. ": the loss must have one margin and nothing else, and softmax has 3", message, 1, true)
     end
   end)
 end)

@@ -101,15 +101,15 @@ describe("a recipe's CSV reader", function()
       ["a;b\n1,5;x\n"] = "FILE:2:1: column 'a': expected a finite number (decimal = \",\" reads 1,5), found '1,5'",
       ["a;b\n1,000;x\n"] = "FILE:2:1: column 'a': expected a finite number, found '1,000'", -- a thousand, perhaps
       ["a,b\n1,x\n1e999,x\n"] = "FILE:3:1: column 'a': expected a finite number, found '1e999'",
-      ["a,b\n1,\n"] = "FILE:2:3: column 'b': expected a category, and no hole (missing says what becomes of one), "
+      ["a,b\n1,\n"] = "FILE:2:3: column 'b': expected a category, not a missing value (missing= says what becomes of those), "
         .. "found an empty field",
       ["a,b\n1\n"] = "FILE:2:2: expected 2 fields as in the header, found 1",
       ["a,b\n1,x,3\n"] = "FILE:2:4: expected 2 fields as in the header, found 3",
       ['a,b\n1,"x"y\n'] = "FILE:2:6: expected the separator after a quoted text",
       ['a,b\n1,"x\n1,x\n'] = "FILE:2: a quoted text that begins in this record is not closed",
       ["a,b\n1,x\0y\n"] = "FILE:2:6: expected text without zero bytes",
-      ["a,b\n"] = "FILE: no records in it",
-      [""] = "FILE: no records in it",
+      ["a,b\n"] = "FILE: the file holds no records",
+      [""] = "FILE: the file holds no records",
     } do
       assert.equal(message, error_of(text))
     end
@@ -152,7 +152,7 @@ describe("a recipe's CSV reader", function()
       local path = files.write("id,a,a\n1,2,3\n")
       assert.equal(case[1], files.error_of(path, pn.recipe.texts, path, case[2], case[3]))
     end
-    for text, message in pairs { ["id\n"] = "FILE: no records in it",
+    for text, message in pairs { ["id\n"] = "FILE: the file holds no records",
       ["id,a\n1\n"] = "FILE:2:2: expected 2 fields as in the header, found 1",
       ['id\n"1"x\n'] = "FILE:2:4: expected the separator after a quoted text" } do
       local path = files.write(text)

@@ -135,7 +135,8 @@ describe("a recipe", function()
     columns.age[2] = "old"
     assert.has_error(function() r:data(columns) end, "recipe.data: row 2: column 'age': expected a finite number, found 'old'")
     columns.age = { 1 }
-    assert.has_error(function() r:data(columns) end, "recipe.data: column 'age' has 1 rows, another has 2; \"\" is a hole")
+    assert.has_error(function() r:data(columns) end,
+      "recipe.data: column 'age' has 1 rows, another has 2; write \"\" for a missing value")
   end)
 
   it("maps labels of a range to [-1, 1], of two classes to the one that is 1, and more to their numbers", function()
@@ -182,7 +183,8 @@ describe("a recipe", function()
     local header = "a,b,c,d,e,f,g,h\n"
     assert.same({ { 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1 }, { 1, 1, 0, 0, 1, 0, -1, 1, -1, 0, 1, 0, 0, -1 } },
       files.rows(load(r, header .. ",NA,?,,N/A,null,NaN,1\n10,x,x,no,2000-01-03,0,x,0\n").X))
-    assert.equal("FILE:2:24: column 'h': expected a finite number, and no hole (missing says what becomes of one), found 'NA'",
+    assert.equal("FILE:2:24: column 'h': expected a finite number, not a missing value (missing= says what becomes of those), "
+      .. "found 'NA'",
       error_of(r, header .. "10,x,x,no,2000-01-03,,,NA\n"))
   end)
 

@@ -265,7 +265,7 @@ static void the_same_question_has_the_same_answer(void)
 
         asked += !out;
         CHECK(i < 3 || !out);
-        CHECK(!out || refused(&again, "is not one that it has chosen"));
+        CHECK(!out || refused(&again, "is not one that this party has chosen"));
     }
     CHECK(asked == 3);
     CHECK(ask(s.party, round_of(&s.terms, 2, NULL, other), &again) == PN_MESSAGE_CHOICE);
@@ -471,7 +471,7 @@ static void a_party_goes_on_after_it_was_closed(void)
     CHECK(charged(party->accounts[0].ledger, ": selection") == 5);
     terms.block[terms.block_size - 1] *= 0.5; /* another set */
     CHECK(ask_terms(party, &terms, &reply) == PN_MESSAGE_REFUSED &&
-          refused(&reply, "not the terms that this run began"));
+          refused(&reply, "the terms differ from those that this run began"));
     pn_party_free(party);
     (void)unlink(ledger);
     (void)unlink(checkpoint);

@@ -231,7 +231,7 @@ static void requests_that_make_no_sense_are_refused_for_nothing(void)
     CHECK(ask(s.party, round_of(&other, 2, x, q), &reply) == PN_MESSAGE_REFUSED);
     other = s.terms;
     other.sigma_feature *= 0.5;
-    CHECK(ask_terms(s.party, &other, &reply) == PN_MESSAGE_REFUSED && refused(&reply, "not the terms"));
+    CHECK(ask_terms(s.party, &other, &reply) == PN_MESSAGE_REFUSED && refused(&reply, "the terms differ"));
 
     q[7] = NAN;
     CHECK(ask(s.party, round_of(&s.terms, 2, x, q), &reply) == PN_MESSAGE_REFUSED && refused(&reply, "entry 8 of q"));

@@ -161,7 +161,7 @@ static void a_silent_party_is_named(void)
     scene at = run(SILENT);
 
     CHECK(at.exchanged == PN_EIO);
-    CHECK(strcmp(at.err.message, "federated.mpi: nothing was heard of clinic 2 (rank 2) for 2 s") == 0);
+    CHECK(strcmp(at.err.message, "federated.mpi: clinic 2 (rank 2) has not answered for 2 s") == 0);
     clear(&at);
 }
 

@@ -134,14 +134,14 @@ static void what_is_no_set_is_refused(void)
 {
     double deep[3000];
 
-    refuses(NULL, 0, "end too early");
+    refuses(NULL, 0, "are cut short");
     REFUSES("no set of kind 11", 11.0, 4.0, 1.0);
     REFUSES("no set of kind -1", -1.0);
     REFUSES("no set of kind 0.5", 0.5);
     REFUSES("not finite", NAN);
-    REFUSES("end too early", 5.0);
-    REFUSES("end too early", 5.0, 4.0);
-    REFUSES("numbers behind the set", 5.0, 4.0, 1.0, 1.0);
+    REFUSES("are cut short", 5.0);
+    REFUSES("are cut short", 5.0, 4.0);
+    REFUSES("numbers follow the end of the set", 5.0, 4.0, 1.0, 1.0);
     REFUSES("a set of 3 coordinates for a party with 4 columns", 5.0, 3.0, 1.0);
     REFUSES("a whole number from 1 to 4, got 5", 5.0, 5.0, 1.0);
     REFUSES("a whole number from 1 to 4, got 0", 5.0, 0.0, 1.0);
@@ -149,21 +149,21 @@ static void what_is_no_set_is_refused(void)
     REFUSES("radius must be a positive number", 5.0, 4.0, -1.0);
     REFUSES("not finite", 5.0, 4.0, INFINITY);
     REFUSES("k must be a whole number from 1 to 4, got 5", 7.0, 4.0, 1.0, 5.0);
-    REFUSES("end too early", 3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0);
+    REFUSES("are cut short", 3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0);
     REFUSES("block: set.box:", 3.0, 4.0, 0.0, 0.0, 0.0, 2.0, 1.0, 1.0, 1.0, 1.0);
     REFUSES("the number of vertices must be a whole number", 4.0, 4.0, 0.0);
     REFUSES("the number of vertices must be a whole number from 1 to 1048576, got 1e+300", 4.0, 4.0, 1e300);
-    REFUSES("end too early", 4.0, 4.0, 1000000.0, 1.0);
+    REFUSES("are cut short", 4.0, 4.0, 1000000.0, 1.0);
     REFUSES("block:", 2.0, 0.0, 0.0, 5.0, 4.0, 1.0);
-    REFUSES("end too early", 2.0, 1.0, 1.0, 5.0, 4.0, 1.0, 0.0, 0.0, 0.0);
+    REFUSES("are cut short", 2.0, 1.0, 1.0, 5.0, 4.0, 1.0, 0.0, 0.0, 0.0);
     REFUSES("the rows of an image must be a whole number from 1 to 4", 10.0, 5.0);
     REFUSES("the image of a list of vertices", 10.0, 4.0, 5.0, 2.0, 1.0);
-    REFUSES("end too early", 10.0, 4.0, 3.0, 1.0, 0.0, 1.0, 1.0, 2.0, 3.0);
+    REFUSES("are cut short", 10.0, 4.0, 3.0, 1.0, 0.0, 1.0, 1.0, 2.0, 3.0);
     REFUSES("a matrix of 4 x 4194304 numbers", 10.0, 4.0, 7.0, 4194304.0, 1.0, 2.0);
     REFUSES("a set of 2 coordinates for a party with 4", 10.0, 2.0, 3.0, 1.0, 0.0, 1.0, 1.0, 2.0);
     REFUSES("block:", 1.0, 5.0, 4.0, 1.0, 5.0, 3.0, 1.0); /* summands of two sizes */
     memset(deep, 0, sizeof deep);                         /* products in products without end */
-    refuses(deep, 3000, "more than 1000 parts in each other");
+    refuses(deep, 3000, "nests more than 1000 parts");
     for (size_t i = 0; i < 3000; i++)
         deep[i] = i % 3 == 0 ? 2.0 : 1.0;
     refuses(deep, 3000, "block:");

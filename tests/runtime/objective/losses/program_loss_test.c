@@ -237,7 +237,7 @@ static void test_answers(void)
         (void)snprintf(body, sizeof body, "echo '%s'", bad[i]);
         loss = loss_of(write_script("answer.sh", "", body), PATIENT, 0);
         ask(&got, loss, 1);
-        (void)snprintf(words, sizeof words, "answer.sh: answered \"%s\" where a number was wanted", bad[i]);
+        (void)snprintf(words, sizeof words, "answer.sh: answered \"%s\", expected a number", bad[i]);
         CHECK(says(&got, PN_EPARSE, words));
         CHECK(no_children()); /* a program that is not understood is ended at once */
         end(loss);
@@ -250,7 +250,7 @@ static void test_answers_that_are_no_lines(void)
 
     ask(&got, loss, 1);
     CHECK(says(&got, PN_EPARSE, "answered \"77777777777777777777777777777777777777777777777777777777777"));
-    CHECK(strstr(got.err.message, "77...\" where a line with one number was wanted"));
+    CHECK(strstr(got.err.message, "77...\", expected a line with one number"));
     end(loss);
 
     loss = loss_of(write_script("zero.sh", "", "printf '1@\\n' | tr @ '\\000'"), PATIENT, 0);
@@ -287,7 +287,7 @@ static void test_too_many_answers(void)
     char go[100], said[100], body[300];
 
     ask(&got, loss, 1);
-    CHECK(says(&got, PN_EPARSE, "answered \"2\" where no more than one answer to a request was wanted"));
+    CHECK(says(&got, PN_EPARSE, "answered \"2\", expected no more than one answer to a request"));
     end(loss);
     make_fifo(go, "go");
     make_fifo(said, "said");
@@ -299,7 +299,7 @@ static void test_too_many_answers(void)
         wait_for_writer(said);
     }
     ask(&got, loss, 1);
-    CHECK(says(&got, PN_EPARSE, "answered \"99 bottles\" where no more than one answer"));
+    CHECK(says(&got, PN_EPARSE, "answered \"99 bottles\", expected no more than one answer"));
     end(loss);
 }
 
@@ -316,11 +316,11 @@ static void test_start(void)
     end(loss);
     loss = loss_of("true", PATIENT, 0);
     ask(&got, loss, 1);
-    CHECK(says(&got, PN_EIO, "true: it ended with exit code 0 before it was asked anything"));
+    CHECK(says(&got, PN_EIO, "true: it ended with exit code 0 before the first question"));
     end(loss);
     loss = loss_of("cat", PATIENT, 0); /* hands back what it was told */
     ask(&got, loss, 1);
-    CHECK(says(&got, PN_EPARSE, "cat: answered \"penumbra 1 2 3\" where the line \"ready\" was wanted"));
+    CHECK(says(&got, PN_EPARSE, "cat: answered \"penumbra 1 2 3\", expected the line \"ready\""));
     end(loss);
     loss = loss_of(write_script("slow.sh", "sleep 0.3", "echo $i"), PATIENT, 0);
     ask(&got, loss, 3);
@@ -368,7 +368,7 @@ static void test_ends_between_calls(void)
     CHECK(got.status == PN_OK);
     CHECK(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) == 0);
     ask(&got, loss, 1);
-    CHECK(says(&got, PN_EIO, "it ended with exit code 4 before it was asked anything"));
+    CHECK(says(&got, PN_EIO, "it ended with exit code 4 before the first question"));
     end(loss);
 }
 

@@ -502,9 +502,10 @@ describe("the expected curvature", function()
       refused(text, pn.curvature, obj, sampling)
     end
     local ball = pn.set.l1_ball { dim = 3, radius = 1 }
-    no_curvature("l1_ball is no product of blocks; box, linf_ball and products", objective(rows, y, ball), s)
+    no_curvature("l1_ball is not a product of blocks; use a box, a linf_ball or a product", objective(rows, y, ball), s)
     no_curvature("without a set", pn.objective { data = pn.data.from(rows, y), loss = pn.loss.squared() }, s)
     no_curvature("the sampling has 2 blocks, the set has 3", objective(rows, y, linf(3)), pn.sampling.full { blocks = 2 })
-    no_curvature("nothing bounds how the loss", objective(rows, { 1, 1, -1, 1 }, linf(3), { loss = pn.loss.hinge() }), s)
+    no_curvature("nothing bounds the curvature of the loss",
+      objective(rows, { 1, 1, -1, 1 }, linf(3), { loss = pn.loss.hinge() }), s)
   end)
 end)

@@ -140,7 +140,7 @@ describe("a stability histogram", function()
     local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
     for _, case in ipairs {
       { "columns must be the name", { columns = {} } }, { "columns must be the name", { columns = 3 } },
-      { "name 2 of columns must be a text", { columns = { "x", 2 } } }, { "is there twice", { columns = { "x", "x" } } },
+      { "name 2 of columns must be a text", { columns = { "x", 2 } } }, { "is given twice", { columns = { "x", "x" } } },
       { "data must be the path", { data = 3 } }, { "column 'y' must be a list", { columns = "y" } },
       { "delta is missing", { delta = false } }, { "from 1e-5 to 1000", { epsilon = 1e-6 } },
       { "from 1e-100 to 0.5", { delta = 0.6 } }, { "unknown option 'colums'", { colums = "x" } },

@@ -129,7 +129,7 @@ describe("calibration of noise in closed form", function()
     end, "epsilon must be a positive number")
     assert.error_matches(function()
       calibrate.laplace { epsilon = 1e-300, sensitivity = 1e300 }
-    end, "too large or too small for a number")
+    end, "out of the range of numbers")
   end)
 end)
 
