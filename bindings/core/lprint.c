@@ -236,7 +236,7 @@ static int cell(lua_State *L)
     char out[PN_TEXT_CELL_BYTES(CELL_COLUMNS)];
     lua_Integer columns = luaL_checkinteger(L, 2);
 
-    luaL_argcheck(L, columns >= 3 && columns <= CELL_COLUMNS, 2, "a cell has 3 to 80 columns");
+    luaL_argcheck(L, columns >= 3 && columns <= CELL_COLUMNS, 2, "a cell must have 3 to 80 columns");
     lua_pushstring(L, pn_text_cell(out, luaL_checkstring(L, 1), (size_t)columns, lua_toboolean(L, 3)));
     return 1;
 }

@@ -117,7 +117,7 @@ static pn_status check_data(const pnl_curator *self, const char *name, const pn_
     bool bounded = false;
 
     if (!is_name(name))
-        return pn_fail(err, PN_EINVAL, "curator: the name of a data set must be a Lua identifier, got \"%.64s",
+        return pn_fail(err, PN_EINVAL, "curator: the name of a data set must be a Lua identifier, got \"%.64s\"",
                        name ? name : "");
     for (size_t i = 0; i < self->count; i++) {
         if (strcmp(self->data[i]->name, name) == 0)

@@ -140,8 +140,8 @@ static void check_names(lua_State *L, int ranges, const char *owner, const char 
         lua_pop(L, 1);
     }
     if (missing_count)
-        pnl_error(L, "%s: no range for %s; give {%s = {lo, hi}, ...}", owner, pnl_push_names(L, missing, missing_count),
-                  missing[0]);
+        pnl_error(L, "%s: no range is given for %s; give {%s = {lo, hi}, ...}", owner,
+                  pnl_push_names(L, missing, missing_count), missing[0]);
 }
 
 void pnl_check_domains(lua_State *L, int ranges, const char *owner, const char *const *names, unsigned count,

@@ -408,7 +408,7 @@ const pnl_class pnl_potential_class = {
 
 static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.potential.names() -> {string, ...}",
-      "The names of the potentials with a constructor of options; for_set, separable and custom make others." },
+      "The names of the potentials that are made from options; for_set, separable and custom make others." },
     { "for_set", for_set, PNL_FUNCTION, PNL_NOTHING, "pn.potential.for_set(C) -> potential, string",
       "The potential that fits a set, and why: entropy for the simplex, that of 2 dim weights for the l1 ball, powers "
       "for blocks and matrices, weights on the vertices for a polytope; one for each part of a product or a sum, "

@@ -460,8 +460,7 @@ void pnl_open_vec(lua_State *L)
 {
     pnl_open_class(L, &pnl_vec_class);
     pnl_library(L, "vec", "Vectors: pn.vec{1, 2, 3} and the constructors below.", library_rows);
-    pnl_callable(
-        L, "vec", vec_call, "pn.vec{1, 2, 3} -> vec",
-        "A vector of the listed numbers (all finite), or a copy of a vector; the library holds more constructors.");
+    pnl_callable(L, "vec", vec_call, "pn.vec{1, 2, 3} -> vec",
+                 "A vector of the listed numbers (all finite), or a copy of a vector; pn.vec has more constructors.");
     lua_setfield(L, -2, "vec");
 }

@@ -305,8 +305,8 @@ static const pnl_row calibrate_rows[] = {
       "epsilon of one release, or any parameter whose cost grows with it; otherwise as calibrate.noise." },
     { "steps", calibrate_steps, PNL_FUNCTION, PNL_NOTHING,
       "pn.calibrate.steps{epsilon=, delta=, accountant=, event=e, progress=} -> count, epsilon",
-      "How many times the event can be taken within (epsilon, delta), and what that costs; an error when not even once "
-      "(it names the cost), or when it costs nothing." },
+      "How many times the event can be taken within (epsilon, delta), and what that costs.  Errors: an event that "
+      "does not fit once (the message names its cost), or that costs nothing." },
     PNL_ROW_END,
 };
 

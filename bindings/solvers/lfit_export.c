@@ -123,7 +123,7 @@ static size_t format_of(lua_State *L, const char *name, const char *path)
         k++;
     if (!formats[k])
         pnl_error(L,
-                  "fit:export: the name %s must end in .json, .csv or .npy; rename the file, or give format = \"json",
+                  "fit:export: the name %s must end in .json, .csv or .npy; rename the file, or give format = \"json\"",
                   path);
     return k;
 }

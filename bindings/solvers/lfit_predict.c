@@ -143,8 +143,8 @@ static void load_records(lua_State *L, const question *self)
         pnl_refuse_analyst(L, "a prediction for a file", "files are the owner's; give a table of columns");
     if (!self->recipe)
         pnl_error(L,
-                  "%s: the fit has no recipe, which says what the columns of a file mean; fits of data sets of "
-                  "pn.recipe have one",
+                  "%s: the fit has no recipe, which says what the columns of a file mean; fit a data set of "
+                  "pn.recipe",
                   self->owner);
     lua_getfield(L, 4, "data");
     lua_pushvalue(L, 4);

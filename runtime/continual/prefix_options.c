@@ -65,10 +65,12 @@ static pn_status check_method(const pn_prefix_options *options, const char *owne
         if (!parts[i].effective)
             continue;
         if (options->factorization && !is_of(&parts[i], options->factorization))
-            return pn_fail(err, PN_EINVAL, "%s: %s is of factorization \"%s\", got \"%s\"", owner, parts[i].option,
+            return pn_fail(err, PN_EINVAL, "%s: %s belongs to factorization \"%s\", got \"%s\"", owner, parts[i].option,
                            parts[i].method, options->factorization);
         if (first && !is_of(&parts[i], first->method))
-            return pn_fail(err, PN_EINVAL, "%s: %s is of factorization \"%s\", %s of \"%s\"; give options of one",
+            return pn_fail(err, PN_EINVAL,
+                           "%s: %s belongs to factorization \"%s\", %s to \"%s\"; give options of "
+                           "one",
                            owner, first->option, first->method, parts[i].option, parts[i].method);
         first = first ? first : &parts[i];
     }

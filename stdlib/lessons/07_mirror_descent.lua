@@ -129,8 +129,8 @@ for _, eta in ipairs{0.001, 0.01, 0.1, 1} do
 end]] },
 
     { id = "waste", text = [[
-None helps. See what one step does to the centre, where every weight is
-0.001. Let it hear nothing but noise.]],
+None of them helps. See what one step does to the centre, where every
+weight is 0.001, if its gradient is nothing but noise.]],
       code = [[
 noise = vec.normal(1000, rng.seeded(2))
 x = C:project(C:center() - 0.1 * noise)

@@ -25,7 +25,7 @@ local params = {
   { name = "recipe", expects = "a pn.recipe, or a table for one", required = false,
     doc = "what the columns are, from public facts; needed with a file" },
   { name = "share", expects = "a number", required = false, default = 0.1,
-    doc = 'of the price, as zCDP, that estimates open ranges and levels of a recipe with ranges = "private"' },
+    doc = 'share share of the price, as zCDP, that estimates open ranges and levels of a recipe with ranges = "private"' },
   { name = "epsilon", expects = "a number", required = false, doc = "price of the model; this or rho, unless privacy = false" },
   { name = "delta", expects = "a number", required = false,
     doc = "at this delta; by default 1/n^2, n the number of records, which is public", default = "auto" },

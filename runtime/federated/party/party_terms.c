@@ -88,8 +88,8 @@ static pn_status check_privacy(const pn_party *party, const pn_terms *t, pn_err 
     if (!t->is_private)
         return party->nonprivate ? PN_OK
                                  : pn_fail(err, PN_EPRIVACY,
-                                           "party: the terms are without noise, and it agrees to private ones only "
-                                           "(nonprivate = true agrees)");
+                                           "party: the terms are without noise, and this party accepts private ones "
+                                           "only; nonprivate = true accepts them");
     if (!ledger)
         return pn_fail(err, PN_EPRIVACY, "party: it has no ledger, and the terms are private");
     if (t->simulated != party->key.simulated)

@@ -101,7 +101,7 @@ static pn_status by_own_method(const pn_set *set, const pn_width_options *how, p
                        set->ops->name);
     status = set->ops->width(set, how, out, err);
     if (status == PN_OK && how->method != PN_WIDTH_AUTO && out->method > how->method)
-        return pn_fail(err, PN_EUNSUPPORTED, "width: %s has no width by method=\"%s\"; use \"%s\" or \"auto",
+        return pn_fail(err, PN_EUNSUPPORTED, "width: %s has no width by method=\"%s\"; use \"%s\" or \"auto\"",
                        set->ops->name, pn_width_methods[how->method], pn_width_methods[out->method]);
     return status;
 }

@@ -106,7 +106,7 @@ static pn_status check_how(const pn_smoothing *how, size_t dim, pn_err *err)
         return pn_fail(err, PN_EINVAL, "smoothing: level must be a number above 1, or 0 for none, got %g", how->level);
     if (how->directions != PN_DIRECTIONS_ONE && dim > PN_DIRECTION_DIM_MAX)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "smoothing: \"%s\" directions are for at most %d dimensions, got %zu; use directions \"one",
+                       "smoothing: \"%s\" directions are for at most %d dimensions, got %zu; use directions \"one\"",
                        pn_directions_names[how->directions], PN_DIRECTION_DIM_MAX, dim);
     if (dim > INT_MAX || how->group > INT_MAX)
         return pn_fail(err, PN_EINVAL, "smoothing: at most %d dimensions and records of a group, got %zu and %zu",

@@ -57,7 +57,7 @@ static void put_guarantee(sink *out, const pn_plan *plan)
                        isnan(plan->epsilon) ? "rho" : "epsilon");
     else if (request->kind == PN_NONPRIVATE)
         (void)snprintf(text, sizeof text, "none: privacy=false, %s",
-                       plan->draws ? "and the noise that is drawn guarantees nothing" : "the exact data is used");
+                       plan->draws ? "and its noise guarantees nothing" : "the exact data is used");
     else if (plan->simulation_only)
         (void)snprintf(text, sizeof text, "none: for simulated runs only, see the warning");
     else if (request->kind == PN_RHO)

@@ -161,7 +161,7 @@ static void explain_noise(ss_plan *plan)
     pn_plan *base = &plan->base;
 
     pn_plan_add(base, "noise s", like->deviation, "on the diagonal, 1/sqrt(2) of it beside: isotropic");
-    pn_plan_add(base, "noise norm", norm, "s sqrt(2 d), beside eigenvalues of 1/d = %.3g on average at most", 1.0 / d);
+    pn_plan_add(base, "noise norm", norm, "s sqrt(2 d); eigenvalues are 1/d = %.3g on average at most", 1.0 / d);
     if (like->damping > 0.0)
         pn_plan_add(base, "least eigenvalue", like->damping * norm,
                     "the ridge is what raises the released matrix to %g x the norm, or 0", like->damping);

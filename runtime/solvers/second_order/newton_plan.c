@@ -36,10 +36,10 @@ const pn_param nw_params[] = {
       "steps that release one, evenly spread: at the start a majorant, later Hessians, which correct what is known; "
       "default one in two steps, at most 5" },
     { "hessian_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, HESSIAN_SHARE, NULL,
-      "of the budget (rho, or mu^2), for all Hessians together" },
+      "share of the budget (rho, or mu^2) for all Hessians together" },
     { "start_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
-      "of what the gradients have, for the one at the start; default 0.4 where later ones are differences from it, "
-      "else an equal part" },
+      "share of the gradients' budget for the one at the start; default 0.4 where later ones are differences from "
+      "it, else an equal part" },
     { "damping", PN_REAL, PN_OPTIONAL, PN_POSITIVE, DAMPING, NULL,
       "eigenvalues of a released Hessian are raised to this times the expected operator norm of its noise" },
     { "gradients", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, gradients,

@@ -23,7 +23,7 @@ const pn_param so_params[] = {
       "records that every gradient, Hessian and search draws anew; by default all" },
     { "phases", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL,
       "1, or 2: first a few steps with little noise, then all that is left" },
-    { "first_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.75, NULL, "of the budget, phase 1 of 2" },
+    { "first_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.75, NULL, "share of the budget for phase 1 of 2" },
     { "first_iterations", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "steps of phase 1 of 2; by default the root of those of phase 2, rounded up" },
     { "use_filter", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
@@ -37,8 +37,8 @@ const pn_param so_params[] = {
     { "floor", PN_REAL, PN_OPTIONAL, PN_ANY, NAN, NULL,
       "f_low, a lower bound on the objective; by default from the ranges of loss and regulariser" },
     { "value_share", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, -1.0, NULL,
-      "of the budget, to release the objective at the start, which T then rests on; in [0, 1); by default 0.01 where "
-      "it depends on records and no gap is claimed" },
+      "share of the budget that releases the objective at the start, which T then rests on; in [0, 1); by default "
+      "0.01 where it depends on records and no gap is claimed" },
     PN_HESSIAN_NOISE_PARAM,
     PN_HESSIAN_BOUND_PARAM,
     { "eigen", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, so_eigens,

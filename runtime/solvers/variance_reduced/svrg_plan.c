@@ -23,7 +23,8 @@ const pn_param svrg_params[] = {
       "anchored: the snapshot's gradient is released once an epoch; printed: with every inner step, as in the "
       "article" },
     { "anchor_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
-      "of the budget, that the gradients at snapshots would take by themselves (anchored form); by default 0.7 to 0.9" },
+      "share of the budget that the gradients at snapshots would take by themselves (anchored form); by default "
+      "0.7 to 0.9" },
     { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
       "an epoch's average weighs iterate t like t^tail; 0: all the same, as in the article; by default 3" },
     { "restart", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, restarts,

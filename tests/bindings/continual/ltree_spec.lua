@@ -373,19 +373,19 @@ describe("a factorization of one's own", function()
     refused("got 1 x 2", given, { matrix = { { 1, 2 } } })
     refused("matrix", given, { matrix = 3 })
     refused("finite", given, { matrix = { { 1, 0 }, { 0 / 0, 1 } } })
-    refused('tree: matrix is of factorization "matrix", got "sqrt"', given, { factorization = "sqrt" })
+    refused('tree: matrix belongs to factorization "matrix", got "sqrt"', given, { factorization = "sqrt" })
     refused('needs a matrix of 8 x 8', tree, { factorization = "matrix" })
   end)
 end)
 
 describe("an option of one method", function()
   it("is refused with another, which would pass over it", function()
-    refused('tree: keep_root is of factorization "binary", got "sqrt"', tree, { factorization = "sqrt", keep_root = true })
-    refused('tree: estimator is of factorization "binary", got "blt"', tree, { factorization = "blt", estimator = "full" })
-    refused('tree: bands is of factorization "banded", got "binary"', tree, { bands = 3 })
-    refused('tree: theta is of factorization "blt", got "banded"', tree,
+    refused('tree: keep_root belongs to factorization "binary", got "sqrt"', tree, { factorization = "sqrt", keep_root = true })
+    refused('tree: estimator belongs to factorization "binary", got "blt"', tree, { factorization = "blt", estimator = "full" })
+    refused('tree: bands belongs to factorization "banded", got "binary"', tree, { bands = 3 })
+    refused('tree: theta belongs to factorization "blt", got "banded"', tree,
       { factorization = "banded", theta = { 0.5 }, omega = { 0.1 } })
-    refused('tree: fit is of factorization "banded", got "sqrt"', tree, { factorization = "sqrt", fit = "optimal" })
+    refused('tree: fit belongs to factorization "banded", got "sqrt"', tree, { factorization = "sqrt", fit = "optimal" })
     refused("tree: coefficients: entry 2 must be a number, got string", tree,
       { factorization = "banded", coefficients = { 1, "a" } })
     refused("tree: sensitivity: entry 2 must be a finite number, got nan", tree, { horizon = 2, sensitivity = { 1, 0 / 0 } })
@@ -404,9 +404,9 @@ describe("an option of one method", function()
     assert.equal("binary", free({ keep_root = true }).factorization)
     assert.equal("banded", free({ bands = 3 }).factorization)
     assert.equal("blt", free({ buffers = 2, fit = "optimal" }).factorization)
-    refused('tree: keep_root is of factorization "binary", bands of "banded"; give options of one', free,
+    refused('tree: keep_root belongs to factorization "binary", bands to "banded"; give options of one', free,
       { bands = 2, keep_root = true })
-    refused('tree: bands is of factorization "banded", buffers of "blt"; give options of one', free, { bands = 2, buffers = 2 })
+    refused('tree: bands belongs to factorization "banded", buffers to "blt"; give options of one', free, { bands = 2, buffers = 2 })
   end)
 end)
 

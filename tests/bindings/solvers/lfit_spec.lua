@@ -72,8 +72,8 @@ describe("fit:predict", function()
     refused_with(wrong, fit.predict, fit, pn.data.from({ { 1, 2, 3 } }, { 1 }))
     refused_with("fit:predict: X must be a data set, a matrix, a sparse matrix, a list of rows or a vector, or, for a fit of a "
       .. "recipe, the path of a file or a table of columns, got 3", fit.predict, fit, 3)
-    refused_with("fit:predict: the fit has no recipe, which says what the columns of a file mean; fits of data sets of "
-      .. "pn.recipe have one", fit.predict, fit, "rows")
+    refused_with("fit:predict: the fit has no recipe, which says what the columns of a file mean; fit a data set of "
+      .. "pn.recipe", fit.predict, fit, "rows")
     assert.is_false((pcall(fit.predict, fit)))
   end)
 end)

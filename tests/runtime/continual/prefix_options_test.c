@@ -82,7 +82,7 @@ static void reads_the_options_of_factorizations(void)
     CHECK(strcmp(pn_prefix_implied(&options), "matrix") == 0);
     *at(matrix, "bands") = (pn_arg){ .given = true, .count = 6 };
     CHECK(pn_prefix_read_options(&options, "tree", matrix, &err) == PN_EINVAL);
-    CHECK(strstr(err.message, "bands is of factorization \"banded\", matrix of \"matrix\""));
+    CHECK(strstr(err.message, "bands belongs to factorization \"banded\", matrix to \"matrix\""));
 }
 
 static void has_a_row_for_every_factorization(void)

@@ -335,7 +335,7 @@ describe("output perturbation refuses", function()
 
   it("options that make no sense", function()
     refused("beyond 2/L = 8", with { step = 8.1 })
-    refused("more than the 1e+08", with { iterations = 10 ^ 12 })
+    refused("more than 1e+08", with { iterations = 10 ^ 12 })
     refused("give passes", with { method = "sgd", iterations = 5 })
     refused("larger than the 200 records", with { method = "sgd", batch = 201 })
     refused("method=\"sgd\"", with { passes = 5 })

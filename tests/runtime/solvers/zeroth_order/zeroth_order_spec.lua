@@ -128,7 +128,7 @@ describe("the plan of zeroth_order", function()
     assert.truthy(noise {buffers = 2}:find("buffered, 2 buffers", 1, true))
     assert.truthy(noise {fit = "optimal", buffers = 2}:find("buffered, 2 buffers, optimal", 1, true))
     assert.error_matches(function() noise {factorization = "sqrt", keep_root = true} end,
-      "zeroth_order: keep_root is of factorization \"binary\", got \"sqrt\"")
+      "zeroth_order.plan: keep_root belongs to factorization \"binary\", got \"sqrt\"")
   end)
 
   it("says what sizes cannot be, and which do nothing", function()
@@ -140,7 +140,7 @@ describe("the plan of zeroth_order", function()
     assert.truthy(plan(1000000, {stationarity = 0.5}):find("half of delta", 1, true))
     assert.truthy(plan(200, {rounds = 1}):find("nothing moves; give at least 2", 1, true))
     assert.falsy(plan(200, {rounds = 2}):find("nothing moves", 1, true))
-    assert.truthy(plan(200, {target = 1e-9}):find("more than any number of records promises; there are 200", 1, true))
+    assert.truthy(plan(200, {target = 1e-9}):find("no number of records promises target = 1e-09; there are 200", 1, true))
     assert.error_matches(function() plan(1, {rounds = 2}) end, "1 record is too few")
     assert.error_matches(function() plan(200, {batch = 201}) end, "200 records are too few for")
     assert.error_matches(function() plan(200, {prefix = {factorisation = "sqrt"}}) end,
@@ -436,7 +436,7 @@ describe("a run of zeroth_order", function()
     sizes.rho, sizes.rng, sizes.ledger = 1, pn.rng.seeded(1), pn.ledger {rho = 1, teaching = true}
     assert.equal(8, #pn.solve.zeroth_order(obj, sizes).trace)
     sizes.rho, sizes.ledger, sizes.privacy = nil, nil, false
-    assert.error_matches(function() pn.solve.zeroth_order(obj, sizes) end, "not a number")
+    assert.error_matches(function() pn.solve.zeroth_order(obj, sizes) end, "is NaN at this point")
     sizes.strict = false
     local fit = pn.solve.zeroth_order(obj, sizes)
     assert.is_near(0, fit.theta:norm(), 0)
