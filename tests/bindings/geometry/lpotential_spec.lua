@@ -158,7 +158,7 @@ describe("pn.potential.custom", function()
     refused("gradient must return a vector of 2 numbers", short.gradient, short, { 1, 2 })
     refused("value must be a function", pn.potential.custom, { gradient = print, strong_convexity = 1 })
     refused("strong_convexity", pn.potential.custom, { value = print, gradient = print })
-    refused("none is known", P.inverse_gradient, P, { 1 })
+    refused("no inverse of the gradient is known", P.inverse_gradient, P, { 1 })
   end)
 
   it("uses an inverse gradient over all of space", function()

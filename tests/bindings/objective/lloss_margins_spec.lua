@@ -331,7 +331,7 @@ describe("what is certified of pn.loss.margins", function()
       longest = math.max(longest, obj:gradient(theta, { rows = { i }, denominator = 1 }):norm())
     end
     assert.is_true(longest <= 0.05 and longest > 0.05 * (1 - 1e-12))
-    refused("norm 0.05 has no Hessian", obj.hvp, obj, theta, theta)
+    refused("norm 0.05 have no Hessian", obj.hvp, obj, theta, theta)
     local real = pn.loss.margins { k = 2, extra = 1, f = function(z, w, y) return (w[1] * z[1] * z[2] - y) ^ 2 end }
     local X = pn.data.from({ { 1, 0 }, { 0, 1 } }, { 1, 2 }):clip_rows("l2", 1)
     local set = pn.set.l2_ball { dim = 5 }

@@ -121,7 +121,7 @@ describe("clipping", function()
   it("has no Hessian, and says so", function()
     local X, y = records(11, 1)
     local objective = pn.objective { data = pn.data.from(X, y), loss = losses.squared, clip = clip }
-    assert.error_matches(function() objective:hvp(thetas[1], thetas[1]) end, "clipped to norm 0.25 has no Hessian")
+    assert.error_matches(function() objective:hvp(thetas[1], thetas[1]) end, "clipped to norm 0.25 have no Hessian")
   end)
 
   it("lets Frank-Wolfe train and pay where nothing is certified", function()
