@@ -406,7 +406,8 @@ describe("an option of one method", function()
     assert.equal("blt", free({ buffers = 2, fit = "optimal" }).factorization)
     refused('tree: keep_root belongs to factorization "binary", bands to "banded"; give options of one', free,
       { bands = 2, keep_root = true })
-    refused('tree: bands belongs to factorization "banded", buffers to "blt"; give options of one', free, { bands = 2, buffers = 2 })
+    refused('tree: bands belongs to factorization "banded", buffers to "blt"; give options of one',
+      free, { bands = 2, buffers = 2 })
   end)
 end)
 
