@@ -15,4 +15,5 @@ return {
   "13_federated",
   "14_auditing",
   "15_own_solver",
+  "16_sampling",
 }
