@@ -1,5 +1,5 @@
--- 16_sampling.lua -- the lesson on amplification by sampling: a public batch gives a vote away, secret Poisson batches hide it, what the
--- accountant says at each rate, what sampling gains, and what the price becomes when the batches are known.
+-- 16_sampling.lua -- the lesson on amplification by sampling: a public batch gives a vote away, secret Poisson batches hide it,
+-- what the accountant says at each rate, what sampling gains, and what the price becomes when the batches are known.
 -- Depends on: penumbra, penumbra.lessons.kit.  Used by: penumbra.lesson.
 local pn = require "penumbra"
 local kit = require "penumbra.lessons.kit"
@@ -82,8 +82,8 @@ local function check_worst(env)
   local most, x = most_days(secret_batches()), env.worst
   if type(x) ~= "number" then return false, "worst should be a number" end
   if kit.near(x, known_days(most), 0.01) then return true end
-  if kit.near(x, most, 1e-9) then return false, "that is how often this member was drawn. What did so many releases cost?" end
-  if kit.near(x, known_days(6), 0.01) then return false, "6 days is the average of all members. One of them was drawn more often" end
+  if kit.near(x, most, 1e-9) then return false, "that is how often this member was drawn. What do so many releases cost?" end
+  if kit.near(x, known_days(6), 0.01) then return false, "6 days is the average. One member was drawn more often" end
   if kit.near(x, known_days(DAYS), 0.01) then return false, "nobody was drawn on all 300 days" end
   if kit.near(x, price(0.02, 3), 0.01) then return false, "that is the price while the batches are secret" end
   return false, "count the days of each member, and repeat the noisy sum as often as the largest count"
@@ -91,7 +91,8 @@ end
 
 -- What 300 releases cost against the rate.
 local function rates()
-  local series = { title = "300 noisy sums at delta = 1e-6", xlabel = "sampling rate q", ylabel = "epsilon", logx = true, logy = true }
+  local series = { title = "300 noisy sums at delta = 1e-6", xlabel = "sampling rate q", ylabel = "epsilon" }
+  series.logx, series.logy = true, true
   for k, sigma in ipairs { 2, 5 } do
     local x, y = {}, {}
     for i, q in ipairs { 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1 } do x[i], y[i] = q, price(q, sigma) end

@@ -16,4 +16,5 @@ return {
   "14_auditing",
   "15_own_solver",
   "16_sampling",
+  "17_tuning",
 }
