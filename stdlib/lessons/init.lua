@@ -17,4 +17,5 @@ return {
   "15_own_solver",
   "16_sampling",
   "17_tuning",
+  "18_csv_model",
 }
