@@ -18,4 +18,5 @@ return {
   "16_sampling",
   "17_tuning",
   "18_csv_model",
+  "19_local_privacy",
 }
