@@ -19,4 +19,5 @@ return {
   "17_tuning",
   "18_csv_model",
   "19_local_privacy",
+  "20_lua",
 }
