@@ -133,7 +133,7 @@ local function unfit(self, step, wanted)
   end
 end
 
--- Whether an entry sets one of the wanted names: lines on the way to an answer, and looks at it, are not judged.
+-- Whether an entry sets one of the wanted names, or a place in one: lines on the way to an answer, and looks at it, are not judged.
 local function is_attempt(self, entry, wanted)
   if #wanted == 0 then return true end
   if changed(self, wanted) then return true end
@@ -177,7 +177,8 @@ end
 local function judge_code(self, step, entry, values)
   if step.check then
     local passed, why = judge_check(self, step, values)
-    if not passed then return false, changed(self, code.asked_for(step)) and why or nil end
+    local names = code.asked_for(step)
+    if not passed then return false, #names > 0 and is_attempt(self, entry, names) and why or nil end
   elseif self.followed ~= squeeze(step.code) and #code.asked_for(step) > 0 then
     local passed, why = judge_defines(self, step)
     if not passed then return false, why end

@@ -73,7 +73,10 @@ local function check_other(env)
     return env.other - truth, (env.pay - truth):norm() > 0
   end)
   if not fine then return false, "other should be a vector as long as pay" end
-  if changed then return false, "that changed pay itself, which other only names: `reset`, and make a copy first" end
+  if changed then
+    return false, "pay itself has changed: `other = pay` makes no copy, so both names stand for one vector. "
+      .. "Type `reset` to have pay back, and let other be a copy"
+  end
   local places = 0
   for i = 1, 12 do places = places + (moved[i] ~= 0 and 1 or 0) end
   if places == 0 then return false, "the change of a place in other is still to come" end

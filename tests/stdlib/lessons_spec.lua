@@ -41,6 +41,14 @@ describe("the exercises", function()
     { "mirror_descent", "multiply", "step = function(x, g) return potential.entropy{}:mirror_step(x, g, 0.4, C) end" },
     { "frank_wolfe", "train", "fit = solve.frank_wolfe(obj, {epsilon=1, delta=1e-9, iterations=15})" },
     { "frank_wolfe", "train", "fit = solve.frank_wolfe(obj, {rho=0.01, iterations=20})" }, -- epsilon 0.81 at that delta
+    { "sampling", "shift", "shift = 0.04" },
+    { "sampling", "choose", "q = 0.0126" },
+    { "tuning", "known", "known = 12 * (log(chance(100, 101)) - log(chance(101, 101)))" },
+    { "csv_model", "recipe", "r = pn.recipe{label={bought={'no', 'yes'}}, features={{name='job', 'nurse', 'clerk', 'cook'}, " ..
+      "{name='income', 0, 100}, {name='age', 18, 90}}}" },
+    { "local_privacy", "answer", "function answer(truth, rng) local honest = rng:uniform() >= 1/4 return honest == truth end" },
+    { "lua", "total", "function total(list) return #list > 0 and pn.vec(list):sum() or 0 end" },
+    { "lua", "spread", "function spread(l) table.sort(l) return l[1], l[#l] end" },
     { "running_sums", "blocks", "function blocks(t) local c = 0 while t > 0 do c, t = c + (t & 1), t >> 1 end return c end" },
   }
   local wrong = {
@@ -58,6 +66,14 @@ describe("the exercises", function()
     { "geometry", "no-gift", "big = 1000^0.5 * set.simplex{dim=1000}" },
     { "mirror_descent", "train", "fit = solve.mirror_descent(obj, {epsilon=1, delta=1e-6, iterations=1})" },
     { "frank_wolfe", "train", "fit = solve.frank_wolfe(obj, {epsilon=1, delta=1e-9, iterations=21})" },
+    { "sampling", "attack", "dana = 0/0" },
+    { "sampling", "choose", "q = math.huge" },
+    { "tuning", "train", "best = {price={epsilon=1, delta=0}, configuration={}}" },
+    { "csv_model", "model", "m = {fit=1}" },
+    { "csv_model", "recipe", "r = pn.recipe{label={bought={'yes', 'no'}}, features={age={18, 90}, income={0, 100}}}" },
+    { "local_privacy", "people", "people = -1" },
+    { "local_privacy", "answer", "function answer(truth) return truth end" },
+    { "lua", "self", "counter = {count=0, add=print}" },
     { "frank_wolfe", "train", "fit = solve.frank_wolfe(obj, {rho=0.02, iterations=20})" },
     { "auditing", "sneaky", "sly = pn.audit(sneaky, {neighbours={0, 2}, trials=5000, epsilon=1, rng=rng.seeded(1)})" },
     { "auditing", "sneaky", "sly = pn.audit(sold, {neighbours={0, 1}, trials=5000, epsilon=1, rng=rng.seeded(1)})" },
@@ -76,6 +92,21 @@ describe("the exercises", function()
       assert.equal(at, course.at, said)
       assert.truthy(said:find("Not yet: ", 1, true) or said:find("But: ", 1, true), said)
       assert.falsy(said:find("bad argument", 1, true), said)
+    end)
+  end
+end)
+
+-- `other = pay` names the data itself, and the next line changes it in place.
+describe("an alias of the data", function()
+  for _, lines in ipairs { { "other = pay; other[4] = 200" }, { "other = pay", "other[4] = 200" } } do
+    it(("is explained in words, typed in %d entries"):format(#lines), function()
+      local course = begin(files.find "neighbours", "make-one")
+      local at, said = course.at, nil
+      for _, line in ipairs(lines) do said = course:enter(line) end
+      assert.equal(at, course.at)
+      assert.truthy(said:find("pay itself has changed", 1, true), said)
+      course:enter "reset"
+      assert.equal(87.3, course.env.pay[4])
     end)
   end
 end)
