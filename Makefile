@@ -463,7 +463,7 @@ LUA_DIR   = $(TO)/share/lua/5.4/penumbra
 MAN       = $(TO)/share/man/man1/penumbra.1
 LUALS_DIR = $(TO)/share/penumbra
 DOC_DIR   = $(TO)/share/doc/penumbra
-EXAMPLES  = $(wildcard examples/embed/Makefile examples/embed/*.md examples/embed/*.c examples/embed/*.lua examples/score.py)
+EXAMPLES  = $(sort $(filter-out examples/federated/run/%,$(shell find examples -type f ! -name '.*')))
 INSTALL   = install -D -m 644
 # A pkg-config file: $(1) is its source, without .in; it is written where it belongs, as other installations may run beside this one.
 PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(notdir $(1))' && \

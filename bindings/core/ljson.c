@@ -139,6 +139,8 @@ static json_t *table_of(encoder *self, int index, int depth)
 
 static json_t *value_of(encoder *self, int index, int depth)
 {
+    if (lua_islightuserdata(self->L, index) && !lua_touserdata(self->L, index))
+        return json_null();
     switch (lua_type(self->L, index)) {
     case LUA_TTABLE:
         return table_of(self, index, depth);

@@ -6,8 +6,8 @@
 #include "bindings/core/pnl.h"
 
 /** Push the JSON of the value at `index`: of a table with a list alone an array, with names an object, sorted; the
- *  list of a table with both is its entry "values".  An empty table is {}, and pnl_json_empty_list [].  Raises, with
- *  `owner` in front, for what JSON cannot say. */
+ *  list of a table with both is its entry "values".  An empty table is {}, pnl_json_empty_list [], and the light
+ *  userdata NULL null.  Raises, with `owner` in front, for what JSON cannot say. */
 void pnl_push_json(lua_State *L, int index, const char *owner);
 /** Push a table that stands for []. */
 void pnl_json_empty_list(lua_State *L);

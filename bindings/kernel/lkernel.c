@@ -355,5 +355,7 @@ int pnl_open_kernel(lua_State *L)
     luaL_newlib(L, functions);
     pnl_json_empty_list(L);
     lua_setfield(L, -2, "none"); /* stands for [] */
+    lua_pushlightuserdata(L, NULL);
+    lua_setfield(L, -2, "null");
     return 1;
 }

@@ -85,6 +85,10 @@ put ".SH PREDICTIONS"
 paragraph("A saved or exported model predicts the records of a CSV file.")
 verbatim(said "predict --help")
 
+put ".SH LESSONS"
+paragraph('The lessons of the prompt (`lesson "gaussian"`) are notebooks and handouts, too.')
+verbatim(said "lesson --help")
+
 put ".SH EXIT STATUS"
 item("0", "done")
 item("1", "a script failed; predict refused the model or the file; of services: an unexpected error")
@@ -119,6 +123,7 @@ item("$XDG_DATA_HOME/penumbra, ~/.local/share/penumbra", "progress in lessons.")
 item("PREFIX/share/lua/5.4/penumbra, PREFIX/lib/lua/5.4/penumbra", "the module, which any Lua 5.4 can load.")
 item("PREFIX/share/penumbra/luals", "annotations for lua-language-server: add the folder to `workspace.library`.")
 item("PREFIX/share/doc/penumbra/html/index.html", "the handbook, the derivations and the reference, with a search.")
+item("PREFIX/share/doc/penumbra/examples", "examples; `penumbra examples` lists them.")
 item("PREFIX/include/penumbra", "headers for C hosts; `pkg-config penumbra` and `pkg-config penumbra-lua` tell the flags.")
 
 put ".SH EXAMPLES"
@@ -126,7 +131,9 @@ verbatim [[
 penumbra -e 'print(pn.calibrate.gaussian{epsilon = 1, delta = 1e-6, sensitivity = 1})'
 penumbra train.lua data.csv
 mpirun -n 4 penumbra train.lua
-penumbra server --check server.lua]]
+penumbra server --check server.lua
+penumbra lesson export gaussian --answers]]
+paragraph "`penumbra examples` lists programs to run and to change, with the folder that they are in."
 put ".SH SEE ALSO\n.BR lua5.4 (1),\n.BR gnuplot (1)"
 
 return table.concat(out, "\n") .. "\n"

@@ -45,6 +45,8 @@ static const char usage[] =
     "       penumbra train KIND CSV --recipe FILE --epsilon E    fit a private model to a file\n"
     "       penumbra predict MODEL CSV    predict the records of a file; --help explains it\n"
     "       penumbra kernel --install     make the kernel known to Jupyter; --help explains it\n"
+    "       penumbra lesson export NAME   a lesson as a notebook or a handout; --help explains it\n"
+    "       penumbra examples         list the examples that are installed\n"
     "  -e CODE        run CODE; may be given several times\n"
     "  -i             show the prompt after -e and the script\n"
     "  --strict       only `pn` and `help` as globals, not its parts (set, loss ...)\n"
@@ -78,7 +80,9 @@ static const char *program_of(const char *word)
                                                { "server", "penumbra.programs.federated" },
                                                { "train", "penumbra.programs.train" },
                                                { "predict", "penumbra.programs.predict" },
-                                               { "kernel", "penumbra.programs.kernel" } };
+                                               { "kernel", "penumbra.programs.kernel" },
+                                               { "lesson", "penumbra.programs.lesson" },
+                                               { "examples", "penumbra.programs.examples" } };
 
     for (size_t k = 0; k < sizeof programs / sizeof *programs; k++) {
         if (strcmp(word, programs[k][0]) == 0)

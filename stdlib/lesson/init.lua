@@ -1,5 +1,5 @@
 -- lesson.lua -- lesson() lists the lessons, lesson "name" takes one: at the prompt as a mode of it, elsewhere by reading stdin.
--- Depends on: penumbra.lesson.files, _code, _course, _progress, _show, penumbra.colour; penumbra.prompt where it runs.
+-- Depends on: penumbra.lesson.files, _code, _course, _live, _progress, _show, penumbra.colour; penumbra.prompt where it runs.
 -- Used by: penumbra (pn.lesson).
 local colour = require "penumbra.colour"
 local code = require "penumbra.lesson.code"
@@ -64,15 +64,31 @@ local function read_entries(taken)
   end
 end
 
-local function take(which, step)
+-- The prompt, where one was opened.
+local function prompt_here()
   local prompt = package.loaded["penumbra.prompt"]
-  local modes = type(prompt) == "table" and prompt.opened and prompt.terminal ~= nil -- nil: no prompt was opened
+  return type(prompt) == "table" and prompt.opened and prompt.terminal ~= nil and prompt or nil
+end
+
+-- The lesson's environment for the cells of a notebook.
+local function open_notebook(which, options)
+  local prompt = prompt_here()
+  if type(options) ~= "table" or not options.notebook then
+    error("lesson: in a notebook expected lesson(NAME, {notebook = true})", 0)
+  elseif not prompt then
+    error("lesson: {notebook = true} is for notebooks, and no notebook or prompt runs here", 0)
+  end
+  require "penumbra.lesson.live".open(files.find(which), prompt, open_notebook)
+end
+
+local function take(which, step)
+  local modes = prompt_here()
   local options = { path = progress.path(), write = say, paint = colour.paint, result = colour.result, next_lesson = after(which) }
-  options.on_leave = modes and function() prompt.pop_mode() end
+  options.on_leave = modes and function() modes.pop_mode() end
   local taken = course.new(which, options)
   taken:start(step)
   if modes then
-    prompt.push_mode(taken:mode())
+    modes.push_mode(taken:mode())
   else
     read_entries(taken)
   end
@@ -83,8 +99,11 @@ function lesson.run(...)
   if select("#", ...) == 0 then
     list()
     return
+  elseif type(step) == "table" then
+    open_notebook(which, step)
+    return
   elseif step ~= nil and type(step) ~= "string" then
-    error(("lesson: expected the id of a step, got %s"):format(type(step)), 2)
+    error(("lesson: expected the id of a step or {notebook = true}, got %s"):format(type(step)), 2)
   end
   take(files.find(which), step)
 end
@@ -105,7 +124,9 @@ lesson.rows = {
     doc = 'Take a lesson: lesson() lists them with your progress, lesson "gaussian" starts one or goes on where you left it, '
       .. 'lesson("gaussian", "scale") begins at a step, and a file\'s path takes a lesson of your own.  What is typed in a lesson '
       .. 'runs in an environment of its own; `help` there lists the commands.  Progress is kept in $PENUMBRA_PROGRESS or '
-      .. '~/.local/share/penumbra/lessons.',
+      .. '~/.local/share/penumbra/lessons.  `penumbra lesson export` makes notebooks and handouts; the notebooks begin with '
+      .. 'lesson("gaussian", {notebook = true}), after which cells run in the lesson\'s environment in any order, and '
+      .. 'lesson.check(), lesson.check(ID), lesson.hint(ID), lesson.skip(ID) and lesson.picture(ID) are there.',
     reveals = "nothing",
     kind = "function",
   },

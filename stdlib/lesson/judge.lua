@@ -158,15 +158,21 @@ local function unkept(self, step, wanted, values)
   end
 end
 
-local function judge_exercise(self, step, entry, values)
+-- An exercise by the names as they are: true, or false, why not, and what is to be done where a value alone is right.
+-- `self` has env, originals and lessons_world.
+function judge.exercise(self, step, values)
   local wanted = code.wanted(step)
-  local why = unfit(self, step, wanted)
-  local passed, reason = false, why
-  if not why then passed, reason = judge_check(self, step, values) end
-  if passed or is_attempt(self, entry, wanted) then
+  local passed, why = false, unfit(self, step, wanted)
+  if not why then passed, why = judge_check(self, step, values) end
+  return passed, why, not passed and unkept(self, step, wanted, values) or nil
+end
+
+local function judge_exercise(self, step, entry, values)
+  local passed, reason, remedy = judge.exercise(self, step, values)
+  if passed or is_attempt(self, entry, code.wanted(step)) then
     return passed, reason
   end
-  return false, unkept(self, step, wanted, values)
+  return false, remedy
 end
 
 -- Looking at something is no attempt, unless a value is what is asked for.

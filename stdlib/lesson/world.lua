@@ -146,7 +146,8 @@ local function add_help(globals, library, originals)
   library.help, globals.help = help, help
 end
 
-local function make_globals(env, write, originals)
+local function make_globals(env, self)
+  local write, originals = self.write, self.originals
   local globals, modules = {}, {}
   for _, name in ipairs(plain) do globals[name] = _G[name] end
   for _, name in ipairs(libraries) do
@@ -162,14 +163,16 @@ local function make_globals(env, write, originals)
   modules.io, modules.os = globals.io, globals.os
   add_penumbra(globals, library)
   globals._G = env
+  for name, value in next_key, self.words do globals[name] = value end
   return globals
 end
 
--- A new environment, and `originals`: originals[copy] is the library that a copy stands for.  What it prints goes to write(text).
-function world.new(write)
+-- A new environment, and `originals`: originals[copy] is the library that a copy stands for.  What it prints goes to write(text);
+-- `words`: globals that it has besides.
+function world.new(write, words)
   local env, metatable, originals = {}, { __metatable = "the lesson's" }, setmetatable({}, { __mode = "k" })
   setmetatable(env, metatable)
-  worlds[env] = { metatable = metatable, write = write, originals = originals }
+  worlds[env] = { metatable = metatable, write = write, originals = originals, words = words or {} }
   world.renew(env)
   return env, originals
 end
@@ -177,7 +180,7 @@ end
 -- Put fresh libraries behind env, whose own names stay.
 function world.renew(env)
   local self = worlds[env]
-  self.metatable.__index = make_globals(env, self.write, self.originals)
+  self.metatable.__index = make_globals(env, self)
 end
 
 -- The name of a value's class, "pn.vec", or nil.

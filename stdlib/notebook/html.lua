@@ -1,14 +1,10 @@
 -- html.lua -- what the prompt shows as text, as HTML: plans, fits, ledgers and other pages of labels and values become tables, as
 -- do lists of records and matrices.  The text is the only source, so that both always say the same.
--- Depends on: nothing.  Used by: penumbra.notebook.
+-- Depends on: penumbra.escape.  Used by: penumbra.notebook.
+local escaped = require "penumbra.escape"
+
 local LEAST_ROWS = 2
 local LEFT = ' style="text-align:left"'
-
-local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
-
-local function escaped(text)
-  return (text:gsub('[&<>"]', entities))
-end
 
 local function lines_of(text)
   local out = {}

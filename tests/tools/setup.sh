@@ -18,7 +18,8 @@ needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.
     lib:libprotobuf-c:libprotobuf-c-dev cmd:protoc-c:protobuf-c-compiler lib:jansson:libjansson-dev"
 needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox lib:ompi-c:libopenmpi-dev cmd:mpirun:openmpi-bin cmd:tmux:tmux
     cmd:python3:python3 python:numpy:python3-numpy lib:libcrypto:libssl-dev
-    python:jupyter_kernel_test:python3-jupyter-kernel-test python:jupyter_client:python3-jupyter-client"
+    python:jupyter_kernel_test:python3-jupyter-kernel-test
+    python:jupyter_client:python3-jupyter-client python:nbclient:python3-nbclient"
 needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:cppcheck:cppcheck
     cmd:luacheck:lua-check"
 needs_bench="cmd:valgrind:valgrind cmd:python3:python3 python:numpy:python3-numpy python:scipy:python3-scipy cmd:liblinear-train:liblinear-tools"
