@@ -76,13 +76,12 @@ static const char *code_at(char **argv, int *i)
 /* The module of the program of that name, or NULL. */
 static const char *program_of(const char *word)
 {
-    static const char *const programs[][2] = { { "party", "penumbra.programs.federated" },
-                                               { "server", "penumbra.programs.federated" },
-                                               { "train", "penumbra.programs.train" },
-                                               { "predict", "penumbra.programs.predict" },
-                                               { "kernel", "penumbra.programs.kernel" },
-                                               { "lesson", "penumbra.programs.lesson" },
-                                               { "examples", "penumbra.programs.examples" } };
+    static const char *const programs[][2] = {
+        { "party", "penumbra.programs.federated" },  { "server", "penumbra.programs.federated" },
+        { "train", "penumbra.programs.train" },      { "predict", "penumbra.programs.predict" },
+        { "kernel", "penumbra.programs.kernel" },    { "lesson", "penumbra.programs.lesson" },
+        { "examples", "penumbra.programs.examples" }
+    };
 
     for (size_t k = 0; k < sizeof programs / sizeof *programs; k++) {
         if (strcmp(word, programs[k][0]) == 0)

@@ -204,7 +204,7 @@ function live.open(lesson, prompt, open)
     if step.ask then self.exercises[step.id], count = step, count + 1 end
     if step.plot then self.pictures[step.id] = step end
   end
-  self.env, self.originals = world.new(io.write, words_of(self, open))
+  self.env, self.originals = world.new(function(text) io.write(text) end, words_of(self, open))
   self.lessons_world = world.of_lessons()
   if lesson.setup then lesson.setup(self.env) end
   local mode = prompt.mode()

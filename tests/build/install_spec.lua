@@ -98,6 +98,8 @@ describe("make install", function()
       "share/doc/penumbra/CURATOR.md",
       "share/doc/penumbra/MODEL-JSON.md",
       "share/doc/penumbra/examples/score.py",
+      "share/doc/penumbra/examples/private_lasso.lua",
+      "share/doc/penumbra/examples/reproduce/geometry/lasso.lua",
       "share/doc/penumbra/examples/embed/train.c",
       "share/doc/penumbra/examples/embed/Makefile",
     } do
@@ -274,6 +276,22 @@ describe("make install", function()
     local said = run("%s '%s/bin/penumbra' -e '%s'", bare, root, code)
     assert.equal(pkg_config("--modversion"), said:match("^%S+"))
     assert.truthy(said:find(stage, 1, true), said)
+  end)
+
+  it("puts down examples that run from where they are, and a program that lists them", function()
+    local folder = root .. "/share/doc/penumbra/examples"
+    local listed = run("cd / && '%s/bin/penumbra' examples", root)
+    assert.equal(folder, listed:match "^[^\n]*")
+    local count = 0
+    for path in run("find examples -name '*.lua'"):gmatch "examples/([^\n]+)" do
+      if not path:find "^federated/run/" then
+        assert.truthy(listed:find("  " .. path, 1, true), path)
+        assert.equal("", run("cmp 'examples/%s' '%s/%s'", path, folder, path))
+        count = count + 1
+      end
+    end
+    assert.is_true(count > 50, listed)
+    assert.truthy(run("cd / && '%s/bin/penumbra' '%s/external_program.lua'", root, folder):find("%S"))
   end)
 
   it("leaves nothing behind after make uninstall", function()
