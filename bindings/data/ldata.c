@@ -440,13 +440,13 @@ static const pnl_row data_rows[] = {
       "All records in random order; rng is a pn.rng, or nil for the secure one." },
     { "share", pnl_data_share, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "d:share(ranks) -> data",
       "The records that this rank needs for its share of each pass of an objective with ranks=, and all labels: "
-      "about n/size records and n/32 more, and all of them where they are at most 4228.  Of sparse data it has "
-      "the length of every row, too, and more records where there are few entries for each feature.  Values, "
-      "gradients, Hessians and solvers have the bits of one process.  So have batches: all ranks draw the same one, "
-      "whose law and price are those of one process, and rows that a rank needs for it and does not hold are sent by "
-      "another, to all.  What needs other records says so: black boxes, predictions, take, shuffle, split, rescale, "
-      "transform, add_bias, summary.  Keep no reference to d, so that its memory is given back; pn.data.npy{ranks=} "
-      "never takes it." },
+      "about n/size records and n/32 more, and all of them where they are at most 4228.  Of sparse data it has the "
+      "lengths of all rows, too, and more records where there are few entries for each feature.  Values, gradients, "
+      "Hessians and solvers have the bits of one process.  So have batches: all ranks draw the same one, whose law "
+      "and price are those of one process, and rows that a rank needs for it and does not hold are sent by another, "
+      "to all.  What needs other records says so: black boxes, predictions, evaluations, the question `within` "
+      "(which adaptive_clipping asks), take, shuffle, split, rescale, transform, add_bias, summary.  Keep no "
+      "reference to d, so that its memory is given back; pn.data.npy{ranks=} never takes it." },
     { "split", pnl_data_split, PNL_METHOD, PNL_NOTHING, "d:split(fraction, rng) -> train, test",
       "Shuffle and part: the first has round(fraction n) records, the second the rest; fraction in (0, 1), neither "
       "part empty.  Bounds stay.  rng is a pn.rng, or nil for the secure one." },
