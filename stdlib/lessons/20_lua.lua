@@ -227,8 +227,9 @@ end]],
 Methods are called with a colon: v:norm() is v.norm(v). With a dot the object
 is missing, and that is the most frequent mistake of all:]],
       code = [[v = pn.vec{3, 4}
-print(pcall(function() return v.norm() end))
-v:norm(), v.norm(v)]], defines = { "v" }, check = looked "v" },
+ok, why = pcall(function() return v.norm() end)
+print(why:match "norm.*")
+v:norm(), v.norm(v)]], defines = { "v", "ok", "why" }, check = looked("v", "why") },
 
     { id = "self", text = [[
 function t:f(x) ... end defines a method. Its hidden first argument is self:

@@ -43,12 +43,12 @@ describe("the exercises", function()
     { "frank_wolfe", "train", "fit = solve.frank_wolfe(obj, {rho=0.01, iterations=20})" }, -- epsilon 0.81 at that delta
     { "sampling", "shift", "shift = 0.04" },
     { "sampling", "choose", "q = 0.0126" },
-    { "tuning", "known", "known = 12 * (log(chance(100, 101)) - log(chance(101, 101)))" },
+    { "tuning", "secrecy", "known = 12 * (log(chance(100, 101)) - log(chance(101, 101)))" },
     { "csv_model", "recipe", "r = pn.recipe{label={bought={'no', 'yes'}}, features={{name='job', 'nurse', 'clerk', 'cook'}, " ..
       "{name='income', 0, 100}, {name='age', 18, 90}}}" },
     { "local_privacy", "answer", "function answer(truth, rng) local honest = rng:uniform() >= 1/4 return honest == truth end" },
-    { "lua", "total", "function total(list) return #list > 0 and pn.vec(list):sum() or 0 end" },
-    { "lua", "spread", "function spread(l) table.sort(l) return l[1], l[#l] end" },
+    { "lua", "loops", "function total(list) return #list > 0 and pn.vec(list):sum() or 0 end" },
+    { "lua", "several", "function spread(l) table.sort(l) return l[1], l[#l] end" },
     { "running_sums", "blocks", "function blocks(t) local c = 0 while t > 0 do c, t = c + (t & 1), t >> 1 end return c end" },
   }
   local wrong = {
