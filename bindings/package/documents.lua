@@ -168,7 +168,7 @@ end
 -- The order that guide() has.
 function documents.handbook_order()
   local order = {}
-  for i, page in ipairs(guide.pages and guide.pages() or {}) do order[i] = "stdlib/handbook/" .. page.id .. ".md" end
+  for i, page in ipairs(guide.pages()) do order[i] = "stdlib/handbook/" .. page.id .. ".md" end
   return order
 end
 
