@@ -95,7 +95,7 @@ struct pn_solver_ops {
     bool clips_values; /* it bounds what a record does by itself: no certified gradient is asked for */
     bool remote;       /* it reads no record of the objective: these may be with others (pn_dataset, `absent`) */
     bool by_questions; /* each question of its plan is certified by itself: no gradient has to be */
-    bool passes; /* every step takes a gradient of all records: where a Gram matrix makes that cheaper, form it */
+    bool passes;       /* every step takes a gradient of all records: where a Gram matrix makes that cheaper, form it */
 
     /* Its plan: the engine makes plan_size bytes of zeros that begin with a pn_plan, begun, for `fill`, and destroys
      * them after its failure.  common: the values of the common table; own: of its own. */
