@@ -5,7 +5,6 @@
 #include "solvers/engine/work.h"
 
 #define STEP          4e-6
-#define COORDINATE    1e-8
 #define RECORD        1.5e-8
 #define DENSE_ENTRY   2.5e-10
 #define SPARSE_ENTRY  2e-9
@@ -27,7 +26,7 @@ double pn_step_seconds(const pn_objective *objective, double records)
     double bytes = (double)data->n * (data->sparse ? 12.0 * sqrt(p) : 8.0 * p);
     double fetch = records < (double)data->n && bytes > CACHE ? FETCH : 0.0;
 
-    return STEP + COORDINATE * dim + records * (RECORD + fetch + entries * margins);
+    return STEP + PN_COORDINATE_SECONDS * dim + records * (RECORD + fetch + entries * margins);
 }
 
 double pn_pass_seconds(const pn_objective *objective)
@@ -38,6 +37,11 @@ double pn_pass_seconds(const pn_objective *objective)
     if (pn_objective_loss(objective)->quadratic && pn_objective_clip(objective) == 0.0 && p <= GRAM_COLUMNS)
         seconds = fmin(seconds, pn_step_seconds(objective, 0.0) + DENSE_ENTRY * p * p);
     return seconds;
+}
+
+double pn_quiet_pass_seconds(const pn_objective *objective)
+{
+    return pn_pass_seconds(objective) - PN_COORDINATE_SECONDS * (double)pn_objective_dim(objective);
 }
 
 double pn_hessian_seconds(const pn_objective *objective, double records)

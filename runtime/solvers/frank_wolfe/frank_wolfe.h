@@ -48,7 +48,9 @@ typedef struct fw_problem {
     bool bounded;          /* something does */
     const pn_arg *step;    /* the option; NULL: of a method whose steps are not those */
     double k, delta_q;     /* of frank_wolfe: vertices, and the sensitivity of every score */
-    double seconds;        /* of a step, estimated (work.h) */
+    double seconds;        /* of a step, estimated (work.h), ... */
+    double kept_seconds;   /* ... of one whose gradient is kept, and of the look at the records before the first */
+    double first_seconds;
     double gap;            /* the excess of the start is at most that; 0: steps are the theory's */
     pn_path_slopes slopes; /* of frank_wolfe, where the gradient is kept from step to step ... */
     double kappa;          /* ... and what its tangents may be off in the margin */
@@ -89,11 +91,13 @@ size_t fw_practical_steps(const fw_problem *at, double a, size_t best);
  *  a sqrt(T). */
 void fw_explain_theory(pn_plan *plan, const fw_problem *at, double a, size_t best);
 
-/** at->slopes, kappa, lag and seconds, from the options `gradient` and `kappa`; pure: of a budget of epsilon alone.
+/** at->slopes, kappa, lag and kept_seconds, from the options `gradient` and `kappa`.
  *  Errors: PN_EINVAL; PN_EUNSUPPORTED, which says what is missing, where it was asked for and cannot be. */
-pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *own, bool pure, pn_err *err);
+pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *own, pn_err *err);
 /** The same options in plans that keep no gradient.  Errors: PN_EUNSUPPORTED where one is given. */
 pn_status fw_refuse_kept(const fw_problem *at, const pn_arg *own, pn_err *err);
+/** Whether so many steps by that law can be made along a kept gradient. */
+bool fw_keeps(const fw_problem *at, const pn_question *vertex, pn_selection law, size_t steps);
 /** Once law and steps are chosen: the question that keeps its gradient, and the line that says so; or *kept is
  *  false. */
 pn_status fw_keep(fw_plan *plan, const fw_problem *at, pn_question *vertex, size_t steps, bool *kept, pn_err *err);

@@ -173,7 +173,8 @@ pn_status fw_plan_choices(fw_plan *plan, fw_problem *at, const pn_arg *common, c
     PN_TRY(pn_plan_ask(&question, &plan->base, &pn_question_choices, err));
     PN_TRY(pn_question_certify(question, err));
     plan->several = true;
-    at->seconds += PN_VERTEX_SECONDS * question->choices->candidates;
+    at->seconds = pn_quiet_pass_seconds(at->objective) + PN_CHOICE_SECONDS * (double)question->choices->picks +
+                  PN_LEVEL_SECONDS * question->choices->candidates;
     PN_TRY(choose(&made, at, question, given, err));
     plan->base.iterations = made.steps;
     plan->base.proven = true;

@@ -119,16 +119,27 @@ typedef struct choice {
     double one;
 } choice;
 
-static size_t within_work(const fw_problem *at, size_t steps)
+/* Seconds of a step, and of what comes before the first. */
+static double seconds_of(const fw_problem *at, pn_selection law, double *first)
 {
-    size_t most = pn_steps_within(at->seconds);
+    bool levels = law == PN_SELECT_EXPONENTIAL, kept = levels && !at->passes;
+
+    *first = kept ? at->first_seconds : 0.0;
+    return kept ? at->kept_seconds : at->seconds + (levels ? PN_LEVEL_SECONDS : PN_VERTEX_SECONDS) * at->k;
+}
+
+/* What comes first is left a quarter of the time at least. */
+static size_t within_work(const fw_problem *at, pn_selection law, size_t steps)
+{
+    double first, each = seconds_of(at, law, &first);
+    size_t most = pn_steps_within(each / fmax(1.0 - first / PN_WORK_SECONDS, 0.25));
 
     return steps < most ? steps : most;
 }
 
 static choice evaluate_law(const fw_problem *at, pn_selection law, size_t fixed_steps)
 {
-    choice made = { .law = law, .steps = fixed_steps ? fixed_steps : within_work(at, best_steps(at, law)) };
+    choice made = { .law = law, .steps = fixed_steps ? fixed_steps : within_work(at, law, best_steps(at, law)) };
 
     made.epsilon = budget_of_one(at, law, made.steps); /* NaN, where a budget is too small, stays */
     if (made.epsilon > PN_SELECTION_EPSILON_MAX)
@@ -162,8 +173,8 @@ static choice choose_tight(const fw_problem *at, size_t selection, size_t fixed_
     if (fixed_steps)
         return made;
     theory.wanted = default_steps(at, theory.law);
-    if (within_work(at, theory.wanted) != theory.steps)
-        made = choose_law(at, selection, within_work(at, theory.wanted));
+    if (within_work(at, theory.law, theory.wanted) != theory.steps)
+        made = choose_law(at, selection, within_work(at, theory.law, theory.wanted));
     made.wanted = theory.wanted;
     made.best = best_steps(at, theory.law);
     made.one = noise_of_one_step(at, theory.law);
@@ -188,7 +199,7 @@ static choice choose_paper(const fw_problem *at, size_t fixed_steps)
     double scale;
 
     if (!fixed_steps)
-        made.steps = within_work(at, made.wanted);
+        made.steps = within_work(at, made.law, made.wanted);
     scale = article_sensitivity * sqrt(8.0 * (double)made.steps * log(1.0 / request->delta)) / request->epsilon;
     made.epsilon = 2.0 * at->delta_q / scale;
     made.bound = 2.0 * at->gamma / ((double)made.steps + 2.0) + scale * law_constant(made.law, at->k);
@@ -310,6 +321,14 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
         fw_explain_theory(plan, at, made->one, made->best);
 }
 
+/* Where no bound tells which law is best. */
+static pn_selection usual_law(const fw_problem *at, bool paper, size_t selection)
+{
+    if (paper)
+        return PN_SELECT_LAPLACE;
+    return selection ? (pn_selection)(selection - 1) : is_pure(at) ? PN_SELECT_PERMUTE_AND_FLIP : PN_SELECT_EXPONENTIAL;
+}
+
 static void explain_lattice(pn_plan *plan, const pn_selection_options *selection)
 {
     double unit =
@@ -318,31 +337,45 @@ static void explain_lattice(pn_plan *plan, const pn_selection_options *selection
     pn_plan_add(plan, "score lattice", unit, "scores are floored to this unit; rounding is in the charge");
 }
 
-static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+/* Law and steps; of a gradient that is kept, where so many steps can be. */
+static choice choose(fw_problem *at, const pn_question *vertex, bool paper, size_t selection, size_t given)
+{
+    size_t fixed = given || at->bounded ? given : within_work(at, usual_law(at, paper, selection), FW_DEFAULT_STEPS);
+    choice made = paper ? choose_paper(at, fixed) : choose_tight(at, selection, fixed);
+
+    if (at->passes || at->asked || fw_keeps(at, vertex, made.law, made.steps))
+        return made;
+    at->passes = true;
+    return choose(at, vertex, paper, selection, given);
+}
+
+static pn_status plan_private(fw_plan *plan, fw_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     size_t given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
-    size_t fixed = given || at->bounded ? given : within_work(at, FW_DEFAULT_STEPS);
     size_t selection =
         own[FW_SELECTION].count == 0 && at->asked ? (size_t)PN_SELECT_EXPONENTIAL + 1 : own[FW_SELECTION].count;
     pn_question *vertex = &plan->base.questions[0];
+    double each, first;
     bool kept;
     choice made;
 
     if (paper)
         PN_TRY(check_paper(&plan->base, common, selection, err));
-    made = paper ? choose_paper(at, fixed) : choose_tight(at, selection, fixed);
+    made = choose(at, vertex, paper, selection, given);
     if (!(made.epsilon >= 0x1p-39))
         return pn_fail(err, PN_EBUDGET, "the budget is too small for %zu steps; use fewer iterations", made.steps);
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
     made.wanted = at->bounded || given ? made.wanted : FW_DEFAULT_STEPS;
-    pn_plan_work(&plan->base, at->seconds, given ? 0.0 : (double)made.wanted);
+    each = seconds_of(at, made.law, &first);
+    pn_plan_work(&plan->base, each, given ? 0.0 : (double)made.wanted);
+    plan->base.seconds += first;
     explain_problem(&plan->base, at);
     vertex->selection.law = made.law;
     vertex->selection.epsilon = made.epsilon;
     if (!paper)
-        warn_of_noise(&plan->base, at, &made, selection, fixed);
+        warn_of_noise(&plan->base, at, &made, selection, given || at->bounded ? given : made.steps);
     explain_choice(&plan->base, at, &made, paper, given != 0);
     PN_TRY(fw_keep(plan, at, vertex, made.steps, &kept, err));
     if (!kept)
@@ -365,7 +398,7 @@ static pn_status measure_scores(fw_plan *plan, fw_problem *at, pn_err *err)
     PN_TRY(pn_question_certify(vertex, err));
     at->k = (double)vertex->dim;
     at->delta_q = vertex->selection.sensitivity;
-    at->seconds += PN_VERTEX_SECONDS * at->k;
+    at->seconds = pn_quiet_pass_seconds(at->objective);
     if (at->delta_q < 0x1p-900 || (at->delta_q > 0x1p900 && isfinite(at->delta_q)))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "one record moves scores by at most %g, and noise is drawn for 2^-900 to 2^900; scale "
@@ -388,7 +421,7 @@ pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
         PN_TRY(fw_plan_choices(plan, &at, common, own, err));
     } else {
         PN_TRY(measure_scores(plan, &at, err));
-        PN_TRY(fw_read_kept(&at, &base->questions[0], own, is_pure(&at), err));
+        PN_TRY(fw_read_kept(&at, &base->questions[0], own, err));
         PN_TRY(fw_read_preset(&at, base, &own[FW_PRESET], common, err));
         PN_TRY(plan_private(plan, &at, common, own, err));
     }

@@ -143,6 +143,25 @@ describe("default plans of the other solvers within their work", function()
     end
   end)
 
+  it("count each candidate of a private choice by what its law takes", function()
+    local n, p = 300, 100000
+    local data = pn.data.from(pn.sparse {rows = n, cols = p, i = {}, j = {}, x = {}}, pn.vec.ones(n)):clip_labels(-1, 1)
+    local obj = pn.objective {data = data:clip_rows("linf", 1), loss = pn.loss.logistic(), set = pn.set.l1_ball {dim = p}}
+    local pass = 4e-6 + n * (1.5e-8 + 2e-9 * math.sqrt(p))
+    for law, each in pairs {exponential = 4e-9, permute_and_flip = 1e-8, laplace = 1e-8} do
+      local plan = pn.solve.frank_wolfe.plan(obj, {rho = 1e14, selection = law, preset = "theory"})
+      assert.equal(4 // (pass + 2 * p * each), plan.iterations)
+      assert.truthy(plan.lines["held back, s"])
+    end
+    -- Of a kept gradient 0.3 of a pass and 2e-10 a candidate; ten passes come first.
+    local kept = pn.objective {data = data:clip_rows("linf", 1), loss = pn.loss.squared(), set = pn.set.l1_ball {dim = p}}
+    local plan = pn.solve.frank_wolfe.plan(kept, {rho = 1e14, preset = "theory"})
+    assert.equal("whole numbers", plan.lines.gradient)
+    assert.equal((4 - 10 * pass) // (0.3 * pass + 2e-10 * 2 * p), plan.iterations)
+    assert.is_near(4, plan.seconds, 1e-3)
+    assert.truthy(plan.lines["held back, s"])
+  end)
+
   it("are what they were where that takes less", function()
     -- steps and gradients of records, as planned before there was a limit (accelerated: with K = p for G^2 + R^2)
     local steps = {711, 711, 135, 182, 10138, 44, 42, 16, 3, 4, 3, 25, 64, 64}
