@@ -182,6 +182,15 @@ pn_status pn_ask_choices(pn_oracle *ask, const double *x, double *value, double 
     return PN_OK;
 }
 
+pn_status pn_ask_coordinates(pn_oracle *ask, const double *x, double *value, const double **codes, pn_err *err)
+{
+    pn_given *got = NULL;
+
+    PN_TRY(answer_at(ask, ask->plan->questions[0].ops, x, value, &got, err));
+    *codes = got->answer;
+    return PN_OK;
+}
+
 pn_status pn_oracle_ask(pn_oracle *self, size_t which, const pn_asked *asked, pn_answer *out, pn_err *err)
 {
     pn_given *got = NULL;

@@ -61,10 +61,10 @@ pn_status pn_draw_open(pn_draw *self, const pn_question *question, pn_rng *rng, 
         return PN_OK;
     if (question->ops->answer == PN_ANSWER_SMOOTHED)
         return pn_smoothed_open(&self->smoothed, question, rng, err);
-    if (question->ops->answer == PN_ANSWER_VERTEX)
-        return question->exact ? PN_OK : pn_selections_new(&self->selections, &question->selections, err);
     if (question->along.steps > 0)
         PN_TRY(pn_vertex_path_open(&self->along, question, err));
+    if (question->ops->answer == PN_ANSWER_VERTEX)
+        return question->exact ? PN_OK : pn_selections_new(&self->selections, &question->selections, err);
     if (question->exact)
         return question->scheme ? open_sampler(self, err) : PN_OK;
     return question->batches.scheme ? pn_batch_release_new(&self->release, &question->batches, err)
@@ -321,10 +321,10 @@ pn_status pn_draw_answer(pn_draw *self, const pn_draw_on *on, const pn_asked *as
         how = by_stream;
     else if (self->smoothed)
         how = pn_smoothed_answer;
-    else if (self->question->ops->answer == PN_ANSWER_VERTEX)
-        how = by_selections;
     else if (self->along)
         how = pn_vertex_path_answer;
+    else if (self->question->ops->answer == PN_ANSWER_VERTEX)
+        how = by_selections;
     else if (self->question->exact)
         how = without_noise;
     else if (self->question->ops->answer == PN_ANSWER_ABOVE)

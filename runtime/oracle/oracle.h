@@ -77,12 +77,14 @@ pn_status pn_ask_rows(pn_oracle *ask, pn_batch *batch, const double **factors, p
 /** The same from `source`, a caller's samples, where it has any: then *value = f(x), exactly. */
 pn_status pn_ask_source(pn_oracle *ask, const pn_gradient_oracle *source, const double *x, double *value,
                         double *gradient, pn_err *err);
-/** *chosen: the vertex v of the set, from 0, with the least <v, gradient of f at x>, by private choice.  Of a plan that
- *  keeps the gradient (pn_question_vertex_along) x has to be what steps 2/(t+1) made of the vertices so far; of it only
- *  *value is computed. */
+/** *chosen: the vertex v of the set, from 0, with the least <v, gradient of f at x>, by private choice. */
 pn_status pn_ask_vertex(pn_oracle *ask, const double *x, double *value, size_t *chosen, pn_err *err);
 /** vertex[dim]: likewise, of a set whose vertices are made of several choices. */
 pn_status pn_ask_choices(pn_oracle *ask, const double *x, double *value, double *vertex, pn_err *err);
+/** Of a plan that keeps the gradient (pn_question_vertex_along), whose first question is either: *codes, a number for
+ *  each entry of the vertex, borrowed until the next question.  x has to be what steps 2/(t+1) made of the vertices so
+ *  far; of it only *value is computed. */
+pn_status pn_ask_coordinates(pn_oracle *ask, const double *x, double *value, const double **codes, pn_err *err);
 /** *value = f(x), exactly: of a run without privacy only. */
 pn_status pn_ask_value(pn_oracle *ask, const double *x, double *value, pn_err *err);
 

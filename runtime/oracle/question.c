@@ -38,8 +38,10 @@ void pn_question_clear(pn_question *self)
     pn_graph_free(self->graph);
     pn_prefix_design_free(self->design);
     pn_choices_free(self->choices);
+    pn_coordinate_choices_free(self->coordinates);
     pn_free(self->numbers);
     self->choices = NULL;
+    self->coordinates = NULL;
     self->design = NULL;
     self->numbers = NULL;
     self->event = NULL;

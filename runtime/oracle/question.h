@@ -15,6 +15,7 @@
 #include "core/status.h"
 #include "core/task.h"
 #include "geometry/algebra/choices.h"
+#include "geometry/algebra/coordinate_choices.h"
 #include "objective/measures/smoothed.h"
 #include "objective/passes/gradient_path.h"
 #include "objective/passes/objective.h"
@@ -89,7 +90,7 @@ struct pn_question {
     const char *scheme;       /* of batches: "poisson", "fixed", "shuffled"; NULL: all records */
     size_t batch;             /* records of one, or as many as are expected */
     pn_interval clip;         /* to which values are clipped; {0, 0}: the certified range */
-    pn_path_options along;    /* of vertex: with steps, of a run that asks at its own iterates */
+    pn_path_options along;    /* of vertex and choices: with steps, of a run that asks at its own iterates */
     bool clips;               /* of gradient: what is asked says how long a record's part may be, asked.tau */
     double reach;             /* of difference: clipped at reach x smoothness x ||x - v||; 0: 1 */
     double radius;            /* of differences */
@@ -102,19 +103,20 @@ struct pn_question {
     pn_moments_shape shape; /* of second_moments: tau and kappa as wanted; the rest is filled in */
     char about[96];         /* what tells two of a kind apart: the text of phi */
 
-    size_t dim;                       /* numbers of an answer, or candidates */
-    size_t computed;                  /* numbers that compute() writes for a choice; 0: dim, a score each */
-    size_t room;                      /* doubles of scratch that computing one takes */
-    pn_gradient_noise noise;          /* of numbers about all records */
-    pn_batch_release_options batches; /* of numbers about batches, or whose noise is scaled; scheme NULL: neither */
-    double divisor;                   /* what a released sum is divided by */
-    double offset;                    /* added to released numbers: values are centred before they are summed */
-    double reached;                   /* bound on what one record adds, where compute() clips to it */
-    pn_selection_options selection;   /* of choices */
-    pn_selections_options selections; /* of several choices ... */
-    pn_choices *choices;              /* ... and what they are: owned */
-    pn_model model;                   /* of hessian */
-    pn_smoothing smoothing;           /* of smoothed: the estimator, and how the records are shared out */
+    size_t dim;                         /* numbers of an answer, or candidates */
+    size_t computed;                    /* numbers that compute() writes for a choice; 0: dim, a score each */
+    size_t room;                        /* doubles of scratch that computing one takes */
+    pn_gradient_noise noise;            /* of numbers about all records */
+    pn_batch_release_options batches;   /* of numbers about batches, or whose noise is scaled; scheme NULL: neither */
+    double divisor;                     /* what a released sum is divided by */
+    double offset;                      /* added to released numbers: values are centred before they are summed */
+    double reached;                     /* bound on what one record adds, where compute() clips to it */
+    pn_selection_options selection;     /* of choices */
+    pn_selections_options selections;   /* of several choices ... */
+    pn_choices *choices;                /* ... and what they are: owned */
+    pn_coordinate_choices *coordinates; /* of vertex and choices, owned; NULL: vertices have more entries */
+    pn_model model;                     /* of hessian */
+    pn_smoothing smoothing;             /* of smoothed: the estimator, and how the records are shared out */
     pn_single_pass_options slices;
     bool laplace; /* of point: noise.sigma is the scale of Laplace noise, noise.sensitivity in l2 */
     pn_perturbation_options perturbation; /* of minimum */
@@ -205,15 +207,18 @@ pn_status pn_askings_event(const pn_asking *askings, size_t count, pn_event **ou
 const pn_question_ops *const *pn_question_table(void);
 const pn_question_ops *pn_question_find(const char *name);
 
-/** Of vertex, certified and with its law, in a private run: how `steps` answers, the first for any point and each other
- *  for what steps 2/(t+1) make of those before, come from the one kept gradient (vertex_path.c), whose slopes are as
- *  said, with tangents renewed before a margin has moved by kappa.  NULL; or what it lacks: it is for sparse records
- *  over an l1 ball around 0, by the exponential law, PN_PATH_SQUARED for the squared loss.  What it rests on is
- *  public. */
-const char *pn_question_vertex_path(pn_path_options *out, const pn_question *self, size_t steps, pn_path_slopes slopes,
-                                    double kappa);
-/** Answer it so. */
+/** Of vertex and choices, certified and with its law, in a private run: how `steps` answers, the first at start[p] and
+ *  each other at what steps 2/(t+1) make of those before, come from the one kept gradient (vertex_path.c), whose slopes
+ *  are as said, with tangents renewed before a margin has moved by kappa.  NULL; or what it lacks: it is for sparse
+ *  records over l1 balls, simplices and their products, by the exponential law, PN_PATH_SQUARED for the squared loss,
+ *  where whole numbers move by what the question is charged for.  What it rests on is public.  start is kept. */
+const char *pn_question_vertex_path(pn_path_options *out, const pn_question *self, const double *start, size_t steps,
+                                    pn_path_slopes slopes, double kappa);
+/** Answer it so: by a number for each range of self->coordinates, 2j + 1 where the entry j of the vertex is negative,
+ *  else 2j. */
 void pn_question_vertex_along(pn_question *self, const pn_path_options *along);
+/** Of such a question: the most that a record moves an entry of the gradient by. */
+double pn_question_entry_moves(const pn_question *self);
 
 /* ---- for the kinds ---- */
 

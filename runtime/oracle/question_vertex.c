@@ -13,6 +13,7 @@
 
 #include "geometry/algebra/choices.h"
 #include "geometry/convex/set.h"
+#include "geometry/kernels/upper.h"
 #include "objective/losses/loss.h"
 #include "oracle/question.h"
 
@@ -98,6 +99,7 @@ static pn_status certify(pn_question *self, pn_err *err)
     double moved = pn_contributions(self->neighbours);
 
     PN_TRY(check(self, err));
+    PN_TRY(pn_coordinate_choices_new(&self->coordinates, set, err));
     self->dim = set->ops->atom_count(set);
     self->reached = largest_score(self->objective);
     self->selection =
@@ -140,35 +142,85 @@ static const char *missing_of_path(const pn_objective *objective, pn_path_slopes
     return NULL;
 }
 
-const char *pn_question_vertex_path(pn_path_options *out, const pn_question *self, size_t steps, pn_path_slopes slopes,
-                                    double kappa)
+double pn_question_entry_moves(const pn_question *self)
+{
+    double n = (double)pn_objective_data(self->objective)->n;
+
+    return pn_contributions(self->neighbours) * pn_objective_bounds(self->objective)->lipschitz[PN_L1] / n;
+}
+
+/* The most that |<x, shift>| is, over all records. */
+static double largest_shift(const pn_objective *objective, const double *shift)
+{
+    const pn_dataset *data = pn_objective_data(objective);
+    double best = INFINITY;
+
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        double size = data->bounds.norm[norm];
+
+        if (isfinite(size))
+            best = fmin(best, pn_times_up(size, pn_norm_upper(pn_lp_dual((pn_lp)norm), shift, data->p)));
+    }
+    return best;
+}
+
+/* Whole numbers are bounded by the largest feature.  Another norm may tell less of a record than the price rests on. */
+#define AS_CHARGED (1.0 + 0x1p-9)
+
+static bool is_as_charged(const pn_question *self, const pn_path_options *along)
+{
+    const pn_bounds *bounds = pn_objective_bounds(self->objective);
+    const pn_record_bounds *records = &along->data->bounds;
+    double label = fmax(fabs(records->label_low), fabs(records->label_high)), square = 0.0;
+    double slope = along->radius * records->norm[PN_LINF] + along->shifted + label;
+    double moves = pn_question_entry_moves(self);
+
+    if (along->slopes == PN_PATH_SQUARED && !(slope <= bounds->slope * AS_CHARGED))
+        return false;
+    if (!self->choices)
+        return along->radius * moves <= self->selection.sensitivity * AS_CHARGED;
+    for (size_t r = 0; r < self->coordinates->count; r++)
+        square += self->coordinates->at[r].weight * self->coordinates->at[r].weight;
+    return sqrt(square) * moves <= self->selections.root * (1.0 + 1e-12) &&
+           along->radius * moves <= self->selections.sum * (1.0 + 1e-12);
+}
+
+const char *pn_question_vertex_path(pn_path_options *out, const pn_question *self, const double *start, size_t steps,
+                                    pn_path_slopes slopes, double kappa)
 {
     const pn_objective *objective = self->objective;
     const pn_loss_bounds *loss = &pn_objective_bounds(objective)->loss;
     const char *missing = missing_of_path(objective, slopes);
-    double radius = fabs(self->selection.pairs), unused;
+    const pn_coordinate_choices *of = self->coordinates;
 
     if (missing)
         return missing;
     if (self->exact || self->selection.law != PN_SELECT_EXPONENTIAL)
         return "selection=\"exponential\"";
-    if (!pn_set_is(pn_objective_set(objective), "l1_ball", &unused))
-        return "an l1_ball around 0";
+    if (!of)
+        return "an l1_ball, a simplex, or a product of these";
     *out = (pn_path_options){ .data = pn_objective_data(objective),
-                              .radius = radius,
+                              .radius = of->reach,
+                              .shift = of->shift,
+                              .start = start,
+                              .shifted = of->shift ? largest_shift(objective, of->shift) : 0.0,
                               .steps = steps,
                               .slopes = slopes,
                               .loss = pn_objective_loss(objective),
                               .slope = pn_objective_bounds(objective)->slope,
                               .curvature = fmax(-loss->curvature.low, loss->curvature.high),
                               .kappa = kappa };
-    return pn_gradient_path_suits(out) ? NULL : "sparse records in memory, whose numbers fit 62 bits over all steps";
+    if (!pn_gradient_path_suits(out))
+        return "sparse records in memory, whose numbers fit 62 bits over all steps";
+    return is_as_charged(self, out) ? NULL : "records that are bounded in linf, and no more closely in another norm";
 }
 
 void pn_question_vertex_along(pn_question *self, const pn_path_options *along)
 {
     self->along = *along;
     self->points = 0; /* none is compared: where it is asked changes no answer */
+    self->computed = self->coordinates->count;
+    self->room = 0;
 }
 
 static pn_status compute(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,
@@ -231,6 +283,7 @@ static pn_status certify_choices(pn_question *self, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED, "vertex: private choice needs an objective with a set");
     PN_TRY(check_gradient(self, err));
     PN_TRY(pn_choices_new(&self->choices, set, "vertex", err));
+    PN_TRY(pn_coordinate_choices_new(&self->coordinates, set, err));
     self->dim = set->dim;
     self->room = pn_choices_room(self->choices) + set->dim;
     bound_choices(self);

@@ -252,10 +252,9 @@ static void pair_places(uint8_t *place, const double *x, size_t count, double pe
     }
 }
 
-/* With so many places above the highest level. */
-static void place_pairs(pn_score_levels *self, const double *x, size_t n, double per, double most, unsigned spare)
+static void place_pairs(pn_score_levels *self, const double *x, size_t n, double per, double most)
 {
-    const double top = floor(fmin(largest_size(x, n), most) * per), base = fmax(top - (LAST - spare), 0.0);
+    const double top = floor(fmin(largest_size(x, n), most) * per), base = fmax(top - LAST, 0.0);
 
     begin(self, n, base);
     for (size_t first = 0; first < n; first += BLOCK) {
@@ -273,21 +272,60 @@ void pn_score_levels_arrange(pn_score_levels *self)
     view_places(self);
     above = self->base + self->top + 1.0;
     self->view.top = (pn_i128)above * (pn_i128)self->view.rate.den;
-    self->view.pairs = self->count;
-    self->view.second_below = above < LAST ? (unsigned)above : LAST;
+    self->view.pairs = self->paired ? self->count : 0;
+    self->view.second_below = above > LAST ? LAST : above > 0.0 ? (unsigned)above : 0;
 }
 
 void pn_score_levels_of_pairs(pn_score_levels *self, const double *x, size_t n, double steps, double most)
 {
-    place_pairs(self, x, n, rate_of(&self->view) * steps * UPWARD, most, 0);
+    self->paired = true;
+    place_pairs(self, x, n, rate_of(&self->view) * steps * UPWARD, most);
     pn_score_levels_arrange(self);
 }
 
-#define SPARE 26 /* places, of 67: what is 40 levels below the top weighs exp(-40) */
+/* ---- kept levels ---- */
 
-void pn_score_levels_of_bounds(pn_score_levels *self, const double *bounds, size_t n)
+#define SPARE   26 /* places, of 67: what is 40 levels below the top weighs exp(-40) */
+#define HIGHEST 0x1p50
+
+static double largest_bound(const double *bounds, size_t n)
 {
-    place_pairs(self, bounds, n, 1.0, 0x1p50, SPARE);
+    double lane[4] = { -HIGHEST, -HIGHEST, -HIGHEST, -HIGHEST };
+    size_t j = 0;
+
+    for (; j + 4 <= n; j += 4) {
+        for (size_t k = 0; k < 4; k++)
+            lane[k] = bounds[j + k] > lane[k] ? bounds[j + k] : lane[k];
+    }
+    for (; j < n; j++)
+        lane[0] = bounds[j] > lane[0] ? bounds[j] : lane[0];
+    return fmin(fmax(fmax(lane[0], lane[1]), fmax(lane[2], lane[3])), HIGHEST);
+}
+
+static void bound_places(uint8_t *place, const double *bounds, size_t count, double base, double highest)
+{
+    for (size_t i = 0; i < count; i++) {
+        double above = bounds[i] - base;
+
+        above = above > 0.0 ? above : 0.0;
+        place[i] = (uint8_t)(int32_t)(above < highest ? above : highest);
+    }
+}
+
+/* Places above the highest level are left empty.  Of pairs no level is below 0, where all second candidates are. */
+void pn_score_levels_of_bounds(pn_score_levels *self, const double *bounds, size_t n, bool pairs)
+{
+    const double top = floor(largest_bound(bounds, n)), lowest = top - (LAST - SPARE);
+    const double base = pairs ? fmax(lowest, 0.0) : lowest;
+
+    self->paired = pairs;
+    begin(self, n, base);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+
+        bound_places(self->place + first, bounds + first, count, base, top - base);
+        count_block(self, first, count);
+    }
 }
 
 bool pn_score_levels_set(pn_score_levels *self, size_t j, double bound)

@@ -63,6 +63,7 @@ typedef struct pn_score_levels {
     uint16_t *in_block; /* [blocks][PN_LEVEL_COUNT] coordinates at each place */
     size_t at_place[PN_LEVEL_COUNT];
     double base;  /* a level */
+    bool paired;  /* of levels that are kept: coordinates have a second candidate */
     unsigned top; /* the highest place */
     pn_level_view view;
 } pn_score_levels;
@@ -83,10 +84,10 @@ void pn_score_levels_of_pairs(pn_score_levels *self, const double *x, size_t n, 
 /** Of singles the score is in (x_j steps - 1, x_j steps]. */
 void pn_score_levels_of_singles(pn_score_levels *self, const double *x, size_t n, double steps, double most);
 
-/* ---- levels that are kept from draw to draw, of pairs whose first score is at least 0 ---- */
+/* ---- levels that are kept from draw to draw: of singles, or of pairs whose first score is at least 0 ---- */
 
-/** Of coordinate j rate x score is at most bounds[j] >= 0, up to 2^50. */
-void pn_score_levels_of_bounds(pn_score_levels *self, const double *bounds, size_t n);
+/** Of coordinate j rate x score (of a pair the first one) is at most bounds[j], up to 2^50; >= 0 of pairs. */
+void pn_score_levels_of_bounds(pn_score_levels *self, const double *bounds, size_t n, bool pairs);
 /** It is at most that from now on.  False, and nothing is changed, where the bound is above all places: then levels
  *  are to be made anew. */
 bool pn_score_levels_set(pn_score_levels *self, size_t j, double bound);

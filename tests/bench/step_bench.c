@@ -183,8 +183,8 @@ int main(int argc, char **argv)
 {
     static const size_t records[] = { 20000, 200000 };
 
-    printf("%-20s %-15s %9s %9s %9s %9s %9s %9s %9s\n", "records", "loss", "n", "p", "ms a step", "median",
-           "largest", "ms a pass", "ms to open");
+    printf("%-20s %-15s %9s %9s %9s %9s %9s %9s %9s\n", "records", "loss", "n", "p", "ms a step", "median", "largest",
+           "ms a pass", "ms to open");
     for (int i = 1; i < argc; i++) {
         pn_dataset *data = file(argv[i]);
         const char *name = strrchr(argv[i], '/') ? strrchr(argv[i], '/') + 1 : argv[i];

@@ -4,9 +4,8 @@
 #include "core/alloc.h"
 #include "objective/passes/gradient_path.h"
 
-#define LIMIT  ((int64_t)1 << PN_PATH_BITS) /* |X| <= LIMIT */
-#define ROOM   62                           /* bits of all records together */
-#define FINEST ((uint64_t)1 << 11)          /* C/tau from it on: the 2 of the shifts is at most 2^-10 of it */
+#define ROOM   62                  /* bits of all records together */
+#define FINEST ((uint64_t)1 << 11) /* C/tau from it on: the 2 of the shifts is at most 2^-10 of it */
 
 __extension__ typedef unsigned __int128 u128;
 __extension__ typedef __int128 i128;
@@ -20,7 +19,8 @@ typedef struct scale {
 struct pn_gradient_path {
     const pn_dataset *data; /* kept */
     scale scale;
-    size_t taken; /* t */
+    size_t taken;    /* t */
+    uint32_t vertex; /* the one at hand, from 1 */
     pn_slope_lines *lines;
     int32_t *by_row;    /* X, beside data->csr.column */
     size_t *start;      /* [p + 1]: of a column's entries */
@@ -28,8 +28,9 @@ struct pn_gradient_path {
     int32_t *by_column; /* ... and its X */
     pn_line *sum;       /* [p] sum (X T >> h) and sum (X Y >> h), beside each other: records read them at random */
     double *reaches;    /* [p] */
-    uint32_t *renewed;  /* [n] records whose lines the last vertex moved */
+    uint32_t *renewed;  /* [n] records whose lines the last vertex moved, each once, ... */
     size_t renewed_count;
+    uint32_t *renewed_by; /* [n] ... and for each record the last that did, from 1 */
 };
 
 /* ---- the scale, which is public ---- */
@@ -74,11 +75,6 @@ bool pn_gradient_path_suits(const pn_path_options *options)
 
 /* ---- whole numbers ---- */
 
-static double feature_of(const pn_dataset *data, size_t entry)
-{
-    return data->csr.value ? data->csr.value[entry] : (double)data->csr_single[entry];
-}
-
 /* x y >> h, rounded down. */
 static int64_t part(int32_t x, int64_t y, unsigned shift)
 {
@@ -116,7 +112,9 @@ static void fill(pn_gradient_path *self)
         const pn_line *line = pn_slope_line(self->lines, i);
 
         for (size_t e = csr->start[i]; e < csr->start[i + 1]; e++) {
-            self->by_row[e] = (int32_t)pn_path_whole(feature_of(self->data, e), self->scale.feature, LIMIT);
+            self->by_row[e] =
+                (int32_t)pn_path_whole(pn_path_feature(self->data, e), self->scale.feature, PN_PATH_WHOLE); /* |X| */
+            self->sum[csr->column[e]].turned += part(self->by_row[e], line->turned, self->scale.shift);
             self->sum[csr->column[e]].level += part(self->by_row[e], line->level, self->scale.shift);
         }
     }
@@ -137,6 +135,7 @@ void pn_gradient_path_free(pn_gradient_path *self)
     pn_free(self->sum);
     pn_free(self->reaches);
     pn_free(self->renewed);
+    pn_free(self->renewed_by);
     pn_free(self);
 }
 
@@ -151,7 +150,9 @@ static bool make_room(pn_gradient_path *self)
     self->sum = pn_calloc(p, sizeof *self->sum);
     self->reaches = pn_calloc(p, sizeof *self->reaches);
     self->renewed = pn_calloc(n, sizeof *self->renewed);
-    return self->by_row && self->start && self->row && self->by_column && self->sum && self->reaches && self->renewed;
+    self->renewed_by = pn_calloc(n, sizeof *self->renewed_by);
+    return self->by_row && self->start && self->row && self->by_column && self->sum && self->reaches && self->renewed &&
+           self->renewed_by;
 }
 
 pn_status pn_gradient_path_new(pn_gradient_path **out, const pn_path_options *options, pn_err *err)
@@ -195,20 +196,24 @@ size_t pn_gradient_path_taken(const pn_gradient_path *self)
     return self->taken;
 }
 
-/* The sums are rounded to doubles, and differ by as much of each as that. */
-double pn_gradient_path_reach(const pn_gradient_path *self, size_t j, size_t until)
+/* The sums are rounded to doubles, and differ by as much of each as that; more, so that what a caller multiplies it
+ * with may be rounded, too. */
+double pn_gradient_path_reach(const pn_gradient_path *self, size_t j, size_t until, int side)
 {
     double turned = (double)self->sum[j].turned, level = (double)self->sum[j].level;
     double now = 1.0 / (double)pn_path_tau(self->taken), then = 1.0 / (double)pn_path_tau(until);
-    double lost = (fabs(turned) * now + fabs(level)) * 0x1p-50;
+    double lost = (fabs(turned) * now + fabs(level)) * 0x1p-40;
+    double begin = turned * now - level, end = turned * then - level;
+    double most = side == 0 ? fmax(fabs(begin), fabs(end)) : side > 0 ? fmax(begin, end) : fmax(-begin, -end);
 
-    return (fmax(fabs(turned * now - level), fabs(turned * then - level)) + lost) / (double)self->scale.per_tau;
+    return (most + lost) / (double)self->scale.per_tau;
 }
 
-const double *pn_gradient_path_reaches(pn_gradient_path *self, size_t until, double by)
+const double *pn_gradient_path_reaches(pn_gradient_path *self, size_t first, size_t count, size_t until, int side,
+                                       double by)
 {
-    for (size_t j = 0; j < self->data->p; j++)
-        self->reaches[j] = pn_gradient_path_reach(self, j, until) * by;
+    for (size_t k = 0; k < count; k++)
+        self->reaches[k] = pn_gradient_path_reach(self, first + k, until, side) * by;
     return self->reaches;
 }
 
@@ -244,7 +249,10 @@ static void renew(pn_gradient_path *self, size_t i)
 
     pn_slope_lines_renew(self->lines, i, self->taken);
     new = *pn_slope_line(self->lines, i);
-    self->renewed[self->renewed_count++] = (uint32_t)i;
+    if (self->renewed_by[i] != self->vertex) {
+        self->renewed_by[i] = self->vertex;
+        self->renewed[self->renewed_count++] = (uint32_t)i;
+    }
     for (size_t e = csr->start[i]; e < csr->start[i + 1]; e++) {
         pn_line *sum = &self->sum[csr->column[e]];
         int32_t x = self->by_row[e];
@@ -255,18 +263,41 @@ static void renew(pn_gradient_path *self, size_t i)
     }
 }
 
-void pn_gradient_path_take(pn_gradient_path *self, size_t j, bool negative)
+/* The first vertex, of weight 1, leaves nothing of where it began. */
+static void leave_start(pn_gradient_path *self)
 {
-    int64_t weight = (int64_t)(self->taken + 1);
-    size_t i;
+    for (size_t i = 0; i < self->data->n; i++) {
+        int64_t margin = pn_slope_lines_margin(self->lines, i);
 
-    weight = negative ? -weight : weight;
-    self->taken++;
-    self->renewed_count = 0;
-    for (size_t e = self->start[j]; e < self->start[j + 1]; e++) {
-        pn_slope_lines_move(self->lines, self->row[e], weight * self->by_column[e]);
+        if (margin != 0) {
+            pn_slope_lines_move(self->lines, i, -margin);
+            renew(self, i);
+        }
+    }
+}
+
+/* A column's records by their new margins; one that has several of the columns is renewed by each. */
+static void add_column(pn_gradient_path *self, const pn_path_entry *entry)
+{
+    int64_t weight = (int64_t)self->taken;
+
+    for (size_t e = self->start[entry->j]; e < self->start[entry->j + 1]; e++) {
+        pn_slope_lines_move(self->lines, self->row[e], weight * (self->by_column[e] * entry->share / PN_PATH_WHOLE));
         renew(self, self->row[e]);
     }
+}
+
+void pn_gradient_path_take(pn_gradient_path *self, const pn_path_entry *entries, size_t count)
+{
+    size_t i;
+
+    self->vertex++;
+    self->renewed_count = 0;
+    if (self->taken == 0)
+        leave_start(self);
+    self->taken++;
+    for (size_t k = 0; k < count; k++)
+        add_column(self, &entries[k]);
     while (pn_slope_lines_due(self->lines, self->taken, &i))
         renew(self, i);
 }

@@ -16,6 +16,7 @@ struct pn_slope_lines {
     double unit;           /* u */
     int64_t slope_limit;   /* of l'(m)/u when it is taken */
     int64_t *margin;       /* [n] M */
+    double *base;          /* [n] b; NULL: 0 */
     pn_line *line;         /* [n] */
     uint32_t *first;       /* [steps + 1]: of each step's list, ... */
     uint32_t *next, *back; /* [n] each */
@@ -40,7 +41,7 @@ bool pn_slope_lines_limits(pn_line_limits *out, const pn_path_options *options)
     double unit = unit_of(options), most;
     bool squared = options->slopes == PN_PATH_SQUARED, turns = options->slopes == PN_PATH_LINEARISED;
 
-    most = squared ? fmax(fabs(bounds->label_low), fabs(bounds->label_high)) : options->slope;
+    most = squared ? fmax(fabs(bounds->label_low), fabs(bounds->label_high)) + options->shifted : options->slope;
     if (squared && !(isfinite(bounds->label_low) && isfinite(bounds->label_high)))
         return false;
     if (!(isfinite(bounds->norm[PN_LINF]) && unit > 0.0 && most / unit <= 0x1p50) || options->steps > PN_PATH_STEPS ||
@@ -105,6 +106,11 @@ const pn_line *pn_slope_line(const pn_slope_lines *self, size_t i)
     return &self->line[i];
 }
 
+int64_t pn_slope_lines_margin(const pn_slope_lines *self, size_t i)
+{
+    return self->margin[i];
+}
+
 void pn_slope_lines_move(pn_slope_lines *self, size_t i, int64_t by)
 {
     self->margin[i] += by;
@@ -149,7 +155,8 @@ static int64_t floor_of(int64_t x, uint64_t by)
 static void tangent(pn_slope_lines *self, size_t i, uint64_t tau)
 {
     const pn_loss *loss = self->of.loss;
-    double margin = (double)self->margin[i] / (double)tau * self->unit, y = self->of.data->y[i], one = 1.0, slope, turn;
+    double margin = (double)self->margin[i] / (double)tau * self->unit + (self->base ? self->base[i] : 0.0);
+    double y = self->of.data->y[i], one = 1.0, slope, turn;
     int64_t whole;
 
     loss->ops->evaluate(loss, 1, &margin, &y, NULL, &slope);
@@ -183,6 +190,7 @@ void pn_slope_lines_free(pn_slope_lines *self)
     if (!self)
         return;
     pn_free(self->margin);
+    pn_free(self->base);
     pn_free(self->line);
     pn_free(self->first);
     pn_free(self->next);
@@ -206,6 +214,33 @@ static bool make_lists(pn_slope_lines *self)
     return true;
 }
 
+/* <x_i, at>, in the order of its entries. */
+static double times(const pn_dataset *data, size_t i, const double *at)
+{
+    const pn_csr *csr = &data->csr;
+    double sum = 0.0;
+
+    for (size_t e = csr->start[i]; at && e < csr->start[i + 1]; e++)
+        sum += at[csr->column[e]] * pn_path_feature(data, e);
+    return sum;
+}
+
+static void begin(pn_slope_lines *self, size_t i)
+{
+    const pn_path_options *of = &self->of;
+    const double per_unit = 1.0 / self->unit, base = times(of->data, i, of->shift);
+
+    if (of->shift)
+        self->base[i] = base;
+    if (of->start)
+        self->margin[i] = pn_path_whole(times(of->data, i, of->start) - base, per_unit, (int64_t)1 << PN_PATH_BITS);
+    if (of->slopes != PN_PATH_SQUARED)
+        tangent(self, i, 1);
+    else
+        self->line[i] =
+            (pn_line){ self->margin[i], pn_path_whole(of->data->y[i] - base, per_unit, self->limits.level) };
+}
+
 pn_status pn_slope_lines_new(pn_slope_lines **out, const pn_path_options *options, pn_err *err)
 {
     size_t n = options->data->n;
@@ -218,16 +253,14 @@ pn_status pn_slope_lines_new(pn_slope_lines **out, const pn_path_options *option
     self->slope_limit = slopes_of(options->slope, self->unit);
     self->margin = pn_calloc(n, sizeof *self->margin);
     self->line = pn_calloc(n, sizeof *self->line);
-    if (!self->margin || !self->line || (options->slopes == PN_PATH_LINEARISED && !make_lists(self))) {
+    self->base = options->shift ? pn_calloc(n, sizeof *self->base) : NULL;
+    if (!self->margin || !self->line || (options->shift && !self->base) ||
+        (options->slopes == PN_PATH_LINEARISED && !make_lists(self))) {
         pn_slope_lines_free(self);
         return pn_fail(err, PN_ENOMEM, "gradient_path: out of memory for %zu records", n);
     }
-    for (size_t i = 0; i < n; i++) {
-        if (options->slopes == PN_PATH_SQUARED)
-            self->line[i].level = pn_path_whole(options->data->y[i], 1.0 / self->unit, self->limits.level);
-        else
-            tangent(self, i, 1);
-    }
+    for (size_t i = 0; i < n; i++)
+        begin(self, i);
     *out = self;
     return PN_OK;
 }

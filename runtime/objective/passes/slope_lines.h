@@ -1,10 +1,11 @@
-/* slope_lines.h -- the slope of every record's loss along the iterates of Frank-Wolfe over an l1 ball, in whole numbers
- * and, between two moments at which it is renewed, a line in the margin.
+/* slope_lines.h -- the slope of every record's loss along the iterates of Frank-Wolfe over sets whose vertices have few
+ * entries, in whole numbers and, between two moments at which it is renewed, a line in the margin.
  *
- * With steps 2/(t+1) the margin of record i after t vertices is u M_i/tau, tau = t (t+1)/2, with a whole M_i that a
- * vertex changes in the records alone that have its feature (gradient_path.h); u = r xmax 2^-30.  In units of u the
- * slope is taken to be the line T_i/tau - Y_i, whose T and Y are whole:
- *   squared      T = M, Y the label: the slope itself, never renewed.
+ * With steps 2/(t+1) the margin of record i after t vertices is b_i + u M_i/tau, tau = t (t+1)/2, with a whole M_i that
+ * a vertex changes in the records alone that have one of its features (gradient_path.h); u = r xmax 2^-30, and b_i =
+ * <x_i, shift>.  At the start, where tau is 1, M_i is that of the point where it begins.  In units of u the slope is
+ * taken to be the line T_i/tau - Y_i, whose T and Y are whole:
+ *   squared      T = M, Y the label less b: the slope itself, never renewed.
  *   linearised   the tangent at the margin of the last renewal: T = h M with h = l''(m), Y = T/tau - l'(m)/u.  It is
  *                renewed when the record gets a vertex, and before the margin is further than kappa from where the
  *                tangent was taken: it is off by at most max |l'''| kappa^2/2.
@@ -34,11 +35,13 @@ typedef enum pn_path_slopes { PN_PATH_SQUARED = 0, PN_PATH_LINEARISED, PN_PATH_S
 /* Public, all of it but the records. */
 typedef struct pn_path_options {
     const pn_dataset *data; /* kept */
-    double radius;
-    size_t steps; /* vertices, at most */
+    double radius;          /* r: the most that entries of a vertex without the shift add up to in size */
+    const double *shift;    /* [p] in every vertex, kept; NULL: 0 */
+    const double *start;    /* [p] where slopes begin, kept; NULL: at the shift */
+    double shifted;         /* the most that |<x, shift>| is over all records */
+    size_t steps;           /* vertices, at most */
     pn_path_slopes slopes;
-    /* of a loss that is not the squared one: */
-    const pn_loss *loss;     /* of one margin; kept */
+    const pn_loss *loss;     /* of one margin, kept; where it is not the squared one */
     double slope, curvature; /* bounds on |l'| and, linearised, on |l''| */
     double kappa;            /* linearised: how far a margin may go from where its tangent was taken */
 } pn_path_options;
@@ -72,6 +75,12 @@ typedef struct pn_line {
     int64_t turned, level; /* T, Y */
 } pn_line;
 
+/** A stored number of sparse data. */
+static inline double pn_path_feature(const pn_dataset *data, size_t entry)
+{
+    return data->csr.value ? data->csr.value[entry] : (double)data->csr_single[entry];
+}
+
 typedef struct pn_slope_lines pn_slope_lines;
 
 /** The lines at the start, where all margins are 0, of data and bounds that have limits.  Errors: PN_ENOMEM. */
@@ -80,7 +89,8 @@ void pn_slope_lines_free(pn_slope_lines *self); /* NULL allowed */
 
 /** Borrowed, until it is renewed. */
 const pn_line *pn_slope_line(const pn_slope_lines *self, size_t i);
-/** M_i grows by `by`; its line stays until it is renewed. */
+/** M_i, and that grown by `by`; its line stays until it is renewed. */
+int64_t pn_slope_lines_margin(const pn_slope_lines *self, size_t i);
 void pn_slope_lines_move(pn_slope_lines *self, size_t i, int64_t by);
 /** The line of M_i after `taken` vertices. */
 void pn_slope_lines_renew(pn_slope_lines *self, size_t i, size_t taken);

@@ -16,6 +16,7 @@ struct pn_selections {
     uint64_t shift;    /* b = 2 shift u: the law of random/selection.h with epsilon 1 */
     double cost;
     size_t left;
+    double sum, square; /* of the d_r of levels since the charge */
     pn_score_choice choice;
 };
 
@@ -161,20 +162,53 @@ pn_status pn_selections_pay(pn_selections *self, pn_ledger *ledger, const char *
     if (!PN_MUTANT("charge_after"))
         PN_TRY(pn_mechanism_pay(&self->base, ledger, label, rng, err));
     self->left = self->options.count;
+    self->sum = self->square = 0.0;
     return PN_OK;
 }
 
 void pn_selections_paid(pn_selections *self)
 {
     self->left = self->options.count;
+    self->sum = self->square = 0.0;
 }
 
-pn_status pn_selections_pick(pn_selections *self, pn_rng *rng, const double *scores, size_t n, size_t *chosen,
-                             pn_err *err)
+static pn_status take_one(pn_selections *self, pn_err *err)
 {
     if (self->left == 0)
         return pn_fail(err, PN_EPRIVACY, "selections: all %zu selections that were paid for have been made",
                        self->options.count);
     self->left--;
+    return PN_OK;
+}
+
+pn_status pn_selections_pick(pn_selections *self, pn_rng *rng, const double *scores, size_t n, size_t *chosen,
+                             pn_err *err)
+{
+    PN_TRY(take_one(self, err));
     return pn_score_choice_exponential(&self->choice, rng, scores, n, pn_dyadic_floor(1.0), self->shift, chosen, err);
+}
+
+/* ---- whole scores ---- */
+
+pn_rate pn_selections_rate(const pn_selections *self, double moves, uint64_t moved)
+{
+    double b = ldexp((double)self->shift, self->unit_exponent + 1);
+
+    return pn_rate_of(pn_dyadic_floor(2.0 * moves / b * (1.0 - 0x1p-48)), moved);
+}
+
+pn_status pn_selections_choose(pn_selections *self, pn_rng *rng, const pn_level_view *view, double moves,
+                               uint64_t moved, size_t *j, bool *second, pn_err *err)
+{
+    const pn_selections_options *of = &self->options;
+    const pn_rate rate = pn_selections_rate(self, moves, moved);
+
+    if (view->rate.num != rate.num || view->rate.den != rate.den)
+        return pn_fail(err, PN_EINVAL, "selections: levels are those of another rate");
+    PN_TRY(take_one(self, err));
+    self->sum += moves;
+    self->square += moves * moves;
+    if (!(of->pure ? self->sum <= of->sum * (1.0 + 1e-12) : sqrt(self->square) <= of->root * (1.0 + 1e-12)))
+        return pn_fail(err, PN_EPRIVACY, "selections: choices move by more than was paid for");
+    return pn_score_levels_draw(rng, view, j, second, err);
 }

@@ -21,6 +21,7 @@
 #include "privacy/event/event.h"
 #include "privacy/ledger/ledger.h"
 #include "random/rng.h"
+#include "random/score_levels.h"
 
 /* All public, fixed before the data are looked at. */
 typedef struct pn_selections_options {
@@ -59,5 +60,15 @@ void pn_selections_paid(pn_selections *self);
  *  PN_EPRIVACY when nothing is left of what was paid for; nothing is drawn then. */
 pn_status pn_selections_pick(pn_selections *self, pn_rng *rng, const double *scores, size_t n, size_t *chosen,
                              pn_err *err);
+
+/* Scores that are whole already and stand on levels (random/score_levels.h), of a choice that a record moves by at most
+ * `moves` <= d_r, which are `moved` units of them. */
+
+/** The rate at which levels are to be made: rounded down, so that the choice costs no more than its part. */
+pn_rate pn_selections_rate(const pn_selections *self, double moves, uint64_t moved);
+/** pn_selections_pick of one of them.  Errors: PN_EPRIVACY where choices together move by more than was paid for;
+ *  PN_EINVAL for levels of another rate; as pn_score_levels_draw. */
+pn_status pn_selections_choose(pn_selections *self, pn_rng *rng, const pn_level_view *view, double moves,
+                               uint64_t moved, size_t *j, bool *second, pn_err *err);
 
 #endif

@@ -24,8 +24,9 @@ typedef struct fw_state {
     bool several;             /* by several choices: the vertex is in `point` */
     double *gradient, *point; /* [p] each */
     double *away;             /* [p] -gradient */
-    double *support;          /* [T], of a run whose gradient is kept: the coordinates that vertices had, ... */
-    size_t support_count;     /* ... which alone are not 0 after the first step */
+    const double *codes;      /* of a run whose gradient is kept: the entries of the vertex (pn_ask_coordinates) */
+    double *support;          /* [T times entries] the coordinates that vertices had, ... */
+    size_t support_count;     /* ... which alone are not those of the shift after the first step */
     size_t chosen;
 } fw_state;
 
@@ -34,11 +35,12 @@ static const fw_plan *plan_of(const fw_state *self)
     return (const fw_plan *)self->base.plan;
 }
 
-static bool keeps_gradient(const fw_state *self)
+/* The entries of vertices of a run that keeps its gradient; else NULL. */
+static const pn_coordinate_choices *kept_choices(const fw_state *self)
 {
     const pn_plan *plan = self->base.plan;
 
-    return plan->question_count > 0 && plan->questions[0].along.steps != 0;
+    return plan->question_count > 0 && plan->questions[0].along.steps != 0 ? plan->questions[0].coordinates : NULL;
 }
 
 static void fw_rooms(pn_state *state, pn_room *room)
@@ -49,7 +51,7 @@ static void fw_rooms(pn_state *state, pn_room *room)
     pn_room_take(room, &self->gradient, p);
     pn_room_take(room, &self->point, p);
     pn_room_take(room, &self->away, p);
-    pn_room_take(room, &self->support, keeps_gradient(self) ? state->plan->iterations : 0);
+    pn_room_take(room, &self->support, kept_choices(self) ? kept_choices(self)->count * state->plan->iterations : 0);
 }
 
 static pn_status fw_begin(pn_state *state, pn_oracle *ask, pn_err *err)
@@ -68,29 +70,53 @@ static pn_status fw_query(pn_state *state, pn_oracle *ask, pn_trace_row *row, pn
 {
     fw_state *self = (fw_state *)state;
 
+    if (kept_choices(self))
+        return pn_ask_coordinates(ask, self->base.theta, &row->value, &self->codes, err);
     if (self->several)
         return pn_ask_choices(ask, self->base.theta, &row->value, self->point, err);
     return self->selects ? pn_ask_vertex(ask, self->base.theta, &row->value, &self->chosen, err)
                          : pn_ask_gradient(ask, self->base.theta, &row->value, self->gradient, err);
 }
 
-/* fw_move with a vertex that has one coordinate, in the coordinates that are not 0. */
-static void move_support(fw_state *self, const pn_atom *atom, double mu)
+static void note_support(fw_state *self, size_t j)
 {
-    double *theta = self->base.theta;
-    size_t j = atom->index[0], at = 0;
+    size_t at = 0;
 
-    if (self->base.step == 0) {
-        fw_move(theta, self->base.dim, atom, mu);
-    } else {
-        for (size_t i = 0; i < self->support_count; i++)
-            theta[(size_t)self->support[i]] *= 1.0 - mu;
-        pn_atom_add(atom, mu, theta);
-    }
     while (at < self->support_count && (size_t)self->support[at] != j)
         at++;
     if (at == self->support_count)
         self->support[self->support_count++] = (double)j;
+}
+
+/* Of an l1 ball 2j is w e_j, and 2j + 1 is -w e_j. */
+static size_t atom_of(const pn_coordinate_choice *from, size_t code)
+{
+    return from->both ? code ^ (from->weight < 0.0) : code / 2;
+}
+
+/* fw_move in the coordinates that vertices have had: all others are those of the shift, since the first step has
+ * mu = 1. */
+static void kept_step(fw_state *self, const pn_coordinate_choices *of, pn_trace_row *row)
+{
+    double *theta = self->base.theta, mu = row->step_size;
+
+    for (size_t j = 0; self->base.step == 0 && j < self->base.dim; j++)
+        theta[j] = of->shift ? of->shift[j] : 0.0;
+    for (size_t i = 0; i < self->support_count; i++) {
+        size_t j = (size_t)self->support[i];
+        double shift = of->shift ? of->shift[j] : 0.0;
+
+        theta[j] = shift + (1.0 - mu) * (theta[j] - shift);
+    }
+    for (size_t r = 0; r < of->count; r++) {
+        size_t code = (size_t)self->codes[r];
+        double size = fabs(of->at[r].weight);
+
+        theta[code / 2] += mu * (code % 2 ? -size : size);
+        note_support(self, code / 2);
+    }
+    if (!self->several)
+        row->atom = 1 + atom_of(&of->at[0], (size_t)self->codes[0]);
 }
 
 static void chosen_step(fw_state *self, pn_trace_row *row)
@@ -98,15 +124,16 @@ static void chosen_step(fw_state *self, pn_trace_row *row)
     const pn_set *set = pn_objective_set(self->base.plan->objective);
     pn_atom atom;
 
+    if (kept_choices(self)) {
+        kept_step(self, kept_choices(self), row);
+        return;
+    }
     if (self->several) {
         fw_move(self->base.theta, set->dim, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
         return;
     }
     set->ops->atom(set, self->chosen, &atom, self->point);
-    if (keeps_gradient(self))
-        move_support(self, &atom, row->step_size);
-    else
-        fw_move(self->base.theta, set->dim, &atom, row->step_size);
+    fw_move(self->base.theta, set->dim, &atom, row->step_size);
     row->atom = self->chosen + 1;
 }
 

@@ -44,12 +44,13 @@ typedef struct fw_problem {
     const pn_bounds *bounds;
     const pn_request *request;
     double n;
-    double gamma;          /* worst-case curvature; 0 when nothing bounds it */
-    bool bounded;          /* something does */
-    const pn_arg *step;    /* the option; NULL: of a method whose steps are not those */
-    double k, delta_q;     /* of frank_wolfe: vertices, and the sensitivity of every score */
-    double seconds;        /* of a step, estimated (work.h), ... */
-    double kept_seconds;   /* ... of one whose gradient is kept, and of the look at the records before the first */
+    double gamma;        /* worst-case curvature; 0 when nothing bounds it */
+    bool bounded;        /* something does */
+    const double *start; /* [dim] of the plan */
+    const pn_arg *step;  /* the option; NULL: of a method whose steps are not those */
+    double k, delta_q;   /* of frank_wolfe: vertices, and the sensitivity of every score */
+    double seconds;      /* of a step, estimated (work.h), ... */
+    double kept_seconds; /* ... of one whose gradient is kept, and of the look at the records before the first */
     double first_seconds;
     double gap;            /* the excess of the start is at most that; 0: steps are the theory's */
     pn_path_slopes slopes; /* of frank_wolfe, where the gradient is kept from step to step ... */
@@ -94,8 +95,12 @@ void fw_explain_theory(pn_plan *plan, const fw_problem *at, double a, size_t bes
 /** at->slopes, kappa, lag and kept_seconds, from the options `gradient` and `kappa`.
  *  Errors: PN_EINVAL; PN_EUNSUPPORTED, which says what is missing, where it was asked for and cannot be. */
 pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *own, pn_err *err);
-/** The same options in plans that keep no gradient.  Errors: PN_EUNSUPPORTED where one is given. */
-pn_status fw_refuse_kept(const fw_problem *at, const pn_arg *own, pn_err *err);
+/** The same options in plans without privacy.  Errors: PN_EUNSUPPORTED where one is given. */
+pn_status fw_refuse_kept(const pn_arg *own, pn_err *err);
+/** The line of what tangents cost, where they do. */
+void fw_explain_lag(pn_plan *plan, const fw_problem *at);
+/** The most steps of `each` seconds by default, of which `first` seconds are gone: three quarters at most count. */
+size_t fw_steps_within(double each, double first);
 /** Whether so many steps by that law can be made along a kept gradient. */
 bool fw_keeps(const fw_problem *at, const pn_question *vertex, pn_selection law, size_t steps);
 /** Once law and steps are chosen: the question that keeps its gradient, and the line that says so; or *kept is

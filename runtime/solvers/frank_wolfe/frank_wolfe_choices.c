@@ -58,9 +58,19 @@ static size_t best_steps(const fw_problem *at, const design *with)
     return fw_best_steps(at->gamma, a, FW_DEFAULT_STEPS);
 }
 
-static pn_status evaluate(design *out, const fw_problem *at, const pn_arg *given, pn_err *err)
+/* Of a step, and of what comes before the first. */
+static double seconds_of(const fw_problem *at, const pn_question *question, double *first)
 {
-    size_t most = pn_steps_within(at->seconds);
+    *first = at->passes ? 0.0 : at->first_seconds;
+    return at->passes ? at->seconds + PN_CHOICE_SECONDS * (double)question->choices->picks + PN_LEVEL_SECONDS * at->k
+                      : at->kept_seconds;
+}
+
+static pn_status evaluate(design *out, const fw_problem *at, const pn_question *question, const pn_arg *given,
+                          pn_err *err)
+{
+    double first, each = seconds_of(at, question, &first);
+    size_t most = fw_steps_within(each, first);
 
     out->wanted = best_steps(at, out);
     out->steps = given->given ? given->count : out->wanted < most ? out->wanted : most;
@@ -81,9 +91,9 @@ static pn_status choose(design *out, const fw_problem *at, const pn_question *qu
     other = *out;
     other.options.pure = true;
     if (!only_pure)
-        PN_TRY(evaluate(out, at, given, err));
+        PN_TRY(evaluate(out, at, question, given, err));
     if (at->request->kind != PN_RHO) {
-        PN_TRY(evaluate(&other, at, given, err));
+        PN_TRY(evaluate(&other, at, question, given, err));
         if (only_pure || !(out->bound <= other.bound))
             *out = other;
     }
@@ -141,7 +151,9 @@ static void explain_noise(pn_plan *plan, const fw_problem *at, const design *mad
     if (at->bounded && fw_is_standard(at))
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", noise, "beta x sum over choices of W((K - 1)/e), K candidates");
-    (void)pn_plan_bounds(plan, made->bound, fw_no_bound(at), "expected, over the noise; sum of the two");
+    fw_explain_lag(plan, at);
+    (void)pn_plan_bounds(plan, made->bound + at->lag, fw_no_bound(at), "expected, over the noise; sum of %s",
+                         at->lag > 0.0 ? "the three" : "the two");
     if (other < noise)
         pn_plan_add_text(plan, "smaller noise", "frank_wolfe_convex",
                          "at most %.4g at as many steps, from noise of the gradient", other);
@@ -167,21 +179,30 @@ pn_status fw_plan_choices(fw_plan *plan, fw_problem *at, const pn_arg *common, c
 {
     const pn_arg *given = &common[PN_OPT_ITERATIONS];
     pn_question *question;
+    double first;
     design made;
+    bool kept;
 
     PN_TRY(check(at, &plan->base, common, own, err));
     PN_TRY(pn_plan_ask(&question, &plan->base, &pn_question_choices, err));
     PN_TRY(pn_question_certify(question, err));
     plan->several = true;
-    at->seconds = pn_quiet_pass_seconds(at->objective) + PN_CHOICE_SECONDS * (double)question->choices->picks +
-                  PN_LEVEL_SECONDS * question->choices->candidates;
+    at->k = question->choices->candidates;
+    at->seconds = pn_quiet_pass_seconds(at->objective);
+    PN_TRY(fw_read_kept(at, question, own, err));
     PN_TRY(choose(&made, at, question, given, err));
+    if (!at->passes && !at->asked && !fw_keeps(at, question, PN_SELECT_EXPONENTIAL, made.steps)) {
+        at->passes = true;
+        PN_TRY(choose(&made, at, question, given, err));
+    }
     plan->base.iterations = made.steps;
     plan->base.proven = true;
-    pn_plan_work(&plan->base, at->seconds, given->given ? 0.0 : (double)made.wanted);
+    pn_plan_work(&plan->base, seconds_of(at, question, &first), given->given ? 0.0 : (double)made.wanted);
+    plan->base.seconds += first;
     explain_choices(&plan->base, at, question);
     explain_noise(&plan->base, at, &made, given->given);
     question->selections = made.options;
+    PN_TRY(fw_keep(plan, at, question, made.steps, &kept, err));
     PN_TRY(pn_question_price(question, err));
     plan->base.event = pn_event_keep(question->event);
     return PN_OK;

@@ -72,6 +72,11 @@ void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *commo
     pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
 }
 
+size_t fw_steps_within(double each, double first)
+{
+    return pn_steps_within(each / fmax(1.0 - first / PN_WORK_SECONDS, 0.25));
+}
+
 bool fw_is_standard(const fw_problem *at)
 {
     return !at->step || (at->step->text && at->step->count == 0);
@@ -129,7 +134,9 @@ pn_status fw_read(fw_problem *at, pn_plan *base, const pn_arg *start, const pn_a
                         .seconds = pn_pass_seconds(base->objective),
                         .step = step };
     PN_TRY(fw_check_set(base, err));
-    return pn_plan_start(&base->start, base->objective, start, err);
+    PN_TRY(pn_plan_start(&base->start, base->objective, start, err));
+    at->start = base->start;
+    return PN_OK;
 }
 
 size_t fw_best_steps(double gamma, double a, size_t fallback)

@@ -22,8 +22,8 @@ const pn_param fw_params[] = {
     FW_PRESET_PARAM,
     { "gradient", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, fw_gradients,
       "exact: computed from all records at every step, or for the squared loss kept exactly; linearised: kept from "
-      "step to step, with tangents for slopes (l1_ball, sparse records); stale: kept with old slopes, for comparison, "
-      "without a risk bound" },
+      "step to step, with tangents for slopes (l1_ball, simplex and their products, sparse records); stale: kept with "
+      "old slopes, for comparison, without a risk bound" },
     { "kappa", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.1, NULL,
       "with gradient=\"linearised\": how far a margin may move before its tangent is renewed" },
     PN_PARAM_END,
@@ -128,11 +128,10 @@ static double seconds_of(const fw_problem *at, pn_selection law, double *first)
     return kept ? at->kept_seconds : at->seconds + (levels ? PN_LEVEL_SECONDS : PN_VERTEX_SECONDS) * at->k;
 }
 
-/* What comes first is left a quarter of the time at least. */
 static size_t within_work(const fw_problem *at, pn_selection law, size_t steps)
 {
     double first, each = seconds_of(at, law, &first);
-    size_t most = pn_steps_within(each / fmax(1.0 - first / PN_WORK_SECONDS, 0.25));
+    size_t most = fw_steps_within(each, first);
 
     return steps < most ? steps : most;
 }
@@ -313,8 +312,7 @@ static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *ma
     if (at->bounded && fw_is_standard(at))
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
-    if (at->lag > 0.0 && isfinite(at->lag))
-        pn_plan_add(plan, "risk of tangents", at->lag, "2 r xmax max |l'''| kappa^2/2");
+    fw_explain_lag(plan, at);
     (void)pn_plan_bounds(plan, made->bound + at->lag, fw_no_bound(at), "expected, over the noise; sum of %s",
                          at->lag > 0.0 ? "the three" : "the two");
     if (practical)
@@ -414,10 +412,9 @@ pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
 
     PN_TRY(fw_read(&at, base, &common[PN_OPT_START], &own[FW_STEP], err));
     if (base->request.kind == PN_NONPRIVATE) {
-        PN_TRY(fw_refuse_kept(&at, own, err));
+        PN_TRY(fw_refuse_kept(own, err));
         fw_plan_nonprivate(plan, &at, common);
     } else if (!pn_set_is_polytope(at.set)) {
-        PN_TRY(fw_refuse_kept(&at, own, err));
         PN_TRY(fw_plan_choices(plan, &at, common, own, err));
     } else {
         PN_TRY(measure_scores(plan, &at, err));

@@ -175,8 +175,49 @@ static void proposals_have_the_law_of_the_weights(void)
     law_is(signs, 0, 1, false);
 }
 
+/* Kept levels of singles whose bounds are up to `slack` above their scores, all below 0 among them. */
+static void kept_law_is(const int64_t *given, unsigned num, unsigned den, const double *slack, bool pairs)
+{
+    pn_score_levels levels = { 0 };
+    double bounds[COUNT], law[2 * COUNT], want[2 * COUNT];
+
+    CHECK(mini_reserve(&levels, COUNT, NULL) == PN_OK);
+    for (size_t j = 0; j < COUNT; j++) {
+        sizes[j] = given[j];
+        bounds[j] = (double)given[j] * num / den + 30.0;
+    }
+    levels.view.score = pairs ? score_of_pair : score_of_single;
+    levels.view.rate = (pn_rate){ num, den };
+    pn_score_levels_of_bounds(&levels, bounds, COUNT, pairs);
+    for (size_t j = 0; j < COUNT; j++) /* in turn, as vertices move them */
+        CHECK(pn_score_levels_set(&levels, j, (double)given[j] * num / den + slack[j]));
+    pn_score_levels_arrange(&levels);
+    enumerate(&levels.view, law);
+    softmax(want, (double)num / den, pairs);
+    for (size_t i = 0; i < 2 * COUNT; i++)
+        CHECK_CLOSE(law[i], want[i], 1e-12);
+    mini_clear(&levels);
+}
+
+static void kept_levels_keep_the_law(void)
+{
+    static const int64_t below[COUNT] = { -9, -40, -11, -9 }, signs[COUNT] = { -9, 4, -1, 3 },
+                         far[COUNT] = { 0, -200, 6, 5 }, sizes_of[COUNT] = { 5, 0, 4, 1 };
+    static const double tight[COUNT] = { 0.0 }, stale[COUNT] = { 2.5, 0.0, 1.0, 0.75 };
+
+    kept_law_is(below, 1, 2, tight, false);
+    kept_law_is(below, 3, 7, stale, false);
+    kept_law_is(signs, 1, 2, tight, false);
+    kept_law_is(signs, 1, 1, stale, false);
+    kept_law_is(far, 1, 1, tight, false);
+    kept_law_is(far, 0, 1, tight, false);
+    kept_law_is(sizes_of, 1, 2, stale, true);
+    kept_law_is(sizes_of, 1, 1, tight, true);
+}
+
 int main(void)
 {
+    kept_levels_keep_the_law();
     proposals_have_the_law_of_the_weights();
     return check_summary();
 }

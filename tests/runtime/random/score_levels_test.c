@@ -60,6 +60,7 @@ static void open(problem *self, size_t count, uint64_t num, uint64_t den)
     self->levels.view.of = self;
     self->levels.view.score = pair_score;
     self->levels.view.rate = (pn_rate){ num, den };
+    self->levels.paired = true;
 }
 
 static void level(problem *self)
@@ -413,7 +414,7 @@ static void levels_that_are_kept_are_those_made_anew(void)
     CHECK(pn_score_levels_reserve(&levels, N, NULL) == PN_OK && pn_score_levels_reserve(&anew, N, NULL) == PN_OK);
     for (size_t j = 0; j < N; j++)
         bounds[j] = 60.0 * pn_rng_uniform(rng);
-    pn_score_levels_of_bounds(&levels, bounds, N);
+    pn_score_levels_of_bounds(&levels, bounds, N, true);
     CHECK(levels.base == 19.0); /* 59 stands 26 places from the end */
     for (int i = 0; i < 20000; i++) {
         size_t j = (size_t)pn_rng_below(rng, N);

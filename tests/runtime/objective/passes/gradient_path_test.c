@@ -95,7 +95,7 @@ static void after_any_steps_it_is_what_it_is_from_the_start(void)
         if (t == steps)
             break;
         v[j] += negative ? -(t + 1) : t + 1;
-        pn_gradient_path_take(path, j, negative);
+        take_one(path, j, negative);
     }
     pn_gradient_path_free(path);
     pn_dataset_free(data);
@@ -134,7 +134,7 @@ static void it_is_the_gradient_of_the_squared_loss(void)
         for (size_t k = 0; k < P; k++)
             theta[k] *= 1.0 - mu;
         theta[j] += mu * (t % 2 ? RADIUS : -RADIUS);
-        pn_gradient_path_take(path, j, t % 2 == 0);
+        take_one(path, j, t % 2 == 0);
     }
     pn_gradient_path_free(path);
     pn_dataset_free(data);
@@ -164,12 +164,17 @@ static void the_reach_of_an_entry_holds_until_a_vertex_moves_it(void)
         data = dataset_of(&made);
         path = path_of(data, STEPS);
         while (pn_gradient_path_taken(path) < before)
-            pn_gradient_path_take(path, (size_t)pn_rng_below(rng, P), false);
-        memcpy(reach, pn_gradient_path_reaches(path, until, 1.0), sizeof reach);
+            take_one(path, (size_t)pn_rng_below(rng, P), false);
+        memcpy(reach, pn_gradient_path_reaches(path, 0, P, until, 0, 1.0), sizeof reach);
         for (size_t k = 0; k < P; k++) {
-            CHECK(reach[k] == pn_gradient_path_reach(path, k, until));
-            CHECK(pn_gradient_path_reach(path, k, before) <=
-                  fabs((double)pn_gradient_path_entry(path, k)) / (double)pn_gradient_path_contribution(path) + 1e-12);
+            double up = pn_gradient_path_reach(path, k, until, 1), down = pn_gradient_path_reach(path, k, until, -1);
+            double now = (double)pn_gradient_path_entry(path, k) / (double)pn_gradient_path_contribution(path);
+
+            CHECK(reach[k] == pn_gradient_path_reach(path, k, until, 0) && reach[k] == fmax(up, down));
+            CHECK(now <= up && -now <= down);
+            /* what is added for rounding: 2^-40 of two sums of N terms */
+            CHECK(pn_gradient_path_reach(path, k, before, 0) <= fabs(now) + 2.0 * N * 0x1p-40);
+            CHECK(pn_gradient_path_reach(path, k, before, 1) <= now + 2.0 * N * 0x1p-40);
         }
         for (;;) {
             for (size_t k = 0; k < P; k++) {
@@ -179,7 +184,7 @@ static void the_reach_of_an_entry_holds_until_a_vertex_moves_it(void)
             }
             if (pn_gradient_path_taken(path) == until)
                 break;
-            pn_gradient_path_take(path, 3, true);
+            take_one(path, 3, true);
             pn_gradient_path_moved(path, note, moved);
         }
         pn_gradient_path_free(path);
@@ -210,7 +215,7 @@ static void a_record_moves_an_entry_by_at_most_twice_its_contribution(void)
 
             CHECK(furthest(path) <= 2 * pn_gradient_path_contribution(path[0]));
             for (int side = 0; side < 2; side++)
-                pn_gradient_path_take(path[side], j, t % 3 == 0);
+                take_one(path[side], j, t % 3 == 0);
         }
         for (int side = 0; side < 2; side++) {
             pn_gradient_path_free(path[side]);
@@ -241,7 +246,7 @@ static void the_sensitivity_is_attained(void)
     }
     for (int t = 0; t < STEPS; t++) {
         for (int side = 0; side < 2; side++)
-            pn_gradient_path_take(path[side], 0, false);
+            take_one(path[side], 0, false);
         contribution = pn_gradient_path_contribution(path[0]);
         CHECK(furthest(path) <= 2 * contribution);
         CHECK(furthest(path) >= 2 * contribution - (contribution >> 28));
@@ -289,7 +294,7 @@ static pn_status make_and_step(void *self, pn_err *err)
     pn_status status = pn_gradient_path_new(&path, &options, err);
 
     if (status == PN_OK)
-        pn_gradient_path_take(path, 1, true);
+        take_one(path, 1, true);
     pn_gradient_path_free(path);
     return status;
 }

@@ -1,5 +1,6 @@
 /* path_helpers.h -- random sparse records for the tests of gradients along a path, and how far two paths are apart.
- * Each test says how labels are drawn.  Used by: gradient_path_test.c, slope_lines_test.c. */
+ * Each test says how labels are drawn.  Used by: gradient_path_test.c, gradient_path_shape_test.c,
+ * slope_lines_test.c. */
 #ifndef PN_TESTS_PATH_HELPERS_H
 #define PN_TESTS_PATH_HELPERS_H
 
@@ -61,6 +62,14 @@ static pn_dataset *dataset_of(const records *from)
     pn_dataset_free(raw);
     pn_dataset_free(rows);
     return out;
+}
+
+/* The vertex +radius e_j, or -radius e_j. */
+static inline void take_one(pn_gradient_path *path, size_t j, bool negative)
+{
+    pn_path_entry entry = { j, negative ? -PN_PATH_WHOLE : PN_PATH_WHOLE };
+
+    pn_gradient_path_take(path, &entry, 1);
 }
 
 static uint64_t furthest(pn_gradient_path *const *path)

@@ -70,7 +70,7 @@ static void it_is_the_same_in_another_order(pn_path_slopes slopes)
         for (size_t k = 0; k < P; k++)
             CHECK(pn_gradient_path_entry(path[0], k) == pn_gradient_path_entry(path[1], k));
         for (int side = 0; side < 2; side++)
-            pn_gradient_path_take(path[side], j, t % 3 == 0);
+            take_one(path[side], j, t % 3 == 0);
     }
     for (int side = 0; side < 2; side++) {
         pn_gradient_path_free(path[side]);
@@ -159,7 +159,7 @@ static void they_are_off_by_what_is_said(pn_path_slopes slopes, double radius)
             furthest = fmax(furthest, fabs(got - truth[k]));
         }
         plain_step(&at, data, t, j, t % 4 == 0 ? -radius : radius);
-        pn_gradient_path_take(path, j, t % 4 == 0);
+        take_one(path, j, t % 4 == 0);
     }
     CHECK(slopes == PN_PATH_STALE ? furthest > 0.1 : furthest > 1e-6); /* neither is the gradient itself */
     pn_gradient_path_free(path);
@@ -178,7 +178,7 @@ static void tangents_are_renewed_now_and_then(void)
     data = dataset_of(&made);
     path = path_of(data, 2.0, PN_PATH_LINEARISED);
     for (int t = 0; t < STEPS; t++) {
-        pn_gradient_path_take(path, (size_t)pn_rng_below(rng, P), t % 2 == 0);
+        take_one(path, (size_t)pn_rng_below(rng, P), t % 2 == 0);
         renewed += t >= STEPS / 2 ? pn_gradient_path_moves(path) / EACH : 0;
     }
     CHECK(renewed > 0 && renewed < N * STEPS / 2 / 2);
@@ -206,7 +206,7 @@ static void a_record_moves_an_entry_by_at_most_twice_its_contribution(pn_path_sl
 
             CHECK(furthest(path) <= 2 * pn_gradient_path_contribution(path[0]));
             for (int side = 0; side < 2; side++)
-                pn_gradient_path_take(path[side], j, t % 3 == 0);
+                take_one(path[side], j, t % 3 == 0);
         }
         for (int side = 0; side < 2; side++) {
             pn_gradient_path_free(path[side]);
@@ -236,7 +236,7 @@ static void the_sensitivity_is_attained(pn_path_slopes slopes)
     }
     for (int t = 0; t < STEPS; t++) {
         for (int side = 0; side < 2; side++)
-            pn_gradient_path_take(path[side], 0, false);
+            take_one(path[side], 0, false);
         contribution = pn_gradient_path_contribution(path[0]);
         CHECK(furthest(path) <= 2 * contribution);
         CHECK(furthest(path) >= 2 * contribution - (contribution >> 10)); /* 1 - l'(10) = 5e-5, and 2^-12 */
@@ -272,7 +272,7 @@ static void no_line_leaves_its_limit(void)
 
         CHECK(fabs(share) <= 1.0);
         CHECK(t < STEPS - 1 || share > 0.99);
-        pn_gradient_path_take(path, t == 0 ? 0 : 20, t == 0);
+        take_one(path, t == 0 ? 0 : 20, t == 0);
     }
     pn_gradient_path_free(path);
     pn_dataset_free(data);
@@ -311,7 +311,7 @@ static pn_status make_and_step(void *self, pn_err *err)
     pn_status status = pn_gradient_path_new(&path, &options, err);
 
     if (status == PN_OK)
-        pn_gradient_path_take(path, 1, true);
+        take_one(path, 1, true);
     pn_gradient_path_free(path);
     return status;
 }

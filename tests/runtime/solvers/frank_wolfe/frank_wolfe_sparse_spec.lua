@@ -4,28 +4,10 @@ local pn = require "penumbra"
 local tier = require "tests.tools.tier"
 local law = tier.law(it)
 
-local N, P, RADIUS = 400, 600, 2
-
--- Some twelve of 600 features in a record, few of them popular; the label follows three of them.
-local function records()
-  local rng, i, j, x, y, rows = pn.rng.seeded(5), {}, {}, {}, {}, {}
-  for r = 1, N do
-    local row = {}
-    for _ = 1, 12 do row[math.min(P, math.floor(P ^ rng:uniform()))] = 2 * rng:uniform() - 1 end
-    for column, value in pairs(row) do i[#i + 1], j[#j + 1], x[#x + 1] = r, column, value end
-    rows[r] = {}
-    for column = 1, P do rows[r][column] = row[column] or 0 end
-    y[r] = math.max(-1, math.min(1, (row[2] or 0) - (row[5] or 0) + (row[9] or 0) + 0.2 * (rng:uniform() - 0.5)))
-  end
-  return pn.sparse { rows = N, cols = P, i = i, j = j, x = x }, rows, y
-end
-
-local X, rows, y = records()
-
-local function bounded(data) return data:clip_rows("linf", 1):clip_labels(-1, 1) end
-
-local sparse = bounded(pn.data.from(X, y))
-local dense = bounded(pn.data.from(rows, y))
+local shared = require "tests.runtime.solvers.frank_wolfe.sparse_records"
+local N, P, RADIUS = shared.N, shared.P, 2
+local X, y, rows = shared.X, shared.y, shared.rows
+local sparse, dense, bounded = shared.sparse, shared.dense, shared.bounded
 
 local function objective(data, set, loss)
   return pn.objective { data = data, loss = loss or pn.loss.squared(), set = set or pn.set.l1_ball { dim = P, radius = RADIUS } }
@@ -98,8 +80,8 @@ describe("private Frank-Wolfe on sparse records", function()
     assert.is_true(kept(plan(sparse, -2 * pn.set.l1_ball { dim = P })))
     assert.is_true(kept(plan(sparse:float32())))
     assert.is_false(kept(plan(dense)))
-    assert.is_false(kept(plan(sparse, pn.set.simplex { dim = P })))
-    assert.is_false(kept(plan(sparse, pn.set.l1_ball { dim = P, center = nowhere + 0.001 })))
+    assert.is_false(kept(plan(sparse, pn.set.unit_simplex { dim = P })))
+    assert.is_false(kept(plan(sparse, pn.set.l1_ball { dim = P } + pn.set.simplex { dim = P })))
     assert.is_false(kept(plan(sparse, nil, { selection = "laplace" })))
     assert.is_false(kept(plan(sparse, nil, { step = "paper" })))
     assert.is_false(kept(plan(sparse, nil, { iterations = 65536 })))
@@ -216,16 +198,16 @@ describe("private Frank-Wolfe by tangents", function()
   end)
 
   it("says what they need", function()
-    local simplex = logistic(nil, pn.set.simplex { dim = P })
+    local filled = logistic(nil, pn.set.unit_simplex { dim = P })
     local box = pn.set.box { lower = nowhere - 1, upper = nowhere + 1 }
     local ridge = { data = clicks, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = P, radius = 1 }, reg = pn.reg.l2(0.1) }
     for _, case in ipairs {
-      { "needs an l1_ball around 0", { gradient = "linearised" }, simplex },
+      { "needs an l1_ball, a simplex, or a product of these", { gradient = "linearised" }, filled },
       { "needs sparse records", { gradient = "stale" }, logistic(pn.data.from(rows, signs):clip_rows("linf", 1)) },
       { "needs the standard step", { gradient = "linearised", step = "paper" } },
       { 'needs selection="exponential"', { gradient = "linearised", selection = "laplace" } },
       { "without privacy, leave it out", { gradient = "linearised", rho = false, privacy = false } },
-      { "over other sets, leave it out", { gradient = "stale" }, logistic(nil, box) },
+      { "needs an l1_ball, a simplex, or a product", { gradient = "stale" }, logistic(nil, box) },
       { "kappa is for", { kappa = 0.2 } }, { "kappa", { gradient = "linearised", kappa = 0 } },
       { "65536", { gradient = "linearised", iterations = 65536 } },
       { "without a regulariser", { gradient = "linearised" }, pn.objective(ridge) },
