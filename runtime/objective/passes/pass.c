@@ -230,7 +230,7 @@ static pn_status run_pass(pass *self, double *value, double *vector, pn_task *ta
     self->part = records ? pn_objective_partition(objective, records) : (pn_partition){ 0, 1 };
     self->scratch_size = room_size(self);
     self->width = self->want_vector ? objective->dim : 0;
-    self->partial = pn_alloc(self->part.chunks + 1, (self->width + 1) * sizeof(double));
+    self->partial = pn_alloc_large(self->part.chunks + 1, (self->width + 1) * sizeof(double));
     self->scratch = pn_alloc(threads, self->scratch_size * sizeof(double));
     if (!self->partial || !self->scratch)
         status = pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu partial gradients of %zu entries",
