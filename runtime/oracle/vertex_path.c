@@ -195,18 +195,24 @@ static void look_at(range *self, pn_rate rate)
     bring_up(self);
 }
 
+static const char *label_of(const pn_draw *draw, const pn_draw_on *on)
+{
+    return draw->question->label ? draw->question->label : on->label;
+}
+
 /* One choice is paid for as it is drawn, several together before the first. */
 static pn_status choose(pn_draw *draw, const pn_draw_on *on, range *from, uint64_t moved, size_t *j, bool *second,
                         pn_err *err)
 {
-    const char *label = draw->question->label ? draw->question->label : on->label;
-
     if (draw->selections) {
         look_at(from, pn_selections_rate(draw->selections, from->moves, moved));
         return pn_selections_choose(draw->selections, on->rng, &from->levels.view, from->moves, moved, j, second, err);
     }
     look_at(from, pn_mechanism_choice_rate(draw->mechanism, moved));
-    return pn_mechanism_choose(draw->mechanism, on->ledger, label, on->rng, &from->levels.view, moved, j, second, err);
+    PN_TRY(pn_mechanism_choose(draw->mechanism, on->ledger, label_of(draw, on), on->rng, &from->levels.view, moved, j,
+                               second, err));
+    draw->charged++;
+    return PN_OK;
 }
 
 static pn_status choose_entry(pn_draw *draw, const pn_draw_on *on, size_t r, double *code, pn_err *err)
@@ -237,12 +243,12 @@ pn_status pn_vertex_path_answer(pn_draw *draw, const pn_draw_on *on, const pn_as
                        question->along.steps);
     if (value)
         PN_TRY(pn_objective_evaluate(question->objective, asked->x, value, NULL, on->task, err));
-    if (draw->selections)
-        PN_TRY(pn_selections_pay(draw->selections, on->ledger, question->label ? question->label : on->label, on->rng,
-                                 err));
+    if (draw->selections) {
+        PN_TRY(pn_selections_pay(draw->selections, on->ledger, label_of(draw, on), on->rng, err));
+        draw->charged++;
+    }
     for (size_t r = 0; r < self->count; r++)
         PN_TRY(choose_entry(draw, on, r, &to->answer[r], err));
-    draw->charged++;
     take(self, question->along.data->p);
     return PN_OK;
 }

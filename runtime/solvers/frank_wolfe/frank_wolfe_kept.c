@@ -4,8 +4,8 @@
  *
  * Slopes that are tangents are off by at most e = max |l'''| kappa^2/2 (slope_lines.h), and every score <v, gradient>
  * by r xmax e, r what the entries of a vertex add up to.  The vertex that is chosen by such scores is worse by at most
- * twice that than one chosen by the scores themselves, at every step, and so is the end: h' <= (1 - mu) h + mu (noise + 2 r xmax e) + mu^2 Gamma/2 keeps
- * a constant summand as it is.
+ * twice that than one chosen by the scores themselves, at every step, and so is the end: h' <= (1 - mu) h +
+ * mu (noise + 2 r xmax e) + mu^2 Gamma/2 keeps a constant summand as it is.
  * Stale slopes are off by what their records' margins went since, which nothing bounds. */
 #include <math.h>
 

@@ -296,6 +296,89 @@ static void options_that_make_no_sense_are_refused(void)
     }
 }
 
+/* ---- whole scores on levels ---- */
+
+enum { MOVED = 77 }; /* units of a score that a record moves it by */
+
+static const double whole[3] = { -40.0, 25.0, 90.0 };
+
+static int64_t whole_score(const void *of, size_t j, bool second)
+{
+    (void)of;
+    (void)second;
+    return (int64_t)whole[j];
+}
+
+static void level(pn_score_levels *levels, const pn_selections *self, double moves)
+{
+    levels->view.score = whole_score;
+    levels->view.rate = pn_selections_rate(self, moves, MOVED);
+    CHECK(pn_score_levels_reserve(levels, 3, NULL) == PN_OK);
+    pn_score_levels_of_singles(levels, whole, 3, 1.0, 100.0);
+}
+
+/* Chances are proportional to exp(score moves/(MOVED b)), and the rate is no higher than that. */
+static int whole_scores_have_their_chances(void)
+{
+    enum { DRAWS = 40000 };
+    const double moves = 0.25, rate = moves / (MOVED * 0.7);
+    pn_selections *self = made(some(true));
+    pn_ledger *ledger = teaching(1e12);
+    pn_rng *rng = seeded(9);
+    double counts[3] = { 0.0 }, law[3], sum = 0.0, found;
+    pn_score_levels levels = { 0 };
+    bool second;
+    size_t j;
+
+    level(&levels, self, moves);
+    found = (double)levels.view.rate.num / (double)levels.view.rate.den;
+    for (int i = 0; i < 3; i++)
+        sum += law[i] = exp(whole[i] * rate);
+    for (int i = 0; i < 3; i++)
+        law[i] /= sum;
+    for (int i = 0; i < DRAWS; i++) {
+        if (i % 2 == 0)
+            CHECK(pn_selections_pay(self, ledger, NULL, rng, NULL) == PN_OK);
+        CHECK(pn_selections_choose(self, rng, &levels.view, moves, MOVED, &j, &second, NULL) == PN_OK);
+        counts[j] += 1.0;
+    }
+    pn_score_levels_clear(&levels);
+    pn_selections_free(self);
+    pn_ledger_free(ledger);
+    pn_rng_free(rng);
+    return (chi_square(counts, law, 3) > CHI2_2) + !(found <= rate && found >= rate * (1.0 - 0x1p-18));
+}
+
+/* sum 0.5, of a zCDP price root 0.3: as many moves fit as add up to that, and none without a charge. */
+static void whole_scores_move_by_what_was_paid_for(void)
+{
+    for (int pure = 0; pure < 2; pure++) {
+        const double moves = pure ? 0.25 : 0.3 * sqrt(0.5);
+        pn_selections *self = made(some(pure));
+        pn_score_levels levels = { 0 }, other = { 0 };
+        pn_ledger *ledger = teaching(1e12);
+        pn_rng *rng = seeded(1);
+        bool second;
+        size_t j;
+
+        level(&levels, self, moves);
+        level(&other, self, 0.5 * moves);
+        CHECK(pn_selections_choose(self, rng, &levels.view, moves, MOVED, &j, &second, NULL) == PN_EPRIVACY);
+        for (int round = 0; round < 2; round++) {
+            CHECK(pn_selections_pay(self, ledger, NULL, rng, NULL) == PN_OK);
+            CHECK(pn_selections_choose(self, rng, &other.view, moves, MOVED, &j, &second, NULL) == PN_EINVAL);
+            CHECK(pn_selections_choose(self, rng, &levels.view, moves, MOVED, &j, &second, NULL) == PN_OK);
+            CHECK(pn_selections_choose(self, rng, &levels.view, moves, MOVED, &j, &second, NULL) == PN_OK);
+            CHECK(pn_selections_choose(self, rng, &levels.view, moves, MOVED, &j, &second, NULL) == PN_EPRIVACY);
+        }
+        pn_score_levels_clear(&levels);
+        pn_score_levels_clear(&other);
+        pn_selections_free(self);
+        pn_ledger_free(ledger);
+        pn_rng_free(rng);
+    }
+}
+
 /* ---- the whole ---- */
 
 /* Each holds in the sound code, and fails under its fault. */
@@ -306,6 +389,8 @@ static void faults_are_noticed(void)
         int (*test)(void);
     } cases[] = { { "noise_scale", candidates_have_their_chances },
                   { "sensitivity_half", candidates_have_their_chances },
+                  { "noise_scale", whole_scores_have_their_chances },
+                  { "sensitivity_half", whole_scores_have_their_chances },
                   { "noise_scale", pure_law },
                   { "noise_scale", zcdp_law },
                   { "charge_after", nothing_comes_before_it_is_paid_for } };
@@ -336,6 +421,7 @@ int main(void)
     the_price_is_that_of_the_rounded_numbers();
     a_scale_is_found_that_costs_no_more_than_the_budget();
     a_record_moves_an_integer_by_no_more_than_is_charged();
+    whole_scores_move_by_what_was_paid_for();
     simulated_noise_is_for_teaching_alone();
     options_that_make_no_sense_are_refused();
     CHECK(fail_alloc_sweep("selections", scenario, NULL) >= 3);
