@@ -1,9 +1,10 @@
 /* step_bench.c -- a private Frank-Wolfe step on sparse records over an l1 ball, beside one streaming pass over p
  * doubles (their sum): of a logistic loss, whose gradient is computed anew, on almost no records (64 of one entry),
  * so that what is measured is the choice, and on n records of 75 entries; and of the squared loss, whose gradient is
- * kept, on those.
+ * kept, on those.  "Plain" draws for each vertex (selection="laplace") and computes the gradient anew.
  *
  *     build/tests/bench/step_bench                       synthetic records
+ *     build/tests/bench/step_bench 1e7                   of so many features
  *     build/tests/bench/step_bench news20.libsvm.gz ...  LIBSVM files
  *
  * A feature of the n records is popular with a chance that falls like 1/its number.  Means over the steps of a run,
@@ -121,12 +122,12 @@ static double pass_over(size_t p)
     return best;
 }
 
-enum { EXACT, LINEARISED, STALE }; /* `gradient` */
+enum { EXACT, LINEARISED, STALE, PLAIN }; /* `gradient`, and what is beside it */
 
 static void time_run(const pn_dataset *data, const char *name, const char *loss_name, size_t gradient, size_t steps)
 {
-    static const char *const gradients[] = { "exact", "linearised", "stale" }, *const marks[] = { "", ", lin.",
-                                                                                                  ", stale" };
+    static const char *const gradients[] = { "exact", "linearised", "stale", "exact" };
+    static const char *const marks[] = { "", ", lin.", ", stale", ", plain" };
     char title[24];
     pn_arg set_args[3] = { { .given = true, .count = data->p }, { .given = true, .real = 1.0 }, { 0 } };
     pn_arg common[PN_OPT_COUNT] = { 0 }, own[8] = { 0 };
@@ -144,6 +145,7 @@ static void time_run(const pn_dataset *data, const char *name, const char *loss_
     must(pn_set_from_args(&set, "l1_ball", set_args, &err));
     must(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss, .set = set }, &err));
     common[PN_OPT_RHO] = (pn_arg){ .given = true, .real = 0.5 };
+    own[0] = (pn_arg){ .given = gradient == PLAIN, .text = "laplace" };
     own[3] = (pn_arg){ .given = true, .text = gradients[gradient] };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = steps };
     must(pn_plan_from_args(&plan, "frank_wolfe", objective, NULL, common, own, NULL, &err));
@@ -173,6 +175,7 @@ static void time_run(const pn_dataset *data, const char *name, const char *loss_
 
 static void time_all(const pn_dataset *data, const char *name, size_t passes)
 {
+    time_run(data, name, "logistic", PLAIN, passes);
     time_run(data, name, "logistic", EXACT, passes);
     time_run(data, name, "logistic", LINEARISED, 400);
     time_run(data, name, "logistic", STALE, 400);
@@ -182,22 +185,24 @@ static void time_all(const pn_dataset *data, const char *name, size_t passes)
 int main(int argc, char **argv)
 {
     static const size_t records[] = { 20000, 200000 };
+    double only = argc == 2 ? strtod(argv[1], NULL) : 0.0; /* 0: a file */
 
     printf("%-20s %-15s %9s %9s %9s %9s %9s %9s %9s\n", "records", "loss", "n", "p", "ms a step", "median", "largest",
            "ms a pass", "ms to open");
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc && only == 0.0; i++) {
         pn_dataset *data = file(argv[i]);
         const char *name = strrchr(argv[i], '/') ? strrchr(argv[i], '/') + 1 : argv[i];
 
         time_all(data, name, 40);
         pn_dataset_free(data);
     }
-    for (size_t p = 10000; argc < 2 && p <= 10000000; p *= 10) {
+    for (size_t p = only > 0.0 ? (size_t)only : 10000; (argc < 2 || only > 0.0) && p <= 10000000; p *= 10) {
         pn_dataset *few = bag(64, p, 1);
 
+        time_run(few, "one entry each", "logistic", PLAIN, 20);
         time_run(few, "one entry each", "logistic", EXACT, 40);
         pn_dataset_free(few);
-        for (size_t k = 0; k < 2 && records[k] * p < 1000000000000; k++) {
+        for (size_t k = 0; k < 2; k++) {
             pn_dataset *many = bag(records[k], p, 75);
 
             time_all(many, "75 entries each", 20);
