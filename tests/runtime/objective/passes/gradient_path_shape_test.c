@@ -112,6 +112,53 @@ static void it_is_the_gradient_of_the_loss(bool squared)
     pn_dataset_free(data);
 }
 
+static void note(void *of, size_t k)
+{
+    ((bool *)of)[k] = true;
+}
+
+/* Both sides of an entry are within its reach until a vertex is said to move it, also where records have several of the
+ * vertex's features. */
+static void what_moves_is_said(pn_path_slopes slopes)
+{
+    double up[P], down[P];
+    bool moved[P] = { false };
+    pn_path_entry entries[ENTRIES];
+    pn_gradient_path *path;
+    pn_dataset *data;
+    records made;
+    long unmoved = 0;
+
+    draw_shape();
+    draw_records(&made);
+    data = dataset_of(&made);
+    path = path_of(data, slopes);
+    for (int t = 0; t < STEPS; t++) {
+        double contribution;
+
+        for (size_t k = 0; k < P; k++) {
+            up[k] = pn_gradient_path_reach(path, k, (size_t)t + 1, 1);
+            down[k] = pn_gradient_path_reach(path, k, (size_t)t + 1, -1);
+        }
+        draw_vertex(entries);
+        entries[1].j = entries[0].j = 0; /* all records of the column are renewed twice */
+        pn_gradient_path_take(path, entries, ENTRIES);
+        memset(moved, 0, sizeof moved);
+        pn_gradient_path_moved(path, note, moved);
+        CHECK(pn_gradient_path_moves(path) <= N * EACH);
+        contribution = (double)pn_gradient_path_contribution(path);
+        for (size_t k = 0; k < P; k++) {
+            double share = (double)pn_gradient_path_entry(path, k) / contribution;
+
+            unmoved += !moved[k];
+            CHECK(moved[k] || (share <= up[k] * (1.0 + 1e-15) && -share <= down[k] * (1.0 + 1e-15) + 1e-15));
+        }
+    }
+    CHECK(slopes == PN_PATH_LINEARISED || unmoved > 50); /* tangents of that kappa are all renewed in every step */
+    pn_gradient_path_free(path);
+    pn_dataset_free(data);
+}
+
 /* ---- two paths side by side ---- */
 
 static void pair_of(pn_dataset **data, pn_gradient_path **path, const records *one, const records *two,
@@ -240,6 +287,7 @@ int main(void)
     it_is_the_gradient_of_the_loss(true);
     it_is_the_gradient_of_the_loss(false);
     for (int k = 0; k < 3; k++) {
+        what_moves_is_said(all[k]);
         it_is_the_same_in_another_order(all[k]);
         a_record_moves_an_entry_by_at_most_twice_its_contribution(all[k]);
     }
