@@ -12,6 +12,7 @@
 #include <sodium.h>
 
 #include "bindings/kernel/channels_impl.h"
+#include "core/file.h"
 
 #define LINGER_MS   1000
 #define SIGNED_SIZE (2 * crypto_auth_hmacsha256_BYTES)
@@ -258,17 +259,14 @@ static bool join_threads(pnl_channels *self)
 static bool take_over(pnl_channels *self, int which, int number)
 {
     int ends[2];
+    bool fine;
 
-    self->before[which] = fcntl(number, F_DUPFD_CLOEXEC, 3);
-    if (self->before[which] < 0 || pipe2(ends, O_CLOEXEC) != 0)
+    if (!pn_file_pipe(ends))
         return false;
     self->printed[which] = ends[0];
-    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 || dup2(ends[1], number) < 0) {
-        close(ends[1]);
-        return false;
-    }
+    fine = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 && pn_file_stand_in(number, ends[1], &self->before[which]);
     close(ends[1]);
-    return true;
+    return fine;
 }
 
 static bool begin_thread(pnl_channels *self)
@@ -316,8 +314,8 @@ failed:
 
 static void give_back(pnl_channels *self, int which, int number)
 {
-    if (self->printed[which] >= 0 && self->before[which] >= 0)
-        (void)dup2(self->before[which], number);
+    if (self->before[which] >= 0)
+        (void)pn_file_stand_in(number, self->before[which], NULL);
 }
 
 static void close_file(int file)

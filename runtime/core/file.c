@@ -89,6 +89,20 @@ bool pn_file_socket_pair(int ends[2])
     return both_above(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, ends);
 }
 
+bool pn_file_stand_in(int standard, int fd, int *before)
+{
+    int kept = before ? fcntl(standard, F_DUPFD_CLOEXEC, 3) : -1;
+
+    if ((before && kept < 0) || dup2(fd, standard) < 0) {
+        if (kept >= 0)
+            (void)close(kept);
+        return false;
+    }
+    if (before)
+        *before = kept;
+    return true;
+}
+
 int pn_file_memory(const char *name)
 {
 #ifdef MFD_ALLOW_SEALING

@@ -19,6 +19,10 @@ int pn_file_open_folder(const char *path);
 bool pn_file_pipe(int ends[2]);
 /** As socketpair(2) of streams on this machine, likewise. */
 bool pn_file_socket_pair(int ends[2]);
+/** Standard input, output or error (0, 1, 2) becomes what `fd` is, which stays open, also in processes that are begun
+ *  from then on; *before (may be NULL): what it was, closed on exec and above 2.  False with errno set and nothing
+ *  changed. */
+bool pn_file_stand_in(int standard, int fd, int *before);
 /** Memory as a file that has no name, which can be sealed; -1 with errno set, ENOSYS where the system has none. */
 int pn_file_memory(const char *name);
 /** Those of 0, 1 and 2 that are closed become /dev/null, the wrong way round: what reads or writes them fails.  They
