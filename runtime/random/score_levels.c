@@ -14,8 +14,9 @@
 #define LEVEL_WORDS  PN_LEVEL_WORDS
 #endif
 
-#define LAST  (PN_LEVEL_COUNT - 1)
-#define BATCH 16 /* proposals; on tight levels all are turned down with a chance of at most (1 - 1/2.81)^16 < 0.001 */
+#define LAST        (PN_LEVEL_COUNT - 1)
+#define BATCH       16 /* proposals; on tight levels all are turned down with a chance of at most (1 - 1/2.81)^16 < 0.001 */
+#define MOST_ROUNDS 1000000 /* of BATCH proposals; right levels take a few */
 
 /* ---- proposals ---- */
 
@@ -99,8 +100,14 @@ pn_status pn_score_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j
 {
     bool found = false;
 
-    while (!found) {
+    for (size_t round = 0; !found; round++) {
         const envelope from = envelope_of(view);
+
+        if (round == MOST_ROUNDS)
+            return pn_fail(err, PN_EPRIVACY,
+                           "selection: no candidate was taken in %zu rounds, which is a fault in Penumbra; nothing was "
+                           "released, please report it",
+                           round);
 
         for (int i = 0; i < BATCH; i++) { /* all of them, whichever is the first to be taken */
             size_t candidate;
