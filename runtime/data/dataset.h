@@ -83,7 +83,7 @@ struct pn_dataset {
  *  Errors: PN_EDIM when n or p is 0; PN_EINVAL for n or p above 2^48; PN_ENOMEM. */
 pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_record_bounds *bounds, const char *name,
                             pn_err *err);
-/** PN_EUNSUPPORTED "who: the records of this data set are with the parties" when they are not here. */
+/** PN_EUNSUPPORTED "who: the parties hold the records of this data set" when they are not here. */
 pn_status pn_dataset_need_records(const pn_dataset *data, const char *who, pn_err *err);
 /** The same, but records that are shared out to ranks will do. */
 pn_status pn_dataset_need_share(const pn_dataset *data, const char *who, pn_err *err);

@@ -15,7 +15,7 @@
 #endif
 
 #define LAST        (PN_LEVEL_COUNT - 1)
-#define BATCH       16 /* proposals; on tight levels all are turned down with a chance of at most (1 - 1/2.81)^16 < 0.001 */
+#define BATCH       16      /* proposals; tight levels turn all of them down with a chance of (1 - 1/2.81)^16 < 0.001 */
 #define MOST_ROUNDS 1000000 /* of BATCH proposals; right levels take a few */
 
 /* ---- proposals ---- */

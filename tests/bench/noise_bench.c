@@ -2,7 +2,7 @@
  * normal numbers, all in turn in the same run; processor time, medians over the rounds.
  *     noise_bench              measure, with $PYTHON for the peer
  *     noise_bench LAW COUNT    draw COUNT numbers of one law and stop: what noise_instructions.sh counts
- * Depends on: random/, bench.h, noise_peer.py.  Run with `make bench`. */
+ * Depends on: random/, bench.h, peers/noise_peer.py.  Run with `make bench`. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static double time_peer(void)
     double ns = 0.0;
     FILE *pipe;
 
-    (void)snprintf(command, sizeof command, "%s tests/bench/noise_peer.py", python ? python : "python3");
+    (void)snprintf(command, sizeof command, "%s tests/bench/peers/noise_peer.py", python ? python : "python3");
     pipe = popen(command, "r");
     if (!pipe)
         return 0.0;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# startup_bench.sh -- how long it takes until there is a prompt, and until `require "penumbra"` is done, beside stock Lua 5.4 in the same
-# run: milliseconds of wall clock, the least and the median of RUNS starts that take turns, so that what else the machine does hits all.
+# startup_bench.sh -- how long it takes until there is a prompt, until `require "penumbra"` is done, and until the Jupyter kernel has
+# answered its first cell, beside stock Lua 5.4 in the same run: milliseconds of wall clock, the least and the median of RUNS starts that take turns, so that what else the machine does hits all.
 # usage: BUILD=build sh tests/bench/startup_bench.sh
 set -eu
 build=${BUILD:-build}
@@ -30,6 +30,9 @@ for _ in $(seq "$runs"); do
     start prompt "$build/penumbra" -i
     start script "$build/penumbra" -e ''
 done
+python=python3
+$python -c 'import zmq, jupyter_client' 2>/dev/null || python=/usr/bin/python3
+$python "$(dirname "$0")/peers/kernel_start.py" "$build/penumbra" "$runs" >"$times/kernel" 2>/dev/null || rm -f "$times/kernel"
 
 row()
 {
@@ -51,4 +54,9 @@ row "lua5.4 -i" lua_prompt lua_prompt 0
 row 'require "penumbra"' require lua 20 || status=1
 row "penumbra -e ''" script lua 0
 row "penumbra -i: the prompt" prompt lua_prompt 50 || status=1
+if [ -s "$times/kernel" ]; then
+    row "penumbra kernel: 1 + 1" kernel lua 300 || status=1
+else
+    echo "penumbra kernel: python3-jupyter-client is missing"
+fi
 exit $status

@@ -66,7 +66,7 @@ static const script scripts[] = {
                           "fails('returned nil', pn.trace, function(t) return (t + 1) and nil end)\n"
                           "fails('not used', pn.trace, function(t) return pn.lt(t, 0) and t end)\n"
                           "fails('use pn.exp', pn.trace, function(t) return math.exp(t) end)\n"
-                          "fails('no range for t', pn.bound, function(t) return t end, {})\n"
+                          "fails('no range is given for t', pn.bound, function(t) return t end, {})\n"
                           "fails('unbounded', pn.bound, function(t) return pn.log(t) end, { t = { 0, 1 } })\n" },
     { "sets", "local pn = ...\n"
               "local C = pn.set.l1_ball { dim = 3, radius = 1 } + pn.vec { 1, 0, 0 }\n"

@@ -15,7 +15,7 @@ enum { N = 40, P = 3 };
 
 static bool refused(pn_status status, const pn_err *err)
 {
-    return status == PN_EUNSUPPORTED && strstr(err->message, "the records of this data set are with the parties");
+    return status == PN_EUNSUPPORTED && strstr(err->message, "the parties hold the records of this data set");
 }
 
 static pn_set *ball(void)

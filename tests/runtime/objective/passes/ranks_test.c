@@ -595,7 +595,7 @@ static void ranks_at_different_points_are_told(void)
     open_run(&self, &at.q, ask_elsewhere);
     fake_run(&world, 2, answer_rank, &self);
     for (size_t r = 0; r < 2; r++)
-        CHECK(self.status[r] == PN_EIO && strstr(self.err[r].message, "rank 1 does not do what rank 0 does"));
+        CHECK(self.status[r] == PN_EIO && strstr(self.err[r].message, "rank 1 diverged from rank 0"));
     close_run(&self);
     close_setting(&at);
 }

@@ -52,7 +52,7 @@ describe("an unbounded set", function()
       for _, options in ipairs{{privacy = false}, {rho = 0.5}, {ledger = ledger, rho = 0.5}} do
         local ok, message = pcall(pn.solve.frank_wolfe, objective, options)
         assert.is_false(ok)
-        assert.truthy(tostring(message):find("needs a bounded set", 1, true), message)
+        assert.truthy(tostring(message):find("the set must be bounded", 1, true), message)
         assert.equal(1, ledger.remaining)
       end
       local ok, message = pcall(pn.solve.exact, objective)

@@ -305,7 +305,7 @@ describe("block_frank_wolfe", function()
       refused(text, pn.solve.block_frank_wolfe, obj or objective(), options)
     end
     no_solution("the sampling has 3 blocks, the set has 8", { sampling = pn.sampling.full { blocks = 3 } })
-    no_solution("l1_ball is no product of blocks", {}, objective(pn.set.l1_ball { dim = D, radius = 1 }))
+    no_solution("l1_ball is not a product of blocks", {}, objective(pn.set.l1_ball { dim = D, radius = 1 }))
     no_solution("for one block at a time", { step = "compensated", sampling = pn.sampling.nice { blocks = D, tau = 2 } })
     no_solution("step=\"compensated\" is for one block at a time", { step = "compensated" })
     no_solution("sampling must be a pn.block_sampling, got a table", { sampling = {} })

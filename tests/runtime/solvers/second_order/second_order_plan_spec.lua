@@ -275,7 +275,7 @@ describe("the tolerances of second_order", function()
     assert.matches("need n >= %S+; the smallest that the theorem reaches here are gradient = %S+ hessian = %S+", text)
     assert.matches("d = 200 is hopeless here: a Hessian's noise has norm up to %S+ the Hessian at most 0.25", text)
     text = warnings(planned({}, {data = blank(100, 200)}))
-    assert.matches("noise drowns the gradients: 1 at most without looking.*d = 200 is hopeless", text)
+    assert.matches("noise drowns the gradients: by public bounds they are at most 1,.*d = 200 is hopeless", text)
   end)
 end)
 

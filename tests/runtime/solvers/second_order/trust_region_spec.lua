@@ -113,7 +113,7 @@ describe("the plan of trust_region", function()
     refused("claim hessian_lipschitz=", solve.plan, logistic(100, 3, {loss = pn.loss.huber {delta = 0.1}}), budget)
     refused("the regulariser l1 has kinks", solve.plan, logistic(100, 3, {reg = pn.reg.l1(0.1)}),
       with {hessian_lipschitz = 1})
-    refused("no radius follows", solve.plan, obj, with {hessian_lipschitz = 1e-300, tolerance = {gradient = 1e300}})
+    refused("give no radius; give radius=", solve.plan, obj, with {hessian_lipschitz = 1e-300, tolerance = {gradient = 1e300}})
     local unbounded = pn.objective {data = pn.data.from({{1, 2}, {3, 4}}, {1, -1}), loss = pn.loss.logistic()}
     refused("data:clip_rows", solve.plan, unbounded, budget)
     refused('neighbours="add_remove" makes n secret', solve.plan, obj, with {neighbours = "add_remove"})

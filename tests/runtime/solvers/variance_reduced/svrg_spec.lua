@@ -482,7 +482,7 @@ describe("svrg refuses", function()
     for _, epochs in ipairs {41, (1 << 31) - 1, 1 << 31, 1 << 32, 1 << 48} do
       local ok, err = pcall(pn.solve.svrg_pp.plan, on(pn.loss.logistic()), {privacy = false, epochs = epochs})
       assert.is_false(ok)
-      assert.matches("epochs = " .. epochs .. "; at most 40", tostring(err), 1, true)
+      assert.matches("epochs must be at most 40, got " .. epochs, tostring(err), 1, true)
     end
   end)
 

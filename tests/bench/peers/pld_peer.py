@@ -3,7 +3,7 @@
 case.  The relation is add_remove.  Ends with status 1 where an interval does not meet one of theirs; a peer that is not
 installed, or that fails, has a dash.
 Depends on: numpy, scipy, dp_accounting, prv_accountant; the program.
-usage: PENUMBRA=build/penumbra python3 tests/bench/pld_peer.py"""
+usage: PENUMBRA=build/penumbra python3 tests/bench/peers/pld_peer.py"""
 import math
 import os
 import subprocess
