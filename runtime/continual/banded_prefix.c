@@ -2,7 +2,7 @@
  * round(sum_{j >= 1} c_j w_{t-j}) from a ring of the last bands - 1 increments.  The square-root factorization is the
  * same with as many bands as leaves: its ring never turns.
  * Depends on: noise_ring.h.  Used by: prefix.c's table.
- * Sources: Fichtenberger, Henzinger, Upadhyay (2023); Choquette-Choo et al. (2023).  Spec: tree-mechanism.md 2.3,
+ * Sources: Fichtenberger, Henzinger, Upadhyay (2023); Choquette-Choo et al. (2023).  See tree-mechanism.md 2.3,
  * 3, 6. */
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* binary_prefix.c -- the method "binary": which nodes there are, how much noise each has, and what that costs.
  * Depends on: binary_prefix.h.  Used by: prefix.c's table.
  * Sources: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015).
- * Spec: tree-mechanism.md sections 2 to 5. */
+ * See tree-mechanism.md sections 2 to 5. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* binary_prefix.h -- the binary tree: node (i, j), i >= 0, j >= 1, covers leaves (j-1) 2^i + 1 .. j 2^i, and prefix t
  * is the sum of the nodes (i, t >> i) over the set bits i of t.  Private to binary_*.c.
- * Depends on: prefix_impl.h.  Spec: tree-mechanism.md sections 2 to 5. */
+ * Depends on: prefix_impl.h.  See tree-mechanism.md sections 2 to 5. */
 #ifndef PN_CONTINUAL_BINARY_PREFIX_H
 #define PN_CONTINUAL_BINARY_PREFIX_H
 

@@ -6,7 +6,7 @@
  * that block ended: float arithmetic on measurements is post-processing.  The estimate of a block is R at its end less
  * R before it, so that a node of level i that is measured as y turns C, the best estimate of prefix t from smaller
  * nodes, into C + weight (y - (C - R before the node)).
- * Depends on: binary_prefix.h.  Used by: binary_prefix.c.  Spec: tree-mechanism.md sections 2.1, 2.3, 4. */
+ * Depends on: binary_prefix.h.  Used by: binary_prefix.c.  See tree-mechanism.md sections 2.1, 2.3, 4. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* binary_variance.c -- numbers of a binary tree: what a prefix varies by, and what a record moves.
- * Depends on: binary_prefix.h.  Used by: binary_prefix.c, binary_push.c.  Spec: tree-mechanism.md sections 2.2,
+ * Depends on: binary_prefix.h.  Used by: binary_prefix.c, binary_push.c.  See tree-mechanism.md sections 2.2,
  * 3, 4. */
 #include <math.h>
 

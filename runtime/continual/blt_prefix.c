@@ -2,7 +2,7 @@
  * so the noise of all earlier leaves is in m vectors.
  *     w = K - round(sum_i omega_i q_i),   q_i = theta_i q_i + w.
  * Depends on: factored_prefix.h.  Used by: prefix.c's table.
- * Source: Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024).  Spec: tree-mechanism.md 2.3, 6. */
+ * Source: Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024).  See tree-mechanism.md 2.3, 6. */
 #include <math.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * buffers.  Written by the test program of toeplitz_best.c: `build/tests/runtime/continual/toeplitz_best_test table`,
  * which also checks every row.  Behind each row its largest factor.  One buffer more has a row where it lowers the
  * factor by at least 1 in 10000.
- * Depends on: toeplitz.h.  Used by: blt_prefix.c.  Spec: tree-mechanism.md 6. */
+ * Depends on: toeplitz.h.  Used by: blt_prefix.c.  See tree-mechanism.md 6. */
 #include <string.h>
 
 #include "continual/toeplitz.h"

@@ -11,7 +11,7 @@
  * notice draws independent noise, which costs its releases a second time but does not cancel.  With memory "regenerate"
  * measurements that were made are drawn again, so the key stays.  A seeded stream keeps its key too: resumed or not,
  * it gives the same bits.
- * Depends on: prefix_impl.h, checkpoint_file.h, libsodium.  Used by: bindings.  Spec: tree-mechanism.md section 2.1. */
+ * Depends on: prefix_impl.h, checkpoint_file.h, libsodium.  Used by: bindings.  See tree-mechanism.md section 2.1. */
 #include <stdio.h>
 #include <string.h>
 

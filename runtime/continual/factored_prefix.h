@@ -8,7 +8,7 @@
  * Gaussian mechanism for m_t - G_t(u - m), and neighbours, m' = m + D, move it by D_t - (G_t(w - D) - G_t(w)) = (C D)_t
  * up to the rounding of two G_t.  These are the shifts of round((C m)_t) + K_t of the spec, less a public number; but m
  * is not seen through a filter here, so its size does not enter the errors, and no copy of the leaves is kept: w = u -
- * m holds both histories.  Spec: tree-mechanism.md 2.3, 3, 6.
+ * m holds both histories.  See tree-mechanism.md 2.3, 3, 6.
  *
  * What rounding adds.  Leaf: 1 step (and A 2^-52, see pn_lattice_l2), which C turns into `gain` of them.  Each later
  * row: 1 step for the two G_t, and twice the error e of the floating-point sum inside, when it is at most e steps for

@@ -17,7 +17,7 @@
  * Depends on: random/, privacy/.  Used by: solvers (zeroth_order), bindings.
  * Sources: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015); Zhang, Tran, Cutkosky (2024);
  * Henzinger, Upadhyay, Upadhyay (2023); Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024).
- * Spec: tree-mechanism.md. */
+ * See tree-mechanism.md. */
 #ifndef PN_CONTINUAL_PREFIX_H
 #define PN_CONTINUAL_PREFIX_H
 

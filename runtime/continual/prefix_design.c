@@ -6,7 +6,7 @@
  * `gaussian` says it all.  Of the scalar draws only those count that a record can move: the others have the same law
  * for both neighbours given what was released before, whatever law that is, and cancel in every likelihood ratio.
  * Depends on: prefix_impl.h, privacy/{accountant,calibrate,gaussian}.h.  Used by: solvers, bindings.
- * Spec: tree-mechanism.md sections 1, 3, 5, 7, 8. */
+ * See tree-mechanism.md sections 1, 3, 5, 7, 8. */
 #include <math.h>
 #include <string.h>
 

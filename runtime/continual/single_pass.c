@@ -1,5 +1,5 @@
 /* single_pass.c -- a permutation, its consecutive slices, and a paid stream for every epoch of them.
- * Depends on: single_pass.h.  Used by: solvers/zeroth_order/zeroth_order.c.  Spec: zeroth-order.md section 4. */
+ * Depends on: single_pass.h.  Used by: solvers/zeroth_order/zeroth_order.c.  See zeroth-order.md section 4. */
 #include <sys/types.h>
 
 #include "continual/single_pass.h"

@@ -1,5 +1,5 @@
 /* sum_noise.c -- see sum_noise.h.  Depends on: sum_noise.h, toeplitz.h.  Used by: solvers/zeroth_order.
- * Spec: tree-mechanism.md sections 2.2, 6 and 7. */
+ * See tree-mechanism.md sections 2.2, 6 and 7. */
 #include <math.h>
 
 #include "continual/sum_noise.h"

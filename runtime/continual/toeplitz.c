@@ -1,6 +1,6 @@
 /* toeplitz.c -- coefficients, sums and norms of lower-triangular Toeplitz factorizations, by recursion.
  * Everything rests on C r = 1: the partial sums r of 1/c(x) are what C maps to the vector of ones.
- * Depends on: toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, toeplitz_best.c.  Spec: tree-mechanism.md 3, 6. */
+ * Depends on: toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, toeplitz_best.c.  See tree-mechanism.md 3, 6. */
 #include <math.h>
 
 #include "continual/toeplitz.h"

@@ -4,7 +4,7 @@
  * of N_t at sensitivity 1 and mu = 1.
  * Depends on: core/.  Used by: banded_prefix.c, blt_prefix.c, tests.
  * Sources: Fichtenberger, Henzinger, Upadhyay (2023); Choquette-Choo et al. (2023); Dvijotham et al. (2024).
- * Spec: tree-mechanism.md 3, 6. */
+ * See tree-mechanism.md 3, 6. */
 #ifndef PN_CONTINUAL_TOEPLITZ_H
 #define PN_CONTINUAL_TOEPLITZ_H
 

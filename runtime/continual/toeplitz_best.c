@@ -3,7 +3,7 @@
  * r_{t-j}.  Logarithms of what is positive make it a smooth problem without constraints, for L-BFGS.
  * Depends on: toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, blt_table.c's maker (its test).
  * Sources: Nocedal & Wright (2006), Algorithm 7.4; Lewis & Overton (2013) for the line search.
- * Spec: tree-mechanism.md 6. */
+ * See tree-mechanism.md 6. */
 #include <math.h>
 #include <string.h>
 

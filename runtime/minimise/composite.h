@@ -1,7 +1,7 @@
 /* composite.h -- the public part of a composite objective F + r + indicator of the set, as first-order methods take it:
  * a proximal step for what has kinks, a gradient for what is smooth.  Nothing here depends on records.
  * Depends on: objective, geometry/prox/prox.h.  Used by: first_order.h, solvers.
- * Spec: variance-reduced.md section 8. */
+ * See variance-reduced.md section 8. */
 #ifndef PN_MINIMISE_COMPOSITE_H
 #define PN_MINIMISE_COMPOSITE_H
 

@@ -2,7 +2,7 @@
  * whatever order it is asked for.  So a vector of noise can be drawn once, forgotten,
  * and drawn again instead of being kept.
  * Depends on: rng.h.  Used by: continual/, objective/ (directions), federated/.
- * Spec: tree-mechanism.md section 2.1. */
+ * See tree-mechanism.md section 2.1. */
 #ifndef PN_RANDOM_ADDRESS_H
 #define PN_RANDOM_ADDRESS_H
 

@@ -4,7 +4,7 @@
  *
  * Not constant time: time depends on rejected words, which are independent of the accepted values but for the 2 % of
  * draws that need a closer look.  Draw whole vectors; whoever can time single draws is outside the guarantee.
- * Depends on: rng.h.  Used by: privacy/, continual/.  Spec: noise.md sections 3 to 6. */
+ * Depends on: rng.h.  Used by: privacy/, continual/.  See noise.md sections 3 to 6. */
 #ifndef PN_RANDOM_NOISE_H
 #define PN_RANDOM_NOISE_H
 

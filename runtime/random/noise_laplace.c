@@ -3,7 +3,7 @@
  * exp(-U / (w 2^40)).  From the upper end of a word: 40 bits of U, a sign, the first 11 bits of the uniform number
  * behind G, and the first 12 of the one that keeps U.  Where these do not decide,
  * more bits come from the second stream.
- * Depends on: noise.h, noise_exp.h.  Used by: noise_lattice.c, privacy/.  Spec: noise.md section 6. */
+ * Depends on: noise.h, noise_exp.h.  Used by: noise_lattice.c, privacy/.  See noise.md section 6. */
 #include "random/noise.h"
 #include "random/noise_exp.h"
 

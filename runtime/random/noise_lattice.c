@@ -1,5 +1,5 @@
 /* noise_lattice.c -- releases on the lattice: round, add integers, multiply once.
- * Depends on: noise.h, core/mutant.h, libsodium (erasing).  Used by: privacy/.  Spec: noise.md section 3. */
+ * Depends on: noise.h, core/mutant.h, libsodium (erasing).  Used by: privacy/.  See noise.md section 3. */
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * One word of a stream is one attempt.  From its upper end: a slot, which names a bin; a sign; an offset in the bin;
  * the first bits of the uniform number that accepts or rejects.  Bin i owns a whole number of slots, no fewer than its
  * largest value asks for, so any rounding in the table costs attempts and never moves the law.
- * Depends on: noise_exp.h.  Used by: noise.c, and a tiny copy in the tests.  Spec: noise.md section 5. */
+ * Depends on: noise_exp.h.  Used by: noise.c, and a tiny copy in the tests.  See noise.md section 5. */
 #ifndef PN_RANDOM_NOISE_SAMPLER_H
 #define PN_RANDOM_NOISE_SAMPLER_H
 

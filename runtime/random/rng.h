@@ -2,7 +2,7 @@
  * A stream is ChaCha20 keyed from the operating system (secure) or from a seed (simulated: for teaching and tests, and
  * everything that it touches is marked so).  Not to be shared between threads: give each its own by pn_rng_split.
  * Depends on: core/, libsodium.  Used by: data (synthetic), privacy, continual, solvers.
- * Spec: noise.md sections 2, 9. */
+ * See noise.md sections 2, 9. */
 #ifndef PN_RANDOM_RNG_H
 #define PN_RANDOM_RNG_H
 

@@ -1,6 +1,6 @@
 /* sample.h -- which records are drawn, and random directions.
  * Coins and indices are exact integers: they carry a privacy proof.  Directions are doubles: they never do.
- * Depends on: rng.h.  Used by: privacy/mechanism/sampler.h, geometry (widths), solvers.  Spec: noise.md section 8. */
+ * Depends on: rng.h.  Used by: privacy/mechanism/sampler.h, geometry (widths), solvers.  See noise.md section 8. */
 #ifndef PN_RANDOM_SAMPLE_H
 #define PN_RANDOM_SAMPLE_H
 

@@ -1,7 +1,7 @@
 /* selection.h -- exact private selection over integer scores: no logarithm of a double decides a private choice.
  * Not constant time: how long a draw takes depends on the scores, which are secret, and on the noise.  Who can time
  * single draws learns something about both; that is outside the guarantee.
- * Depends on: rng.h.  Used by: privacy/ (the selection mechanisms).  Spec: noise.md sections 6 and 7. */
+ * Depends on: rng.h.  Used by: privacy/ (the selection mechanisms).  See noise.md sections 6 and 7. */
 #ifndef PN_RANDOM_SELECTION_H
 #define PN_RANDOM_SELECTION_H
 

@@ -1,6 +1,6 @@
 /* party_impl.h -- what the files of a party share: its state, its scores, its accounts.
  * Private to party*.c and their tests.
- * Depends on: party.h.  Spec: distributed-frank-wolfe.md section 3. */
+ * Depends on: party.h.  See distributed-frank-wolfe.md section 3. */
 #ifndef PN_FEDERATED_PARTY_IMPL_H
 #define PN_FEDERATED_PARTY_IMPL_H
 

@@ -5,7 +5,7 @@
  * sensitivity of scores from.  A combination by x_k with ||x_k||_1 <= r_k moves by no more than a candidate.
  * By records the computed weights are the definition: each depends on its own record and public numbers only,
  * so just the sum rounds.
- * Depends on: party_impl.h, release.h.  Used by: party*.c.  Spec: distributed-frank-wolfe.md section 3,
+ * Depends on: party_impl.h, release.h.  Used by: party*.c.  See distributed-frank-wolfe.md section 3,
  * noise.md section 3. */
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * the record of its release the ledger holds one more than is known: that one was never handed out, and pays for the
  * next release of its kind, if it is of the same event.
  * This is why releases do not go through pn_mechanism_release, which charges whenever it draws.
- * Depends on: party_impl.h, random/noise.h, libsodium.  Used by: party.c, party_terms.c.  Spec: noise.md,
+ * Depends on: party_impl.h, random/noise.h, libsodium.  Used by: party.c, party_terms.c.  See noise.md,
  * accounting.md section 7. */
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * off.  With the sketch G_i = <J a_i, q> - a_i^T y; by records G_i = sum_j a_ji w_j, w from margins z = J^T q.  Only
  * the sampled columns and those where x_k is not 0 are looked at.  Depends on: party_impl.h,
  * geometry/kernels/upper.h.  Used by: party.c.
- * Spec: distributed-frank-wolfe.md section 3. */
+ * See distributed-frank-wolfe.md section 3. */
 #include <math.h>
 #include <string.h>
 

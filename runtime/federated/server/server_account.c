@@ -5,7 +5,7 @@
  * and the ledger's file how many releases of each kind the run has paid for (labels carry the run, release.h): what is
  * paid for and not done is the beginning of what comes next, which is asked for again in the same order with the same
  * x.  So release number i of a kind is paid for if the ledger holds more than i of that kind.
- * Depends on: server_impl.h, release.h.  Used by: server.c, server_step.c.  Spec: accounting.md section 7. */
+ * Depends on: server_impl.h, release.h.  Used by: server.c, server_step.c.  See accounting.md section 7. */
 #include <math.h>
 
 #include "core/alloc.h"

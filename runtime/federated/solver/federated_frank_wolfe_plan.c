@@ -1,6 +1,6 @@
 /* federated_frank_wolfe_plan.c -- options of federated_frank_wolfe, what it can be used for, and its plan.
  * Depends on: federated_frank_wolfe_plan.h.  Used by: federated_frank_wolfe.c.
- * Spec: distributed-frank-wolfe.md section 3.
+ * See distributed-frank-wolfe.md section 3.
  * Source: Lou, Cheung (2018), Algorithm 2, corrected. */
 #include <math.h>
 #include <string.h>

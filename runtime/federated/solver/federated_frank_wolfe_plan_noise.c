@@ -3,7 +3,7 @@
  * selections, F features and, where the best party is looked for, K T scores.
  * Depends on: federated_frank_wolfe_plan.h, privacy/accounting/calibrate_program.h, random/selection.h.
  * Used by: federated_frank_wolfe_plan.c.
- * Spec: distributed-frank-wolfe.md section 3, "Calibration". */
+ * See distributed-frank-wolfe.md section 3, "Calibration". */
 #include <math.h>
 
 #include "core/alloc.h"

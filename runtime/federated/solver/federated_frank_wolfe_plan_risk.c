@@ -13,7 +13,7 @@
  * bound: margins clipped at 2 X R, columns of few entries that are not alike.  Measured
  * (examples/reproduce/federated/utility.lua), it finds about the best T for dense columns, too.
  * Depends on: federated_frank_wolfe_plan.h.  Used by: federated_frank_wolfe_plan.c.
- * Spec: distributed-frank-wolfe.md sections 1 and 3. */
+ * See distributed-frank-wolfe.md sections 1 and 3. */
 #include <math.h>
 
 #include "federated/solver/federated_frank_wolfe_plan.h"

@@ -1,7 +1,7 @@
 /* cone.c -- what all cones share, and the self-dual ones: the nonnegative orthant, the second-order cone and its
  * rotation.  Everything follows from the projection P: the distance is ||x - P x||,
  * and the polar cone is where P g = 0 (Moreau).
- * Depends on: cone.h, blas.h.  Used by: set.c's table, exponential_cone.c. */
+ * Depends on: cone.h, blas.h.  Used by: sets.c's table, exponential_cone.c. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* mixed_root.h -- sums of roots s_j of power s^e + linear s = b_j, and the step over the ball of the mixed norm that
  * they make.
- * Depends on: numeric/.  Used by: potential_interpolation.c.  Spec: geometry.md section 3.3. */
+ * Depends on: numeric/.  Used by: potential_interpolation.c.  See geometry.md section 3.3. */
 #ifndef PN_GEOMETRY_MIXED_ROOT_H
 #define PN_GEOMETRY_MIXED_ROOT_H
 

@@ -1,5 +1,5 @@
 /* potential.c -- the table of potentials, reference counts, and the checked doors.
- * Depends on: potential.h, numeric_step.h.  Used by: solvers, bindings.  Spec: geometry.md section 3. */
+ * Depends on: potential.h, numeric_step.h.  Used by: solvers, bindings.  See geometry.md section 3. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * A potential Psi is strongly convex with a known constant with respect to a known norm.  Bodies of radius r use r^2
  * Psi(x/r), which keeps the constant, and a center shifts both: such rows take `radius` and `center`.
  * A new potential is one file that fills a pn_potential_ops and one line in potential.c's table.
- * Depends on: set.h, norm.h, expr (traced ones).  Used by: solvers, bindings.  Spec: geometry.md section 3. */
+ * Depends on: set.h, norm.h, expr (traced ones).  Used by: solvers, bindings.  See geometry.md section 3. */
 #ifndef PN_GEOMETRY_POTENTIAL_H
 #define PN_GEOMETRY_POTENTIAL_H
 

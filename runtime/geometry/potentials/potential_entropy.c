@@ -3,7 +3,7 @@
  * Steps keep every entry at least at the smallest normal number (times radius),
  * so that the gradient exists where they lead.
  * Depends on: potential.h, simd.h.  Used by: potential.c's table, potential_polytope.c.
- * Spec: geometry.md section 3. */
+ * See geometry.md section 3. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* potential_euclidean.c -- Psi(x) = ||x - center||_2^2 / 2, over every set that has a projection.
- * Depends on: potential.h, upper.h.  Used by: potential.c's table.  Spec: geometry.md section 3. */
+ * Depends on: potential.h, upper.h.  Used by: potential.c's table.  See geometry.md section 3. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* potential_for_set.c -- which potential fits a set.  Each rule is a row: the set's name, the potential's, and how the
  * options of the one come from the other.  Depends on: potential.h.  Used by: solvers, bindings.
- * Spec: geometry.md section 3. */
+ * See geometry.md section 3. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

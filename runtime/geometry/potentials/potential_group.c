@@ -2,7 +2,7 @@
  * 1-strongly convex in the block norm sum_j ||x^(j)||_2 where that is at most radius.  M = 2 for m <= 2, 1 + 1/ln m for
  * m >= 3; xi = 1, 1/2, 1/(e ln m).  (The article prints ln(p/k) for ln m.)  Blocks of 1 serve the l1 ball and the
  * simplex, with a smaller range than the q-norms.
- * Depends on: potential.h, power_root.h.  Used by: potential.c's table.  Spec: geometry.md section 3.2. */
+ * Depends on: potential.h, power_root.h.  Used by: potential.c's table.  See geometry.md section 3.2. */
 #include <math.h>
 #include <stdio.h>
 

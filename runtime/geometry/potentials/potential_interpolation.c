@@ -4,7 +4,7 @@
  *     Psi(x) = radius^2 ((1 - alpha) B^2 w(y / B) + alpha ||y||_2^2 / 2),   y = x / radius:
  * 1-strongly convex in N where N <= radius, since N^2 <= (1 - alpha) ||.||_1^2 + alpha ||.||_2^2.
  * (The article asserts a range of O(1), which alpha = 0 rules out.)  Depends on: potential.h, mixed_root.h.  Used by:
- * potential.c's table.  Spec: geometry.md section 3.3. */
+ * potential.c's table.  See geometry.md section 3.3. */
 #include <math.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * With `dim` it is multiplied by dim^(2 - 2/q) and measured in the l1 norm, which is at most dim^(1 - 1/q) times the lq
  * norm: that is e^2 at q = ln dim / (ln dim - 1), and dim at q = 2.  (The article has 1/(4 (q - 1)), which is
  * 1/2-strongly convex only.)
- * Depends on: potential.h, power_root.h.  Used by: potential.c's table.  Spec: geometry.md section 3.1. */
+ * Depends on: potential.h, power_root.h.  Used by: potential.c's table.  See geometry.md section 3.1. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

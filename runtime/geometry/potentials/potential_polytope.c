@@ -3,7 +3,7 @@
  * with Q = conv(C u -C): mirror descent on the weights with gradients V grad has the bound that a potential of theta
  * would have, at range ln k, and needs one product by V each way.  The norm that a lifted potential carries is that of
  * Q.
- * Depends on: potential.h, potential_entropy.h.  Used by: potential.c's table.  Spec: geometry.md section 3.1. */
+ * Depends on: potential.h, potential_entropy.h.  Used by: potential.c's table.  See geometry.md section 3.1. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *     Psi(X) = radius^2 c / (1 + q) sum (s_i / radius)^{1+q},   q = 1 / (2 ln 2m),   c = 4 sqrt(e) ln(2m) / 2^q,
  * 1-strongly convex in the nuclear norm where that is at most radius.  (The article's constant is read as (4 sqrt e) ln
  * 2m.) Steps change the singular values of the linear term and keep its vectors (von Neumann's trace inequality).
- * Depends on: potential.h, power_root.h, lapack.h.  Used by: potential.c's table.  Spec: geometry.md section 3.4. */
+ * Depends on: potential.h, power_root.h, lapack.h.  Used by: potential.c's table.  See geometry.md section 3.4. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

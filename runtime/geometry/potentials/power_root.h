@@ -1,7 +1,7 @@
 /* power_root.h -- mirror steps of potentials made of powers: entries factor (c_j - nu)_+^t with the nu that makes them
  * add up.
  * Depends on: numeric/simd/simd.h.  Used by: potential_lp.c, potential_group.c, potential_schatten.c.
- * Spec: geometry.md 3.1, 3.2, 3.4. */
+ * See geometry.md 3.1, 3.2, 3.4. */
 #ifndef PN_GEOMETRY_POWER_ROOT_H
 #define PN_GEOMETRY_POWER_ROOT_H
 

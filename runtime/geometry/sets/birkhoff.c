@@ -5,7 +5,7 @@
  *     f(a, b) = ||X||^2/2 + sum a + sum b,    grad f = (1 - X 1, 1 - X^T 1).
  * f is piecewise quadratic, so Newton steps end; each is followed by the best a for b and the best b for a.
  *
- * Depends on: set.h, assignment.h, simplex_project.h, lapack.h, blas.h.  Used by: set.c's table. */
+ * Depends on: set.h, assignment.h, simplex_project.h, lapack.h, blas.h.  Used by: sets.c's table. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* box.c -- { x in R^dim : lower <= x <= upper, entry by entry }.  lower = upper fixes a coordinate.
- * Its vertices are not listed.  Depends on: ball.h, upper.h, width_quadrature.h.  Used by: set.c's table.
- * Spec: geometry.md section 2.4. */
+ * Its vertices are not listed.  Depends on: ball.h, upper.h, width_quadrature.h.  Used by: sets.c's table.
+ * See geometry.md section 2.4. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* cross_polytope.c -- {x : sum_j |x_j| / reach_j <= 1}, the hull of the 2 dim points +-reach_j e_j: weighted_l1_ball
  * (reach = radius / weight) and diamond (reach = half of upper - lower, moved to the middle of the bounds; a reach of 0
  * fixes the coordinate).  Atom 2j is +reach_j e_j, atom 2j+1 is -reach_j e_j (j from 0).
- * Depends on: set.h, numeric/root.h, width_quadrature.h.  Used by: set.c's table. */
+ * Depends on: set.h, numeric/root.h, width_quadrature.h.  Used by: sets.c's table. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

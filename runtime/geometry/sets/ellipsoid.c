@@ -1,7 +1,7 @@
 /* ellipsoid.c -- { center + U diag(s) u : ||u||_2 <= 1 } with orthonormal columns U: the identity when semi-axes are
  * given, and the left singular vectors when a matrix is.  Axes of length 0 make it flat.
  * A center makes a shifted ellipsoid.
- * Depends on: set.h, upper.h, blas.h, lapack.h.  Used by: set.c's table.
+ * Depends on: set.h, upper.h, blas.h, lapack.h.  Used by: sets.c's table.
  * Source: More, Sorensen (1983) for the root of the secular equation. */
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * Off the cone, its polar and the flat face, v = a (q, 1, e^q) + b (1, 1 - q, -e^-q) with a,
  * b > 0: the first part is the
  * projection.  x and y give a and b as functions of q, and z an equation that increases in q, solved to the last bit.
- * Depends on: cone.h, root.h.  Used by: set.c's table.
+ * Depends on: cone.h, root.h.  Used by: sets.c's table.
  * Source: Friberg (2023), Projection onto the exponential cone: a univariate root-finding problem. */
 #include <math.h>
 #include <string.h>

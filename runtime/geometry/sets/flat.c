@@ -1,7 +1,7 @@
 /* flat.c -- flats: the whole space, a single point, and { x : A x = b }.
  * An affine set is kept as x0 + the orthogonal complement of r orthonormal rows V, from one singular value
  * decomposition: its projection is x - V^T V (x - x0).  A point is the same with V = I, so both share the gauge.
- * Depends on: cone.h, upper.h, blas.h, lapack.h.  Used by: set.c's table. */
+ * Depends on: cone.h, upper.h, blas.h, lapack.h.  Used by: sets.c's table. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* group_ball.c -- {x in R^dim : sum_j ||x^(j) - center^(j)||_2 <= radius}, x^(j) consecutive blocks of k entries;
  * the last may be
- * shorter.  Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h.  Used by: set.c's table.
- * Spec: geometry.md section 2.5. */
+ * shorter.  Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h.  Used by: sets.c's table.
+ * See geometry.md section 2.5. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * unit_hypersimplex {0 <= x <= radius, sum x <= k radius}, and with signs ksparse_polytope
  * {|x_j| <= radius, ||x||_1 <= k radius}.  Their vertices have k entries (at most k) of size radius; there are too many
  * for a list.  The projection is x_j = clip(z_j - tau, 0, radius) with the tau that makes the sum right.
- * Depends on: ball.h, order.h, numeric/root.h.  Used by: set.c's table. */
+ * Depends on: ball.h, order.h, numeric/root.h.  Used by: sets.c's table. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* interpolation_ball.c -- {x in R^dim : (1 - alpha) ||x - center||_1 + alpha ||x - center||_2 <= radius}: between the
  * l1 and the l2 ball, which are what alpha = 0 and alpha = 1 make.  Both its dual norm and its projection are roots of
  * functions of a soft threshold.
- * Depends on: ball.h, upper.h, numeric/root.h, numeric/blas.h.  Used by: set.c's table.
- * Spec: geometry.md section 2.6. */
+ * Depends on: ball.h, upper.h, numeric/root.h, numeric/blas.h.  Used by: sets.c's table.
+ * See geometry.md section 2.6. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

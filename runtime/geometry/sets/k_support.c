@@ -1,7 +1,7 @@
 /* k_support.c -- the ball of the k-support norm: the hull of the vectors with at most k entries and l2 norm radius.  k
  * = 1 makes the l1 ball, k = dim the l2 ball.  The norm is also (min sum_i x_i^2 / theta_i)^(1/2) over 0 < theta <= 1,
  * sum theta <= k, from which the projection follows: see project_sorted.
- * Depends on: ball.h, order.h, numeric/root.h, numeric/blas.h.  Used by: set.c's table. */
+ * Depends on: ball.h, order.h, numeric/root.h, numeric/blas.h.  Used by: sets.c's table. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* l1_ball.c -- { x in R^dim : ||x - center||_1 <= radius }, the hull of the 2 dim points center +- radius e_j.
  * Atom 2j is +radius e_j, atom 2j+1 is -radius e_j (j from 0).  A center makes a shifted ball.
- * Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h, numeric/blas.h.  Used by: set.c's table.
- * Spec: geometry.md section 2.2. */
+ * Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h, numeric/blas.h.  Used by: sets.c's table.
+ * See geometry.md section 2.2. */
 #include <math.h>
 #include <string.h>
 

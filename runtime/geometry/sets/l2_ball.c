@@ -1,6 +1,6 @@
 /* l2_ball.c -- { x in R^dim : ||x - center||_2 <= radius }.  A center makes a shifted ball.
- * Depends on: set.h, width_quadrature.h, numeric/blas.h, random/sample.h.  Used by: set.c's table.
- * Spec: geometry.md section 2.1. */
+ * Depends on: set.h, width_quadrature.h, numeric/blas.h, random/sample.h.  Used by: sets.c's table.
+ * See geometry.md section 2.1. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

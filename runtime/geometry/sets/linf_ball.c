@@ -1,6 +1,6 @@
 /* linf_ball.c -- { x in R^dim : |x_j - center_j| <= radius for all j }.  A center makes a shifted ball.
- * Its 2^dim vertices are not listed.  Depends on: ball.h, upper.h, width_quadrature.h.  Used by: set.c's table.
- * Spec: geometry.md section 2.4. */
+ * Its 2^dim vertices are not listed.  Depends on: ball.h, upper.h, width_quadrature.h.  Used by: sets.c's table.
+ * See geometry.md section 2.4. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

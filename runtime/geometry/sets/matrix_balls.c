@@ -1,8 +1,8 @@
 /* matrix_balls.c -- balls of rows x cols matrices X, row-major vectors of rows * cols entries, by their singular values
  * s: the nuclear ball {sum s <= radius}, the hull of the radius u v^T with unit u, v, and the spectral ball
  * {max s <= radius}.  Each is the polar of the other.  A center makes a shifted ball.
- * Depends on: set.h, upper.h, simplex_project.h, lanczos.h, lapack.h, blas.h.  Used by: set.c's table.
- * Spec: geometry.md section 2.7. */
+ * Depends on: set.h, upper.h, simplex_project.h, lanczos.h, lapack.h, blas.h.  Used by: sets.c's table.
+ * See geometry.md section 2.7. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

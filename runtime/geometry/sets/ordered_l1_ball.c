@@ -2,7 +2,7 @@
  * w_2 >= .. >= 0; and top_k_ball, whose weights are k ones: the sum of the k largest sizes.
  * With W_i = w_1 + .. + w_i the vertices have i entries of size radius/W_i;
  * the dual norm is max_i (|g|_(1) + .. + |g|_(i)) / W_i.
- * Depends on: ball.h, order.h, upper.h, numeric/root.h.  Used by: set.c's table. */
+ * Depends on: ball.h, order.h, upper.h, numeric/root.h.  Used by: sets.c's table. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* permutahedron.c -- the hull of all permutations of a vector w: {x : sum x = sum w, the k largest entries of x have at
  * most the sum of the k largest of w, for each k}.  Sorting gives its support,
  * sorting and monotone regression its projection.
- * Depends on: ball.h, order.h, upper.h.  Used by: set.c's table. */
+ * Depends on: ball.h, order.h, upper.h.  Used by: sets.c's table. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

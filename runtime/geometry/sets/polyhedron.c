@@ -1,7 +1,7 @@
 /* polyhedron.c -- { x in R^dim : A x <= b }, kept with rows of length 1, so that a violation is a distance.
  * Projection, emptiness and linear programs by the active-set method.  Small ones are enclosed in a box when they are
  * made, which tells whether they are bounded; the box holds for certain, by the dual solutions.
- * Depends on: active_set.h, cone.h, upper.h, blas.h.  Used by: set.c's table. */
+ * Depends on: active_set.h, cone.h, upper.h, blas.h.  Used by: sets.c's table. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

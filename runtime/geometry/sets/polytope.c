@@ -1,7 +1,7 @@
 /* polytope.c -- conv{v_1, .., v_k}, the rows of a k x dim matrix.  Vertices may repeat or lie inside the hull.
  * Scores are taken about the middle c of the bounding box when that makes the vertices smaller, else about the origin.
- * Depends on: set.h, active_set.h, nearest.h, upper.h, blas.h, simd.h.  Used by: set.c's table.
- * Spec: geometry.md section 2.8. */
+ * Depends on: set.h, active_set.h, nearest.h, upper.h, blas.h, simd.h.  Used by: sets.c's table.
+ * See geometry.md section 2.8. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* simplex.c -- simplex {x in R^dim : x >= 0, sum x = radius}, the hull of radius e_1 .. radius e_dim, and unit_simplex
  * {x >= 0, sum x <= radius}, the hull of these and, as the last atom, the origin.
- * Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h.  Used by: set.c's table.
- * Spec: geometry.md section 2.3. */
+ * Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h.  Used by: sets.c's table.
+ * See geometry.md section 2.3. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* slab.c -- { x : lower <= <normal, x> <= upper }: halfspaces (lower = -inf), slabs, and hyperplanes (lower = upper).
- * Kept with a unit normal, so that a violation is a distance.  Depends on: cone.h, blas.h.  Used by: set.c's table. */
+ * Kept with a unit normal, so that a violation is a distance.  Depends on: cone.h, blas.h.  Used by: sets.c's table. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* spectrahedron.c -- sets of symmetric n x n matrices X by their eigenvalues, as row-major vectors of n^2 entries:
  * the spectrahedron {X >= 0, trace X = radius}, the hull of the radius x x^T with unit x, the same with trace X <=
  * radius, and the cone {X >= 0} of all positive semidefinite matrices.
- * Depends on: set.h, upper.h, simplex_project.h, lanczos.h, lapack.h, blas.h.  Used by: set.c's table. */
+ * Depends on: set.h, upper.h, simplex_project.h, lanczos.h, lapack.h, blas.h.  Used by: sets.c's table. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* width_quadrature.c -- E max of independent variables, as integrals of 1 - prod of their distribution functions.
  * Products are exponentials of sums of logarithms, so that 1 - F^p keeps its digits where F is near 1.
- * Depends on: width_quadrature.h.  Used by: the sets of vectors of this room.  Spec: geometry.md section 2. */
+ * Depends on: width_quadrature.h.  Used by: the sets of vectors of this room.  See geometry.md section 2. */
 #include <float.h>
 #include <math.h>
 

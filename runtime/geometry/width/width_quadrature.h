@@ -1,7 +1,7 @@
 /* width_quadrature.h -- Gaussian widths that are known functions or one-dimensional integrals of the normal and chi
  * laws.  All are of unit bodies; each states an interval that holds the rounding and the error of the rule.
  * Depends on: width.h, numeric/quadrature.h, numeric/special.h.  Used by: the sets of vectors of this room.
- * Spec: geometry.md sections 2.1 to 2.5. */
+ * See geometry.md sections 2.1 to 2.5. */
 #ifndef PN_GEOMETRY_WIDTH_QUADRATURE_H
 #define PN_GEOMETRY_WIDTH_QUADRATURE_H
 

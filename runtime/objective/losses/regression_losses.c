@@ -1,5 +1,5 @@
 /* regression_losses.c -- losses of the residual r = z - y for real labels, and the Poisson loss.
- * Depends on: loss.h, expr/formula.h.  Used by: loss.c's table.  Spec: frank-wolfe.md section 5 for the squared
+ * Depends on: loss.h, expr/formula.h.  Used by: loss.c's table.  See frank-wolfe.md section 5 for the squared
  * loss. */
 #include "expr/formula.h"
 #include "objective/losses/loss.h"

@@ -1,6 +1,6 @@
 /* curvature.c -- the exact Frank-Wolfe curvature of a quadratic loss over a polytope: max ||X (a - b)||^2 / n over
  * vertices.  It depends on the data: for tests and for the diagnosis of non-private runs, never for a private plan.
- * Depends on: objective_impl.h, geometry, BLAS.  Used by: bindings.  Spec: frank-wolfe.md section 1. */
+ * Depends on: objective_impl.h, geometry, BLAS.  Used by: bindings.  See frank-wolfe.md section 1. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* differences.c -- central differences of the mean loss along many directions, in one pass over the data: the margins
  * of a block of records along a panel of directions are one product of matrices, and losses are evaluated for many
  * pairs of a record and a direction at once.
- * Depends on: objective_impl.h, numeric/blas.h.  Used by: objective.h's callers.  Spec: zeroth-order.md. */
+ * Depends on: objective_impl.h, numeric/blas.h.  Used by: objective.h's callers.  See zeroth-order.md. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* batch.c -- gradients and differences of gradients over small batches, as stochastic solvers want them by the million:
  * one thread and no allocation where the work is small, rows that are picked by number asked for ahead of their use.
  * Depends on: objective_impl.h, numeric/simd/simd.h.  Used by: objective.h's callers.
- * Spec: variance-reduced.md section 2.
+ * See variance-reduced.md section 2.
  *
  * The sum over a batch is cut into chunks by public numbers.  Chunk 0 adds into the output itself, the others into
  * partial sums, which are added in chunk order: the result is the same for any number of threads. */

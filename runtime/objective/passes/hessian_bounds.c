@@ -1,7 +1,7 @@
 /* hessian_bounds.c -- what a record can move of the sum of Hessians, how far a computed sum is from the exact one, and
  * whether there is a Hessian at all.
  * Depends on: hessian_impl.h, second_order.h.  Used by: second_order.h's callers, hessian.c.
- * Spec: second-order.md sections 1 and 9. */
+ * See second-order.md sections 1 and 9. */
 #include <math.h>
 #include <string.h>
 

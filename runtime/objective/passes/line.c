@@ -1,7 +1,7 @@
 /* line.c -- how far the mean loss falls along a line, for many steps at once: one pass over the records, two inner
  * products each, and then losses of margins alone.
  * Depends on: objective_impl.h, second_order.h, numeric/simd/simd.h.  Used by: second_order.h's callers.
- * Spec: second-order.md section 4. */
+ * See second-order.md section 4. */
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * products with the record bounds give Lipschitz constants, smoothness,
  * the Frank-Wolfe curvature and the Lipschitz constant of the Hessian.  A further parameter of the loss is bounded by
  * the set alone, and its slope enters a gradient as it is, as that of a margin whose feature is 1.
- * Depends on: objective_impl.h.  Used by: objective.c.  Spec: frank-wolfe.md section 1, second-order.md section 9. */
+ * Depends on: objective_impl.h.  Used by: objective.c.  See frank-wolfe.md section 1, second-order.md section 9. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

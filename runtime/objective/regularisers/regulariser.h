@@ -3,7 +3,7 @@
  * Hessian and bounds come from the expression (formula_regulariser.c), for built-in and typed ones alike; the others
  * (group, nuclear) fill the functions themselves.  No privacy is involved: r does not depend on records.
  * Depends on: core, numeric, expr, geometry/prox/prox.h.  Used by: objective.c, solvers, bindings.
- * Spec: variance-reduced.md section 8 for the scaling (l2 is lambda/2 ||theta||^2);
+ * See variance-reduced.md section 8 for the scaling (l2 is lambda/2 ||theta||^2);
  * second-order.md section 9 for nonconvex. */
 #ifndef PN_OBJECTIVE_REGULARISER_H
 #define PN_OBJECTIVE_REGULARISER_H

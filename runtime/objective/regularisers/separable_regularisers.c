@@ -1,7 +1,7 @@
 /* separable_regularisers.c -- the regularisers that are one formula f(w) of each coordinate: none, l2, l1,
  * elastic net, nonconvex.
  * Depends on: formula_regulariser.h, expr/formula.h.  Used by: regulariser.c's table.
- * Spec: variance-reduced.md section 8 for the scaling of l2; second-order.md section 9 for nonconvex. */
+ * See variance-reduced.md section 8 for the scaling of l2; second-order.md section 9 for nonconvex. */
 #include "expr/formula.h"
 #include "objective/regularisers/formula_regulariser.h"
 

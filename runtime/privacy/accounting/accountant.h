@@ -1,5 +1,5 @@
 /* accountant.h -- from events to (epsilon, delta).  An accountant adds events up and converts.
- * Depends on: event.h, numeric.  Used by: ledger, plans, bindings.  Spec: accounting.md sections 2, 3 and 8. */
+ * Depends on: event.h, numeric.  Used by: ledger, plans, bindings.  See accounting.md sections 2, 3 and 8. */
 #ifndef PN_PRIVACY_ACCOUNTANT_H
 #define PN_PRIVACY_ACCOUNTANT_H
 

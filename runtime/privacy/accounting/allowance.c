@@ -2,7 +2,7 @@
  * or in the Renyi divergence of one order.
  * Depends on: allowance.h, accountant.h, conversion.h, event_leaf.h, gaussian.h, random/noise.h (constants).
  * Used by: solvers.
- * Spec: accounting.md sections 3 and 7, second-order.md sections 3 to 6.
+ * See accounting.md sections 3 and 7, second-order.md sections 3 to 6.
  *
  * Margins.  The total is 2^-40 below what the budget allows, sums may exceed it by 2^-45, and the event that stands for
  * all of it costs 2^-42 more than it: whatever fits here stays below the event, and the event below the budget,

@@ -1,5 +1,5 @@
 /* calibrate.h -- the largest privacy parameter per release, the least noise and the most steps that a total allows.
- * Depends on: accountant.h.  Used by: plans, bindings.  Spec: accounting.md section 6, frank-wolfe.md section 3. */
+ * Depends on: accountant.h.  Used by: plans, bindings.  See accounting.md section 6, frank-wolfe.md section 3. */
 #ifndef PN_PRIVACY_CALIBRATE_H
 #define PN_PRIVACY_CALIBRATE_H
 

@@ -1,5 +1,5 @@
 /* calibrate_program.h -- the least noise of a whole run, the least budget that has any, and the batch that fits a run.
- * Depends on: calibrate.h.  Used by: solvers (plans).  Spec: variance-reduced.md section 3, accounting.md section 6. */
+ * Depends on: calibrate.h.  Used by: solvers (plans).  See variance-reduced.md section 3, accounting.md section 6. */
 #ifndef PN_PRIVACY_CALIBRATE_PROGRAM_H
 #define PN_PRIVACY_CALIBRATE_PROGRAM_H
 

@@ -1,5 +1,5 @@
 /* composition.h -- composition of (epsilon, delta) statements themselves, without Renyi curves.
- * Depends on: libm.  Used by: accountants, tests.  Spec: accounting.md section 3. */
+ * Depends on: libm.  Used by: accountants, tests.  See accounting.md section 3. */
 #ifndef PN_PRIVACY_COMPOSITION_H
 #define PN_PRIVACY_COMPOSITION_H
 

@@ -1,6 +1,6 @@
 /* conversion.h -- minimising a conversion over Renyi orders.  Private to privacy/.
  * Depends on: event.h (pn_slack), accountant.h (PN_TAIL_SHARE).  Used by: accountant*.c, ledger*.c.
- * Spec: accounting.md section 3. */
+ * See accounting.md section 3. */
 #ifndef PN_PRIVACY_CONVERSION_H
 #define PN_PRIVACY_CONVERSION_H
 

@@ -1,5 +1,5 @@
 /* selftest.c -- every event under every accountant.
- * Depends on: selftest_internal.h, event_leaf.h.  Used by: bindings, hosts, tests.  Spec: accounting.md, item 8. */
+ * Depends on: selftest_internal.h, event_leaf.h.  Used by: bindings, hosts, tests.  See accounting.md, item 8. */
 #include "privacy/audit/selftest.h"
 
 #include <math.h>

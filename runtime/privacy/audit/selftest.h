@@ -1,5 +1,5 @@
 /* selftest.h -- do the accountants agree with each other, with themselves and with what is known exactly?
- * Depends on: accountant.h, event.h.  Used by: hosts, bindings, tests.  Spec: accounting.md section 9, item 8. */
+ * Depends on: accountant.h, event.h.  Used by: hosts, bindings, tests.  See accounting.md section 9, item 8. */
 #ifndef PN_PRIVACY_SELFTEST_H
 #define PN_PRIVACY_SELFTEST_H
 

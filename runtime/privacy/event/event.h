@@ -1,7 +1,7 @@
 /* event.h -- what a release costs: immutable descriptions of private mechanisms, and their curves.
  * Every event carries its neighbouring relation; composing different ones is an error.
  * Depends on: core, numeric.  Used by: accountant, ledger, mechanism, solvers.
- * Spec: accounting.md sections 1 and 2. */
+ * See accounting.md sections 1 and 2. */
 #ifndef PN_PRIVACY_EVENT_H
 #define PN_PRIVACY_EVENT_H
 

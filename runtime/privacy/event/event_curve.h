@@ -1,5 +1,5 @@
 /* event_curve.h -- the Renyi curves behind the events, and exact sums of them.  Private to privacy/.
- * Depends on: libm.  Used by: event_*.c, accountant*.c, ledger*.c.  Spec: accounting.md sections 2 and 8.
+ * Depends on: libm.  Used by: event_*.c, accountant*.c, ledger*.c.  See accounting.md sections 2 and 8.
  *
  * Rounding.  A parameter is what its double says, to the nearest; what comes out of exp and log is rounded upward.  No
  * form below overflows or cancels, for any e > 0 and alpha > 1. */

@@ -1,6 +1,6 @@
 /* event_gaussian.c -- Gaussian noise, and curves that are declared outright: zCDP and one order of RDP.
  * Depends on: event_leaf.h, random/noise.h (constants).  Used by: the table in event.c.
- * Spec: accounting.md section 2. */
+ * See accounting.md section 2. */
 #include <math.h>
 
 #include "privacy/event/event_leaf.h"

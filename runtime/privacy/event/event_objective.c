@@ -1,6 +1,6 @@
 /* event_objective.c -- the minimiser of convex losses plus a Gaussian linear term, as if it were published exactly.
  * Depends on: event_leaf.h, perturbed_objective.h.  Used by: the table in event.c.
- * Spec: perturbation.md section 3. */
+ * See perturbation.md section 3. */
 #include <math.h>
 
 #include "privacy/event/event_leaf.h"

@@ -1,6 +1,6 @@
 /* event_pure.c -- mechanisms with a pure epsilon: the exponential mechanism (bounded range), report noisy max, Laplace,
  * and a declared pure epsilon, alone or with a delta.  Depends on: event_leaf.h, random/noise.h (constants).  Used by:
- * the table in event.c.  Spec: accounting.md section 2. */
+ * the table in event.c.  See accounting.md section 2. */
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/pair_event.h"
 #include "random/noise.h"

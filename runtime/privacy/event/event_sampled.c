@@ -1,6 +1,6 @@
 /* event_sampled.c -- a mechanism that sees a random part of the records, and only that.
  * Depends on: event_leaf.h, event_sampled.h, sampled_curve.h.  Used by: the table in event.c.
- * Spec: accounting.md section 4.
+ * See accounting.md section 4.
  *
  * Only combinations with a proof exist: Gaussian noise under Poisson sampling (every relation) and under batches of
  * fixed size (replace_one); mechanisms with a pure epsilon under Poisson sampling (add_remove, zero_out) and fixed size

@@ -1,6 +1,6 @@
 /* event_sampled.h -- mechanisms on a random part of the records, open to the code that knows their loss pairs.
  * Private to
- * privacy/.  Depends on: event.h.  Used by: event_sampled.c, pair code, ledgers.  Spec: accounting.md section 4. */
+ * privacy/.  Depends on: event.h.  Used by: event_sampled.c, pair code, ledgers.  See accounting.md section 4. */
 #ifndef PN_PRIVACY_EVENT_SAMPLED_H
 #define PN_PRIVACY_EVENT_SAMPLED_H
 

@@ -1,6 +1,6 @@
 /* event_shared_sampled.c -- one draw of Gaussian noise on the sum of a query on a batch and a query on all records.
  * Depends on: event_leaf.h, sampled_curve.h, numeric/root.h.  Used by: the table in event.c.
- * Spec: variance-reduced.md section 3.
+ * See variance-reduced.md section 3.
  *
  * Noise of variance sigma^2 is the sum of two independent draws of variances (1-rho) sigma^2 and rho sigma^2, so the
  * release can be computed from {batch query + first draw} and {query on all records + second draw}.

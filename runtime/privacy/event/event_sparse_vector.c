@@ -1,6 +1,6 @@
 /* event_sparse_vector.c -- one run of the sparse vector technique: a noisy threshold, an adaptive stream of queries, at
  * most `answers` times "above".  Depends on: event_leaf.h.  Used by: the table in event.c.
- * Spec: accounting.md section 2.
+ * See accounting.md section 2.
  *
  * The threshold's noise is drawn once, so the run is one mechanism whose only proven bound is its total epsilon; how
  * many queries were asked and how epsilon was split does not matter. */

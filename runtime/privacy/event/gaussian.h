@@ -1,6 +1,6 @@
 /* gaussian.h -- the exact privacy of Gaussian noise: the hockey stick of N(0,1) and N(mu,1), mu = sensitivity/sigma.
  * Any adaptive composition of Gaussian releases is this with mu^2 = sum of (sensitivity_i/sigma_i)^2.
- * Depends on: numeric/special.h.  Used by: calibration, accountants, mechanisms, tests.  Spec: accounting.md section 3.
+ * Depends on: numeric/special.h.  Used by: calibration, accountants, mechanisms, tests.  See accounting.md section 3.
  * Source: Balle, Wang (2018), Theorem 8; Dong, Roth, Su (2022). */
 #ifndef PN_PRIVACY_GAUSSIAN_H
 #define PN_PRIVACY_GAUSSIAN_H

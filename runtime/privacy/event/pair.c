@@ -1,5 +1,5 @@
 /* pair.c -- dominating pairs of the mechanisms that are not sampled.
- * Depends on: pair.h.  Used by: event_*.c, the PLD accountant.  Spec: accounting.md section 5. */
+ * Depends on: pair.h.  Used by: event_*.c, the PLD accountant.  See accounting.md section 5. */
 #include <math.h>
 
 #include "privacy/event/pair_event.h"

@@ -1,7 +1,7 @@
 /* pair.h -- privacy loss random variables by their tails.
  * A pair (P, Q) of laws dominates a mechanism when no two neighbouring data sets are easier to tell apart than P from
  * Q.  Its privacy loss is L = ln(dP/dQ); all that accounting needs are the masses of {L <= l} under both.
- * Depends on: libc.  Used by: event.h, the PLD accountant.  Spec: accounting.md section 5. */
+ * Depends on: libc.  Used by: event.h, the PLD accountant.  See accounting.md section 5. */
 #ifndef PN_PRIVACY_PAIR_H
 #define PN_PRIVACY_PAIR_H
 

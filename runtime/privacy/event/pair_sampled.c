@@ -1,5 +1,5 @@
 /* pair_sampled.c -- dominating pairs of a Gaussian on a random part of the records.
- * Depends on: pair.h.  Used by: event_sampled.c, the PLD accountant.  Spec: accounting.md sections 4 and 5.
+ * Depends on: pair.h.  Used by: event_sampled.c, the PLD accountant.  See accounting.md sections 4 and 5.
  *
  * The noise is N(0, z^2) under Q and (1-q) N(0, z^2) + q N(1, z^2) under P; every loss is a monotone function of the
  * released number x, so a tail of L is a tail of x. */

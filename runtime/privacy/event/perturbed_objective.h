@@ -7,7 +7,7 @@
  * a determinant of the others' Hessian with one term of rank one added, the rest that of the densities of b and b + u
  * with ||u|| <= s sigma, u in that span though it varies with b.  Two records span a plane
  * (rank 2, rank 1 in one dimension); a record and nothing span a line (rank 1).
- * Depends on: gaussian.h, numeric/.  Used by: event_objective.c, solvers, tests.  Spec: perturbation.md section 3.
+ * Depends on: gaussian.h, numeric/.  Used by: event_objective.c, solvers, tests.  See perturbation.md section 3.
  * Source: Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012), with the constants derived there. */
 #ifndef PN_PRIVACY_PERTURBED_OBJECTIVE_H
 #define PN_PRIVACY_PERTURBED_OBJECTIVE_H

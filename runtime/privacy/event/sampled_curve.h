@@ -1,5 +1,5 @@
 /* sampled_curve.h -- Renyi curves of Gaussian noise on a random part of the records.  Private to privacy/.
- * Depends on: libm.  Used by: event_sampled.c.  Spec: accounting.md section 4.
+ * Depends on: libm.  Used by: event_sampled.c.  See accounting.md section 4.
  *
  * Everywhere 0 < q < 1, z = sigma / sensitivity > 0, order alpha in (1, inf].  The integrals and sums are good to about
  * 1e-13 relative; what is returned is 1e-12 relative above them and at most the curve without sampling.

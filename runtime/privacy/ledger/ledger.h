@@ -1,5 +1,5 @@
 /* ledger.h -- a privacy budget that is charged before noise is drawn and refuses what it does not cover.
- * Depends on: accountant.h.  Used by: mechanism.h, solvers, bindings.  Spec: accounting.md section 7.
+ * Depends on: accountant.h.  Used by: mechanism.h, solvers, bindings.  See accounting.md section 7.
  *
  * Budgets.  pure epsilon (delta 0): sums of pure epsilon.  rho: sums of zCDP.  (alpha, epsilon): sums of the Renyi
  * divergence of one order.  (epsilon, delta): the fully adaptive Renyi filter over orders that are fixed at the FIRST

@@ -1,6 +1,6 @@
 /* ledger_file.h -- a file of lines that only grows: each line is durable before the call returns and authenticated
  * together with all lines before it.  Knows nothing of budgets.  Private to privacy/.
- * Depends on: core/, libsodium, POSIX.  Used by: ledger_record.c.  Spec: accounting.md section 7.
+ * Depends on: core/, libsodium, POSIX.  Used by: ledger_record.c.  See accounting.md section 7.
  *
  * Three files.  PATH, text: a first line with the format's version and a random name, then one line for each record,
  * ending in " | " and a MAC.  PATH.key: 32 random bytes, mode 600, made when the ledger is (or any file given instead).

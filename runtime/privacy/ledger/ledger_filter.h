@@ -1,5 +1,5 @@
 /* ledger_filter.h -- sums of charges at orders fixed beforehand, and what they still admit.  Private to privacy/.
- * Depends on: accountant.h, event_leaf.h.  Used by: ledger*.c.  Spec: accounting.md section 7. */
+ * Depends on: accountant.h, event_leaf.h.  Used by: ledger*.c.  See accounting.md section 7. */
 #ifndef PN_PRIVACY_LEDGER_FILTER_H
 #define PN_PRIVACY_LEDGER_FILTER_H
 

@@ -1,5 +1,5 @@
 /* ledger_odometer.c -- how much has been spent, valid wherever the analyst stops.
- * Depends on: ledger_impl.h, accountant.h.  Used by: bindings.  Spec: accounting.md section 7.
+ * Depends on: ledger_impl.h, accountant.h.  Used by: bindings.  See accounting.md section 7.
  *
  * A filter's sums only grow, so whether the filter of a level is exhausted can be read off the sums of today: nothing
  * has to be kept while charging. */

@@ -1,7 +1,7 @@
 /* additive_mechanism.c -- a query's values plus noise: discrete Gaussian or Laplace integers on a fine lattice.
  * The event is that of the rounded query: what rounding adds to the sensitivity is always in the charge.
  * Depends on: mechanism.h, mechanism_row.h, gaussian.h, random/noise.h.  Used by: mechanism.c's table.
- * Spec: noise.md sections 3, 4 and 6. */
+ * See noise.md sections 3, 4 and 6. */
 #include <math.h>
 #include <stdio.h>
 

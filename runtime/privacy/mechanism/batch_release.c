@@ -1,6 +1,6 @@
 /* batch_release.c -- pay, draw a batch, release its noisy sum: in this order or not at all.
  * Depends on: batch_release.h, mechanism_row.h, sampler.h, random/noise.h.  Used by: solvers.
- * Spec: accounting.md section 4, noise.md sections 3 and 8, variance-reduced.md section 3. */
+ * See accounting.md section 4, noise.md sections 3 and 8, variance-reduced.md section 3. */
 #include <math.h>
 #include <string.h>
 #include <sys/types.h>

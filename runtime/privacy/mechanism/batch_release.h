@@ -2,7 +2,7 @@
  * as often as was paid for.  The counterpart of pn_mechanism_release for queries on a random part of the records: the
  * object that draws the batch prices the release (sampler.h), so neither can be had without the other.
  * Depends on: sampler.h, ledger.h, mechanism.h, random/noise.h.  Used by: solvers of sampled gradients.
- * Spec: accounting.md section 4, noise.md sections 3 and 8, variance-reduced.md section 3. */
+ * See accounting.md section 4, noise.md sections 3 and 8, variance-reduced.md section 3. */
 #ifndef PN_PRIVACY_BATCH_RELEASE_H
 #define PN_PRIVACY_BATCH_RELEASE_H
 

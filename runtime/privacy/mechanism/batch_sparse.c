@@ -1,7 +1,7 @@
 /* batch_sparse.c -- the sparse vector technique on a batch that nobody knows: pay, draw the batch,
  * answer until one query is above.
  * Depends on: batch_sparse.h, mechanism.h (its row sparse_vector), sampler.h.  Used by: solvers.
- * Spec: noise.md section 7, accounting.md section 4f, second-order.md sections 4 and 6. */
+ * See noise.md section 7, accounting.md section 4f, second-order.md sections 4 and 6. */
 #include <math.h>
 
 #include "core/alloc.h"

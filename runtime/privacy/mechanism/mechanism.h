@@ -1,5 +1,5 @@
 /* mechanism.h -- private releases: the interface, the table, and the ONE function through which noise leaves.
- * Depends on: event.h, ledger.h, random.  Used by: solvers, bindings.  Spec: noise.md section 7,
+ * Depends on: event.h, ledger.h, random.  Used by: solvers, bindings.  See noise.md section 7,
  * accounting.md section 2. */
 #ifndef PN_PRIVACY_MECHANISM_H
 #define PN_PRIVACY_MECHANISM_H

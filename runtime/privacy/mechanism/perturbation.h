@@ -8,7 +8,7 @@
  *     a = offset + sqrt(dim) step_b / (2 Lam),   step_b = sigma 2^-40,
  * since the minimiser moves by at most ||change of b||/Lam; noise sigma_out hides it as a query of sensitivity 2a
  * (Iyengar et al. 2019).
- * Depends on: mechanism.h, event.h, ledger.h, random/.  Used by: solvers.  Spec: perturbation.md section 3,
+ * Depends on: mechanism.h, event.h, ledger.h, random/.  Used by: solvers.  See perturbation.md section 3,
  * noise.md section 3. */
 #ifndef PN_PRIVACY_PERTURBATION_H
 #define PN_PRIVACY_PERTURBATION_H

@@ -1,5 +1,5 @@
 /* sampler.c -- the table of sampling schemes, and the event of Gaussian noise on the batches that they draw.
- * Depends on: sampler.h, sampler_row.h.  Used by: solvers, bindings.  Spec: accounting.md sections 1 and 4. */
+ * Depends on: sampler.h, sampler_row.h.  Used by: solvers, bindings.  See accounting.md sections 1 and 4. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

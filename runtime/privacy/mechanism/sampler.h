@@ -1,6 +1,6 @@
 /* sampler.h -- the sampler makes the event: the object that draws the batch is the one that says what a release on it
  * costs, so a scheme that is run and another that is accounted for cannot be written down.
- * Depends on: event.h, random/sample.h.  Used by: solvers, bindings.  Spec: accounting.md sections 1 and 4,
+ * Depends on: event.h, random/sample.h.  Used by: solvers, bindings.  See accounting.md sections 1 and 4,
  * noise.md section 8. */
 #ifndef PN_PRIVACY_SAMPLER_H
 #define PN_PRIVACY_SAMPLER_H

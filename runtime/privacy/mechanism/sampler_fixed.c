@@ -1,6 +1,6 @@
 /* sampler_fixed.c -- batches of a fixed size, drawn without replacement, anew each time.
  * Depends on: sampler_row.h, random/sample.h, core/alloc.h.  Used by: the table in sampler.c.
- * Spec: accounting.md section 4b. */
+ * See accounting.md section 4b. */
 #include "core/alloc.h"
 #include "privacy/mechanism/sampler_row.h"
 #include "random/sample.h"

@@ -1,5 +1,5 @@
 /* sampler_full.c -- every batch is all records: no secret, no amplification.
- * Depends on: sampler_row.h.  Used by: the table in sampler.c.  Spec: accounting.md section 1. */
+ * Depends on: sampler_row.h.  Used by: the table in sampler.c.  See accounting.md section 1. */
 #include "privacy/mechanism/sampler_row.h"
 
 static const pn_param params[] = {

@@ -1,6 +1,6 @@
 /* sampler_poisson.c -- a coin for every record, anew for every batch.
  * Depends on: sampler_row.h, random/sample.h.  Used by: the table in sampler.c.
- * Spec: accounting.md sections 4a and 4c. */
+ * See accounting.md sections 4a and 4c. */
 #include <math.h>
 
 #include "privacy/mechanism/sampler_row.h"

@@ -1,7 +1,7 @@
 /* sampler_shuffled.c -- passes over the records in random order, cut into disjoint batches.
  * No amplification is claimed: a record is in one batch of a pass, so a pass costs what one batch costs.  The noise of
  * the other batches has the same law for both neighbours, sampled or ideal, so only the draws of one batch are charged.
- * Depends on: sampler_row.h, core/alloc.h.  Used by: the table in sampler.c.  Spec: accounting.md section 4e. */
+ * Depends on: sampler_row.h, core/alloc.h.  Used by: the table in sampler.c.  See accounting.md section 4e. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,7 +15,7 @@
  *
  * Depends on: mechanism.h, mechanism_row.h, random/noise.h.  Used by: mechanism.c's table,
  * bindings (pn_sparse_run_new).
- * Spec: noise.md section 7, accounting.md section 2. */
+ * See noise.md section 7, accounting.md section 2. */
 #include <math.h>
 #include <stdio.h>
 #include <sys/types.h>

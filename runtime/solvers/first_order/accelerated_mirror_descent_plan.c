@@ -1,7 +1,7 @@
 /* accelerated_mirror_descent_plan.c -- geometry, smoothness, steps, noise and proven risk of accelerated mirror
  * descent.
  * Depends on: accelerated_mirror_descent.h, geometry.  Used by: accelerated_mirror_descent.c.
- * Spec: mirror-descent.md section 6; the bound: accelerated_mirror_descent_bound.c. */
+ * See mirror-descent.md section 6; the bound: accelerated_mirror_descent_bound.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* mirror_geometry.h -- which potential a method of mirror steps takes, and what its risk bound needs to know of it.
  * Depends on: solver.h, geometry/potentials/potential.h.  Used by: mirror_descent*.c, accelerated_mirror_descent*.c.
- * Spec: geometry.md section 3, mirror-descent.md sections 2, 4 and 6. */
+ * See geometry.md section 3, mirror-descent.md sections 2, 4 and 6. */
 #ifndef PN_SOLVERS_MIRROR_GEOMETRY_H
 #define PN_SOLVERS_MIRROR_GEOMETRY_H
 

@@ -1,5 +1,5 @@
 /* sgd_plan.c -- batches, steps, noise, step sizes and risk of stochastic gradient descent.
- * Depends on: sgd.h, gradient_noise.h.  Used by: descent.c.  Spec: mirror-descent.md section 8, accounting.md
+ * Depends on: sgd.h, gradient_noise.h.  Used by: descent.c.  See mirror-descent.md section 8, accounting.md
  * section 4. */
 #include <math.h>
 #include <stdio.h>

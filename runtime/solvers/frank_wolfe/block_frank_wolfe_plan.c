@@ -1,6 +1,6 @@
 /* block_frank_wolfe_plan.c -- blocks, sampling, step sizes and the convergence bound of block-coordinate Frank-Wolfe.
  * Depends on: block_frank_wolfe.h, frank_wolfe.h.  Used by: block_frank_wolfe.c.
- * Spec: distributed-frank-wolfe.md section 1.
+ * See distributed-frank-wolfe.md section 1.
  *
  * h_t = E f(x_t) - f* obeys h_{t+1} <= (1 - gamma p_min) h_t + gamma e + gamma^2 C/2 with gamma_t = 2/(p_min t + 2),
  * e the declared errors:

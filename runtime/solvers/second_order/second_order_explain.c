@@ -1,5 +1,5 @@
 /* second_order_explain.c -- the lines, warnings and settings of a second-order plan.
- * Depends on: second_order.h.  Used by: second_order_plan.c.  Spec: second-order.md sections 2 to 6. */
+ * Depends on: second_order.h.  Used by: second_order_plan.c.  See second-order.md sections 2 to 6. */
 #include <math.h>
 #include <stdio.h>
 

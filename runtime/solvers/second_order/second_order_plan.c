@@ -1,6 +1,6 @@
 /* second_order_plan.c -- a plan of second-order descent: its noise, what the conditions need, its iterations.
  * Depends on: second_order.h, line_search.h, privacy.  Used by: second_order.c.
- * Spec: second-order.md sections 2 to 6. */
+ * See second-order.md sections 2 to 6. */
 #include <math.h>
 
 #include "oracle/line_search.h"

@@ -1,5 +1,5 @@
 /* second_order_problem.c -- the options of second-order descent, and what they and the objective say about the problem.
- * Depends on: second_order.h.  Used by: second_order_plan.c.  Spec: second-order.md sections 1, 2 and 4. */
+ * Depends on: second_order.h.  Used by: second_order_plan.c.  See second-order.md sections 1, 2 and 4. */
 #include <math.h>
 
 #include "solvers/engine/first_order.h"

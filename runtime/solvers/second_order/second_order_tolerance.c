@@ -1,6 +1,6 @@
 /* second_order_tolerance.c -- which point second-order descent aims at: tolerances as given, the smallest that the
  * theorem reaches, and the practical ones of plans that are given none.
- * Depends on: second_order.h.  Used by: second_order_plan.c.  Spec: second-order.md section 2.
+ * Depends on: second_order.h.  Used by: second_order_plan.c.  See second-order.md section 2.
  *
  * The theorem wants all noise of a run within c1 eps_g and c2 eps_H^2/M; T, and with it the noise, comes from its least
  * decrease a step.  That is far on the safe side: what it reaches often holds at the start already, where a run would

@@ -1,7 +1,7 @@
 /* svrg.h -- what the plans, the noise and the steps of stochastic variance-reduced gradients share.
  * Private to svrg*.c.
  * Depends on: first_order.h, lazy_steps.h, oracle.
- * Spec: variance-reduced.md sections 3 and 4.
+ * See variance-reduced.md sections 3 and 4.
  *
  * An epoch takes the gradient v of all records at the snapshot y once; its inner steps correct it by the difference of
  * gradients of a small batch between x and y.  Two forms of a private epoch:

@@ -1,6 +1,6 @@
 /* svrg_noise.c -- how much noise a run of SVRG needs, and what it costs.
  * Depends on: svrg.h, privacy/accounting/calibrate_program.h.  Used by: svrg_plan.c.
- * Spec: variance-reduced.md section 3, calibrations (a) to (c).
+ * See variance-reduced.md section 3, calibrations (a) to (c).
  *
  * Batches are of a fixed size under replace_one, which moves their sum by two contributions; under zero_out each record
  * has a coin of rate b/n, and the sum moves by one.  Either is priced as it is drawn.

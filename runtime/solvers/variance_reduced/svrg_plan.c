@@ -1,5 +1,5 @@
 /* svrg_plan.c -- epochs, steps, batches and predicted risk of SVRG and SVRG++.
- * Depends on: svrg.h, svrg_shape.c.  Used by: svrg.c.  Spec: variance-reduced.md sections 3, 4 and 10. */
+ * Depends on: svrg.h, svrg_shape.c.  Used by: svrg.c.  See variance-reduced.md sections 3, 4 and 10. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* svrg_shape.c -- how many epochs, steps and records SVRG takes when nobody says, and what its theorem gives for that.
- * Depends on: svrg.h.  Used by: svrg.c, svrg_plan.c, svrg_noise.c.  Spec: variance-reduced.md sections 3 to 5. */
+ * Depends on: svrg.h.  Used by: svrg.c, svrg_plan.c, svrg_noise.c.  See variance-reduced.md sections 3 to 5. */
 #include <math.h>
 
 #include "privacy/accounting/calibrate_program.h"

@@ -1,5 +1,5 @@
 /* zeroth_order_explain.c -- the lines, warnings and settings of a zeroth-order plan.
- * Depends on: zeroth_order.h.  Used by: zeroth_order_plan.c.  Spec: zeroth-order.md sections 4 to 6. */
+ * Depends on: zeroth_order.h.  Used by: zeroth_order_plan.c.  See zeroth-order.md sections 4 to 6. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

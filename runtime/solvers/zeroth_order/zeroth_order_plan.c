@@ -1,6 +1,6 @@
 /* zeroth_order_plan.c -- a plan: the method with the smallest bound, its epochs, rounds, batches and radii, and what
  * the noise of its sums leaves of error, step and bound.
- * Depends on: zeroth_order.h.  Used by: zeroth_order.c.  Spec: zeroth-order.md sections 3 to 6. */
+ * Depends on: zeroth_order.h.  Used by: zeroth_order.c.  See zeroth-order.md sections 3 to 6. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* zeroth_order_problem.c -- the options of zeroth-order optimization,
  * and what they and the objective say about the problem.
- * Depends on: zeroth_order.h.  Used by: zeroth_order_plan.c.  Spec: zeroth-order.md sections 4 and 8. */
+ * Depends on: zeroth_order.h.  Used by: zeroth_order_plan.c.  See zeroth-order.md sections 4 and 8. */
 #include <math.h>
 #include <string.h>
 

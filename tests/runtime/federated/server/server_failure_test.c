@@ -367,7 +367,8 @@ static void one_run_at_a_time(void)
     double_open(&parties, K, A, Y, N, D);
     double_terms(&parties, PN_FEDERATED_PRODUCT, 0, 0.5, true, double_identity(N), terms);
     CHECK(double_serve(&parties, terms, NULL, &server, &err) == PN_OK);
-    CHECK(double_serve(&parties, terms, NULL, &second, &err) == PN_EINVAL && strstr(err.message, "carries another run"));
+    CHECK(double_serve(&parties, terms, NULL, &second, &err) == PN_EINVAL &&
+          strstr(err.message, "carries another run"));
     pn_server_free(server);
     CHECK(double_serve(&parties, terms, NULL, &server, &err) == PN_OK);
     pn_server_free(server);

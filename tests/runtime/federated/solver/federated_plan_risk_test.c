@@ -1,6 +1,6 @@
 /* federated_plan_risk_test.c -- what a federated run promises: the bound, the parts of its error by hand,
  * and the rounds it favours.
- * Depends on: federated_plan_kit.h.  Spec: distributed-frank-wolfe.md sections 1 and 4. */
+ * Depends on: federated_plan_kit.h.  See distributed-frank-wolfe.md sections 1 and 4. */
 #include "runtime/federated/solver/federated_plan_kit.h"
 
 static void the_bound_is_theorem_one(void)

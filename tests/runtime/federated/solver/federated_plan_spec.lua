@@ -1,4 +1,4 @@
--- What a federated run does, against what its plan said.  Spec: distributed-frank-wolfe.md sections 3 and 4.
+-- What a federated run does, against what its plan said.  See distributed-frank-wolfe.md sections 3 and 4.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
 local law = tier.law(it)

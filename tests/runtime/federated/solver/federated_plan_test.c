@@ -1,5 +1,5 @@
 /* federated_plan_test.c -- what a federated run costs, before anybody releases anything.
- * Depends on: federated_plan_kit.h, privacy.  Spec: distributed-frank-wolfe.md sections 3 and 4. */
+ * Depends on: federated_plan_kit.h, privacy.  See distributed-frank-wolfe.md sections 3 and 4. */
 #include "privacy/accounting/accountant.h"
 #include "random/selection.h"
 #include "runtime/federated/solver/federated_plan_kit.h"
