@@ -3,7 +3,7 @@
  *
  * A run is `epochs` streams of one design, one after the other, over consecutive disjoint slices of a permutation that
  * is drawn before the data are looked at.  A record is in one leaf of one stream of a pass: the whole pass costs one
- * stream's event (spec zeroth-order.md section 4; parallel composition: all other leaves are functions of released
+ * stream's event (zeroth-order.md section 4; parallel composition: all other leaves are functions of released
  * points and unchanged records).  `passes` of them cost that many events, charged when a pass begins.
  * Depends on: prefix.h.  Used by: solvers/zeroth_order*.c. */
 #ifndef PN_CONTINUAL_SINGLE_PASS_H

@@ -1,6 +1,7 @@
 /* lp_ball.c -- {x in R^dim : ||x - center||_q <= radius}, 1 <= q <= inf; q = 1, 2 and inf make the l1,
  * l2 and linf balls.
- * Depends on: ball.h, draw.h, upper.h, numeric/root.h, numeric/simd/simd.h, numeric/blas.h.  Used by: sets.c's table. */
+ * Depends on: ball.h, draw.h, upper.h, numeric/root.h, numeric/simd/simd.h, numeric/blas.h.
+ * Used by: sets.c's table. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
