@@ -26,10 +26,10 @@ local function lines_of(command)
   return lines
 end
 
--- The folder of the examples: under the program's prefix, or of the checkout that it was built in.
+-- The folder of the examples: under the program's prefix, or of the checkout that it was built in, as build/ or build/san/.
 local function folder()
   local own = require "penumbra.kernel".program():match "^(.*)/[^/]*$"
-  for _, place in ipairs { "/../share/doc/penumbra/examples", "/../examples" } do
+  for _, place in ipairs { "/../share/doc/penumbra/examples", "/../examples", "/../../examples" } do
     local found = lines_of(("cd %s && pwd"):format(quoted(own .. place)))[1]
     if found then return found end
   end
