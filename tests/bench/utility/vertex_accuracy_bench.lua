@@ -26,7 +26,7 @@ local function mean_accuracy(obj, held, options)
 end
 
 local function row(name)
-  local all = source.load(name, "binary")
+  local all = source.load(name, "binary"):add_bias() -- classes are rare: an intercept, as one more feature
   local train, held = all:split(0.8, pn.rng.seeded(1))
   local obj = pn.objective { data = train, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = all.p, radius = RADIUS } }
   local positive = 0
