@@ -151,10 +151,14 @@ law("gauge is the smallest multiple with the point inside", function(C, probe)
   if not has(C, "gauge", C:center()) then return nil, "no gauge" end
   local off = {}
   for _, x in ipairs(members(C, probe)) do
-    local t = C:gauge(x)
-    off[#off + 1] = t - 1
-    off[#off + 1] = math.abs(C:gauge(2 * x) - 2 * t) / (1 + t)
-    if t > 1e-3 and x:norm() > 1e-9 * size_of(C) then -- multiples of rounding tell nothing
+    -- Multiples of rounding tell nothing: where 0 is on the border, a point that is 0 but for it may be in no multiple.
+    local counts = x:norm() > 1e-9 * size_of(C)
+    local t = counts and C:gauge(x) or 0
+    if counts then
+      off[#off + 1] = t - 1
+      off[#off + 1] = math.abs(C:gauge(2 * x) - 2 * t) / (1 + t)
+    end
+    if t > 1e-3 then
       if not C:contains(x / t, 10 * probe.tolerance * size_of(C)) then
         return math.huge, "x / gauge(x) is outside for x = " .. tostring(x)
       end
