@@ -19,7 +19,7 @@ typedef enum pnl_channel { PNL_SHELL = 0, PNL_CONTROL } pnl_channel;
 
 typedef struct pnl_connection {
     const char *transport, *ip; /* "tcp" or "ipc" */
-    const char *key;            /* of the signatures; "": messages are not signed */
+    const char *key;            /* of the signatures */
     int shell, control, stdin_port, iopub, heartbeat;
 } pnl_connection;
 

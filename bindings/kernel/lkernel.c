@@ -126,6 +126,9 @@ static int open_link(lua_State *L)
                            .stdin_port = port_field(L, "stdin_port"),
                            .iopub = port_field(L, "iopub_port"),
                            .heartbeat = port_field(L, "hb_port") };
+    if (!*to.key) /* then whoever reaches the ports runs what they like */
+        return pnl_error(L, "kernel: `key` in the connection file is empty, so that requests would not be signed; "
+                            "give the key that the client signs with");
     if (strlen(to.ip) > 200 || (strcmp(to.transport, "tcp") != 0 && strcmp(to.transport, "ipc") != 0))
         return pnl_error(L, "kernel: `transport` in the connection file must be tcp or ipc, got %s", to.transport);
     self = lua_newuserdatauv(L, sizeof *self, 0);

@@ -68,10 +68,9 @@ local function connection_of(path)
   local connection, wrong = require "penumbra.kernel".decode(text)
   if type(connection) ~= "table" then error(("%s is no connection file: %s"):format(path, wrong or "no object"), 0) end
   local scheme = connection.signature_scheme
-  if scheme and scheme ~= "hmac-sha256" and (connection.key or "") ~= "" then
+  if scheme and scheme ~= "hmac-sha256" then
     error(("%s: signature_scheme must be hmac-sha256, got %s"):format(path, tostring(scheme)), 0)
   end
-  connection.key = connection.key or ""
   return connection
 end
 

@@ -82,8 +82,10 @@ describe("penumbra kernel", function()
       { "[1]", "has no text `transport`" },
       { "{" .. ports .. "5, " .. rest .. '"hmac-md5"}', "signature_scheme must be hmac-sha256, got hmac-md5" },
       { "{" .. ports .. "0, " .. rest .. '"hmac-sha256"}', "`hb_port` in the connection file must be a port from 1 to 65535, got" },
-      { "{" .. ports .. '5, "transport": "udp", "ip": "x", "key": ""}', "must be tcp or ipc, got udp" },
-      { "{" .. ports .. '5, "transport": "tcp", "ip": "192.0.2.1", "key": ""}', "kernel: " },
+      { "{" .. ports .. '5, "transport": "udp", "ip": "x", "key": "k"}', "must be tcp or ipc, got udp" },
+      { "{" .. ports .. '5, "transport": "tcp", "ip": "192.0.2.1", "key": "k"}', "kernel: " },
+      { "{" .. ports .. '5, "transport": "tcp", "ip": "127.0.0.1", "key": ""}', "requests would not be signed" },
+      { "{" .. ports .. '5, "transport": "tcp", "ip": "127.0.0.1"}', "has no text `key`" },
     } do
       local out, err, code = program.run { "kernel", "-f", file(case[1]) }
       assert.equal(1, code, out .. err)
