@@ -1,10 +1,9 @@
 /* lprogress.c -- the frame around a long call: cancelling it, drawing its bar, calling a user's progress function.
- * Depends on: progress.h, POSIX terminal calls.  Used by: loaders and solvers; the program's Ctrl-C.
+ * Depends on: progress.h, progress_text.h, POSIX terminal calls.  Used by: loaders and solvers; the program's Ctrl-C.
  *
  * A frame is a userdata in the registry; its user values hold the outer frame and the user's function. */
 #define _DEFAULT_SOURCE
 #include <math.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "bindings/core/progress.h"
+#include "bindings/core/progress_text.h"
 #include "core/process.h"
 #include "core/stop.h"
 
@@ -31,9 +31,7 @@ typedef struct run {
     struct run *outer; /* kept by user value 1 */
     pn_progress_fn listener;
     char label[48];
-    double begun;      /* seconds on the monotonic clock */
-    double phase_base; /* `done` and the time at the first report under this label: the rate is measured from there */
-    double phase_begun;
+    pnl_pace pace;
     double drawn_at;
     int drawn_columns; /* 0: nothing to clear */
     bool of_lua;
@@ -106,79 +104,6 @@ static int terminal_columns(void)
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
     return 80;
-}
-
-/* 12:34 or 1:02:03. */
-static void format_time(char *out, size_t size, double seconds)
-{
-    long whole = seconds < 3.6e6 ? lround(seconds) : -1;
-
-    if (!(seconds >= 0.0) || whole < 0)
-        (void)snprintf(out, size, "--:--");
-    else if (whole < 3600)
-        (void)snprintf(out, size, "%ld:%02ld", whole / 60, whole % 60);
-    else
-        (void)snprintf(out, size, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
-}
-
-/* Three significant digits and a unit: 12.3k. */
-static void format_count(char *out, size_t size, double value)
-{
-    static const char *const units[] = { "", "k", "M", "G", "T" };
-    size_t unit = 0;
-
-    while (value >= 999.5 && unit + 1 < sizeof units / sizeof units[0]) {
-        value /= 1000.0;
-        unit++;
-    }
-    if (unit == 0 && value == floor(value))
-        (void)snprintf(out, size, "%.0f", value);
-    else
-        (void)snprintf(out, size, "%.*f%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
-}
-
-static double share_of(const pn_progress *progress)
-{
-    return progress->total > 0.0 ? fmin(fmax(progress->done / progress->total, 0.0), 1.0) : -1.0;
-}
-
-static void PN_PRINTF(3, 4) add_part(char *out, size_t size, const char *format, ...)
-{
-    size_t used = strlen(out);
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(out + used, size - used, format, args);
-    va_end(args);
-}
-
-/* What stands right of the bar: how much, how fast, how long, what is reached and what it has cost. */
-static void describe(char *out, size_t size, const run *self, const pn_progress *progress, double now, bool roomy)
-{
-    double share = share_of(progress), rate = (progress->done - self->phase_base) / (now - self->phase_begun);
-    char count[24], speed[24], elapsed[24], left[24];
-    bool known = isfinite(rate) && rate > 0.0; /* not yet at the first report */
-
-    format_count(count, sizeof count, progress->done);
-    format_count(speed, sizeof speed, known ? rate : 0.0);
-    format_time(elapsed, sizeof elapsed, now - self->begun);
-    format_time(left, sizeof left, known ? (progress->total - progress->done) / rate : 0.0);
-    out[0] = '\0';
-    if (share >= 0.0)
-        add_part(out, size, "%3.0f%%", floor(100.0 * share));
-    else
-        add_part(out, size, "%s done", count);
-    if (known)
-        add_part(out, size, "  %s/s", speed);
-    if (roomy || share < 0.0 || !known)
-        add_part(out, size, "  %s", elapsed);
-    if (share >= 0.0 && known)
-        add_part(out, size, "%s%s left", roomy ? ", " : "  ", left);
-    if (!isnan(progress->value))
-        add_part(out, size, "  value %.4g", progress->value);
-    if (progress->unit && !isnan(progress->spent))
-        add_part(out, size, "  charged %.3g/%.3g%s%s", progress->spent, progress->budget, roomy ? " " : "",
-                 roomy ? progress->unit : "");
 }
 
 static bool in_forked_child(const run *self)
@@ -262,10 +187,10 @@ static void draw(run *self, const pn_progress *progress, double now)
         return;
     if (columns > LINE_MAX_BYTES - 1)
         columns = LINE_MAX_BYTES - 1;
-    describe(text, sizeof text, self, progress, now, true);
+    pnl_progress_describe(text, sizeof text, &self->pace, progress, now, true);
     if (bar_room(self, text, columns) < BAR_ROOMY)
-        describe(text, sizeof text, self, progress, now, false);
-    used = compose(line, sizeof line, columns, self, share_of(progress), text);
+        pnl_progress_describe(text, sizeof text, &self->pace, progress, now, false);
+    used = compose(line, sizeof line, columns, self, pnl_progress_share(progress), text);
     take_over(self);
     if (stop->show) {
         line[used] = '\0';
@@ -286,8 +211,8 @@ static void note_phase(run *self, const pn_progress *progress, double now)
     if (strncmp(self->label, progress->label, sizeof self->label - 1) == 0)
         return;
     (void)snprintf(self->label, sizeof self->label, "%s", progress->label);
-    self->phase_base = progress->done;
-    self->phase_begun = now;
+    self->pace.phase_base = progress->done;
+    self->pace.phase_begun = now;
 }
 
 static pn_status listen_for_bar(void *ud, const pn_progress *progress, pn_err *err)
@@ -297,7 +222,7 @@ static pn_status listen_for_bar(void *ud, const pn_progress *progress, pn_err *e
 
     (void)err;
     note_phase(self, progress, now);
-    if (now - self->begun < QUIET_SECONDS || now - self->drawn_at < REDRAW_SECONDS)
+    if (now - self->pace.begun < QUIET_SECONDS || now - self->drawn_at < REDRAW_SECONDS)
         return PN_OK;
     self->drawn_at = now;
     draw(self, progress, now);
@@ -366,7 +291,7 @@ static void begin(lua_State *L, pn_progress_fn listener, int function)
     memset(self, 0, sizeof *self);
     self->L = L;
     self->listener = listener;
-    self->begun = self->phase_begun = now_seconds();
+    self->pace.begun = self->pace.phase_begun = now_seconds();
     if (function) {
         lua_pushvalue(L, function);
         lua_setiuservalue(L, -2, KEPT_FUNCTION);
