@@ -161,11 +161,11 @@ static void prefetch(const run *self, size_t from, size_t end)
 
     for (size_t r = 0; r < program->read_count; r++) {
         for (size_t i = from; i < to; i += PN_PROGRAM_LANES)
-            __builtin_prefetch(self->inputs[program->reads[r]] + i, 0, 2);
+            __builtin_prefetch(self->inputs[program->reads[r]] + i, 0, 3);
     }
     for (size_t k = 0; k < program->outputs; k++) {
         for (size_t i = from; self->outputs[k] && i < to; i += PN_PROGRAM_LANES)
-            __builtin_prefetch(self->outputs[k] + i, 1, 2);
+            __builtin_prefetch(self->outputs[k] + i, 1, 3);
     }
 }
 

@@ -1,8 +1,7 @@
 /* federated_bench.c -- what a step of a federated run costs over sockets: 16 parties in threads on the loopback, with
  * CURVE, that answer at once by rote; a step sends a round (q of 256 numbers) and a fetch, and gets a choice and a
- * feature (256 numbers) of each.  The aim: below 2 ms for all of it, so for what the server adds to the parties' own
- * computing.  Beside it the same bytes through bare libzmq sockets with CURVE, in turn, in the same run.  Depends on:
- * federated/.  Run with `make bench`. */
+ * feature (256 numbers) of each.  Its peer, in turn in the same run, sends the same bytes through bare libzmq sockets
+ * with CURVE: what is above it is what the server adds.  Depends on: federated/.  Run with `make bench`. */
 #include <stdio.h>
 
 #include "bench/bench.h"
@@ -12,7 +11,7 @@
 #define M       256
 #define STEPS   20 /* in one measurement */
 #define RUNS    41
-#define LIMIT   2e-3
+#define LIMIT   1.5 /* of the same bytes through bare sockets */
 
 /* ---- this transport ---- */
 
@@ -173,7 +172,7 @@ int main(void)
     static run r;
     static bare b;
     double ours, theirs, ratio;
-    bool over;
+    int over;
 
     if (!start(&r) || !bare_start(&b)) {
         (void)fprintf(stderr, "federated_bench: cannot open sockets on the loopback\n");
@@ -182,9 +181,7 @@ int main(void)
     bench_pair(steps, &r, bare_steps, &b, RUNS, &ours, &theirs, &ratio);
     ours /= STEPS;
     theirs /= STEPS;
-    (void)bench_print("a step of 16 parties, m = 256 / bare sockets", ours, theirs, ratio, 0.0);
-    over = ours > LIMIT;
-    printf("%-46s %9.3f ms  (limit %.2f)%s\n", "a step of 16 parties", 1e3 * ours, 1e3 * LIMIT, over ? "  OVER" : "");
+    over = bench_print("a step of 16 parties, m = 256 / bare sockets", ours, theirs, ratio, LIMIT);
     stop(&r);
     bare_stop(&b);
     kit_close(&r.server);

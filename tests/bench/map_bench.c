@@ -163,9 +163,9 @@ int main(int count, char **arguments)
         if (seconds)
             printf("%.6f\n", best_of(&m, RUNS));
         else
-            over += bench_line(k == 0 ? "map, 10 arithmetic operations / C by hand"
-                                      : "map, 10 with exp and log / C by hand",
-                               run_program, &m, k == 0 ? arithmetic_by_hand : functions_by_hand, &m, RUNS, LIMIT);
+            over += bench_line_busy(k == 0 ? "map, 10 arithmetic operations / C by hand"
+                                           : "map, 10 with exp and log / C by hand",
+                                    run_program, &m, k == 0 ? arithmetic_by_hand : functions_by_hand, &m, RUNS, LIMIT);
         pn_program_free(m.program);
     }
     if (!seconds)

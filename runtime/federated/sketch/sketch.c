@@ -325,7 +325,7 @@ pn_status pn_sketch_columns(const pn_sketch *sketch, const double *columns, size
     }
     some = columns_at_once(sketch, c);
     status = sketch_crew_init(&now.all, sketch, task, err);
-    now.parts = pn_alloc(sketch->wave * some * m, sizeof *now.parts);
+    now.parts = pn_alloc_large(sketch->wave * some * m, sizeof *now.parts);
     if (status == PN_OK && !now.parts)
         status = sketch_no_memory(sketch, err);
     for (size_t begin = 0; begin < c && status == PN_OK; begin += some) {

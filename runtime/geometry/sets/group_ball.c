@@ -73,6 +73,41 @@ static double block_norm(const group_ball *set, const double *x, size_t block)
     return n < 64 && sum > 0x1p-900 && sum < 0x1p1020 ? sqrt(sum) : pn_lp_norm(PN_L2, n, at);
 }
 
+#define LANES 4
+
+/* The norms of LANES whole blocks side by side, each by the operations of block_norm: eight chains of additions do not
+ * wait for each other. */
+static void lane_norms(const group_ball *set, const double *x, size_t first, double *norm)
+{
+    const double *at = x + first * set->k;
+    size_t k = set->k, pairs = k & ~(size_t)1;
+    double even[LANES] = { 0 }, odd[LANES] = { 0 };
+
+    for (size_t i = 0; i < pairs; i += 2) {
+        for (size_t b = 0; b < LANES; b++) {
+            even[b] += at[b * k + i] * at[b * k + i];
+            odd[b] += at[b * k + i + 1] * at[b * k + i + 1];
+        }
+    }
+    for (size_t b = 0; b < LANES; b++) {
+        double sum = even[b] + odd[b], last = at[b * k + k - 1];
+
+        sum = pairs < k ? sum + last * last : sum;
+        norm[b] = sum > 0x1p-900 && sum < 0x1p1020 ? sqrt(sum) : block_norm(set, x, first + b);
+    }
+}
+
+/* norm[blocks] */
+static void block_norms(const group_ball *set, const double *x, double *norm)
+{
+    size_t whole = set->k < 64 ? set->ball.base.dim / set->k : 0, b = 0;
+
+    for (; b + LANES <= whole; b += LANES)
+        lane_norms(set, x, b, norm + b);
+    for (; b < set->blocks; b++)
+        norm[b] = block_norm(set, x, b);
+}
+
 static double group_norm(const group_ball *set, const double *x)
 {
     double sum = 0.0;
@@ -133,8 +168,9 @@ static pn_status group_ball_project(const pn_set *self, double *x, pn_err *err)
     double *length = pn_alloc(m, 3 * sizeof *length), *kept = length ? length + m : NULL, sum = 0.0;
 
     PN_TRY(pn_made(length, err, "set.group_ball: out of memory in project"));
+    block_norms(set, x, length);
     for (size_t b = 0; b < m; b++) {
-        length[b] = kept[b] = block_norm(set, x, b);
+        kept[b] = length[b];
         sum += length[b];
     }
     if (sum > set->ball.radius) {

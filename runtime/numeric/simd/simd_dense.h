@@ -29,13 +29,14 @@
     } while (0)
 
 /* Ask for the row that comes `rows` later, which is the block that a caller walking down a matrix wants next: its first
- * kernel then finds it on the way.  An address past the end of the matrix is harmless to a prefetch. */
+ * kernel then finds it on the way, into the first cache: into the second, both kernels waited for half of it again.  An
+ * address past the end of the matrix is harmless to a prefetch. */
 PN_INLINE void PN_NAMED(prefetch_ahead)(const PN_X *row, size_t distance, size_t cols)
 {
     uintptr_t at = (uintptr_t)row + distance * sizeof(PN_X);
 
     for (size_t byte = 0; byte < cols * sizeof(PN_X); byte += 64)
-        __builtin_prefetch((const void *)(at + byte), 0, 2);
+        __builtin_prefetch((const void *)(at + byte), 0, 3);
 }
 
 #define PN_FOUR(DO) DO(0) DO(1) DO(2) DO(3)
