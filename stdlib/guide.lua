@@ -11,8 +11,8 @@ local _, own_path = ... -- nil where the library loads its own modules
 
 -- The pages by the names of their files, in the order in which they are listed.
 local ORDER = {
-  "train-a-model", "spend-a-budget", "write-a-loss", "choose-a-set", "write-a-solver", "zeroth-order", "variance-reduction",
-  "second-order-points", "running-sums", "embed", "host-analysts", "vertical-federated-learning", "teach",
+  "train-a-model", "spend-a-budget", "corrupt-a-ledger", "write-a-loss", "choose-a-set", "write-a-solver", "zeroth-order",
+  "variance-reduction", "second-order-points", "running-sums", "embed", "host-analysts", "vertical-federated-learning", "teach",
   "reproduce-the-articles", "performance-and-accuracy", "privacy-in-one-page",
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh -- see that what a target needs is there; on Debian and its kin install what is missing.
-# Usage: setup.sh "GROUP ..." [STAMP]     GROUP is build, test, lint, bench, reproduce, package, picture or docs; what several lack is said, or
+# Usage: setup.sh "GROUP ..." [STAMP]     GROUP is build, test, lint, bench, reproduce, package, picture, docs or coverage; what several lack is said, or
 # installed, at once.  STAMP is written at the end; for build alone it is a piece of Makefile that holds the flags of the libraries.
 # Depends on: POSIX sh.  Used by: Makefile, .ci/run.
 set -eu
@@ -27,6 +27,7 @@ needs_reproduce="cmd:gnuplot:gnuplot-nox"
 needs_package="cmd:luarocks:luarocks cmd:dpkg-deb:dpkg cmd:dpkg-shlibdeps:dpkg-dev cmd:lintian:lintian"
 needs_picture="cmd:tmux:tmux cmd:gnuplot:gnuplot-nox"
 needs_docs="cmd:pandoc:pandoc"
+needs_coverage="cmd:gcovr:gcovr"
 
 # The first of a|b|c that `$2 x` accepts.
 first_of()
