@@ -1,5 +1,5 @@
 /* main.c -- the program `penumbra`: scripts, -e, the prompt, the services `penumbra party` and `penumbra server`, and
- * `penumbra train`, `penumbra predict`, `penumbra kernel`.
+ * `penumbra train`, `penumbra predict`, `penumbra kernel`, `penumbra course`.
  * Depends on: repl.h, lkernel.h, pnl.h (the C half of the module is linked in), penumbra.prompt.program,
  * penumbra.programs (stdlib/).  Used by: people, Jupyter. */
 #define _POSIX_C_SOURCE 200809L
@@ -46,6 +46,7 @@ static const char usage[] =
     "       penumbra predict MODEL CSV    predict the records of a file; --help explains it\n"
     "       penumbra kernel --install     make the kernel known to Jupyter; --help explains it\n"
     "       penumbra lesson export NAME   a lesson as a notebook or a handout; --help explains it\n"
+    "       penumbra course new DIR       a course of lessons: make, take and grade it; --help explains it\n"
     "       penumbra examples         list the examples that are installed\n"
     "  -e CODE        run CODE; may be given several times\n"
     "  -i             show the prompt after -e and the script\n"
@@ -77,10 +78,10 @@ static const char *code_at(char **argv, int *i)
 static const char *program_of(const char *word)
 {
     static const char *const programs[][2] = {
-        { "party", "penumbra.programs.federated" },  { "server", "penumbra.programs.federated" },
-        { "train", "penumbra.programs.train" },      { "predict", "penumbra.programs.predict" },
-        { "kernel", "penumbra.programs.kernel" },    { "lesson", "penumbra.programs.lesson" },
-        { "examples", "penumbra.programs.examples" }
+        { "party", "penumbra.programs.federated" }, { "server", "penumbra.programs.federated" },
+        { "train", "penumbra.programs.train" },     { "predict", "penumbra.programs.predict" },
+        { "kernel", "penumbra.programs.kernel" },   { "lesson", "penumbra.programs.lesson" },
+        { "course", "penumbra.programs.course" },   { "examples", "penumbra.programs.examples" }
     };
 
     for (size_t k = 0; k < sizeof programs / sizeof *programs; k++) {
@@ -212,6 +213,8 @@ static bool open_penumbra(lua_State *L, const options *asked)
     lua_setfield(L, -2, "penumbra.core");
     lua_pushcfunction(L, repl_open_terminal);
     lua_setfield(L, -2, "penumbra.terminal");
+    lua_pushcfunction(L, repl_open_confined);
+    lua_setfield(L, -2, "penumbra.confined");
     lua_pushcfunction(L, pnl_open_kernel);
     lua_setfield(L, -2, "penumbra.kernel");
     find_lua_half(L);
@@ -321,6 +324,14 @@ static bool run(lua_State *L, const invocation *self, const options *asked)
     return prompt ? run_prompt(L) : fine; /* -i shows the prompt after an error, too: to look around */
 }
 
+/* A program that wants the prompt next returns "prompt" in place of its exit status. */
+static int finish_service(lua_State *L)
+{
+    if (lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "prompt") == 0)
+        return run_prompt(L) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return (int)lua_tointeger(L, -1);
+}
+
 /* The kernel waits for requests most of the time: an interrupt is for the calls that these make. */
 static repl_place place_of(const options *asked)
 {
@@ -354,7 +365,7 @@ static int run_service(lua_State *L, const invocation *self, const options *aske
     for (int i = asked->script; i < self->argc; i++)
         lua_pushstring(L, self->argv[i]);
     status = call_service(L, self->argc - asked->script, place_of(asked));
-    return status == EXIT_SUCCESS ? (int)lua_tointeger(L, -1) : status;
+    return status == EXIT_SUCCESS ? finish_service(L) : status;
 }
 
 static int protected_main(lua_State *L)
@@ -379,8 +390,8 @@ static int protected_main(lua_State *L)
     repl_catch_interrupts(L);
     pnl_run_print_beside_bar(L);
     if (asked.service) {
-        if (place_of(&asked) == REPL_ENTRY)
-            repl_catch_termination();
+        if (place_of(&asked) == REPL_ENTRY && strcmp(asked.service, "course") != 0)
+            repl_catch_termination(); /* a course has nothing to put away, and may become the prompt */
         self->exit_status = run_service(L, self, &asked);
         return 0;
     }

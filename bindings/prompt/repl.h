@@ -92,6 +92,11 @@ void repl_display_whole(void);
 /** The loader of penumbra.terminal. */
 int repl_open_terminal(lua_State *L);
 
+/* ---- lconfined.c ---- */
+
+/** The loader of penumbra.confined. */
+int repl_open_confined(lua_State *L);
+
 /* ---- repl.c ---- */
 
 /** Push the function of penumbra.prompt of that name. */
