@@ -12,7 +12,7 @@ function run.next(course)
       "This step waits for its code: type it, or `skip` has it run.", "warning")
     return
   end
-  course:mark "done"
+  course:mark("done", "read")
   course:advance()
 end
 

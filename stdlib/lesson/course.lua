@@ -14,16 +14,16 @@ course.__index = course
 
 local function same(text) return text end
 
--- options: path (of the progress file, nil keeps nothing), write, paint and result (stdout's, and how it paints; without, enter()
--- returns what is said), on_leave, next_lesson.
+-- options: path (of the progress file, nil keeps nothing) or keeper (as progress.keeper makes them), write, paint and result
+-- (stdout's, and how it paints; without, enter() returns what is said), on_leave, next_lesson.
 function course.new(lesson, options)
   options = options or {}
   local self = setmetatable({
-    lesson = lesson, path = options.path, sink = options.write, paint = options.paint or same,
+    lesson = lesson, keeper = options.keeper or progress.keeper(options.path), sink = options.write, paint = options.paint or same,
     result = options.result or same, on_leave = options.on_leave,
     next_lesson = options.next_lesson, at = 0, finished = false, collected = {},
   }, course)
-  self.record = progress.read(self.path)[lesson.name] or progress.record()
+  self.record = self.keeper.read(lesson.name) or progress.record()
   self.env, self.originals = world.new(function(text)
     self.wrote, self.wrote_now = true, true
     self:say(text)
@@ -152,13 +152,21 @@ function course:remember()
   self.judged, self.followed, self.wrote = self.begun.names, "", false
 end
 
-function course:save()
-  if not self.path then return end
-  local fine, message = progress.write(self.path, self.lesson.name, self.record)
-  if not fine and not self.told_unsaved then
+local function say_unsaved(self, fine, message)
+  if fine == nil and not self.told_unsaved then
     self.told_unsaved = true
     self:note(("(progress is not kept: %s)"):format(message), "warning")
   end
+end
+
+function course:save()
+  say_unsaved(self, self.keeper.write(self.lesson.name, self.record))
+end
+
+-- Tell the keeper what happened at this step: "begin" (with the names as the lesson makes them), "at" (it was opened), "typed" (an
+-- entry ran), "right" (one passed), "skipped", "read" (a text), "reset", "end" (of the lesson).
+function course:log(kind, text)
+  say_unsaved(self, self.keeper.note(kind, self.lesson.name, self:step().id, text))
 end
 
 -- Names of the lesson that were changed on the way and are not this step's own go back to what they were.
@@ -201,12 +209,14 @@ end
 
 -- Go to step k and show it.
 function course:open(k)
-  if self.at > 0 then self:restore_names() end
+  local begins = self.at == 0
+  if not begins then self:restore_names() end
   self:prepare(k)
   self.at, self.hints, self.tries = k, 0, 0
   self.record.at = self:step().id
   self:remember()
   self:save()
+  self:log(begins and "begin" or "at")
   self:show_step()
 end
 
@@ -225,8 +235,9 @@ function course:start(id)
   return self
 end
 
-function course:mark(how)
+function course:mark(how, kind, entry)
   local id = self:step().id
+  self:log(kind, entry)
   self.ran[id] = true
   if self.record.done[id] ~= "done" then self.record.done[id] = how end
 end
@@ -243,6 +254,7 @@ function course:advance()
     return self:open(self.at + 1)
   end
   self.record.at = nil
+  self:log "end"
   local passed, count = look.count(self.lesson, self.record)
   self:note(("\nThe end of \"%s\": %d of %d steps."):format(self.lesson.title, passed, count), "good")
   if passed < count then
@@ -280,20 +292,23 @@ function course:show_set(step)
   if #names > 0 then self:note(("%s = %s"):format(table.concat(names, ", "), table.concat(values, ", "))) end
 end
 
-local function pass(self, step, shown)
+local function pass(self, step, shown, entry)
   if step.ask then self:note("Right.", "good") end
   if not shown then self:show_set(step) end
-  self:mark "done"
+  self:mark("done", "right", entry)
   self:advance()
 end
 
 -- An entry ended in an error; what it had done by then may be what was asked for.
-local function after_error(self, message)
-  if self.sandbox or self.finished or require "penumbra.stopped"(message) or not judge.despite_error(self) then
+local function after_error(self, message, entry)
+  if self.sandbox or self.finished or require "penumbra.stopped"(message) then
+    return false
+  elseif not judge.despite_error(self) then
+    self:log("typed", entry)
     return false
   end
   self:note(tostring(message), "error")
-  pass(self, self:step(), false)
+  pass(self, self:step(), false, entry)
   return true
 end
 
@@ -302,7 +317,7 @@ function course:after(ok, values, entry)
   local wrote = self.wrote_now
   self.wrote_now = false
   if not ok then
-    return after_error(self, values)
+    return after_error(self, values, entry)
   end
   if not entry:find ";%s*$" then self:show_values(values, entry) end
   local step = self:step()
@@ -314,10 +329,13 @@ function course:after(ok, values, entry)
     local passed, why = judge(self, entry, values)
     self.judged = shallow(self.env)
     if passed then
-      pass(self, step, wrote or values.n > 0)
+      pass(self, step, wrote or values.n > 0, entry)
     else
+      self:log("typed", entry)
       refuse(self, step, why)
     end
+  else
+    self:log("typed", entry)
   end
   return true
 end
@@ -350,6 +368,7 @@ end
 
 -- The names as they were when this step began.
 function course:reset()
+  self:log "reset"
   local begun = self.begun
   world.set_names(self.env, begun.copies)
   for name, value in next, separate(self, begun.names, begun.journal) do
@@ -388,7 +407,8 @@ function course:skip()
     if results[1] then self:show_values(values) else self:note(tostring(results[2]), "error") end
     if values.n == 0 and not self.wrote_now then self:show_set(step) end
   end
-  self:mark(step.code and "skipped" or step.ask and "skipped" or "done")
+  local asks = step.code or step.ask
+  self:mark(asks and "skipped" or "done", asks and "skipped" or "read")
   self:advance()
 end
 

@@ -1,6 +1,6 @@
 -- lesson_files.lua -- find lessons by name, number or file, and load them with globals of their own.
 -- Depends on: penumbra.lessons (the list), penumbra.lesson.world, penumbra.prompt.names.
--- Used by: penumbra.lesson, penumbra.lesson.check.
+-- Used by: penumbra.lesson, penumbra.lesson.check, penumbra.programs.lesson, penumbra.course.file.
 local world = require "penumbra.lesson.world"
 
 local files = {}
@@ -39,6 +39,18 @@ function files.load(name)
     error(("lesson: %s does not return a lesson, a table with `steps`"):format(name), 0)
   end
   lesson.number = tonumber(name:match "(%d+)_[^/]*$")
+  return lesson
+end
+
+-- What exports and courses cannot do without, in a lesson of one's own; returns the lesson.
+function files.must_be_named(lesson, which)
+  local fine = type(lesson.name) == "string" and lesson.name:find "^[%w_-]+$"
+  for _, step in ipairs(lesson.steps) do
+    fine = fine and type(step) == "table" and type(step.id) == "string" and step.id:find "^[%w_-]+$"
+  end
+  if not fine then
+    error(("%s: a lesson and each of its steps need a name of letters, digits, - and _ (`name`, `id`)"):format(which), 0)
+  end
   return lesson
 end
 

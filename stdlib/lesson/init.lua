@@ -15,14 +15,25 @@ local function say(text)
   io.stdout:flush()
 end
 
+-- Which lessons there are, and who keeps progress in them; penumbra.course.play puts those of a course here.
+local shelf = {
+  title = "Lessons", all = files.all, find = files.find,
+  records = function() return progress.read(progress.path()) end,
+  keeper = function() return progress.keeper(progress.path()) end,
+}
+
+function lesson.use(other)
+  shelf = other
+end
+
 local function list()
-  say(look.list(files.all(), progress.read(progress.path()), colour.paint))
+  say(look.list(shelf.all(), shelf.records(), colour.paint, shelf.title))
 end
 
 -- The name of the first lesson after `which` that is not done.
 local function after(which)
-  local records = progress.read(progress.path())
-  for _, other in ipairs(which.number and files.all() or {}) do
+  local records = shelf.records()
+  for _, other in ipairs(which.number and shelf.all() or {}) do
     local passed, count = look.count(other, records[other.name])
     if other.number > which.number and passed < count then
       return other.name
@@ -83,7 +94,7 @@ end
 
 local function take(which, step)
   local modes = prompt_here()
-  local options = { path = progress.path(), write = say, paint = colour.paint, result = colour.result, next_lesson = after(which) }
+  local options = { keeper = shelf.keeper(), write = say, paint = colour.paint, result = colour.result, next_lesson = after(which) }
   options.on_leave = modes and function() modes.pop_mode() end
   local taken = course.new(which, options)
   taken:start(step)
@@ -105,7 +116,7 @@ function lesson.run(...)
   elseif step ~= nil and type(step) ~= "string" then
     error(("lesson: expected the id of a step or {notebook = true}, got %s"):format(type(step)), 2)
   end
-  take(files.find(which), step)
+  take(shelf.find(which), step)
 end
 
 -- Check a lesson's file: true, or nil and all that is wrong with it.

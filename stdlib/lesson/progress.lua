@@ -83,4 +83,18 @@ function progress.write(path, name, record)
   return nil, ("%s cannot be written"):format(path)
 end
 
+-- Who keeps the progress of a lesson that is being taken: read(name) -> its record or nil; write(name, record) -> true, or nil and
+-- why not; note(kind, lesson, step, text): what happened, for keepers that want to know more than records.  Without a path nothing
+-- is kept.
+function progress.keeper(path)
+  return {
+    read = function(name) return progress.read(path)[name] end,
+    write = function(name, record)
+      if not path then return true end
+      return progress.write(path, name, record)
+    end,
+    note = function() return true end,
+  }
+end
+
 return progress

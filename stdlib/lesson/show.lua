@@ -101,9 +101,9 @@ local function cut(text, width)
   return #text > width and text:sub(1, width - 3) .. "..." or text
 end
 
--- The list that lesson() prints: a line for each, so that the course fits on a screen.
-function look.list(lessons, records, paint)
-  local lines = { paint("Lessons", "heading") .. '                 lesson "NAME" starts one or goes on with it' }
+-- The list that lesson() prints: a line for each, so that all fit on a screen; `note` of a lesson stands below its line.
+function look.list(lessons, records, paint, title)
+  local lines = { paint(title, "heading") .. (" "):rep(math.max(1, 24 - utf8.len(title))) .. 'lesson "NAME" starts one or goes on with it' }
   local next_name
   for _, lesson in ipairs(lessons) do
     local passed, count = look.count(lesson, records[lesson.name])
@@ -112,6 +112,7 @@ function look.list(lessons, records, paint)
     local line = ("%2d  %-18s %-41s %2s min %6s"):format(lesson.number, cut(lesson.name, 18), cut(lesson.title, 41),
       lesson.minutes or "?", state)
     lines[#lines + 1] = count > 0 and passed == count and paint(line, "good") or line
+    if lesson.note then lines[#lines + 1] = paint("    " .. lesson.note, "dim") end
     if lesson.problem then lines[#lines + 1] = paint("    " .. cut(lesson.problem:gsub("%s+", " "), WIDTH - 4), "dim") end
   end
   if next_name then

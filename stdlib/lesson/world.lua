@@ -94,7 +94,7 @@ local function add_loading(globals, env, modules)
   function globals.require(name)
     if modules[name] then
       return modules[name]
-    elseif tostring(name):match "^penumbra%." or name == "debug" or name == "package" then
+    elseif tostring(name):match "^penumbra%." or name == "debug" or name == "package" or name == "_G" then
       error(("require: '%s' is not for lessons; `leave` goes back to the session"):format(tostring(name)), 2)
     end
     return require(name)

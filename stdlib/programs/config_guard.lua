@@ -11,7 +11,7 @@ local function visible(text)
   return (string.gsub(text, "\xC2[\x80-\x9F]", show))
 end
 
-local guard = {}
+local guard = { visible = visible }
 
 local STEPS = 10000000 -- instructions of Lua
 local SECONDS = 10 -- of its own: what pn does for it is not counted

@@ -46,22 +46,11 @@ end
 
 -- ---- lessons ----
 
--- What an export cannot do without, in a lesson of one's own.
-local function must_be_whole(lesson, which)
-  local fine = type(lesson.name) == "string" and lesson.name:find "^[%w_-]+$"
-  for _, step in ipairs(lesson.steps) do
-    fine = fine and type(step) == "table" and type(step.id) == "string" and step.id:find "^[%w_-]+$"
-  end
-  if not fine then
-    error(("%s: a lesson and each of its steps need a name of letters, digits, - and _ (`name`, `id`)"):format(which), 0)
-  end
-  return lesson
-end
-
 local function find(which)
-  local fine, lesson = pcall(require "penumbra.lesson.files".find, which)
+  local files = require "penumbra.lesson.files"
+  local fine, lesson = pcall(files.find, which)
   if not fine then error((tostring(lesson):gsub("^lesson: ", "")), 0) end
-  return must_be_whole(lesson, which)
+  return files.must_be_named(lesson, which)
 end
 
 local function text_of(lesson, name, asked)
