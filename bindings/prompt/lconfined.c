@@ -1,6 +1,7 @@
-/* lconfined.c -- `require "penumbra.confined"`: run(body, seconds, megabytes) -> text, why; a Lua function called in a forked
- * process that has limits of time and memory and may open no file, no socket and no other process.
- * Depends on: curator/serve.h (pnl_confine), lsession.h, numeric/blas_threads.h, POSIX.  Used by: stdlib/course/replay.lua. */
+/* lconfined.c -- `require "penumbra.confined"`: run(body, seconds, megabytes) -> text, why; a Lua function called in a
+ * forked process that has limits of time and memory, opens no file and no socket and starts no other process.
+ * Depends on: curator/serve.h (pnl_confine), lsession.h, numeric/blas_threads.h, POSIX.
+ * Used by: stdlib/course/replay.lua. */
 #define _GNU_SOURCE /* close_range */
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +116,8 @@ static double now(void)
     return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
-/* Read until the other end is closed: how much came, at most MOST_TEXT; *why is set when the process has to be killed. */
+/* Read until the other end is closed: how much came, at most MOST_TEXT.
+ * *why is set when the process has to be killed. */
 static size_t listen_to(int in, char *text, double until, const char **why)
 {
     size_t used = 0;
@@ -151,8 +153,8 @@ static const char *reason(int status)
     return WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL ? "time" : "crash";
 }
 
-/* run(body, seconds, megabytes) -> text, why: body(tell) in a process of its own, what it told, and nil, "time", "output", "error"
- * (of body) or "crash". */
+/* run(body, seconds, megabytes) -> text, why: body(tell) in a process of its own, what it told,
+ * and nil, "time", "output", "error" (of body) or "crash". */
 static int run(lua_State *L)
 {
     lua_Integer seconds = luaL_checkinteger(L, SECONDS), megabytes = luaL_checkinteger(L, MEGABYTES);

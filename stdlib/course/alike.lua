@@ -14,8 +14,9 @@ local function shown(lessons)
   local parts = {}
   for _, lesson in ipairs(lessons) do
     for _, step in ipairs(lesson.steps) do
-      for _, list in ipairs { { step.code, step.answer }, step.wrong or {}, type(step.hint) == "table" and step.hint or { step.hint } } do
-        for _, text in pairs(list) do parts[#parts + 1] = squeeze(text) end
+      local hints = type(step.hint) == "table" and step.hint or { step.hint }
+      for _, list in ipairs { { step.code or step.answer }, step.wrong or {}, hints } do
+        for _, text in ipairs(list) do parts[#parts + 1] = squeeze(text) end
       end
     end
   end

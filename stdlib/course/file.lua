@@ -73,7 +73,7 @@ local function add_lesson(made, value, k, path)
   copy.note = due and "due " .. text
   if own and made.budget then copy.setup = with_budget(lesson.setup, made.budget) end
   if made.by_name[copy.name] then
-    config.fail("%s: the name of the lesson, '%s', is that of lessons[%d], too", place, copy.name, made.by_name[copy.name].number)
+    config.fail("%s: its name, '%s', is that of lessons[%d], too", place, copy.name, made.by_name[copy.name].number)
   end
   made.lessons[k], made.by_name[copy.name] = copy, copy
 end
@@ -84,11 +84,15 @@ function course.read(folder)
   local file = io.open(path, "rb")
   if not file then config.fail("%s is not there; `penumbra course new %s` makes a course", path, folder) end
   file:close()
-  local made = config.check(config.read(path), fields, path)
+  local fine, made = pcall(config.read, path)
+  if not fine then config.fail("%s", (tostring(made):gsub("%.lua:(%d+): ", ".lua, line %1: ", 1))) end
+  config.check(made, fields, path)
   if not made.id:find "^[%w-]+$" then config.fail("%s: id must be letters, digits and -, got '%s'", path, made.id) end
   if #made.lessons == 0 then config.fail("%s: lessons is empty: a course has at least one", path) end
   local delta = made.budget and made.budget.delta
-  if delta and not (delta >= 0 and delta < 1) then config.fail("%s: budget: delta must be from 0 to below 1, got %g", path, delta) end
+  if delta and not (delta >= 0 and delta < 1) then
+    config.fail("%s: budget: delta must be from 0 to below 1, got %g", path, delta)
+  end
   local rows = made.lessons
   made.folder, made.lessons, made.by_name = folder:gsub("/+$", ""), {}, {}
   for k, value in ipairs(rows) do add_lesson(made, value, k, path) end

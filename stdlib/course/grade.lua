@@ -13,7 +13,9 @@ local grade = {}
 -- What replay.play found, as a text that comes back from a process, and back.
 local function packed(made)
   local lines = { ("skipped %d\n"):format(made.skipped) }
-  for step, how in pairs(made.passed) do lines[#lines + 1] = ("pass %s %d %s\n"):format(step, how.time, how.shown and "shown" or "-") end
+  for step, how in pairs(made.passed) do
+    lines[#lines + 1] = ("pass %s %d %s\n"):format(step, how.time, how.shown and "shown" or "-")
+  end
   for _, step in ipairs(made.failed) do lines[#lines + 1] = ("fail %s\n"):format(step) end
   for _, one in ipairs(made.stopped) do lines[#lines + 1] = ("stop %s %s\n"):format(one.step, one.why) end
   if made.cut then lines[#lines + 1] = "cut -\n" end
@@ -144,8 +146,8 @@ local function jobs_of(made, good)
   return jobs
 end
 
--- The CSV of a course's submissions, from the paths of their files; limits: seconds, megabytes.  Also which steps are not graded (as
--- grade.gradable), and the files that are no submission of this course, {path=, why=}.
+-- The CSV of a course's submissions, from the paths of their files; limits: seconds, megabytes.  Also which steps are not graded
+-- (as grade.gradable), the files that are no submission of this course, {path=, why=}, and how many were graded.
 function grade.grade(made, paths, limits)
   local good, bad = read_all(made, paths)
   local steps, not_graded = grade.gradable(made, limits)

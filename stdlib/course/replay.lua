@@ -1,5 +1,5 @@
--- course_replay.lua -- what a learner typed in a lesson, typed again: in a process of its own that may touch no file, with limits of
--- time and memory, and judged by the checks of the lesson as the grader has it.  The marks of a submission count for nothing.
+-- course_replay.lua -- what a learner typed in a lesson, typed again: in a process of its own that may touch no file, with limits
+-- of time and memory, and judged by the checks of the lesson as the grader has it.  The marks of a submission count for nothing.
 -- Depends on: penumbra.confined, penumbra.terminal (the program's), penumbra.lesson.course.  Used by: penumbra.course.grade.
 local course = require "penumbra.lesson.course"
 

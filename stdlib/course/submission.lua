@@ -1,7 +1,7 @@
--- course_submission.lua -- what a learner hands in: a text file with a line for everything that happened in the lessons of a course,
--- the answers as they were typed among it.  Each line ends in a tag, a keyed hash of the line and of the tag before it, so that a
--- line that was changed, moved or taken out shows, as does another name.  The key is derived from the head of the file: whoever
--- reads this program can compute tags.  They show edits by hand; what counts is that answers pass when they are played again.
+-- course_submission.lua -- what a learner hands in: a text file with a line for everything that happened in the lessons of a
+-- course, the answers as they were typed among it.  Each line ends in a tag, a keyed hash of the line and of the tag before it, so
+-- that a line that was changed, moved or taken out shows, as does another name.  The key is derived from the head of the file:
+-- whoever reads this program can compute tags.  They show edits by hand; what counts is that answers pass when played again.
 -- Depends on: penumbra.workers (BLAKE2b), penumbra.files, penumbra.lesson.progress.  Used by: penumbra.course.play, _grade.
 local number = require "penumbra.workers".number
 local progress = require "penumbra.lesson.progress"

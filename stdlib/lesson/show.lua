@@ -103,7 +103,8 @@ end
 
 -- The list that lesson() prints: a line for each, so that all fit on a screen; `note` of a lesson stands below its line.
 function look.list(lessons, records, paint, title)
-  local lines = { paint(title, "heading") .. (" "):rep(math.max(1, 24 - utf8.len(title))) .. 'lesson "NAME" starts one or goes on with it' }
+  local gap = (" "):rep(math.max(1, 24 - (utf8.len(title) or #title)))
+  local lines = { paint(title, "heading") .. gap .. 'lesson "NAME" starts one or goes on with it' }
   local next_name
   for _, lesson in ipairs(lessons) do
     local passed, count = look.count(lesson, records[lesson.name])

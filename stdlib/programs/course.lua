@@ -72,10 +72,12 @@ end
 local function new(asked)
   local template, folder = require "penumbra.course.template", asked[2]:gsub("(.)/+$", "%1")
   local file = io.open(folder, "rb")
-  local is_file = file and file:read(0) ~= nil -- a folder opens, but cannot be read
+  local unreadable = file and select(2, file:read(0)) -- a folder opens, but cannot be read
   if file then file:close() end
-  if is_file then error(folder .. " is a file; a course needs a folder", 0) end
-  if #require "penumbra.terminal".files(folder) > 0 then error(folder .. " is not empty; name a folder that is not there yet", 0) end
+  if file and not unreadable then error(folder .. " is a file; a course needs a folder", 0) end
+  if #require "penumbra.terminal".files(folder) > 0 then
+    error(folder .. " is not empty; name a folder that is empty or not there yet", 0)
+  end
   if not os.execute(("mkdir -p -- %s 2>/dev/null"):format(quoted(folder .. "/lessons"))) then
     error(("the folder %s could not be made"):format(folder), 0)
   end
@@ -85,7 +87,8 @@ local function new(asked)
   put(folder .. "/lessons/first.lua", template.lesson)
   put(folder .. "/course.lua", (template.course:gsub("%%(%u+)%%", filled)))
   return ("wrote %s/course.lua and %s/lessons/first.lua\n"):format(folder, folder)
-    .. "Edit course.lua, try the course with `penumbra course check` and `penumbra course play`, and give learners a copy of the folder.\n"
+    .. "Edit course.lua, try the course with `penumbra course check` and `penumbra course play`,\n"
+    .. "and give learners a copy of the folder.\n"
 end
 
 -- ---- check and grade ----
@@ -94,8 +97,9 @@ local function not_graded_text(made, not_graded)
   local lines = {}
   for _, lesson in ipairs(made.lessons) do
     if not_graded[lesson.name] then
-      lines[#lines + 1] = ("%s: the lesson's own answers to these steps do not pass where no file may be opened; they are not graded: %s\n")
-        :format(lesson.name, table.concat(not_graded[lesson.name], " "))
+      local steps = table.concat(not_graded[lesson.name], " ")
+      lines[#lines + 1] = ("%s: not graded, as the lesson's own answers fail where no file may be opened: %s\n"):format(
+        lesson.name, steps)
     end
   end
   return table.concat(lines)
