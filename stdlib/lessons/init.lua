@@ -20,4 +20,5 @@ return {
   "18_csv_model",
   "19_local_privacy",
   "20_lua",
+  "21_class_budget",
 }
