@@ -89,6 +89,10 @@ put ".SH LESSONS"
 paragraph('The lessons of the prompt (`lesson "gaussian"`) are notebooks and handouts, too.')
 verbatim(said "lesson --help")
 
+put ".SH COURSES"
+paragraph("A course is a folder that names lessons and deadlines; learners hand in a file, which is graded by playing it again.")
+verbatim(said "course --help")
+
 put ".SH EXIT STATUS"
 item("0", "done")
 item("1", "a script failed; predict refused the model or the file; of services: an unexpected error")
@@ -132,7 +136,8 @@ penumbra -e 'print(pn.calibrate.gaussian{epsilon = 1, delta = 1e-6, sensitivity 
 penumbra train.lua data.csv
 mpirun -n 4 penumbra train.lua
 penumbra server --check server.lua
-penumbra lesson export gaussian --answers]]
+penumbra lesson export gaussian --answers
+penumbra course new privacy]]
 paragraph "`penumbra examples` lists programs to run and to change, with the folder that they are in."
 put ".SH SEE ALSO\n.BR lua5.4 (1),\n.BR gnuplot (1)"
 

@@ -137,7 +137,8 @@ lesson.rows = {
       .. 'runs in an environment of its own; `help` there lists the commands.  Progress is kept in $PENUMBRA_PROGRESS or '
       .. '~/.local/share/penumbra/lessons.  `penumbra lesson export` makes notebooks and handouts; the notebooks begin with '
       .. 'lesson("gaussian", {notebook = true}), after which cells run in the lesson\'s environment in any order, and '
-      .. 'lesson.check(), lesson.check(ID), lesson.hint(ID), lesson.skip(ID) and lesson.picture(ID) are there.',
+      .. 'lesson.check(), lesson.check(ID), lesson.hint(ID), lesson.skip(ID) and lesson.picture(ID) are there.  `penumbra course` '
+      .. 'makes a course of lessons with deadlines, and grades what a class hands in.',
     reveals = "nothing",
     kind = "function",
   },
