@@ -150,8 +150,9 @@ answered = 6]] },
 Five: two students got both answers, one got one, and 27 got none. A refusal
 says which of the two budgets is empty; this one is not the student's fault.]],
       code = [[late = pn.ledger{parent=class, name="s30"}
-fine, reason = pcall(ask, late)
-reason:match "^(.-): "]], defines = { "late", "fine", "reason" }, check = kit.looked("late", "reason") },
+fine, why = pcall(ask, late)
+reason = why:match "^(.-): "
+reason]], defines = { "late", "reason" }, check = kit.looked("late", "reason") },
 
     { id = "fair", text = [[
 (An existing name gives the same slice again, so nobody gets a second one.)
