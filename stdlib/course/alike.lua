@@ -53,26 +53,33 @@ local function drop_usual(sets)
   end
 end
 
+local function add(remarks, text)
+  for _, other in ipairs(remarks) do
+    if other == text then return end
+  end
+  remarks[#remarks + 1] = text
+end
+
 local function note_pair(remarks, made, sets, i, j)
   local a, b = made[i], made[j]
-  local function both(format, ...)
-    table.insert(remarks[i], format:format(b.name, ...))
-    table.insert(remarks[j], format:format(a.name, ...))
+  local function both(format, field, ...)
+    add(remarks[i], format:format(b[field], ...))
+    add(remarks[j], format:format(a[field], ...))
   end
-  if a.nonce == b.nonce then
-    return both(a.name == b.name and "handed in twice, by %s" or "the same file as that of %s, with another name")
-  elseif a.name == b.name then
-    return both "there is another file by %s"
+  if a.name == b.name then
+    return both(a.nonce == b.nonce and "handed in twice: also as %s" or "another submission has this name: %s", "path")
+  elseif a.nonce == b.nonce then
+    return both("the same file as that of %s, with another name", "name")
   end
   local common = 0
   for text in pairs(sets[i]) do common = common + (sets[j][text] and 1 or 0) end
   local least = math.min(size_of(sets[i]), size_of(sets[j]))
   if common >= MANY and 2 * common >= least then
-    both("%s has %d of the longer entries, too", common)
+    both("%s has %d of the longer entries, too", "name", common)
   end
 end
 
--- For each submission (as penumbra.course.submission reads them) a list of remarks.
+-- For each submission (as penumbra.course.submission reads them, with `path`) a list of remarks.
 return function(made, lessons)
   local sets, remarks, text = {}, {}, shown(lessons)
   for k, one in ipairs(made) do sets[k], remarks[k] = own_entries(one, text), {} end

@@ -70,7 +70,7 @@ local function add_lesson(made, value, k, path)
   for key, part in pairs(lesson) do copy[key] = part end
   copy.number, copy.file, copy.due = k, own and name or nil, due
   copy.title = type(copy.title) == "string" and copy.title or copy.name
-  copy.note = due and "due " .. text
+  copy.note = due and (os.time() > due and "was due " or "due ") .. text
   if own and made.budget then copy.setup = with_budget(lesson.setup, made.budget) end
   if made.by_name[copy.name] then
     config.fail("%s: its name, '%s', is that of lessons[%d], too", place, copy.name, made.by_name[copy.name].number)

@@ -124,7 +124,7 @@ local function read_all(made, paths)
     if one and one.course ~= made.id then
       one, why = nil, ("%s: it belongs to another course (%s), not to this one (%s)"):format(path, one.course, made.id)
     end
-    if one then good[#good + 1] = one else bad[#bad + 1] = { path = path, why = why } end
+    if one then one.path, good[#good + 1] = path, one else bad[#bad + 1] = { path = path, why = why } end
   end
   return good, bad
 end
