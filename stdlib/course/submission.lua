@@ -53,12 +53,24 @@ end
 
 -- ---- reading ----
 
-local function parse_head(text)
+-- The lines that have an end, one by one: patterns would look at a long one without end again and again.  Then nil, and whether
+-- anything is left.
+local function lines_of(text)
+  local at = 1
+  return function()
+    local line_end = text:find("\n", at, true)
+    if not line_end then return nil, at <= #text end
+    local line = text:sub(at, line_end - 1)
+    at = line_end + 1
+    return line
+  end
+end
+
+local function parse_head(next_line)
   local head = {}
-  local names = text:gmatch "([^\n]*)\n"
-  if names() ~= FIRST then return nil, ("it is not a submission: its first line is not '%s'"):format(FIRST) end
+  if next_line() ~= FIRST then return nil, ("it is not a submission: its first line is not '%s'"):format(FIRST) end
   for _, field in ipairs { "course", "name", "nonce", "opens" } do
-    head[field] = (names() or ""):match("^" .. field .. " (.+)$")
+    head[field] = (next_line() or ""):match("^" .. field .. " (.+)$")
     if not head[field] then return nil, ("its head is cut off or was changed: the line '%s ...' is missing"):format(field) end
   end
   if #head.name > MOST_NAME then return nil, ("its head was changed: a name has at most %d bytes"):format(MOST_NAME) end
@@ -92,8 +104,8 @@ end
 -- A submission from its text: course, name, nonce, entries {kind=, lesson=, step=, time=, text=}; flaw: what shows that it was
 -- edited, and flaws, how many such places there are; set_back: the line at which the clock went back.  Or nil and why not.
 function submission.parse(text)
-  text = text:gsub("\r\n", "\n") -- of mail programs
-  local made, why = parse_head(text)
+  local next_line = lines_of((text:gsub("\r\n", "\n"))) -- as mail programs make them
+  local made, why = parse_head(next_line)
   if not made then return nil, why end
   local key, at = key_of(made), 5
   made.entries, made.flaws, made.latest, made.tag = {}, 0, 0, made.opens
@@ -101,12 +113,13 @@ function submission.parse(text)
     made.head_changed = true -- and no tag of a line fits
     add_flaw(made, "its head (course, name, nonce) was changed")
   end
-  local rest = text:match("^" .. ("[^\n]*\n"):rep(5) .. "(.*)$")
-  for line in rest:gmatch "([^\n]*)\n" do
+  local line, cut = next_line()
+  while line do
     at = at + 1
     add_line(made, line, key, at)
+    line, cut = next_line()
   end
-  if not text:find "\n$" then add_flaw(made, "line %d is cut off", at + 1) end
+  if cut then add_flaw(made, "line %d is cut off", at + 1) end
   return made
 end
 
@@ -201,8 +214,8 @@ function submission.open(path, course, name)
     if not fine then return nil, why end
   end
   local text, why = text_of(path)
-  if text and not text:find "\n$" then
-    text = text:match "^(.*\n)" or ""
+  if text and text:sub(-1) ~= "\n" then
+    text = text:sub(1, -#(text:reverse():match "^[^\n]*") - 1)
     local fine
     fine, why = put(path, text)
     if not fine then return nil, why end
