@@ -2,8 +2,8 @@
  * processor, each of which has everything that the program had; what a call is worth comes back as a string.  Ledgers
  * refuse to be charged in a child and secure streams take new keys there,
  * so that no budget is spent twice and no noise drawn twice.
- * Depends on: progress.h, numeric/blas_threads.h, libsodium (hash), POSIX.  Used by: stdlib/experiment/init.lua;
- * not part of pn. */
+ * Depends on: progress.h, numeric/blas_threads.h, libsodium (hash), POSIX.  Used by: stdlib/experiment/init.lua,
+ * stdlib/course/grade.lua (map) and submission.lua (number); not part of pn. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>

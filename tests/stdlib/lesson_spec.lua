@@ -285,7 +285,7 @@ describe("the environment of a lesson", function()
     "setmetatable(_G, {__index = error})", "setmetatable(_G, nil)", "rawset(_G, 'type', 3) rawset(_G, 'pairs', 3)",
     "_G.print = 3 tostring = nil", "for k in pairs(_G) do _G[k] = nil end", "load('math.floor = nil')()",
     "require('math').floor = nil", "require('penumbra').mat = nil", "require('penumbra.core').mat = nil",
-    "require('debug').sethook()",
+    "require('debug').sethook()", "require('_G').math.floor = nil",
     "debug.getregistry()", "io.write = nil io = nil", "io.output('/dev/null')", "os.exit(1)", "os.setlocale('C')",
     "collectgarbage('stop')",
     "coroutine.wrap = nil", "error = nil pcall = nil", "_ENV = {}", "local _ENV = {} x = 1", "string.rep = 1 utf8 = nil",
