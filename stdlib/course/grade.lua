@@ -55,10 +55,15 @@ function grade.gradable(made, limits)
   for k, lesson in ipairs(made.lessons) do jobs[k] = { lesson = lesson, entries = replay.reference(lesson) } end
   play_all(jobs, limits)
   for k, lesson in ipairs(made.lessons) do
-    local fit = { count = 0, steps = {} }
-    for step in pairs(jobs[k].made.passed) do fit.steps[step], fit.count = true, fit.count + 1 end
-    steps[lesson.name] = fit
-    if fit.count < #jobs[k].entries - 1 then not_graded[lesson.name] = jobs[k].made.failed end
+    local fit, unfit = { count = 0, steps = {} }, {}
+    for _, step in ipairs(lesson.steps) do
+      if jobs[k].made.passed[step.id] then
+        fit.steps[step.id], fit.count = true, fit.count + 1
+      elseif step.code or step.answer then
+        unfit[#unfit + 1] = step.id
+      end
+    end
+    steps[lesson.name], not_graded[lesson.name] = fit, #unfit > 0 and unfit or nil
   end
   return steps, not_graded
 end

@@ -7,7 +7,7 @@ local replay = {}
 
 local MOST_ENTRIES = 4000 -- of a learner in a lesson
 local RUNS = 3 -- noise is drawn anew in each, so that a right answer may fail by chance
-local MOST_STOPPED = 2 -- entries of a lesson that are left out because they took too long
+local MOST_STOPPED = 2 -- entries of a lesson that are left out because they used up the limits
 
 -- ---- modules ----
 
@@ -53,46 +53,51 @@ end
 local plays = { begin = true, typed = true, right = true, skipped = true, reset = true }
 local commands = { skipped = "skip", reset = "reset" }
 
--- Type the entries, but for those in `left_out`; passed(k) is called when entry k passes its step.
-local function type_all(lesson, entries, left_out, about_to, passed)
+-- Type the entries, but for those in `left_out`.  tell(word, k): "at" before entry k, "pass" when it passes its step, "full" when
+-- it has used up the memory, which what comes after it would lack.
+local function type_all(lesson, entries, left_out, tell)
   local taken
   for k, entry in ipairs(entries) do
     if plays[entry.kind] and not left_out[k] then
-      about_to(k)
+      tell("at", k)
       local now = taken_at(taken, lesson, entry)
       taken = now or taken
       if now and entry.kind ~= "begin" then
         local before = now.record.done[entry.step]
-        pcall(now.enter, now, commands[entry.kind] or entry.text)
-        if before ~= "done" and now.record.done[entry.step] == "done" then passed(k) end
+        local _, said = pcall(now.enter, now, commands[entry.kind] or entry.text)
+        if before ~= "done" and now.record.done[entry.step] == "done" then tell("pass", k) end
+        if type(said) == "string" and said:find("not enough memory", 1, true) then return tell("full", k) end
       end
     end
   end
 end
 
--- One run: the entries that passed, {[k] = true}; at which entry it was stopped, and why.
+-- One run: the entries that passed, {[k] = true}; the last that was reached; why it was stopped there, if it was.
 local function run(lesson, entries, left_out, limits)
   local told, why = require "penumbra.confined".run(function(tell)
-    type_all(lesson, entries, left_out, function(k) tell(("at %d\n"):format(k)) end,
-      function(k) tell(("pass %d\n"):format(k)) end)
+    type_all(lesson, entries, left_out, function(word, k) tell(("%s %d\n"):format(word, k)) end)
   end, limits.seconds, limits.megabytes)
   local passed, at = {}, 0
   for what, k in told:gmatch "(%l+) (%d+)\n" do
-    if what == "pass" then passed[tonumber(k)] = true else at = tonumber(k) end
+    if what == "pass" then passed[tonumber(k)] = true end
+    if what == "at" then at = tonumber(k) end
+    if what == "full" then why = "memory" end
   end
-  return passed, why and at, why
+  return passed, why and at or #entries, why
 end
 
--- The steps that entries are marked "right" for, and which no run has passed yet.
-local function open_claims(entries, passed)
+-- The steps that entries are marked "right" for, as far as they were reached and played, and which no run has passed yet.
+local function open_claims(entries, made, reached, left_out)
   local open = {}
-  for _, entry in ipairs(entries) do
-    if entry.kind == "right" and not passed[entry.step] then open[entry.step] = true end
+  for k = 1, reached do
+    local entry = entries[k]
+    if entry.kind == "right" and not made.passed[entry.step] and not left_out[k] then open[entry.step] = true end
   end
   return open
 end
 
-local words = { time = "took too long", output = "took too long", error = "failed", crash = "crashed" }
+local words = { time = "took too long", output = "took too long", memory = "took too much memory", error = "failed",
+  crash = "crashed" }
 
 -- Add what a run found to `made`.
 local function add(made, entries, passed)
@@ -108,20 +113,21 @@ end
 -- Play the entries of a lesson: passed = {[step] = {time=, shown=}}, failed = {step, ...}: marked right, and not so; stopped =
 -- {{step=, why=}, ...}; skipped: how many steps were; cut: whether there were more entries than are played.
 function replay.play(lesson, entries, limits)
-  local made, left_out, runs = { passed = {}, failed = {}, stopped = {}, skipped = 0, cut = #entries > MOST_ENTRIES }, {}, 0
+  local made = { passed = {}, failed = {}, stopped = {}, skipped = 0, cut = #entries > MOST_ENTRIES }
+  local left_out, runs, reached, open = {}, 0, 0
   entries = table.move(entries, 1, math.min(#entries, MOST_ENTRIES), 1, {})
   repeat
     local passed, at, why = run(lesson, entries, left_out, limits)
     add(made, entries, passed)
-    if at then
-      local step = entries[at] and entries[at].step or lesson.name
-      made.stopped[#made.stopped + 1] = { step = step, why = words[why] }
+    reached = math.max(reached, at)
+    if why then
+      made.stopped[#made.stopped + 1] = { step = entries[at] and entries[at].step or lesson.name, why = words[why] }
       left_out[at] = true
     else
       runs = runs + 1
     end
-  until #made.stopped > MOST_STOPPED or at == 0 or runs > 0 and (runs == RUNS or not next(open_claims(entries, made.passed)))
-  local open = open_claims(entries, made.passed)
+    open = open_claims(entries, made, reached, left_out)
+  until #made.stopped > MOST_STOPPED or at == 0 or runs == RUNS or runs > 0 and not next(open)
   local skipped = {}
   for _, entry in ipairs(entries) do skipped[entry.step] = skipped[entry.step] or entry.kind == "skipped" end
   for _, step in ipairs(lesson.steps) do

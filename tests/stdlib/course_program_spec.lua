@@ -168,7 +168,7 @@ describe("penumbra course grade", function()
     local whole = class.text("Ada", ada)
     local looped = class.entries "lua"
     table.insert(looped, 4, { "typed", "lua", looped[4][3], "while true do end" })
-    table.insert(looped, 5, { "typed", "lua", looped[4][3], "s = 'x' while true do s = s .. s end" })
+    table.insert(looped, 5, { "typed", "lua", looped[4][3], "full = {} for i = 1, 1e12 do full[i] = i end" })
     local rows, out, err, code = class.grade(folder, {
       ada = whole,
       copied = whole:gsub("name Ada", "name Eve"),
@@ -187,7 +187,9 @@ describe("penumbra course grade", function()
     has(rows["Trent neighbours"].remark, "MARKED RIGHT BUT FAILS: ")
     assert.is_true(rows["Trent total"].passed < ada.passes)
     has(rows["Trent total"].remark, "MARKED RIGHT BUT FAILS: ")
-    has(rows["Oscar lua"].remark, "stopped, took too long: ")
+    local step = looped[4][3]
+    has(rows["Oscar lua"].remark, ("stopped, took too long: %s; stopped, took too much memory: %s"):format(step, step))
+    assert.is_nil(rows["Oscar lua"].remark:find "MARKED")
     assert.equal(rows["Ada lua"].steps, rows["Oscar lua"].passed, out) -- all but the loop count
     class.remove(folder)
   end)
