@@ -17,8 +17,9 @@ local function has(C, method, ...)
   return (ask(C, method, ...))
 end
 
+-- A single point at 0 has no size: probes are then of size 1.
 local function size_of(C)
-  return C.bounded and math.max(C.radius, 1e-300) or 1
+  return C.bounded and C.radius > 0 and C.radius or 1
 end
 
 -- Support points in random directions, projections, mixtures of them, and the centre.
@@ -137,11 +138,11 @@ law("projections are nearest: <z - P, v - P> <= 0 for all points v", function(C,
     local z = size_of(C) * 10 ^ (k % 3 - 1) * probe.normal(C.dim)
     local P = C:project(z)
     local away = z - P
-    local scale = (size_of(C) + z:norm()) ^ 2
+    local scale = size_of(C) + z:norm() -- its square may be no double
     local ok, _, v = ask(C, "support", away)
-    if ok then off[#off + 1] = away:dot(v - P) / scale end
+    if ok then off[#off + 1] = (away / scale):dot((v - P) / scale) end
     for i = 1, math.min(#inside, 20) do
-      off[#off + 1] = away:dot(inside[i] - P) / scale
+      off[#off + 1] = (away / scale):dot((inside[i] - P) / scale)
     end
   end
   return worst_of(off), "there is a nearer point"

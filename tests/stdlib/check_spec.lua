@@ -39,6 +39,13 @@ describe("pn.check of a set", function()
     assert.truthy(tostring(report):find("keeps all promises", 1, true))
   end)
 
+  it("passes a point, which has no size, and a ball whose radius squared is no double", function()
+    for _, set in ipairs {pn.set.point {at = {0, 0}}, pn.set.point {at = {1, 2}}, pn.set.l2_ball {dim = 2, radius = 1e-200}} do
+      local report = pn.check(set)
+      assert.is_true(report.ok, tostring(report))
+    end
+  end)
+
   it("passes custom sets with only a support function or only a projection", function()
     assert.is_true(pn.check(disc {project = false or nil, contains = nil}).ok)
     local parts = {dim = 3, radius = 2, support = function(g) return 2 / math.max(g:norm(), 1e-300) * g end}
