@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #define PN_TEXT_WIDTH 80 /* of all that is printed */
 
@@ -24,6 +25,13 @@ size_t pn_text_printable(const char *text, size_t size);
 
 /** Bytes of a cell of so many columns: UTF-8 has at most four for a character. */
 #define PN_TEXT_CELL_BYTES(columns) (4 * (columns) + 1)
+
+/** What snprintf or the like left in text[size]: where that is full, and so may have been cut, it ends in "..." now. */
+static inline void pn_text_say_cut(char *text, size_t size)
+{
+    if (size > 3 && strlen(text) == size - 1)
+        memcpy(text + size - 4, "...", 3);
+}
 
 /**
  * `text` as a cell of a table, exactly `columns` (from 3) characters wide: "..." ends what was cut, a blank stands for

@@ -39,7 +39,7 @@ pn_status pn_event_compose(pn_event **out, pn_event *const *events, size_t count
 /** `event`, count times (count >= 1).  Keeps it. */
 pn_status pn_event_repeated(pn_event **out, pn_event *event, size_t count, pn_err *err);
 
-/** One line for people: "gaussian(sigma=2, sensitivity=1)".  Truncates. */
+/** One line for people: "gaussian(sigma=2, sensitivity=1)".  Ends in "..." where it fills text[size]. */
 void pn_event_describe(const pn_event *event, char *text, size_t size);
 
 /** The relation that it is for. */

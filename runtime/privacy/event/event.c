@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/options.h"
 #include "core/table.h"
+#include "core/text.h"
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/event_sampled.h"
 
@@ -81,6 +82,7 @@ void pn_event_free(pn_event *event)
 void pn_event_describe(const pn_event *event, char *text, size_t size)
 {
     event->ops->describe(event, text, size);
+    pn_text_say_cut(text, size);
 }
 
 double pn_event_releases(const pn_event *event)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "privacy/event/event_leaf.h"
 #include "privacy/text/event_words.h"
 
@@ -89,10 +90,8 @@ void pn_event_words(const pn_event *event, char *text, size_t size)
     size_t count, used = 0;
     const pn_term *terms = pn_event_terms(event, &count);
 
-    if (count == 0) {
+    if (count == 0)
         one(event, text, size);
-        return;
-    }
     for (size_t i = 0; i < count && used < size; i++) {
         char piece[400], times[40] = "";
 
@@ -103,4 +102,5 @@ void pn_event_words(const pn_event *event, char *text, size_t size)
         used = add(text, size, used, times);
         used = add(text, size, used, piece);
     }
+    pn_text_say_cut(text, size);
 }

@@ -216,5 +216,8 @@ describe("composed events", function()
     assert.equal("pure(epsilon=0.30000000000000004), replace_one", tostring(event.pure { epsilon = 0.1 + 0.2 }))
     local long = event.compose { a, b, a, b, a, b, a, b, a, b, a, b, a, b, a, b, a, b, a, b }
     assert.is_true(#tostring(long) > 500 and #tostring(long) < 600)
+    assert.truthy(tostring(long):find("%.%.%.,%s+replace_one$")) -- and says that it was cut
+    assert.truthy(long.words:find "%.%.%.$")
+    assert.falsy(tostring(event.compose { a, b }):find("...", 1, true))
   end)
 end)
