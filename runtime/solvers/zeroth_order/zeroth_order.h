@@ -32,6 +32,7 @@ typedef struct zo_problem {
     double lipschitz; /* L */
     double gap;       /* bound on F(x0) - inf F; what smoothing adds to it, at most L mu d/(d + 1), is added */
     double radius;    /* delta of the Goldstein measure that is aimed at */
+    bool zero_out;    /* neighbours leave a record out; otherwise they replace one */
     bool published; /* bounds as they were published: every error counts twice, differences at their largest distance */
     double group;   /* records that share their directions, 0: none */
     double seconds; /* what a search keeps to (zo_fits); 0: whatever it takes */

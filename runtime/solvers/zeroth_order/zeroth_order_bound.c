@@ -100,6 +100,15 @@ void zo_finish(const zo_problem *problem, zo_choice *choice)
     choice->bound = gap / (ball * rounds * (double)choice->epochs) + regret + choice->past + choice->drift;
 }
 
+/* Of a mean over `count` records: a record that is replaced moves it by two terms of that norm, one that is out by one.
+ * The question of the run certifies its own. */
+static double leaf_sensitivity(const zo_problem *problem, const pn_smoothing *how, size_t count, double norm)
+{
+    double replaced = pn_smoothed_sensitivity(how, (size_t)problem->dim, count, norm);
+
+    return problem->zero_out ? replaced - norm / (double)count : replaced;
+}
+
 /* A naive estimate is a sum of one leaf, which is never a difference. */
 void zo_evaluate_sum(const zo_problem *problem, const pn_sum_noise *noise, zo_choice *choice)
 {
@@ -112,11 +121,11 @@ void zo_evaluate_sum(const zo_problem *problem, const pn_sum_noise *noise, zo_ch
     size_t dim = (size_t)problem->dim;
 
     choice->others = naive ? choice->first : choice->others;
-    choice->sensitivity = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
+    choice->sensitivity = leaf_sensitivity(problem, &how, choice->first, pn_smoothed_norm(&how, dim));
     if (!naive && choice->rounds > 1)
-        choice->sensitivity = fmax(choice->sensitivity,
-                                   pn_smoothed_sensitivity(&how, dim, choice->others,
-                                                           pn_smoothed_difference_norm(&how, dim, 2.0 * choice->ball)));
+        choice->sensitivity =
+            fmax(choice->sensitivity, leaf_sensitivity(problem, &how, choice->others,
+                                                       pn_smoothed_difference_norm(&how, dim, 2.0 * choice->ball)));
     choice->sigma = choice->sensitivity * by->gain / problem->rho;
     choice->noise = choice->sigma * sqrt(problem->dim * by->spread);
     zo_set_errors(problem, &how, by, choice);

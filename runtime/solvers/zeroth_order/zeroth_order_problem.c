@@ -220,6 +220,7 @@ pn_status zo_read_problem(zo_work *at, pn_err *err)
     at->problem.records = (double)pn_objective_data(plan->base.objective)->n;
     at->problem.dim = (double)plan->dim;
     at->problem.rho = article_rho(at);
+    at->problem.zero_out = plan->base.request.neighbours == PN_ZERO_OUT;
     at->problem.published = at->paper;
     at->problem.group = (double)at->own[ZO_GROUP].count;
     at->problem.radius = zo_given(at, ZO_STATIONARITY) ? at->own[ZO_STATIONARITY].real : 0.5 * at->distance;

@@ -101,6 +101,14 @@ describe("the plan of zeroth_order", function()
     end
     assert.is_true(free.bound <= least * 1.01 and free.bound < orthogonal.bound)
     assert.is_near(.213348, free.lines["VR iid tree"], 2e-6)
+    -- a record that is only left out moves half as far: the same noise at a fourth of rho, so the same sizes and bounds
+    local left_out = free:with {rho = 0.125, neighbours = "zero_out"}
+    for _, name in ipairs {"epochs K", "rounds T", "first batch B1", "batch B2"} do
+      assert.equal(free.lines[name], left_out.lines[name])
+    end
+    for _, name in ipairs {"VR orth tree", "VR iid honaker", "VR iid tree", "naive one", "naive orth"} do
+      assert.is_near(1, left_out.lines[name] / free.lines[name], 1e-9)
+    end
   end)
 
   it("has the article's sizes when they are asked for", function()
