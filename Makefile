@@ -31,6 +31,10 @@ TESTS   ?= tests
 # THOROUGH=1 asks for the thorough tier of the tests, and PART=2/5 for the second fifth of the programs to which it adds something.
 THOROUGH ?=
 PART    ?=
+# Fuzz one reader of bytes, TARGET=csv, for so many seconds; FUZZING=1 is what make fuzz builds its tree with.
+TARGET  ?=
+SECONDS ?= 60
+FUZZING ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -82,7 +86,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all setup demo repl test test-all test-san coverage check-layers lint check-abi abi format benches bench reproduce docs picture install install-rock uninstall deb \
+.PHONY: all setup demo repl test test-all test-san coverage fuzz fuzz-all check-layers lint check-abi abi format benches bench reproduce docs picture install install-rock uninstall deb \
         clean help FORCE
 
 all: ## Build the library, the Lua module and the program
@@ -131,6 +135,8 @@ HEADERS     := runtime/include/penumbra.h $(filter-out $(FED_HEADERS),$(sort $(w
 PUBLIC      := $(HEADERS) $(FED_HEADERS) bindings/embed/penumbra_lua.h
 C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c tests/*/*/*/*_test.c))
 BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
+FUZZ_SRC    := $(sort $(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_KIT    := tests/fuzz/fuzz.c tests/fuzz/lua_kit.c
 
 CXX_OBJ     := $(RUNTIME_CXX:%.cc=$(BUILD)/%.o)
 PROTO_SRC   := $(RUNTIME_PROTO:runtime/%.proto=$(BUILD)/proto/%.pb-c.c)
@@ -143,13 +149,18 @@ CORE_OBJ    := $(filter-out $(FED_OBJ),$(RUNTIME_OBJ))
 LUA_HALF    := $(BUILD)/bindings/lua_half.o
 BINDING_OBJ := $(BINDING_SRC:%.c=$(BUILD)/%.o) $(LUA_HALF)
 PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(BUILD)/%.o)
+PROGRAM_LIBS = $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS)
+# What fuzz targets read with, besides the runtime: all but main().
+FUZZED_OBJ  := $(BINDING_OBJ) $(filter-out %/main.o,$(PROGRAM_OBJ))
 C_TESTS     := $(C_TEST_SRC:%.c=$(BUILD)/%)
 BENCHES     := $(BENCH_SRC:%.c=$(BUILD)/%)
+FUZZ_OBJ    := $(FUZZ_SRC:%.c=$(BUILD)/%.o) $(FUZZ_KIT:%.c=$(BUILD)/%.o)
+FUZZERS     := $(FUZZ_SRC:tests/fuzz/%_fuzz.c=$(BUILD)/fuzzers/%)
 # The module for ranks, where there is an MPI: tests install one, so this looks each time.
 MPI_LIBS    := $(shell pkg-config --libs ompi-c 2>/dev/null)
 MPI_OBJ     := $(if $(MPI_LIBS),$(BUILD)/bindings/mpi/lmpi.o)
 MPI_CFLAGS  := $(if $(MPI_LIBS),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c)))
-ALL_OBJ     := $(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ) $(C_TESTS:=.o) $(BENCHES:=.o)
+ALL_OBJ     := $(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ) $(C_TESTS:=.o) $(BENCHES:=.o) $(FUZZ_OBJ)
 
 # The tests' own module with deliberate faults (core/mutant.h): only what includes that header is compiled again.
 MUTANT_SRC  := $(shell grep -l 'core/mutant\.h' $(RUNTIME_SRC))
@@ -217,6 +228,8 @@ $(LUA_HALF): %.o: %.c bindings/embed/open.h $(BUILD)/flags
 # Bindings hide what they do not say to show.
 $(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ): OWN := -fvisibility=hidden
 $(C_TESTS:=.o): OWN := $(TEST_OPT)
+# In tests all targets are in one program, each under its own name.
+$(FUZZ_OBJ): OWN = $(TEST_OPT) $(if $(FUZZING),,-DFUZZ_TARGET=fuzz_$(patsubst %_fuzz,%,$(notdir $*)))
 $(filter-out $(CXX_OBJ) $(PROTO_OBJ) $(LUA_HALF),$(ALL_OBJ)): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call quiet,cc $<)$(COMPILE) $(OWN) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
@@ -289,7 +302,7 @@ $(BUILD)/lua/penumbra/mpi.so: $(MPI_OBJ) $(BUILD)/objects $(BUILD)/mpi.map
 
 $(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(ARCHIVES)
 	$(call quiet,link $@)$(LINK) $(if $(HARDEN),-pie) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(ARCHIVES) \
-	    $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(ALL_LIBS)
+	    $(PROGRAM_LIBS) $(ALL_LIBS)
 
 # Of a file that moved or went, no copy stays: it would be found before the new one.
 $(BUILD)/stdlib: FORCE
@@ -341,13 +354,14 @@ STATIC_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter tests/runtime/random/% tests/
     $(shell grep -lE '^.include ".*\.c"' $(C_TEST_SRC)))
 $(C_TESTS) $(BENCHES): %: %.o
 	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' \
-	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(ALL_LIBS)
+	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(if $(findstring tests/fuzz/,$@),$(PROGRAM_LIBS)) $(ALL_LIBS)
 $(STATIC_TESTS) $(BENCHES): $(ARCHIVES)
 # Both makers of the keystream, whichever the build has.
 $(BUILD)/tests/runtime/random/keystream_test: LDLIBS += -lcrypto
 $(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)
 $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
 $(filter $(BUILD)/tests/regress/%,$(C_TESTS)): $(MUTANT_OBJ)
+$(BUILD)/tests/fuzz/corpus_test: $(FUZZ_OBJ) $(FUZZED_OBJ)
 
 $(MUTANT_OBJ) $(PEEK_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
 	@mkdir -p $(@D)
@@ -361,7 +375,7 @@ $(MUTANTS): $(MUTANT_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
 
 $(PEEK): $(PEEK_OBJ) $(MUTANT_OBJ) $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
 	$(call quiet,link $@)$(LINK) $(if $(HARDEN),-pie) -o $@ $(PEEK_OBJ) $(filter-out $(PEEK_SRC:%.c=$(BUILD)/%.o),$(PROGRAM_OBJ) $(BINDING_OBJ)) \
-	    $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(ALL_LIBS)
+	    $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(PROGRAM_LIBS) $(ALL_LIBS)
 
 # What several specs install, each in a process of its own, is made before them: it stands in one place.
 INSTALLED = $(if $(filter tests/build/% tests/examples/embed_spec.lua,$(SPECS)),docs $(STATIC))
@@ -385,6 +399,24 @@ coverage: | $(BUILD)/setup/coverage ## Run the fast tier of the tests and table 
 	@gcovr --root . --object-directory $(COVERED) --filter runtime/ --filter bindings/ --exclude-unreachable-branches \
 	    --gcov-ignore-parse-errors --csv $(COVERED)/branches.csv
 	@awk -f tests/tools/coverage.awk $(COVERED)/branches.csv
+
+# A tree of clang's, instrumented for libFuzzer; targets take from the archives what they read with.
+FUZZ_MAKE = $(MAKE) CC=clang CXX=clang++ SAN=fuzzer-no-link,address,undefined HARDEN= OPT='-O1 -g1' BUILD=$(BUILD)/fuzz FUZZING=1
+$(BUILD)/fuzzed.a: $(FUZZED_OBJ) $(FUZZ_KIT:%.c=$(BUILD)/%.o) $(BUILD)/objects
+	@rm -f $@
+	$(call quiet,ar $@)$(AR) rcsD $@ $(filter %.o,$^)
+$(FUZZERS): $(BUILD)/fuzzers/%: $(BUILD)/tests/fuzz/%_fuzz.o $(BUILD)/fuzzed.a $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(call quiet,link $@)$(LINK) -fsanitize=fuzzer -o $@ $< $(BUILD)/fuzzed.a $(ARCHIVES) $(PROGRAM_LIBS) $(ALL_LIBS)
+
+fuzz: $(if $(TARGET),| $(BUILD)/setup/fuzz) ## Fuzz one reader of bytes: TARGET=csv SECONDS=60; without TARGET, list them
+	@$(if $(TARGET),,printf '%s\n' $(notdir $(FUZZERS)))
+	@$(if $(TARGET),$(FUZZ_MAKE) -s $(BUILD)/fuzz/fuzzers/$(TARGET))
+	@$(if $(TARGET),sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET))
+
+fuzz-all: | $(BUILD)/setup/fuzz ## Fuzz every reader of bytes, each for SECONDS, and fail on a finding
+	@$(FUZZ_MAKE) -s $(FUZZERS:$(BUILD)/%=$(BUILD)/fuzz/%)
+	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(notdir $(FUZZERS))
 
 demo: all ## Train a private lasso in a minute: examples/private_lasso.lua
 	@$(CLEAN_ENV) $(or $(PROGRAM),$(LUA)) examples/private_lasso.lua
@@ -532,7 +564,7 @@ deb: all docs | $(BUILD)/setup/package ## Make a Debian package: build/penumbra_
 # ---- help ----
 
 setup: ## Install what all targets need (Debian), or say what is missing
-	@sh tests/tools/setup.sh 'build test lint bench reproduce package picture docs coverage'
+	@sh tests/tools/setup.sh 'build test lint bench reproduce package picture docs coverage fuzz'
 
 clean: ## Remove everything that was built
 	rm -rf $(BUILD)

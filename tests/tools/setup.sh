@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh -- see that what a target needs is there; on Debian and its kin install what is missing.
-# Usage: setup.sh "GROUP ..." [STAMP]     GROUP is build, test, lint, bench, reproduce, package, picture, docs or coverage; what several lack is said, or
+# Usage: setup.sh "GROUP ..." [STAMP]     GROUP is build, test, lint, bench, reproduce, package, picture, docs, coverage or fuzz; what several lack is said, or
 # installed, at once.  STAMP is written at the end; for build alone it is a piece of Makefile that holds the flags of the libraries.
 # Depends on: POSIX sh.  Used by: Makefile, .ci/run.
 set -eu
@@ -9,7 +9,7 @@ groups=$1
 stamp=${2:-}
 
 # kind:thing:Debian package.  cmd is a program, lib a pkg-config module (or module|module where names differ between
-# systems), header a C header, lua a Lua 5.4 module.
+# systems), header a C header, lua a Lua 5.4 module, fuzzer the runtime of clang's fuzzers.
 needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.h:libc6-dev cmd:pkg-config:pkg-config
     cmd:lua5.4|lua:lua5.4 lib:lua5.4|lua-5.4|lua54|lua:liblua5.4-dev lib:openblas:libopenblas-dev
     header:lapack.h:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
@@ -28,6 +28,7 @@ needs_package="cmd:luarocks:luarocks cmd:dpkg-deb:dpkg cmd:dpkg-shlibdeps:dpkg-d
 needs_picture="cmd:tmux:tmux cmd:gnuplot:gnuplot-nox"
 needs_docs="cmd:pandoc:pandoc"
 needs_coverage="cmd:gcovr:gcovr"
+needs_fuzz="cmd:clang:clang cmd:clang++:clang fuzzer:libFuzzer:libclang-rt-dev"
 
 # The first of a|b|c that `$2 x` accepts.
 first_of()
@@ -52,6 +53,8 @@ has()
     cmd) first_of "$2" "command -v" >/dev/null ;;
     lib) command -v pkg-config >/dev/null && first_of "$2" has_module >/dev/null ;;
     header) printf '#include <%s>\n' "$2" | g++ -E -x c++ - >/dev/null 2>&1 ;;
+    fuzzer) echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+        clang -fsanitize=fuzzer,address -x c -o /dev/null - >/dev/null 2>&1 ;;
     python) python3 -c "import $2" >/dev/null 2>&1 || /usr/bin/python3 -c "import $2" >/dev/null 2>&1 ;;
     esac
 }
@@ -122,7 +125,7 @@ write_config()
 needs=
 for group in $groups; do
     eval "of_group=\${needs_$group:-}"
-    [ -n "$of_group" ] || refuse "there is no group '$group'; there are build, test, lint, bench, reproduce, package, picture and docs"
+    [ -n "$of_group" ] || refuse "there is no group '$group'; there are build, test, lint, bench, reproduce, package, picture, docs, coverage and fuzz"
     needs="$needs $of_group"
 done
 missing=$(missing_of "$needs" | sort -u)

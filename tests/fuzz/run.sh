@@ -1,0 +1,36 @@
+#!/bin/sh
+# run.sh -- run fuzz targets, one after the other, each for some seconds; ends with one line "N passed, N failed".
+# Usage: run.sh BUILD SECONDS TARGET...     BUILD is the tree in which `make fuzz` built them.
+# Inputs that are new are kept in BUILD/corpus/TARGET; one that shows a fault is written to BUILD/found/TARGET-...
+# An input may take five seconds, which under sanitizers is about one, and 4096 bytes.
+# Depends on: POSIX sh, libFuzzer in the targets.  Used by: make fuzz, make fuzz-all.
+set -u
+
+build=$1 seconds=$2
+shift 2
+passed=0 failed=0
+
+# A reader may ask for much memory and be refused; leaks are looked for after each input.
+export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=512:malloc_context_size=8
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export OPENBLAS_NUM_THREADS=1
+
+mkdir -p "$build/found"
+for target; do
+    log=$build/found/$target.log
+    mkdir -p "$build/corpus/$target"
+    words=
+    [ ! -f "tests/fuzz/$target.dict" ] || words=-dict=tests/fuzz/$target.dict
+    if "$build/fuzzers/$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2560 -max_len=4096 \
+        -artifact_prefix="$build/found/$target-" -print_final_stats=1 $words "$build/corpus/$target" \
+        "tests/fuzz/corpus/$target" >"$log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        grep -aE 'does not hold|runtime error|ERROR:|SUMMARY:|Test unit written' "$log" | head -20
+    fi
+    echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") executions," \
+        "$(grep -aoE 'cov: [0-9]+ ft: [0-9]+' "$log" | tail -1)"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
