@@ -102,6 +102,7 @@ static void join_leaf(search *self, size_t l, size_t i, size_t row)
     const double x = fabs(self->cross[l * self->bands + (i - l)]), *before = self->value + l * width;
     const double *apart = self->earlier + back(row, self->b) * width;
     double *value = self->value + i * width, *to = self->earlier + row * width;
+    const double *above = to - width;
 
     for (size_t k = 2; k <= q; k++) {
         double joined = before[k - 1] + self->square[i] + 2.0 * (x + apart[k - 2]);
@@ -113,7 +114,7 @@ static void join_leaf(search *self, size_t l, size_t i, size_t row)
     }
     to[0] = 0.0;
     for (size_t k = 1; k <= q; k++)
-        to[k] = fmax(to[k - width], x + apart[k - 1]);
+        to[k] = fmax(above[k], x + apart[k - 1]);
 }
 
 static pn_status fill_values(search *self, pn_err *err)
@@ -129,7 +130,7 @@ static pn_status fill_values(search *self, pn_err *err)
         for (size_t l = near; l < apart; l++)
             join_leaf(self, l, i, l - near + 1);
         for (size_t k = 1; k <= self->q; k++) {
-            size_t other = i > 0 ? lead[k - width] : i;
+            size_t other = i > 0 ? (lead - width)[k] : i;
 
             lead[k] = self->value[other * width + k] >= self->value[i * width + k] ? other : i;
         }

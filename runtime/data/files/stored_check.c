@@ -44,9 +44,10 @@ static pn_status check_row(const pn_dataset *data, const double *row, size_t cou
 
     if (pn_first_nonfinite(row, count) < count)
         return refuse(data, i, "has an entry that is not a finite number", err);
+    /* In order: a feature that were there twice would count for more than the norm says. */
     for (size_t k = 0; columns && k < count; k++) {
-        if (columns[k] >= data->p)
-            return refuse(data, i, "has an entry beyond the last feature", err);
+        if (columns[k] >= data->p || (k > 0 && columns[k] <= columns[k - 1]))
+            return refuse(data, i, "has an entry beyond the last feature, or entries out of order", err);
     }
     for (int norm = 0; norm < PN_LP_COUNT; norm++) {
         if (!within(row, count, (pn_lp)norm, bounds->norm[norm]))

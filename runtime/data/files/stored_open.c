@@ -1,6 +1,7 @@
 /* stored_open.c -- maps a data set that stored.c wrote, and checks all of it once.
  * Depends on: stored.h, layout.h, mapped.h, rows.h, core/task.h, POSIX (madvise).  Used by: dataset.c, bindings. */
 #define _DEFAULT_SOURCE /* madvise, pread */
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -183,6 +184,18 @@ static pn_status copy_texts(pn_dataset *data, const checker *self, pn_err *err)
     return copy_text(&data->recipe, self, PN_ARRAY_RECIPE, 1, err);
 }
 
+/* What stands behind the sums was written by somebody who knew the format; that it is a bound is looked at all the
+ * same. */
+static bool are_bounds(const pn_stored_header *header)
+{
+    double low = header->label_low, high = header->label_high;
+    bool fine = isfinite(header->usual) && header->usual >= 0.0;
+
+    for (int norm = 0; norm < PN_LP_COUNT; norm++)
+        fine = fine && (isnan(header->norm[norm]) || (isfinite(header->norm[norm]) && header->norm[norm] >= 0.0));
+    return fine && ((isnan(low) && isnan(high)) || (isfinite(low) && isfinite(high) && low <= high));
+}
+
 static void take_bounds(pn_record_bounds *out, const pn_stored_header *header)
 {
     memcpy(out->norm, header->norm, sizeof out->norm);
@@ -216,6 +229,8 @@ static pn_status map(pn_dataset *data, const pn_stored_header *header, pn_task *
     PN_TRY(pn_mapped_read(file, err));
     (void)madvise(file->base, file->bytes, MADV_SEQUENTIAL);
     pn_layout_view(data, file->base, &layout, &header->sizes);
+    if (!are_bounds(header))
+        return pn_fail(err, PN_EPARSE, "%.300s: the bounds in the header make no sense", file->path);
     take_bounds(&data->bounds, header);
     PN_TRY(check_all(&check, data, header, err));
     PN_TRY(copy_texts(data, &check, err));

@@ -111,15 +111,35 @@ pn_status party_checkpoint_write(pn_party *party, pn_err *err)
 
 /* ---- opening ---- */
 
+static pn_status not_ours(const char *path, pn_err *err)
+{
+    return pn_fail(err, PN_EPARSE, "party: %.300s: its contents do not fit together; this is no checkpoint of a party",
+                   path);
+}
+
+/* A byte that is neither 0 nor 1 is no bool, and must not be looked at as one. */
+static bool is_flag(const bool *flag)
+{
+    unsigned char byte;
+
+    memcpy(&byte, flag, sizeof byte);
+    return byte <= 1;
+}
+
+static bool are_flags(const pn_terms *terms)
+{
+    return is_flag(&terms->is_private) && is_flag(&terms->simulated) && is_flag(&terms->positive) &&
+           is_flag(&terms->stay);
+}
+
 static pn_status check_image(const pn_party *party, const image *from, size_t size, const char *path, pn_err *err)
 {
     if (memcmp(from->magic, MAGIC, sizeof from->magic) != 0 || from->bytes != size || from->rounds > size ||
         from->columns > size || from->each > size || from->terms.block_size > size || from->terms.block ||
         (from->each > 0 && from->rounds > size / from->each) ||
         image_bytes((size_t)from->rounds, (size_t)from->each, (size_t)from->columns, from->terms.block_size) != size ||
-        from->phase > PN_PARTY_REFUSED)
-        return pn_fail(err, PN_EPARSE,
-                       "party: %.300s: its contents do not fit together; this is no checkpoint of a party", path);
+        from->phase > PN_PARTY_REFUSED || !are_flags(&from->terms))
+        return not_ours(path, err);
     if (from->n != party->data.n || from->columns != party->data.columns)
         return pn_fail(err, PN_EPRIVACY,
                        "party: %.300s: the checkpoint is of %llu records with %llu columns, and the data have %zu "
@@ -149,6 +169,15 @@ static pn_status room_for(pn_party *party, const image *fixed, size_t size, pn_e
     return pn_made((party->replies || rounds == 0) && (party->picks || picks == 0) &&
                        (party->terms.block || fixed->terms.block_size == 0),
                    err, "party: out of memory for a checkpoint of %zu bytes", size);
+}
+
+/* Before a run there are no terms, and nothing that belongs to them: a party may have been told that it is refused. */
+static bool fits(const pn_party *party)
+{
+    if (party->terms.iterations > 0)
+        return party_terms_fit(party);
+    return (party->phase == PN_PARTY_NEW || party->phase == PN_PARTY_REFUSED) && party->rounds == 0 &&
+           party->each == 0 && party->terms.block_size == 0;
 }
 
 static pn_status read_image(pn_party *party, const unsigned char *data, size_t size, const char *path, pn_err *err)
@@ -182,6 +211,7 @@ static pn_status read_image(pn_party *party, const unsigned char *data, size_t s
         data = take(data, party->state, party->data.columns);
         data = take(data, party->picks, party->rounds * party->each * sizeof *party->picks);
         (void)take(data, party->terms.block, party->terms.block_size * sizeof *party->terms.block);
+        status = fits(party) ? PN_OK : not_ours(path, err);
     }
     sodium_memzero(&fixed, sizeof fixed);
     return status;

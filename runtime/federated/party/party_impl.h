@@ -173,6 +173,8 @@ void party_accounts_settle(pn_party *party, party_kind kind);
 
 /** Take the terms; PN_OK: ready. */
 pn_status party_begin(pn_party *party, const pn_message *request, pn_task *task, pn_err *err);
+/** Whether the terms that a checkpoint has are ones that a run of this party can have begun with. */
+bool party_terms_fit(const pn_party *party);
 /** Make S and A^T y if they are not there, and see that the ledgers cover what is left of the run. */
 pn_status party_prepare(pn_party *party, pn_task *task, pn_err *err);
 

@@ -121,6 +121,17 @@ static pn_status check_terms(const pn_party *party, const pn_message *request, p
     return status == PN_OK ? check_privacy(party, t, err) : status;
 }
 
+/* Whether the ledgers allow them is looked at when the run goes on. */
+bool party_terms_fit(const pn_party *party)
+{
+    unsigned char digest[PN_DIGEST_BYTES];
+
+    if (pn_terms_check(&party->terms, NULL) != PN_OK || check_sizes(party, &party->terms, NULL) != PN_OK)
+        return false;
+    digest_terms(digest, &party->terms);
+    return memcmp(digest, party->terms_digest, sizeof digest) == 0 && party->rounds <= party->terms.iterations;
+}
+
 /* ---- what is made of them ---- */
 
 static pn_status multiply(pn_party *party, pn_task *task, pn_err *err)
@@ -282,6 +293,12 @@ pn_status party_prepare(pn_party *party, pn_task *task, pn_err *err)
         return PN_OK;
     party_run_clear(&party->run);
     status = make_run(party, task, err);
+    if (status == PN_OK && party->phase != PN_PARTY_NEW &&
+        party->each != (party->run.choices ? party->run.choices->picks : 0))
+        status = pn_fail(err, PN_EPARSE,
+                         "party: its checkpoint has %zu choices for each round, and its terms ask for others; it is "
+                         "no checkpoint of this run",
+                         party->each);
     if (status == PN_OK && memcmp(party->run_digest, none, sizeof none) != 0 &&
         memcmp(party->run_digest, party->run.digest, sizeof none) != 0)
         status = pn_fail(err, PN_EPRIVACY,

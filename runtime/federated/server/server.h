@@ -61,8 +61,8 @@ typedef struct pn_server_round {
 } pn_server_round;
 
 /** One round.  A failure before its end leaves the state as it was: it may be called again, and asks the same.
- *  Errors: PN_EPRIVACY, PN_EBUDGET when a party refused; PN_EIO when one answered what no party may; PN_EBUDGET, PN_EIO
- *  of the ledger, PN_EIO of the checkpoint; as the transport's. */
+ *  Errors: PN_EINVAL when all rounds are done; PN_EPRIVACY, PN_EBUDGET when a party refused; PN_EIO when one answered
+ *  what no party may; PN_EBUDGET, PN_EIO of the ledger, PN_EIO of the checkpoint; as the transport's. */
 pn_status pn_server_step(pn_server *server, pn_server_round *out, pn_task *task, pn_err *err);
 uint64_t pn_server_rounds(const pn_server *server); /* done, those before a restart included */
 /** Rounds that parties may have paid for: the one that failed last included. */

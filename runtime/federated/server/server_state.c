@@ -200,7 +200,7 @@ static bool read_head(state_head *head, const unsigned char *state, size_t size)
     memcpy(head, state, sizeof *head);
     return head->magic == STATE_MAGIC && head->version == STATE_VERSION && head->parties <= size &&
            head->features <= size && head->entries <= size && size == state_bytes(head) &&
-           head->rounds <= PN_SIZE_MAX && head->iterations <= PN_SIZE_MAX; /* times parties: no more than 2^60 */
+           head->rounds <= head->iterations && head->iterations <= PN_SIZE_MAX; /* times parties: no more than 2^60 */
 }
 
 static pn_status check_head(const pn_server *self, const state_head *head, pn_err *err)

@@ -253,6 +253,9 @@ pn_status pn_server_step(pn_server *self, pn_server_round *out, pn_task *task, p
     pn_server_round made = { .round = self->rounds + 1, .step_size = 2.0 / (self->p * (double)self->rounds + 2.0) };
     pn_status status;
 
+    if (self->rounds >= self->terms[0].iterations) /* a restarted server has no features of a run that is done */
+        return pn_fail(err, PN_EINVAL, "federated: all %llu rounds of the run are done",
+                       (unsigned long long)self->terms[0].iterations);
     PN_TRY(ask_round(self, task, err));
     choose_moves(self, &made);
     PN_TRY(fetch(self, &made.features, task, err));

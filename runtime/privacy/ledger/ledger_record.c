@@ -228,7 +228,7 @@ static pn_status read_path(pn_ledger **node, const char **cursor, pn_err *err)
         size_t number = 0;
 
         PN_TRY(pn_text_size(&number, cursor, err));
-        if (number < 1 || number > (*node)->child_count)
+        if (!*node || number < 1 || number > (*node)->child_count) /* the first record makes what may have slices */
             return pn_text_malformed(err, "an existing slice", *cursor);
         *node = (*node)->children[number - 1];
     } while (skip(cursor, "."));

@@ -118,8 +118,10 @@ static void forge_bounds(bool sparse)
             lower_norms(&at, k == 0 ? PN_L1 : PN_L2);
         if (k == 2)
             at.header.norm[PN_LINF] = .75;
-        if (k == 3)
+        if (k == 3) {
+            at.header.label_low = -1.0;
             at.header.label_high = .5;
+        }
         if (k == 4) /* a label that is neither -1 nor 1 */
             memcpy(at.bytes + at.layout.offset[PN_ARRAY_LABELS] + 8, &(double){ .5 }, sizeof(double));
         if (k == 5) { /* no 1 at the end of the last record */
@@ -168,11 +170,34 @@ static void forge_rows(void)
         write_image(&at);
         CHECK(open_status(NULL) == PN_EDOMAIN);
     }
-    write_records(true);
-    read_image(&at);
-    memcpy(at.bytes + at.layout.offset[PN_ARRAY_COLUMN], &(uint32_t){ 3 }, sizeof(uint32_t));
-    write_image(&at);
-    CHECK(open_status(NULL) == PN_EDOMAIN);
+    for (uint32_t column = 0; column < 4; column++) { /* as it was; twice the second; behind it; none that there is */
+        write_records(true);
+        read_image(&at);
+        memcpy(at.bytes + at.layout.offset[PN_ARRAY_COLUMN], &column, sizeof column);
+        write_image(&at);
+        CHECK(open_status(NULL) == (column == 0 ? PN_OK : PN_EDOMAIN));
+    }
+}
+
+/* Numbers that bound nothing, where a bound should be. */
+static void forge_nonsense(void)
+{
+    for (int k = 0; k < 6; k++) {
+        image at;
+
+        write_records(false);
+        read_image(&at);
+        if (k < 2)
+            at.header.norm[PN_L2] = k == 0 ? INFINITY : -1.0;
+        if (k == 2)
+            at.header.label_low = -1.0; /* and no upper end */
+        if (k == 3)
+            at.header.label_high = INFINITY;
+        if (k > 3)
+            at.header.usual = k == 4 ? NAN : -1.0;
+        write_image(&at);
+        CHECK(open_status(NULL) == PN_EPARSE);
+    }
 }
 
 /* Sizes that would lead out of the file, each with sums that fit. */
@@ -353,6 +378,7 @@ int main(void)
         damage(sparse);
     }
     forge_rows();
+    forge_nonsense();
     forge_sizes();
     a_share_is_what_it_was();
     a_sparse_share_is_what_it_was();
