@@ -22,6 +22,7 @@ local GROUPS = {
       "runtime/solvers/engine", "runtime/solvers/first_order", "runtime/solvers/frank_wolfe", "runtime/solvers/variance_reduced",
       "runtime/solvers/perturbation", "runtime/solvers/zeroth_order", "runtime/solvers/second_order", "runtime/federated",
       "runtime/recipe" } },
+  { pattern = "^tests/fuzz/", into = "project" },
   { pattern = "^tests/", into = "examples" },
   { id = "examples", title = "Examples", pattern = "^examples/", about = "Programs to read and to run, and what was measured.",
     order = { "examples/embed", "examples" } },

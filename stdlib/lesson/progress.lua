@@ -31,13 +31,12 @@ function progress.read(path)
   end
   local text = file:read(1000000) -- nil for a folder
   file:close()
-  for what, name, id in (text or ""):gmatch "(%l+) ([%w_-]+) ([%w_-]+)\n" do
-    local record = records[name] or progress.record()
-    records[name] = record
-    if what == "at" then
-      record.at = id
-    elseif what == "done" or what == "skipped" then
-      record.done[id] = what
+  for line in (text or ""):gmatch "([^\n]+)\n" do
+    local what, name, id = line:match "^(%l+) ([%w_-]+) ([%w_-]+)$"
+    if name then
+      records[name] = records[name] or progress.record()
+      if what == "at" then records[name].at = id end
+      if what == "done" or what == "skipped" then records[name].done[id] = what end
     end
   end
   return records

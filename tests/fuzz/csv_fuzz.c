@@ -1,9 +1,19 @@
 /* csv_fuzz.c -- CSV files, under each way to read them.  The first byte chooses the options, the rest is the file.
  * What is read has the size that it says and finite numbers only.
- * Depends on: fuzz.h, records.h, data/dataset.h. */
+ * Depends on: fuzz.h, records.h, data/alignment.h. */
+#include "data/alignment.h"
 #include "fuzz/records.h"
 
-enum { HEADER = 3, BY_NAME = 4, BINARY = 8, TEXTS = 16, DECLARED = 32, MAPPED = 64, RECIPE = 128 };
+enum {
+    HEADER = 3,
+    BY_NAME = 4,
+    BINARY = 8,
+    TEXTS = 16,
+    DECLARED = 32,
+    MAPPED = 64,
+    RECIPE = 128,
+    COLUMN = RECIPE | 64
+};
 
 static void load(const char *path, uint8_t how)
 {
@@ -58,6 +68,19 @@ static void load_by_recipe(const char *path, uint8_t how)
     pn_recipe_free(recipe);
 }
 
+static void load_column(const char *path, uint8_t how)
+{
+    const pn_csv_column_options options = { .name = how & BY_NAME ? "job" : NULL, .column = 1, .records = 2 };
+    pn_identifiers list = { 0 };
+    pn_err err = { 0 };
+
+    if (pn_csv_column(&list, path, &options, NULL, &err) != PN_OK)
+        FUZZ_HOLDS(err.message[0] != '\0');
+    else
+        FUZZ_HOLDS(list.count == 2);
+    pn_identifiers_clear(&list);
+}
+
 int FUZZ_TARGET(const uint8_t *data, size_t size)
 {
     const char *path;
@@ -65,7 +88,9 @@ int FUZZ_TARGET(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     path = fuzz_file("records.csv", data + 1, size - 1);
-    if (*data & RECIPE)
+    if ((*data & COLUMN) == COLUMN)
+        load_column(path, *data);
+    else if (*data & RECIPE)
         load_by_recipe(path, *data);
     else
         load(path, *data);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh -- run fuzz targets, one after the other, each for some seconds; ends with one line "N passed, N failed".
 # Usage: run.sh BUILD SECONDS TARGET...     BUILD is the tree in which `make fuzz` built them.
-# Inputs that are new are kept in BUILD/corpus/TARGET; one that shows a fault is written to BUILD/found/TARGET-...
+# Inputs that reach new code are kept in BUILD/corpus/TARGET; one that shows a fault is written to BUILD/found/TARGET-...
 # An input may take five seconds, which under sanitizers is about one, and 4096 bytes.
 # Depends on: POSIX sh, libFuzzer in the targets.  Used by: make fuzz, make fuzz-all.
 set -u
@@ -19,10 +19,8 @@ mkdir -p "$build/found"
 for target; do
     log=$build/found/$target.log
     mkdir -p "$build/corpus/$target"
-    words=
-    [ ! -f "tests/fuzz/$target.dict" ] || words=-dict=tests/fuzz/$target.dict
-    if "$build/fuzzers/$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2560 -max_len=4096 \
-        -artifact_prefix="$build/found/$target-" -print_final_stats=1 $words "$build/corpus/$target" \
+    if "$build/fuzzers/$target" -max_total_time="$seconds" -timeout=5 -report_slow_units=1 -rss_limit_mb=2560 -max_len=4096 \
+        -artifact_prefix="$build/found/$target-" -print_final_stats=1 "$build/corpus/$target" \
         "tests/fuzz/corpus/$target" >"$log" 2>&1; then
         passed=$((passed + 1))
     else

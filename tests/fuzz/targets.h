@@ -9,6 +9,7 @@
     X(curator)                                                                                                         \
     X(formula)                                                                                                         \
     X(kernel)                                                                                                          \
+    X(keys)                                                                                                            \
     X(ledger)                                                                                                          \
     X(libsvm)                                                                                                          \
     X(model)                                                                                                           \
