@@ -401,7 +401,7 @@ coverage: | $(BUILD)/setup/coverage ## Run the fast tier of the tests and table 
 	@awk -f tests/tools/coverage.awk $(COVERED)/branches.csv
 
 # A tree of clang's, instrumented for libFuzzer; targets take from the archives what they read with.
-FUZZ_MAKE = $(MAKE) CC=clang CXX=clang++ SAN=fuzzer-no-link,address,undefined HARDEN= OPT='-O1 -g1' BUILD=$(BUILD)/fuzz FUZZING=1
+FUZZ_TREE = CC=clang CXX=clang++ SAN=fuzzer-no-link,address,undefined HARDEN= OPT='-O1 -g1' BUILD=$(BUILD)/fuzz FUZZING=1
 $(BUILD)/fuzzed.a: $(FUZZED_OBJ) $(FUZZ_KIT:%.c=$(BUILD)/%.o) $(BUILD)/objects
 	@rm -f $@
 	$(call quiet,ar $@)$(AR) rcsD $@ $(filter %.o,$^)
@@ -411,11 +411,11 @@ $(FUZZERS): $(BUILD)/fuzzers/%: $(BUILD)/tests/fuzz/%_fuzz.o $(BUILD)/fuzzed.a $
 
 fuzz: $(if $(TARGET),| $(BUILD)/setup/fuzz) ## Fuzz one reader of bytes: TARGET=csv SECONDS=60; without TARGET, list them
 	@$(if $(TARGET),,printf '%s\n' $(notdir $(FUZZERS)))
-	@$(if $(TARGET),$(FUZZ_MAKE) -s $(BUILD)/fuzz/fuzzers/$(TARGET))
+	@$(if $(TARGET),$(MAKE) -s $(FUZZ_TREE) $(BUILD)/fuzz/fuzzers/$(TARGET))
 	@$(if $(TARGET),sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET))
 
 fuzz-all: | $(BUILD)/setup/fuzz ## Fuzz every reader of bytes, each for SECONDS, and fail on a finding
-	@$(FUZZ_MAKE) -s $(FUZZERS:$(BUILD)/%=$(BUILD)/fuzz/%)
+	@$(MAKE) -s $(FUZZ_TREE) $(FUZZERS:$(BUILD)/%=$(BUILD)/fuzz/%)
 	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(notdir $(FUZZERS))
 
 demo: all ## Train a private lasso in a minute: examples/private_lasso.lua

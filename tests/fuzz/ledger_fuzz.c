@@ -2,6 +2,7 @@
  * a head here, so that what they say is read; a file as it stands; or a head beside a ledger of one charge.  What is
  * opened takes a charge, closes, and opens again with all that was in it.
  * Depends on: fuzz.h, privacy/ledger/ledger_store.h, libsodium. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
