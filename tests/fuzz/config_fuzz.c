@@ -1,5 +1,5 @@
-/* config_fuzz.c -- configuration files, which are Lua that is run as data, and the file of progress of the lessons.  The
- * first byte says which.  A configuration gets 200,000 steps instead of its ten million, so that many fit a second.
+/* config_fuzz.c -- configuration files, which are Lua that is run as data, and the lessons' file of progress.
+ * The first byte says which.  A configuration gets 200,000 steps instead of its ten million, so that many fit a second.
  * Depends on: lua_kit.h. */
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* corpus_test.c -- every input that is kept in tests/fuzz/corpus, handed to its target without a fuzzer: what once broke
- * a reader stays mended.  A target that finds something ends the process.
+/* corpus_test.c -- every input that is kept in tests/fuzz/corpus, handed to its target without a fuzzer: what once
+ * broke a reader stays mended.  A target that finds something ends the process.
  * Depends on: check.h, targets.h, all targets. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>

@@ -24,10 +24,8 @@ static const char setup[] =
     "    end\n"
     "  end\n"
     "end\n"
-    "local function read(text)\n"
-    "  local steps = 0\n"
-    "  local f = assert(load('return function(z, y) return ' .. text .. ' end', '=formula', 't', setmetatable({}, { "
-    "__index = names })))\n"
+    "local function read(whole)\n"
+    "  local f = assert(load(whole, '=formula', 't', setmetatable({}, { __index = names })))\n"
     "  local function stop() error('too many steps', 0) end\n"
     "  debug.sethook(stop, '', 100000)\n"
     "  local fine, e = pcall(function() return pn.trace(f()) end)\n"
@@ -42,7 +40,8 @@ static const char setup[] =
     "  end)\n"
     "end\n"
     "return function(text)\n"
-    "  if not text:find 'goto' and load('return function(z, y) return ' .. text .. ' end', '', 't') then read(text) end\n"
+    "  local whole = 'return function(z, y) return ' .. text .. ' end'\n"
+    "  if not text:find 'goto' and load(whole, '', 't') then read(whole) end\n"
     "end\n";
 
 int FUZZ_TARGET(const uint8_t *data, size_t size)
