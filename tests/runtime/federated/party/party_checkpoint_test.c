@@ -303,6 +303,56 @@ static void a_file_of_something_else_is_refused(const records *r)
     CHECK(open_party(r, ledger_path, checkpoint, PN_EPARSE) == NULL);
 }
 
+/* The state in the file with `bytes` at a place of its terms, under right digests; what was there comes back. */
+static void forge(size_t place, void *bytes, size_t count, const unsigned char run[PN_RUN_ID])
+{
+    unsigned char kept[sizeof(pn_terms)], *at;
+    pn_checkpoint_file *file = NULL;
+    void *state = NULL;
+    size_t size = 0;
+
+    CHECK(pn_checkpoint_open(&file, &owner, checkpoint, &state, &size, NULL) == PN_OK);
+    at = memmem(state, size, run, PN_RUN_ID);
+    if (CHECK(at != NULL)) {
+        memcpy(kept, at + place, count);
+        memcpy(at + place, bytes, count);
+        memcpy(bytes, kept, count);
+        CHECK(pn_checkpoint_commit(file, PN_CHECKPOINT_FOLLOWED, state, size, NULL) == PN_OK);
+    }
+    pn_checkpoint_close(file);
+    pn_free(state);
+}
+
+/* A flag that is none, and terms other than those whose digest is beside them. */
+static void terms_that_no_run_began_with_are_refused(const records *r)
+{
+    const pn_terms terms = real_terms();
+    pn_party *party = open_party(r, ledger_path, checkpoint, PN_OK);
+    unsigned char flag = 99;
+    uint64_t iterations = T + 1;
+    double radius = 0.5;
+    const struct {
+        size_t place, size;
+        void *bytes;
+    } cases[] = { { offsetof(pn_terms, stay), sizeof flag, &flag },
+                  { offsetof(pn_terms, iterations), sizeof iterations, &iterations },
+                  { offsetof(pn_terms, radius), sizeof radius, &radius } };
+    pn_message reply = { 0 };
+
+    CHECK(ask_terms(party, &terms, &reply) == PN_MESSAGE_READY);
+    answer(party, &terms, 1, 2, &reply);
+    pn_party_free(party);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        forge(cases[k].place, cases[k].bytes, cases[k].size, terms.run);
+        CHECK(open_party(r, ledger_path, checkpoint, PN_EPARSE) == NULL && strstr(message_text, "do not fit together"));
+        forge(cases[k].place, cases[k].bytes, cases[k].size, terms.run);
+    }
+    party = open_party(r, ledger_path, checkpoint, PN_OK); /* the control */
+    answer(party, &terms, 3, 3, &reply);
+    pn_party_free(party);
+    pn_message_clear(&reply);
+}
+
 static void a_child_process_is_refused(const records *r)
 {
     const pn_terms terms = real_terms();
@@ -401,6 +451,7 @@ int main(void)
         another_ledger_is_refused,
         other_data_get_no_noise_that_was_drawn,
         a_file_of_something_else_is_refused,
+        terms_that_no_run_began_with_are_refused,
         a_child_process_is_refused,
     };
     const char *base = getenv("TMPDIR");

@@ -189,6 +189,7 @@ static void ends_after_a_restart(void)
     CHECK(double_serve(&parties, terms, path, &server, &err) == PN_OK);
     pn_server_model(server, x);
     CHECK(memcmp(x, want, sizeof x) == 0 && pn_server_rounds(server) == 3);
+    CHECK(pn_server_step(server, &made, NULL, &err) == PN_EINVAL && strstr(err.message, "all 3 rounds"));
     CHECK(parties.said[PN_MESSAGE_ROUND] == 0 && parties.said[PN_MESSAGE_FETCH] == 0);
     pn_server_finish(server);
     pn_server_free(server);
