@@ -11,7 +11,7 @@ shift 2
 passed=0 failed=0
 
 # A reader may ask for much memory and be refused; leaks are looked for after each input.
-export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=512:malloc_context_size=8
+export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=64:malloc_context_size=8
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export OPENBLAS_NUM_THREADS=1
 
