@@ -325,9 +325,15 @@ CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBR
 NOT_SAN   = tests/build/% tests/examples/embed_spec.lua tests/examples/reproduce_spec.lua tests/regress/mutants_spec.lua \
             tests/bindings/curator/curator_process_spec.lua tests/stdlib/lessons_spec.lua
 ALL_TESTS = $(sort $(shell find $(TESTS) -name '*_spec.lua')) $(filter $(foreach path,$(TESTS),$(basename $(path))%),$(C_TEST_SRC))
-# The tests to which the thorough tier adds something say so: they ask for the tier, or for real data.  PART=2/5 takes every fifth of them.
-ASKS      = check_thorough|check_times|fail_alloc_sweep|tests\.tools\.tier|PENUMBRA_DATA
-TAKEN     = $(if $(PART),$(shell grep -lE '$(ASKS)' $(ALL_TESTS) | awk -v part=$(PART) \
+# The tests to which the thorough tier adds something say so: they ask for the tier, or for real data.  PART=2/5 takes every fifth of
+# them; those that take a minute and more are dealt first, so that no part gets two.
+ASKS      = check_thorough|check_times|fail_alloc_sweep|tier\.(it|times|thorough)|PENUMBRA_DATA
+LONG      = $(addprefix tests/,regress/mutants_spec.lua examples/reproduce_spec.lua stdlib/intervals/paid_spec.lua \
+            bindings/core/boundary_test.c bindings/core/alloc_test.c build/package_spec.lua stdlib/lessons_spec.lua \
+            runtime/solvers/least_squares/sufficient_statistics_spec.lua \
+            runtime/solvers/perturbation/objective_perturbation_test.c stdlib/intervals/curvature_spec.lua)
+ASKING    = $(shell grep -lE '$(ASKS)' $(ALL_TESTS))
+TAKEN     = $(if $(PART),$(shell printf '%s\n' $(filter $(LONG),$(ASKING)) $(filter-out $(LONG),$(ASKING)) | awk -v part=$(PART) \
             'BEGIN { split(part, k, "/") } NR % k[2] == k[1] % k[2]'),$(ALL_TESTS))
 SPECS     = $(filter-out $(if $(SAN),$(NOT_SAN)),$(filter %.lua,$(TAKEN)))
 RUN_TESTS = $(patsubst %.c,$(BUILD)/%,$(filter %.c,$(TAKEN)))
@@ -381,6 +387,7 @@ $(PEEK): $(PEEK_OBJ) $(MUTANT_OBJ) $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/object
 INSTALLED = $(if $(filter tests/build/% tests/examples/embed_spec.lua,$(SPECS)),docs $(STATIC))
 test: all $(if $(SAN),,$(MUTANTS) $(PEEK)) $(INSTALLED) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the fast tier of the tests; TESTS=path runs a part of them
 	@$(CLEAN_ENV) $(TIER_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
+	    PN_COSTS='$(BUILD)/tests/costs' \
 	    $(LUA) tests/tools/run_tests.lua $(abspath $(RUN_TESTS)) -- $(SPECS)
 
 test-all: ## Run the thorough tier, in minutes where test takes seconds, also under sanitizers, and the C tests of clang

@@ -1,5 +1,6 @@
 -- run_tests.lua -- run the C tests and the busted specs, a job on each processor; ends with one line "N passed, N failed".
--- Usage: lua run_tests.lua [C_TEST ...] -- [SPEC ...]; the Makefile sets the paths and PN_PRELOAD.
+-- Usage: lua run_tests.lua [C_TEST ...] -- [SPEC ...]; the Makefile sets the paths and PN_PRELOAD, and in PN_COSTS a file that
+-- receives what each test file cost the processors, the dearest first.
 -- What a job prints is shown when it ends, what failed in it once more at the end.  A test program that dies, or that prints no
 -- count, is one failure more.
 -- Depends on: busted, xargs, flock.  Used by: make test.
@@ -49,7 +50,7 @@ local function busted(some)
 end
 
 local passed, failed = 0, 0
-local slow = {} -- what slow.lua prints of a test: {seconds=, name=}
+local slow, costs = {}, {} -- what slow.lua prints of tests and of files: {seconds=, name=}
 local failures = {} -- lines for the end
 
 -- How a failure begins: busted's, check.h's, the sanitizers', Lua's own.
@@ -148,6 +149,10 @@ local function run(jobs, width)
         count(job.name, lines, tonumber(code), good, bad)
       end
     elseif line ~= "" then
+      local shown, cost, file = line:match "^(.*)cost ([%d.]+) s (.*)$"
+      if cost then
+        costs[#costs + 1], line = { seconds = tonumber(cost), name = file }, shown
+      end
       print(line)
       lines[#lines + 1] = line
       died = died or line:find(TOOL_DIED, 1, true) ~= nil
@@ -215,6 +220,15 @@ end
 local all, spent = table.move(last, 1, #last, #jobs + 1, jobs), 0
 for _, job in ipairs(all) do
   spent = spent + (job.seconds or 0)
+  costs[#costs + 1] = not job.specs and { seconds = job.seconds or 0, name = job.name } or nil
+end
+local account = os.getenv "PN_COSTS" and io.open(os.getenv "PN_COSTS", "w")
+if account then
+  table.sort(costs, function(a, b) return a.seconds > b.seconds end)
+  for _, file in ipairs(costs) do
+    account:write(("%7.2f s  %s\n"):format(file.seconds, file.name))
+  end
+  account:close()
 end
 print_slowest(all, 10)
 print_slowest(slow, 2)
