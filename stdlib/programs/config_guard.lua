@@ -96,6 +96,7 @@ end
 
 -- A hook; once a limit is reached every further instruction raises, so that a pcall cannot go on.
 local function limits(run)
+  collectgarbage() -- what waits for the collector would be room above the limit
   local steps, looks, started, before, why = 0, 0, os.clock(), collectgarbage "count", nil
   local function stop() error(why, 2) end -- where the configuration is
   return function()

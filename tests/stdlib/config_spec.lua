@@ -140,6 +140,13 @@ describe("a configuration", function()
     assert.is_nil(debug.gethook())
   end)
 
+  it("has no more memory for what waits for the collector", function()
+    local garbage = {}
+    for i = 1, 120 do garbage[i] = ("x"):rep(1 << 20) end
+    garbage = nil -- luacheck: ignore 311
+    assert.matches("more than 64 megabytes", message_of "local t = {} for i = 1, 1e9 do t[i] = { i } end", 1, true)
+  end)
+
   it("gives plain values: what code is left in it runs under the same rules", function()
     local got = read [[
       local shared = { 1 }
