@@ -5,8 +5,7 @@ local program = {}
 program.path = os.getenv "PENUMBRA" or "build/penumbra"
 program.tree = program.path:match "^(.*)/[^/]*$" or "."
 
--- The sanitizers' preload is for the interpreter that runs the specs, not for what it starts.
-local CLEAN = "env -u LD_PRELOAD -u PENUMBRA_HISTORY PENUMBRA_STARTUP= "
+local CLEAN = "env -u PENUMBRA_HISTORY PENUMBRA_STARTUP= "
 
 local function quote(word)
   return "'" .. tostring(word):gsub("'", "'\\''") .. "'"
@@ -28,9 +27,9 @@ local function write_all(path, text)
 end
 program.write_all = write_all
 
--- The command of the stock interpreter, which can load a sanitized module only with the preload.
+-- The command of the stock interpreter, which can load a sanitized module only with what is loaded before it.
 function program.interpreter()
-  local preload = os.getenv "LD_PRELOAD"
+  local preload = os.getenv "PN_PRELOAD"
   return (preload and "env LD_PRELOAD=" .. quote(preload) .. " " or "") .. (os.getenv "PN_LUA" or "lua5.4")
 end
 

@@ -34,7 +34,7 @@ function services:start(name, words)
   local script = ("%s 2>>%s >>%s </dev/null & echo $! >%s; wait $!; echo $? >%s; mv %s %s"):format(table.concat(parts, " "),
     quote(base .. ".log"), quote(base .. ".out"), quote(base .. ".pid"), quote(base .. ".now"), quote(base .. ".now"),
     quote(base .. ".status"))
-  os.execute(("env -u LD_PRELOAD PENUMBRA_THREADS=1 sh -c %s >/dev/null 2>&1 &"):format(quote(script)))
+  os.execute(("env PENUMBRA_THREADS=1 sh -c %s >/dev/null 2>&1 &"):format(quote(script)))
   return one
 end
 

@@ -27,7 +27,7 @@ function tour.open(settings, folder)
   os.remove(name)
   local self = setmetatable({ socket = name, history = name .. ".history" }, Screen)
   local path = program.path:find "^/" and program.path or shell("pwd"):gsub("\n", "") .. "/" .. program.path
-  local command = ("cd %s && exec env -u LD_PRELOAD INPUTRC=/dev/null PENUMBRA_HISTORY=%s %s %s"):format(
+  local command = ("cd %s && exec env INPUTRC=/dev/null PENUMBRA_HISTORY=%s %s %s"):format(
     program.quote(folder or "."), self.history, settings or "", program.quote(path))
   self:tmux("-f /dev/null new-session -d -x 80 -y 24 " .. program.quote(command))
   self:expect "pn> $"
@@ -35,7 +35,7 @@ function tour.open(settings, folder)
 end
 
 function Screen:tmux(words)
-  return shell(("env -u TMUX -u LD_PRELOAD tmux -S %s %s"):format(self.socket, words))
+  return shell(("env -u TMUX tmux -S %s %s"):format(self.socket, words))
 end
 
 -- What stands on the screen; `escapes`: with colours.

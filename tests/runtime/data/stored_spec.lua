@@ -181,7 +181,7 @@ describe("a stored data set", function()
       return program.shell(("ulimit -d 21000; PENUMBRA_THREADS=1 OPENBLAS_NUM_THREADS=1 exec %s %s %s %s"):format(
         program.quote(program.path), script, path, where))
     end
-    if not (os.getenv "LD_PRELOAD" or ""):find "asan" then -- whose shadow of memory is beyond every limit
+    if not (os.getenv "PN_PRELOAD" or ""):find "asan" then -- whose shadow of memory is beyond every limit
       local out, err, code = run "disk"
       assert.equal(0, code, err)
       assert.is_true(tonumber(out:match "RssAnon:%s*(%d+)") < 21000)
