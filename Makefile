@@ -324,7 +324,7 @@ LUA_DIRS  = LUA_PATH='$(TREE)/lua/?.lua;$(TREE)/lua/?/init.lua;./?.lua;;' LUA_CP
 CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBRA='$(TREE)/penumbra'
 # Sanitized trees leave out what tests other builds, the long audits, and lessons and reproductions, whose every call has specs.
 NOT_SAN   = tests/build/% tests/examples/embed_spec.lua tests/examples/reproduce_spec.lua tests/regress/mutants_spec.lua \
-            tests/bindings/curator/curator_process_spec.lua tests/stdlib/lessons_spec.lua
+            tests/regress/mutants_federated_test.c tests/bindings/curator/curator_process_spec.lua tests/stdlib/lessons_spec.lua
 ALL_TESTS = $(sort $(shell find $(TESTS) -name '*_spec.lua')) $(filter $(foreach path,$(TESTS),$(basename $(path))%),$(C_TEST_SRC))
 # The tests to which the thorough tier adds something say so: they ask for the tier, or for real data.  PART=2/5 takes every fifth of
 # them; those that take a minute and more are dealt first, so that no part gets two.
@@ -336,8 +336,9 @@ LONG      = $(addprefix tests/,regress/mutants_spec.lua examples/reproduce_spec.
 ASKING    = $(shell grep -lE '$(ASKS)' $(ALL_TESTS))
 TAKEN     = $(if $(PART),$(shell printf '%s\n' $(filter $(LONG),$(ASKING)) $(filter-out $(LONG),$(ASKING)) | awk -v part=$(PART) \
             'BEGIN { split(part, k, "/") } NR % k[2] == k[1] % k[2]'),$(ALL_TESTS))
-SPECS     = $(filter-out $(if $(SAN),$(NOT_SAN)),$(filter %.lua,$(TAKEN)))
-RUN_TESTS = $(patsubst %.c,$(BUILD)/%,$(filter %.c,$(TAKEN)))
+HERE      = $(filter-out $(if $(SAN),$(NOT_SAN)),$(TAKEN))
+SPECS     = $(filter %.lua,$(HERE))
+RUN_TESTS = $(patsubst %.c,$(BUILD)/%,$(filter %.c,$(HERE)))
 # Real data belong to the thorough tier, and so do OpenBLAS's threads: in three jobs on two processors they wait for each other.
 TIER_ENV  = $(if $(THOROUGH)$(PART),PN_THOROUGH=1,env -u PN_THOROUGH -u PENUMBRA_DATA OPENBLAS_NUM_THREADS=1)
 # The interpreter is not sanitized: what the modules need of a sanitizer is loaded before it, and into it alone.

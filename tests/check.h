@@ -76,6 +76,19 @@ static inline long check_times(long fast, long thorough)
     return check_thorough() ? thorough : fast;
 }
 
+/** How many draws of a law, or moments to die at: `full`, and `sanitized` under sanitizers, which look at memory alone; the
+ * same test runs without them at its full power. */
+static inline long check_draws(long full, long sanitized)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)full;
+    return sanitized;
+#else
+    (void)sanitized;
+    return full;
+#endif
+}
+
 /* Of random/address.h, in programs that have it. */
 extern size_t pn_rng_exposed(void) __attribute__((weak));
 

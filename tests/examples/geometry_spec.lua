@@ -1,4 +1,6 @@
 -- geometry_spec.lua -- the examples of geometry say what they promise; the noise of their seeds is fixed: no false alarms.
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local folder = os.getenv "PENUMBRA_DATA"
 
@@ -16,7 +18,7 @@ local function says(text, ...)
 end
 
 describe("the example", function()
-  it("geometry shows what the width gains, and about as much as was promised", function()
+  law("geometry shows what the width gains, and about as much as was promised", function()
     local text = run("geometry", "", "SEED=1")
     -- sqrt(2) Gamma(p/2 + 1/2)/Gamma(p/2) = 44.716 of the l2 ball; E max |g_j|, j <= 2000, = 3.62 of the l1 ball
     says(text, "width      44.72 by exact", "width      3.62 by quadrature", "intersection(l1_ball(dim=2000, radius=1), linf_ball",

@@ -67,7 +67,7 @@ describe("help", function()
     assert.matches("with probability", help "fit.certificate", 1, true)
   end)
 
-  it("finds what has the words of a question, in the reference and in the handbook", function()
+  law("finds what has the words of a question, in the reference and in the handbook", function()
     for asked, found in pairs { ["logistic regression"] = "model.logistic ", ["dp-sgd"] = false, ["cross validation"] = false,
                                 ["LASSO"] = "model.lasso ", ["intercept"] = "recipe " } do
       local text = help(asked)

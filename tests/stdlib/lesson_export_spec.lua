@@ -162,7 +162,7 @@ describe("penumbra lesson export", function()
     assert.equal(("All %d exercises are right."):format(exercises), book.check.text)
   end
 
-  it("makes notebooks that run: answered to the end, all right, and empty with their exercises open", function()
+  tier.law(it)("makes notebooks that run: answered to the end, all right, and empty with their exercises open", function()
     local paths = {}
     for k, name in ipairs { "neighbours", "gaussian", "composition" } do
       paths[k] = ("%s/%s.ipynb"):format(place, name)

@@ -2,6 +2,8 @@
 -- Figures: programs written apart from the runtime (the largest mu of a run for a whole price).
 local pn = require "penumbra"
 local refusal = require "tests.tools.refusal"
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local refused, refused_like = refusal.refused, refusal.refused_like
 local selection = require "penumbra.selection"
 
@@ -310,7 +312,7 @@ describe("pn.tune", function()
     assert.is_false(asked)
   end)
 
-  it("costs no more than it says, between worst neighbours", function()
+  law("costs no more than it says, between worst neighbours", function()
     -- four records, of which two are held out; the label of one of these is turned, at a model that is nearly 0
     local rows = { { 1 }, { 1 }, { 1 }, { 1 } }
     local held = math.tointeger(select(2, pn.data.from(rows, { 1, 2, 3, 4 }):holdout(2)).y[2])

@@ -13,6 +13,12 @@ function tier.it(it, now)
   return (tier.thorough or now) and it or function() end
 end
 
+-- How many draws, cases or damaged inputs: `full`, and `sanitized` under sanitizers, which look at memory alone; the same test runs
+-- without them at its full power.
+function tier.draws(full, sanitized)
+  return (os.getenv "PN_SANITIZED" or "") ~= "" and sanitized or full
+end
+
 -- busted's `it` of a test whose subject is a law, an accuracy or a text, over many runs: nothing under sanitizers, with which it
 -- takes ten times as long and runs no code that others of its file do not.
 function tier.law(it)

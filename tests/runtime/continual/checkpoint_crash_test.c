@@ -146,12 +146,12 @@ int main(void)
 
     if (enter("/dev/shm")) {
         test_every_step();
-        test_kills(150, 4000);
+        test_kills((int)check_draws(150, 15), 4000);
         leave();
     }
     if (!CHECK(enter(base ? base : "/tmp")))
         return check_summary();
-    test_kills(40, 50000);
+    test_kills((int)check_draws(40, 4), 50000);
     leave();
     return check_summary();
 }

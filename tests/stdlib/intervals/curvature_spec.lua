@@ -79,7 +79,7 @@ describe("newton's intervals", function()
   -- the whole, so that the control shows at .3.
   for _, case in ipairs { { n = 2000, p = 2, epsilon = 0.3, now = true, runs = 40 }, { n = 10000, p = 5, epsilon = 1, runs = 400 },
     { n = 10000, p = 5, epsilon = 0.3, runs = 400 } } do
-    tier.it(it, case.now)(("cover the answer without noise and the population: n = %d, epsilon = %g"):format(case.n, case.epsilon),
+    tier.it(law, case.now)(("cover the answer without noise and the population: n = %d, epsilon = %g"):format(case.n, case.epsilon),
       function()
         local p, one, runs = case.p, 1 / math.sqrt(case.p), case.runs
         local covered = { records = 0, population = 0, biased = 0, control = 0 }

@@ -6,6 +6,7 @@ local coverage = require "tests.tools.coverage"
 local refused = require("tests.tools.refusal").refused
 local scores = require "penumbra.scores"
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local function sample(seed, n, p, one)
   local rng = pn.rng.seeded(seed)
@@ -68,7 +69,7 @@ describe("the law of gradient descent", function()
 
   -- Exactly linear in its noise.  The mean of 2400 squares, in deviations, has the deviation .029: five of these see a sigma that
   -- is 10 % off, whose mean is 1.21 or .81.
-  it("is what seeded runs do on least squares", function()
+  law("is what seeded runs do on least squares", function()
     local d, runs = sample(2, 60, 2, 0.5), 1200
     local o = pn.objective { data = d, loss = pn.loss.squared(), set = pn.set.l2_ball { dim = 2, radius = 500 } }
     local how = HOWS[4]
@@ -215,7 +216,7 @@ end)
 describe("coverage", function()
   for k, case in ipairs { { "gradient_descent", 1 }, { "objective_perturbation", 1 }, { "gradient_descent", 0.3 },
     { "objective_perturbation", 0.3 } } do
-    tier.it(it, k == 1)(("of %s is what it says at epsilon = %g, debiased"):format(case[1], case[2]), function()
+    tier.it(law, k == 1)(("of %s is what it says at epsilon = %g, debiased"):format(case[1], case[2]), function()
       local p, one, runs = 2, 1 / math.sqrt(2), tier.times(30, 300)
       local n, records, population, control = tier.times(2000, 10000), 0, 0, 0
       for run = 1, runs do

@@ -201,7 +201,7 @@ static void every_step_of_a_round_can_be_the_last(pn_federated_mode mode)
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         size_t died = 0;
 
-        for (uint64_t from = 1; from <= 4; from++) {
+        for (uint64_t from = 1; from <= (uint64_t)check_draws(4, 1); from++) {
             remove_files();
             /* charges one after the other: each child gets one further, or dies at the same again */
             for (int times = 0; times < 6; times++)
@@ -268,8 +268,8 @@ int main(void)
         return check_summary();
     every_step_of_a_round_can_be_the_last(PN_FEDERATED_PRODUCT);
     every_step_of_a_round_can_be_the_last(PN_FEDERATED_BALL);
-    any_moment_can_be_the_last(PN_FEDERATED_PRODUCT, 40, 30000);
-    any_moment_can_be_the_last(PN_FEDERATED_BALL, 40, 30000);
+    any_moment_can_be_the_last(PN_FEDERATED_PRODUCT, (int)check_draws(40, 4), 30000);
+    any_moment_can_be_the_last(PN_FEDERATED_BALL, (int)check_draws(40, 4), 30000);
     another_ledger_is_refused();
     remove_files();
     CHECK(rmdir(directory) == 0);

@@ -648,12 +648,12 @@ int main(void)
     const char *place = getenv("TMPDIR");
 
     if (enter("/dev/shm")) {
-        test_kills((int)check_times(60, 300), 4000);
+        test_kills((int)check_draws(check_times(60, 300), 12), 4000);
         leave();
     }
     if (!CHECK(enter(place ? place : "/tmp")))
         return check_summary();
-    test_kills((int)check_times(30, 150), 25000);
+    test_kills((int)check_draws(check_times(30, 150), 6), 25000);
     test_every_window();
     test_every_window_of_the_beginning();
     test_every_window_of_a_move();

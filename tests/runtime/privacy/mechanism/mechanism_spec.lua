@@ -3,6 +3,8 @@
 -- parameters.  Seeds are fixed; each statistical check has a false-alarm rate of 1e-6 and rejects a scale off by 1.1.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local of_law = tier.law(it)
 
 local names = { "exponential", "permute_and_flip", "report_noisy_max" }
 
@@ -78,7 +80,7 @@ describe("selection", function()
   local laws = { exponential = softmax, permute_and_flip = flip, report_noisy_max = noisy_max }
 
   for seed, name in ipairs(names) do
-    it("of " .. name .. " has its law in the units of the scores", function()
+    of_law("of " .. name .. " has its law in the units of the scores", function()
       -- epsilon 0.75, sensitivity 0.3: the exponent of a gap g is 1.25 g
       local scores = { 1.5, 0.9, -0.4 }
       local counts = frequencies(make(name, 0.75, 0.3), scores, 100000, seed)
@@ -127,7 +129,7 @@ describe("selection", function()
     end)
   end
 
-  it("of permute_and_flip has the law that enumeration gives", function()
+  of_law("of permute_and_flip has the law that enumeration gives", function()
     -- scores (0, -1, -3), epsilon/(2D) = 1: noise specification, item 10; a score unit of 2^-20 adds one part in 2^20 to D
     local counts = frequencies(make("permute_and_flip", 2, 1), { 0, -1, -3 }, 100000, 17)
     local law = { 0.797271958, 0.180887114, 0.021840928 }

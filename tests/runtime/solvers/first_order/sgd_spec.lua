@@ -292,7 +292,7 @@ describe("a run of sgd", function()
     assert.is_true(fit.value - best < fit.plan.bound)
   end)
 
-  it("has mean excess risk below the bound, by every schedule and output", function()
+  law("has mean excess risk below the bound, by every schedule and output", function()
     local obj = problem(2000, 5, {set = ball(5)})
     local kinks = problem(2000, 5, {loss = pn.loss.hinge(), set = ball(5)})
     local best = pn.solve.exact(obj, {tol = 1e-9}).value

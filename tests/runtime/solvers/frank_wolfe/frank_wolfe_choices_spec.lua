@@ -159,7 +159,7 @@ describe("private Frank-Wolfe by several choices", function()
     assert.equal(3, steps)
   end)
 
-  it("gives away no more than it is charged for, and more than half of it", function()
+  law("gives away no more than it is charged for, and more than half of it", function()
     -- One step over an interval, where the three other records lean to one side; confidence 1 - 1e-8.
     local function plan(label)
       local data = pn.data.from({ { 1 }, { 1 }, { 1 }, { -1 } }, { label, 1, 1, 1 }):clip_rows("linf", 1):clip_labels(-1, 1)

@@ -322,7 +322,7 @@ describe("the excess risk", function()
       end)
   end
 
-  it("has a ridge by estimate that is about as good as the best of those that are given", function()
+  law("has a ridge by estimate that is about as good as the best of those that are given", function()
     local obj = problem(3, 1000, 20, 3)
     local best, runs = exact(obj).value, 40
     local function mean(options)
@@ -418,7 +418,7 @@ describe("models from the released moments", function()
 
   -- The control leaves the spread of the sample out, which shows where the noise is small.
   for k, case in ipairs { { 2000, 8, true }, { 2000, 1 }, { 10000, 1 }, { 10000, 0.2 } } do
-    tier.it(it, k == 1)(("cover as they say: n = %d, epsilon = %g"):format(case[1], case[2]), function()
+    tier.it(law, k == 1)(("cover as they say: n = %d, epsilon = %g"):format(case[1], case[2]), function()
       local runs, noise, population, control = tier.times(100, 400), 0, 0, 0
       for seed = 1, runs do
         local x, y = linear(1000 + seed, case[1], 5, 0.15, 0.6)

@@ -2,6 +2,8 @@
 -- Poisson, clipped squares. What it comes to falls with epsilon, is never above the start, and has a plan at any epsilon.
 local pn = require "penumbra"
 local refusal = require("tests.tools.refusal").refusal
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local solve, loss = pn.solve.newton, pn.loss
 local n, p = 4000, 5
@@ -53,7 +55,7 @@ end
 
 describe("newton", function()
   for name, parts in pairs(problems) do
-    it("comes nearer to the minimum with more budget: " .. name, function()
+    law("comes nearer to the minimum with more budget: " .. name, function()
       local obj = pn.objective(parts)
       local judge = pn.objective {data = parts.data, loss = parts.loss, set = parts.set}
       local minimum = judge:value(solve(judge, {privacy = false}).theta)
