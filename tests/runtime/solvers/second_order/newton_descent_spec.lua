@@ -74,6 +74,19 @@ describe("newton", function()
     end)
   end
 
+  it("runs on every loss, set and relation, to below the start", function()
+    for name, parts in pairs(problems) do
+      local obj = pn.objective(parts)
+      local start = obj:value(pn.vec.zeros(p * (name:find "softmax" and 4 or 1)))
+      for _, neighbours in ipairs {"replace_one", "zero_out"} do
+        local plan = solve.plan(obj, {epsilon = 50, delta = 1e-7, neighbours = neighbours})
+        local theta = plan:run {rng = pn.rng.seeded(1), progress = false}.theta
+        assert.is_true(obj:value(theta) < start, name)
+        assert.is_true(not parts.set or parts.set:contains(theta, 1e-9), name)
+      end
+    end
+  end)
+
   it("finds the minimum of huber without privacy from where all second derivatives are 0", function()
     local obj = pn.objective {data = signs, loss = loss.huber {delta = 0.2}}
     local fit = solve(obj, {privacy = false})
