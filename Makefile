@@ -251,12 +251,12 @@ $(STATIC): $(BUILD)/static/%: $(BUILD)/% $(BUILD)/static/names
 # What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
 # version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
 SYMBOLS = $(LUA) bindings/package/symbols.lua
-$(BUILD)/pn.map: $(HEADERS) $(BINDING_OBJ) $(RUNTIME_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
-	@$(SYMBOLS) map PENUMBRA_0.1 $(HEADERS) -- $(BINDING_OBJ) $(FED_OBJ) -- $(CORE_OBJ) >$@.new
-	@cmp -s $@.new $@ || mv $@.new $@
-$(BUILD)/federated.map: $(FED_HEADERS) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
-	@$(SYMBOLS) map PENUMBRA_0.1 $(FED_HEADERS) -- $(BINDING_OBJ) -- $(FED_OBJ) >$@.new
-	@cmp -s $@.new $@ || mv $@.new $@
+$(BUILD)/pn.map.new: $(HEADERS) $(BINDING_OBJ) $(RUNTIME_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+	@$(SYMBOLS) map PENUMBRA_0.1 $(HEADERS) -- $(BINDING_OBJ) $(FED_OBJ) -- $(CORE_OBJ) >$@
+$(BUILD)/federated.map.new: $(FED_HEADERS) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+	@$(SYMBOLS) map PENUMBRA_0.1 $(FED_HEADERS) -- $(BINDING_OBJ) -- $(FED_OBJ) >$@
+$(BUILD)/pn.map $(BUILD)/federated.map: %: %.new
+	@cmp -s $< $@ || cp $< $@
 $(BUILD)/lua.map: FORCE
 	$(call record,{ global: luaopen_penumbra_core; local: *; };)
 $(BUILD)/mpi.map: FORCE
