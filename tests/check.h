@@ -76,8 +76,8 @@ static inline long check_times(long fast, long thorough)
     return check_thorough() ? thorough : fast;
 }
 
-/** How many draws of a law, or moments to die at: `full`, and `sanitized` under sanitizers, which look at memory alone; the
- * same test runs without them at its full power. */
+/** How many draws of a law, or moments to die at: `full`, and `sanitized` under sanitizers, which look at memory alone;
+ * the same test runs without them at its full power. */
 static inline long check_draws(long full, long sanitized)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

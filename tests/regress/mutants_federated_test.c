@@ -143,8 +143,8 @@ static bool selections(size_t trials, double margin, double clip, double others)
 }
 
 /* Of these two half are worth 0.73 epsilon0, and twice that when noise is half of what it should be: then p = 0.81 and
- * q = 0.19.  The half of the trials that judges bounds ln(p / q) from below by 1.23 on average, with a standard deviation of
- * sqrt(4.5 / 4000) = 0.034: above 1 in all but 1e-10 of seeds. */
+ * q = 0.19.  The half of the trials that judges bounds ln(p / q) from below by 1.23 on average, with a standard
+ * deviation of sqrt(4.5 / 4000) = 0.034: above 1 in all but 1e-10 of seeds. */
 static bool law(void)
 {
     return selections(8000, 0.0, 0.0, 1.0);
@@ -421,8 +421,8 @@ static double difference(int which, pn_rng *rng, double *claim)
     return out;
 }
 
-/* `again`: minus what a second run with the same generator gives, of the same records on both sides.  Noise that cancels leaves
- * two points, which 200 trials tell apart by mu = 2.5 for certain; 2 is charged. */
+/* `again`: minus what a second run with the same generator gives, of the same records on both sides.  Noise that
+ * cancels leaves two points, which 200 trials tell apart by mu = 2.5 for certain; 2 is charged. */
 static bool runs(bool again)
 {
     outputs o = outputs_new(200);
