@@ -195,8 +195,8 @@ const char *pn_question_vertex_path(pn_path_options *out, const pn_question *sel
 
     if (missing)
         return missing;
-    if (self->exact || self->selection.law != PN_SELECT_EXPONENTIAL)
-        return "selection=\"exponential\"";
+    if (self->exact || self->selection.law == PN_SELECT_LAPLACE)
+        return "selection=\"exponential\" or \"permute_and_flip\"";
     if (!of)
         return "an l1_ball, a simplex, or a product of these";
     *out = (pn_path_options){ .data = pn_objective_data(objective),

@@ -182,7 +182,12 @@ void pn_vertex_path_close(pn_vertex_path *self)
 
 /* ---- answers ---- */
 
-static void look_at(range *self, pn_rate rate)
+static bool flips(const pn_question *question)
+{
+    return question->selections.flips || question->selection.law == PN_SELECT_PERMUTE_AND_FLIP;
+}
+
+static void look_at(range *self, pn_rate rate, bool best)
 {
     pn_level_view *view = &self->levels.view;
 
@@ -193,6 +198,8 @@ static void look_at(range *self, pn_rate rate)
     view->rate = rate;
     self->scale = (double)rate.num / (double)rate.den * (double)pn_gradient_path_contribution(self->owner->path);
     bring_up(self);
+    if (best)
+        view->best = pn_score_levels_best(&self->levels);
 }
 
 static const char *label_of(const pn_draw *draw, const pn_draw_on *on)
@@ -204,11 +211,13 @@ static const char *label_of(const pn_draw *draw, const pn_draw_on *on)
 static pn_status choose(pn_draw *draw, const pn_draw_on *on, range *from, uint64_t moved, size_t *j, bool *second,
                         pn_err *err)
 {
+    bool best = flips(draw->question);
+
     if (draw->selections) {
-        look_at(from, pn_selections_rate(draw->selections, from->moves, moved));
+        look_at(from, pn_selections_rate(draw->selections, from->moves, moved), best);
         return pn_selections_choose(draw->selections, on->rng, &from->levels.view, from->moves, moved, j, second, err);
     }
-    look_at(from, pn_mechanism_choice_rate(draw->mechanism, moved));
+    look_at(from, pn_mechanism_choice_rate(draw->mechanism, moved), best);
     PN_TRY(pn_mechanism_choose(draw->mechanism, on->ledger, label_of(draw, on), on->rng, &from->levels.view, moved, j,
                                second, err));
     draw->charged++;

@@ -1,18 +1,13 @@
 /* score_levels.c -- proposals by level, with an exact coin each; and the levels of an array of numbers.
  * Every decision compares uniform integers with integers, as in selection.c.  Levels are computed in doubles: they only
  * have to be no lower than the scores, for which bounds are rounded upward.
- * Depends on: score_levels.h, stream.h.  Used by: privacy/ (the selection mechanisms). */
+ * Depends on: score_levels.h, level_coin.h.  Used by: privacy/ (the selection mechanisms). */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "random/level_coin.h"
 #include "random/score_levels.h"
-#include "random/stream.h"
-
-#ifndef LEVEL_MASSES /* a test that enumerates the draws has its own, with shorter digits */
-#define LEVEL_MASSES pn_noise_levels
-#define LEVEL_WORDS  PN_LEVEL_WORDS
-#endif
 
 #define LAST        (PN_LEVEL_COUNT - 1)
 #define BATCH       16      /* proposals; tight levels turn all of them down with a chance of (1 - 1/2.81)^16 < 0.001 */
@@ -33,17 +28,12 @@ typedef struct envelope {
     pn_u128 total; /* < 2^128 for up to 2^30 coordinates */
 } envelope;
 
-static pn_u128 mass_of(unsigned below)
-{
-    return (pn_u128)LEVEL_MASSES[below].mass.high << 64 | LEVEL_MASSES[below].mass.low;
-}
-
 static void add_segment(envelope *self, size_t count, unsigned below, bool second)
 {
     if (count == 0)
         return;
-    self->total += mass_of(below) * count;
-    self->at[self->count++] = (segment){ self->total, mass_of(below), below, second };
+    self->total += pn_mass_of_level(below) * count;
+    self->at[self->count++] = (segment){ self->total, pn_mass_of_level(below), below, second };
 }
 
 static envelope envelope_of(const pn_level_view *view)
@@ -54,22 +44,6 @@ static envelope envelope_of(const pn_level_view *view)
         add_segment(&made, view->counts[below], below, false);
     add_segment(&made, view->pairs, view->second_below, true);
     return made;
-}
-
-/* True with probability 2^96 exp(-below)/E: a digit below the table's keeps, one above it does not. */
-static bool kept(pn_rng *rng, unsigned below)
-{
-    const uint64_t *digits = LEVEL_MASSES[below].kept;
-
-    if (below == 0)
-        return true;
-    for (size_t i = 0; i < LEVEL_WORDS; i++) {
-        uint64_t digit = pn_stream_word(rng);
-
-        if (digit != digits[i])
-            return digit < digits[i];
-    }
-    return false;
 }
 
 /* What became of a proposal. */
@@ -92,7 +66,7 @@ static verdict propose(pn_rng *rng, const pn_level_view *view, const envelope *f
             (pn_i128)view->score(view->of, *j, at->second) * (pn_i128)view->rate.num;
     if (apart < 0)
         return ABOVE_ITS_LEVEL;
-    stays = kept(rng, at->below);
+    stays = pn_level_coin(rng, at->below);
     return stays && pn_bernoulli_exp(rng, (pn_u128)apart, view->rate.den) ? TAKEN : TURNED_DOWN;
 }
 
@@ -145,6 +119,7 @@ void pn_score_levels_clear(pn_score_levels *self)
 {
     pn_free(self->place);
     pn_free(self->in_block);
+    pn_free(self->highest);
     *self = (pn_score_levels){ 0 };
 }
 
@@ -152,6 +127,7 @@ pn_status pn_score_levels_reserve(pn_score_levels *self, size_t count, pn_err *e
 {
     uint8_t *place;
     uint16_t *in_block;
+    double *highest;
 
     if (count <= self->capacity)
         return PN_OK;
@@ -159,15 +135,19 @@ pn_status pn_score_levels_reserve(pn_score_levels *self, size_t count, pn_err *e
         return pn_fail(err, PN_EUNSUPPORTED, "selection: %zu candidates; at most 2^30 can be chosen from", count);
     place = pn_alloc(count, sizeof *place);
     in_block = pn_alloc(blocks_of(count), PN_LEVEL_COUNT * sizeof *in_block);
-    if (!place || !in_block) {
+    highest = pn_alloc(blocks_of(count), sizeof *highest);
+    if (!place || !in_block || !highest) {
         pn_free(place);
         pn_free(in_block);
+        pn_free(highest);
         return pn_fail(err, PN_ENOMEM, "selection: not enough memory for the levels of %zu candidates", count);
     }
     pn_free(self->place);
     pn_free(self->in_block);
+    pn_free(self->highest);
     self->place = place;
     self->in_block = in_block;
+    self->highest = highest;
     self->capacity = count;
     return PN_OK;
 }
@@ -261,9 +241,10 @@ static void pair_places(uint8_t *place, const double *x, size_t count, double pe
 
 static void place_pairs(pn_score_levels *self, const double *x, size_t n, double per, double most)
 {
-    const double top = floor(fmin(largest_size(x, n), most) * per), base = fmax(top - LAST, 0.0);
+    const double largest = largest_size(x, n), top = floor(fmin(largest, most) * per), base = fmax(top - LAST, 0.0);
 
     begin(self, n, base);
+    self->largest = largest;
     for (size_t first = 0; first < n; first += BLOCK) {
         size_t count = n - first < BLOCK ? n - first : BLOCK;
 
@@ -306,7 +287,7 @@ static double largest_bound(const double *bounds, size_t n)
     }
     for (; j < n; j++)
         lane[0] = bounds[j] > lane[0] ? bounds[j] : lane[0];
-    return fmin(fmax(fmax(lane[0], lane[1]), fmax(lane[2], lane[3])), HIGHEST);
+    return fmax(fmax(lane[0], lane[1]), fmax(lane[2], lane[3]));
 }
 
 static void bound_places(uint8_t *place, const double *bounds, size_t count, double base, double highest)
@@ -322,7 +303,7 @@ static void bound_places(uint8_t *place, const double *bounds, size_t count, dou
 /* Places above the highest level are left empty.  Of pairs no level is below 0, where all second candidates are. */
 void pn_score_levels_of_bounds(pn_score_levels *self, const double *bounds, size_t n, bool pairs)
 {
-    const double top = floor(largest_bound(bounds, n)), lowest = top - (LAST - SPARE);
+    const double top = floor(fmin(largest_bound(bounds, n), HIGHEST)), lowest = top - (LAST - SPARE);
     const double base = pairs ? fmax(lowest, 0.0) : lowest;
 
     self->paired = pairs;
@@ -331,6 +312,7 @@ void pn_score_levels_of_bounds(pn_score_levels *self, const double *bounds, size
         size_t count = n - first < BLOCK ? n - first : BLOCK;
 
         bound_places(self->place + first, bounds + first, count, base, top - base);
+        self->highest[first / BLOCK] = largest_bound(bounds + first, count);
         count_block(self, first, count);
     }
 }
@@ -349,7 +331,44 @@ bool pn_score_levels_set(pn_score_levels *self, size_t j, double bound)
     counts[new]++;
     self->at_place[new]++;
     self->place[j] = (uint8_t) new;
+    self->highest[j / BLOCK] = fmax(self->highest[j / BLOCK], bound);
     return true;
+}
+
+static int64_t best_of_block(const pn_score_levels *self, size_t block)
+{
+    const size_t first = block * BLOCK, last = self->count - first < BLOCK ? self->count : first + BLOCK;
+    int64_t best = self->view.score(self->view.of, first, false);
+
+    for (size_t j = first + 1; j < last; j++) {
+        int64_t score = self->view.score(self->view.of, j, false);
+
+        best = score > best ? score : best;
+    }
+    return best;
+}
+
+/* Begins where the highest bound is, after which few blocks are still above the best. */
+int64_t pn_score_levels_best(const pn_score_levels *self)
+{
+    const size_t blocks = blocks_of(self->count);
+    const double rate = rate_of(&self->view);
+    size_t first = 0;
+    int64_t best;
+
+    for (size_t block = 1; block < blocks; block++)
+        first = self->highest[block] > self->highest[first] ? block : first;
+    best = best_of_block(self, first);
+    for (size_t block = 0; block < blocks; block++) {
+        double reached = (double)best * rate;
+
+        if (block != first && self->highest[block] > reached - fabs(reached) * 0x1p-48) {
+            int64_t other = best_of_block(self, block);
+
+            best = other > best ? other : best;
+        }
+    }
+    return best;
 }
 
 /* ---- singles: how far below the largest, in whole parts of rate x steps ---- */
@@ -386,6 +405,7 @@ void pn_score_levels_of_singles(pn_score_levels *self, const double *x, size_t n
     const double rate = rate_of(&self->view), largest = largest_cut(x, n, most);
 
     begin(self, n, 0.0);
+    self->largest = largest;
     for (size_t first = 0; first < n; first += BLOCK) {
         size_t count = n - first < BLOCK ? n - first : BLOCK;
 
@@ -394,6 +414,6 @@ void pn_score_levels_of_singles(pn_score_levels *self, const double *x, size_t n
         count_block(self, first, count);
     }
     view_places(self);
-    self->view.top = ((pn_i128)(largest * steps) + 1) * (pn_i128)self->view.rate.num;
+    self->view.top = (pn_i128)floor(largest * steps) * (pn_i128)self->view.rate.num;
     self->view.pairs = 0;
 }

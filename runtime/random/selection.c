@@ -1,4 +1,4 @@
-/* selection.c -- exact coins with probability exp(-rational), discrete Laplace noise, and three ways to pick a
+/* selection.c -- exact coins with probability exp(-rational), discrete Laplace noise, and two ways to pick a
  * candidate.  Most candidates are turned down by a single word, see "bundles".
  * Every decision compares uniform integers with integers: no rounding anywhere, so each law is the one in the header.
  * Time is not constant: it depends on the gaps between the scores, which are secret.
@@ -313,7 +313,7 @@ static inline bool accept(pn_rng *rng, uint64_t bundle, uint64_t gap, pn_rate r,
     return bernoulli_exp_from(rng, bundle, (pn_u128)gap * r.num, r.den);
 }
 
-/* ---- the three laws ---- */
+/* ---- two laws ---- */
 
 size_t pn_select_exponential(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift)
 {
@@ -327,27 +327,6 @@ size_t pn_select_exponential(pn_rng *rng, const int64_t *scores, size_t count, p
         i = bundle_index(rng, count, &bundle);
     while (!accept(rng, bundle, (uint64_t)(best - scores[i]), r, per_unit));
     return i;
-}
-
-/* The order is shuffled only as far as it is visited. */
-size_t pn_select_permute_and_flip(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift,
-                                  size_t *order)
-{
-    const pn_rate r = pn_rate_of(epsilon, shift);
-    const double per_unit = rate_below(r);
-    const int64_t best = largest(scores, count);
-    uint64_t bundle;
-
-    for (size_t i = 0; i < count; i++)
-        order[i] = i;
-    for (size_t left = count; left > 1; left--) {
-        size_t j = bundle_index(rng, left, &bundle), candidate = order[j];
-
-        if (accept(rng, bundle, (uint64_t)(best - scores[candidate]), r, per_unit))
-            return candidate;
-        order[j] = order[left - 1];
-    }
-    return order[0]; /* all others failed, so this one has the maximum */
 }
 
 /* The bits of a word below its sign are the first of the uniform number that the sign's coin begins with. */

@@ -43,18 +43,17 @@ bool pn_bernoulli_exp(pn_rng *rng, pn_u128 num, pn_u128 den);
  *  exp(-num/den) times the chance of the others, and -1 - K among them has the law of K among the others). */
 int64_t pn_discrete_laplace(pn_rng *rng, uint64_t num, pn_u128 den);
 
-/* Three laws.  Candidate i has integer score scores[i] (larger is better, |score| <= 2^52), which one record moves by
- * at most `shift` units.  With g_i = epsilon (max score - score_i) / (2 shift):
+/* Laws.  Candidate i has integer score scores[i] (larger is better, |score| <= 2^52), which one record moves by at most
+ * `shift` units.  With g_i = epsilon (max score - score_i) / (2 shift):
  *   exponential       P(i) proportional to exp(-g_i); epsilon-DP and epsilon-bounded-range
- *   permute_and_flip  visit in random order, accept with exp(-g_i) (= report noisy max with exponential noise);
- *                     epsilon-DP
  *   laplace           report noisy max with discrete Laplace noise of rate epsilon/(2 shift) per unit; ties go to the
  *                     lowest index; epsilon-DP
+ * and in score_levels.h, as the exponential one of many candidates is:
+ *   permute_and_flip  visit in random order, accept with exp(-g_i) (= report noisy max with exponential noise);
+ *                     epsilon-DP
  * count >= 1; 1 <= shift <= 2^54; epsilon {0,0} chooses uniformly.  O(count) time (on average for the exponential law)
- * and no memory, but for one index array from the caller in permute_and_flip. */
+ * and no memory. */
 size_t pn_select_exponential(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift);
-size_t pn_select_permute_and_flip(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift,
-                                  size_t *order /* [count] scratch */);
 size_t pn_select_laplace(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift);
 
 #endif

@@ -10,7 +10,7 @@
 #include "bench/bench.h"
 #include "random/noise.h"
 #include "random/sample.h"
-#include "random/selection.h"
+#include "random/score_levels.h"
 
 #define BUFFER 8192 /* numbers, 64 KiB: in the cache */
 #define ROUNDS 15
@@ -21,6 +21,8 @@ static int64_t integers[BUFFER];
 static double numbers[BUFFER], released[BUFFER];
 static unsigned char bytes[8 * BUFFER];
 static int64_t scores[BUFFER];
+static double whole[BUFFER]; /* scores, too */
+static pn_score_levels levels;
 static size_t indices[BUFFER];
 
 /* Each draws BUFFER numbers, or visits about as many candidates. */
@@ -70,9 +72,23 @@ static void select_exponential(void)
     (void)pn_select_exponential(rng, scores, BUFFER, pn_dyadic_floor(0.02), 1);
 }
 
+static int64_t score_of(const void *of, size_t j, bool second)
+{
+    (void)second;
+    return (int64_t)((const double *)of)[j];
+}
+
 static void select_flip(void)
 {
-    (void)pn_select_permute_and_flip(rng, scores, BUFFER, pn_dyadic_floor(0.02), 1, indices);
+    bool second;
+    size_t j;
+
+    levels.view.of = whole;
+    levels.view.score = score_of;
+    levels.view.rate = pn_rate_of(pn_dyadic_floor(0.02), 1);
+    pn_score_levels_of_singles(&levels, whole, BUFFER, 1.0, 0x1p52);
+    levels.view.best = (int64_t)levels.largest;
+    (void)pn_score_levels_flip(rng, &levels.view, &j, &second, NULL);
 }
 
 static void select_laplace(void)
@@ -207,11 +223,12 @@ int main(int argc, char **argv)
 {
     int status = 1;
 
-    if (pn_rng_seeded(&rng, 1, NULL) != PN_OK)
+    if (pn_rng_seeded(&rng, 1, NULL) != PN_OK || pn_score_levels_reserve(&levels, BUFFER, NULL) != PN_OK)
         return 1;
     for (int i = 0; i < BUFFER; i++) {
         numbers[i] = 1e-3 * i;
         scores[i] = i == BUFFER / 3 ? 0 : -2000 - (int64_t)pn_rng_below(rng, 2000); /* exponents 20 to 40 */
+        whole[i] = (double)scores[i];
     }
     if (argc < 3)
         status = measure();
@@ -222,6 +239,7 @@ int main(int argc, char **argv)
             status = 0;
         }
     }
+    pn_score_levels_clear(&levels);
     pn_rng_free(rng);
     return status;
 }

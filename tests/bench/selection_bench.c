@@ -1,11 +1,12 @@
 /* selection_bench.c -- nanoseconds per candidate of the three selection laws, beside the time that the keystream they
- * use takes by itself.  The words are counted in a second copy of the sampler that draws through counting wrappers.
- * Depends on: random/selection.h.  Run with `make bench`. */
+ * use takes by itself.  The words are counted in a second copy of the samplers that draws through counting wrappers.
+ * Permute-and-flip has its levels made from the numbers for each draw, as a mechanism has.
+ * Depends on: random/selection.h, random/score_levels.h.  Run with `make bench`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "random/selection.h"
+#include "random/score_levels.h"
 #include "random/stream.h"
 
 static unsigned long words_drawn;
@@ -22,35 +23,36 @@ static uint64_t counted_below(pn_rng *rng, uint64_t n)
     return pn_rng_below(rng, n);
 }
 
-#define pn_stream_word             counted_word
-#define pn_rng_below               counted_below
-#define pn_rate_of                 counted_rate_of
-#define pn_below_wide              counted_below_wide
-#define pn_dyadic_floor            counted_dyadic_floor
-#define pn_dyadic_value            counted_dyadic_value
-#define pn_bernoulli_exp           counted_bernoulli_exp
-#define pn_discrete_laplace        counted_discrete_laplace
-#define pn_select_exponential      counted_select_exponential
-#define pn_select_permute_and_flip counted_select_permute_and_flip
-#define pn_select_laplace          counted_select_laplace
+#define pn_stream_word        counted_word
+#define pn_rng_below          counted_below
+#define pn_rate_of            counted_rate_of
+#define pn_below_wide         counted_below_wide
+#define pn_dyadic_floor       counted_dyadic_floor
+#define pn_dyadic_value       counted_dyadic_value
+#define pn_bernoulli_exp      counted_bernoulli_exp
+#define pn_discrete_laplace   counted_discrete_laplace
+#define pn_select_exponential counted_select_exponential
+#define pn_score_levels_flip  counted_score_levels_flip
+#define pn_select_laplace     counted_select_laplace
 #include "runtime/random/selection.c"
+#include "runtime/random/permute_and_flip.c"
 #undef pn_stream_word
 #undef pn_rng_below
 #undef pn_rate_of
 #undef pn_below_wide
 #undef pn_dyadic_floor
-#undef pn_dyadic_floor
 #undef pn_dyadic_value
 #undef pn_bernoulli_exp
 #undef pn_discrete_laplace
 #undef pn_select_exponential
-#undef pn_select_permute_and_flip
+#undef pn_score_levels_flip
 #undef pn_select_laplace
 
 typedef struct problem {
     pn_rng *rng;
     int64_t *scores;
-    size_t *order;
+    double *numbers; /* the same */
+    pn_score_levels levels;
     size_t count;
     pn_dyadic epsilon;
     uint64_t shift;
@@ -63,9 +65,31 @@ static size_t exponential(problem *p)
     return pn_select_exponential(p->rng, p->scores, p->count, p->epsilon, p->shift);
 }
 
+static int64_t score_of(const void *of, size_t j, bool second)
+{
+    const problem *p = of;
+
+    (void)second;
+    return (int64_t)p->numbers[j];
+}
+
+static pn_level_view *level(problem *p)
+{
+    p->levels.view.of = p;
+    p->levels.view.score = score_of;
+    p->levels.view.rate = pn_rate_of(p->epsilon, p->shift);
+    pn_score_levels_of_singles(&p->levels, p->numbers, p->count, 1.0, 0x1p52);
+    p->levels.view.best = (int64_t)p->levels.largest;
+    return &p->levels.view;
+}
+
 static size_t permute_and_flip(problem *p)
 {
-    return pn_select_permute_and_flip(p->rng, p->scores, p->count, p->epsilon, p->shift, p->order);
+    bool second;
+    size_t j = 0;
+
+    (void)pn_score_levels_flip(p->rng, level(p), &j, &second, NULL);
+    return j;
 }
 
 static size_t laplace(problem *p)
@@ -80,7 +104,11 @@ static size_t exponential_counted(problem *p)
 
 static size_t permute_and_flip_counted(problem *p)
 {
-    return counted_select_permute_and_flip(p->rng, p->scores, p->count, p->epsilon, p->shift, p->order);
+    bool second;
+    size_t j = 0;
+
+    (void)counted_score_levels_flip(p->rng, level(p), &j, &second, NULL);
+    return j;
 }
 
 static size_t laplace_counted(problem *p)
@@ -139,20 +167,22 @@ static int run(pn_rng *rng, size_t count, double ahead, double word)
     double units = 2.0 * (double)p.shift / pn_dyadic_value(p.epsilon);
 
     p.scores = malloc(count * sizeof *p.scores);
-    p.order = malloc(count * sizeof *p.order);
-    if (!p.scores || !p.order) {
+    p.numbers = malloc(count * sizeof *p.numbers);
+    if (!p.scores || !p.numbers || pn_score_levels_reserve(&p.levels, count, NULL) != PN_OK) {
         free(p.scores);
-        free(p.order);
+        free(p.numbers);
         return 1;
     }
     for (size_t i = 0; i < count; i++)
-        p.scores[i] = -(int64_t)((ahead + 20.0 * pn_rng_uniform(rng)) * units);
-    p.scores[count / 3] = 0;
+        p.scores[i] = i == count / 3 ? 0 : -(int64_t)((ahead + 20.0 * pn_rng_uniform(rng)) * units);
+    for (size_t i = 0; i < count; i++)
+        p.numbers[i] = (double)p.scores[i];
     report(&p, "exponential", exponential, exponential_counted, word);
     report(&p, "permute_and_flip", permute_and_flip, permute_and_flip_counted, word);
     report(&p, "laplace", laplace, laplace_counted, word);
     free(p.scores);
-    free(p.order);
+    free(p.numbers);
+    pn_score_levels_clear(&p.levels);
     return 0;
 }
 

@@ -65,16 +65,19 @@ typedef struct pn_selection_options {
     double pairs; /* not 0: a number x to choose by is two candidates, 2j of score pairs x and 2j + 1 of -pairs x */
 } pn_selection_options;
 
-/** A selection mechanism.  Scores are rounded down to multiples of a unit u, the smallest power of two >=
- *  max(sensitivity 2^-20, 2 score_error, score_bound 2^-52): dividing by it is exact, so score_error is all that
- *  rounding can add.  A record moves the integers by at most D = ceil(sensitivity/u) + 1, and the law uses 2 D.
+/** The unit u that scores are rounded down to multiples of: the smallest power of two >= max(sensitivity 2^-20,
+ *  min(2 score_error, sensitivity 2^-12), score_bound 2^-52). */
+double pn_selection_unit(const pn_selection_options *options);
+/** A selection mechanism.  Dividing by its unit is exact, so score_error is all that rounding can add.  A record moves the
+ *  integers by at most D = max(ceil(sensitivity/u) + 1, ceil((sensitivity + 2 score_error)/u)), and the law uses 2 D.
  *  Its event: exponential{epsilon} for the first law, report_noisy_max{scale, sensitivity} for the others, where
  *  2 sensitivity/scale is epsilon and never less.  A mechanism has scratch: one thread at a time.
  *  Errors: PN_EINVAL for a law or relation that does not exist, epsilon outside [2^-40, 2^10], bounds outside [2^-900,
  *  2^900]; PN_ENOMEM. */
 pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options *options, pn_err *err);
 
-/* Scores that are whole already and stand on levels (random/score_levels.h), of the exponential law. */
+/* Scores that are whole already and stand on levels (random/score_levels.h), of the exponential law or of
+ * permute-and-flip, which looks at view->best. */
 
 /** The rate of scores that a record moves by at most `moved` units: what levels are to be made with. */
 pn_rate pn_mechanism_choice_rate(const pn_mechanism *mechanism, uint64_t moved);

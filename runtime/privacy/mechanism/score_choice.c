@@ -15,10 +15,8 @@ size_t pn_score_choice_candidates(const pn_score_choice *self, size_t n)
 void pn_score_choice_clear(pn_score_choice *self)
 {
     pn_free(self->scores);
-    pn_free(self->order);
     pn_score_levels_clear(&self->levels);
     self->scores = NULL;
-    self->order = NULL;
     self->capacity = 0;
 }
 
@@ -30,28 +28,25 @@ static bool by_levels(const pn_score_choice *self, size_t n, pn_dyadic epsilon, 
     return pn_score_choice_candidates(self, n) > FEW && highest <= 0x1p49;
 }
 
-pn_status pn_score_choice_reserve_scores(pn_score_choice *self, size_t n, bool order, pn_err *err)
+pn_status pn_score_choice_reserve_scores(pn_score_choice *self, size_t n, pn_err *err)
 {
     size_t count = pn_score_choice_candidates(self, n);
     int64_t *scores;
-    size_t *orders = NULL;
 
     if (count <= self->capacity)
         return PN_OK;
     scores = pn_alloc(count, sizeof *scores);
-    if (order)
-        orders = pn_alloc(count, sizeof *orders);
-    if (!scores || (order && !orders)) {
-        pn_free(scores);
-        pn_free(orders);
+    if (!scores)
         return pn_fail(err, PN_ENOMEM, "selection: not enough memory for %zu scores", count);
-    }
     pn_free(self->scores);
-    pn_free(self->order);
     self->scores = scores;
-    self->order = orders;
     self->capacity = count;
     return PN_OK;
+}
+
+pn_status pn_score_choice_reserve_flip(pn_score_choice *self, size_t n, pn_err *err)
+{
+    return pn_score_levels_reserve(&self->levels, n, err);
 }
 
 pn_status pn_score_choice_reserve(pn_score_choice *self, size_t n, pn_dyadic epsilon, uint64_t shift, pn_err *err)
@@ -60,7 +55,7 @@ pn_status pn_score_choice_reserve(pn_score_choice *self, size_t n, pn_dyadic eps
 
     if (many)
         PN_TRY(pn_score_levels_reserve(&self->levels, n, err));
-    return pn_score_choice_reserve_scores(self, many && n > FEW ? FEW : n, false, err);
+    return pn_score_choice_reserve_scores(self, many && n > FEW ? FEW : n, err);
 }
 
 /* ---- scores ---- */
@@ -92,7 +87,7 @@ void pn_score_choice_scores(pn_score_choice *self, const double *input, size_t n
 
 /* ---- the choice ---- */
 
-/* Of a pair the first candidate of the levels is the one with the larger score. */
+/* Of a pair the first candidate of the levels is the one with the larger score; a NaN counts as 0 there. */
 static int64_t score_of(const void *of, size_t j, bool second)
 {
     const pn_score_choice *self = of;
@@ -101,24 +96,30 @@ static int64_t score_of(const void *of, size_t j, bool second)
     if (self->pairs == 0.0)
         return round_score(self, self->input[j]);
     size = fabs(self->pairs * self->input[j]);
+    size = size > 0.0 ? size : 0.0;
     return round_score(self, second ? -size : size);
 }
 
-static pn_status choose_by_levels(pn_score_choice *self, pn_rng *rng, const double *input, size_t n, size_t *chosen,
-                                  pn_err *err)
+typedef pn_status (*level_law)(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err);
+
+/* Rounding keeps the order, so the largest number has the best score. */
+static pn_status choose_by_levels(pn_score_choice *self, pn_rng *rng, const double *input, size_t n, pn_rate rate,
+                                  level_law draw, size_t *chosen, pn_err *err)
 {
     double weight = fabs(self->pairs);
     bool second;
     size_t j;
 
     self->input = input;
+    self->levels.view.rate = rate;
     self->levels.view.of = self;
     self->levels.view.score = score_of;
     if (weight == 0.0)
         pn_score_levels_of_singles(&self->levels, input, n, self->per_unit, self->bound);
     else
         pn_score_levels_of_pairs(&self->levels, input, n, weight * self->per_unit, self->bound / weight);
-    PN_TRY(pn_score_levels_draw(rng, &self->levels.view, &j, &second, err));
+    self->levels.view.best = round_score(self, (weight == 0.0 ? 1.0 : weight) * self->levels.largest);
+    PN_TRY(draw(rng, &self->levels.view, &j, &second, err));
     *chosen = weight == 0.0 ? j : 2 * j + (second != (self->pairs * input[j] < 0.0));
     return PN_OK;
 }
@@ -126,11 +127,15 @@ static pn_status choose_by_levels(pn_score_choice *self, pn_rng *rng, const doub
 pn_status pn_score_choice_exponential(pn_score_choice *self, pn_rng *rng, const double *input, size_t n,
                                       pn_dyadic epsilon, uint64_t shift, size_t *chosen, pn_err *err)
 {
-    if (by_levels(self, n, epsilon, shift)) {
-        self->levels.view.rate = pn_rate_of(epsilon, shift);
-        return choose_by_levels(self, rng, input, n, chosen, err);
-    }
+    if (by_levels(self, n, epsilon, shift))
+        return choose_by_levels(self, rng, input, n, pn_rate_of(epsilon, shift), pn_score_levels_draw, chosen, err);
     pn_score_choice_scores(self, input, n);
     *chosen = pn_select_exponential(rng, self->scores, pn_score_choice_candidates(self, n), epsilon, shift);
     return PN_OK;
+}
+
+pn_status pn_score_choice_flip(pn_score_choice *self, pn_rng *rng, const double *input, size_t n, pn_dyadic epsilon,
+                               uint64_t shift, size_t *chosen, pn_err *err)
+{
+    return choose_by_levels(self, rng, input, n, pn_rate_of(epsilon, shift), pn_score_levels_flip, chosen, err);
 }

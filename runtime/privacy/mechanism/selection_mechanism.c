@@ -43,17 +43,27 @@ static double sum_above(double a, double b)
     return error > 0.0 ? nextafter(sum, INFINITY) : sum;
 }
 
-/* Computed scores of neighbours are at most sensitivity + 2 score_error apart, and no more than twice their bound:
- * their floors at most D = ceil(that / u).  The unit follows the error only as far as D stays large: the noise of few
- * steps costs more. */
-static void choose_lattice(selection_mechanism *self, double score_error)
+/* The unit follows the error only as far as D stays large: the noise of few steps costs more. */
+static int unit_exponent(const pn_selection_options *options)
 {
-    double follows = fmin(2.0 * score_error, self->sensitivity * 0x1p-12);
-    double unit = fmax(self->sensitivity * 0x1p-20, fmax(follows, self->choice.bound * 0x1p-52));
-    double apart = fmin(sum_above(self->sensitivity, 2.0 * score_error), 2.0 * self->choice.bound);
+    double follows = fmin(2.0 * options->score_error, options->sensitivity * 0x1p-12);
+
+    return exponent_above(fmax(options->sensitivity * 0x1p-20, fmax(follows, options->score_bound * 0x1p-52)));
+}
+
+double pn_selection_unit(const pn_selection_options *options)
+{
+    return ldexp(1.0, unit_exponent(options));
+}
+
+/* Computed scores of neighbours are at most sensitivity + 2 score_error apart, and no more than twice their bound:
+ * their floors at most D = ceil(that / u). */
+static void choose_lattice(selection_mechanism *self, const pn_selection_options *options)
+{
+    double apart = fmin(sum_above(self->sensitivity, 2.0 * options->score_error), 2.0 * self->choice.bound);
     double shift;
 
-    self->unit_exponent = exponent_above(unit);
+    self->unit_exponent = unit_exponent(options);
     shift = ceil(ldexp(self->sensitivity, -self->unit_exponent)) + 1.0;
     self->shift = (uint64_t)fmax(shift, ceil(ldexp(apart, -self->unit_exponent)));
     if (PN_MUTANT("sensitivity_half"))
@@ -69,7 +79,8 @@ static pn_status selection_prepare(pn_mechanism *base, size_t n, pn_err *err)
 
     if (self->law == PN_SELECT_EXPONENTIAL)
         return pn_score_choice_reserve(&self->choice, n, self->law_epsilon, self->shift, err);
-    return pn_score_choice_reserve_scores(&self->choice, n, self->law == PN_SELECT_PERMUTE_AND_FLIP, err);
+    return self->law == PN_SELECT_PERMUTE_AND_FLIP ? pn_score_choice_reserve_flip(&self->choice, n, err)
+                                                   : pn_score_choice_reserve_scores(&self->choice, n, err);
 }
 
 static pn_status selection_draw(pn_mechanism *base, const double *input, size_t n, pn_rng *rng, pn_release *out,
@@ -81,11 +92,10 @@ static pn_status selection_draw(pn_mechanism *base, const double *input, size_t 
     if (self->law == PN_SELECT_EXPONENTIAL)
         return pn_score_choice_exponential(&self->choice, rng, input, n, self->law_epsilon, self->shift, &out->index,
                                            err);
+    if (self->law == PN_SELECT_PERMUTE_AND_FLIP)
+        return pn_score_choice_flip(&self->choice, rng, input, n, self->law_epsilon, self->shift, &out->index, err);
     pn_score_choice_scores(&self->choice, input, n);
-    out->index = self->law == PN_SELECT_LAPLACE
-                     ? pn_select_laplace(rng, self->choice.scores, count, self->law_epsilon, self->shift)
-                     : pn_select_permute_and_flip(rng, self->choice.scores, count, self->law_epsilon, self->shift,
-                                                  self->choice.order);
+    out->index = pn_select_laplace(rng, self->choice.scores, count, self->law_epsilon, self->shift);
     return PN_OK;
 }
 
@@ -207,7 +217,7 @@ pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options 
     self->sensitivity = options->sensitivity;
     self->choice.bound = options->score_bound;
     self->choice.pairs = options->pairs;
-    choose_lattice(self, options->score_error);
+    choose_lattice(self, options);
     status = make_event(self, options->neighbours, err);
     if (status != PN_OK) {
         selection_destroy(&self->base);
@@ -230,13 +240,14 @@ pn_status pn_mechanism_choose(pn_mechanism *base, pn_ledger *ledger, const char 
                               const pn_level_view *view, uint64_t moved, size_t *j, bool *second, pn_err *err)
 {
     const pn_rate rate = pn_mechanism_choice_rate(base, moved);
+    bool flips = base->ops == &pn_mechanism_permute_and_flip;
     pn_status status;
 
-    if (base->ops != &pn_mechanism_exponential || view->rate.num != rate.num || view->rate.den != rate.den)
+    if ((base->ops != &pn_mechanism_exponential && !flips) || view->rate.num != rate.num || view->rate.den != rate.den)
         return pn_fail(err, PN_EINVAL, "%s: levels are those of another law or rate", base->ops->name);
     if (!PN_MUTANT("charge_after"))
         PN_TRY(pn_mechanism_pay(base, ledger, label, rng, err));
-    status = pn_score_levels_draw(rng, view, j, second, err);
+    status = (flips ? pn_score_levels_flip : pn_score_levels_draw)(rng, view, j, second, err);
     if (PN_MUTANT("charge_after"))
         (void)pn_mechanism_pay(base, ledger, label, rng, NULL);
     return status;

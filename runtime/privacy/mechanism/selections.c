@@ -30,6 +30,7 @@ static void selections_destroy(pn_mechanism *base)
 }
 
 static const pn_mechanism_ops selections_ops = { .name = "exponential", .destroy = selections_destroy };
+static const pn_mechanism_ops flips_ops = { .name = "permute_and_flip", .destroy = selections_destroy };
 
 void pn_selections_free(pn_selections *self)
 {
@@ -59,12 +60,11 @@ static pn_status make_event(pn_selections *self, pn_err *err)
     double each = 2.0 * of->score_error + u, root = (of->root + sqrt(m) * each) / b;
     pn_arg args[2] = { { .given = true }, { 0 } };
 
-    if (of->pure) {
-        self->cost = 2.0 * ((of->sum + m * each) / b) * (1.0 + 0x1p-48);
+    self->cost = args[0].real =
+        of->pure ? 2.0 * ((of->sum + m * each) / b) * (1.0 + 0x1p-48) : 0.5 * root * root * (1.0 + 0x1p-48);
+    if (of->pure && !of->flips)
         return pn_event_exponential(&self->base.event, self->cost, of->neighbours, err);
-    }
-    self->cost = args[0].real = 0.5 * root * root * (1.0 + 0x1p-48);
-    return pn_event_from_args(&self->base.event, "zcdp", args, of->neighbours, err);
+    return pn_event_from_args(&self->base.event, of->pure ? "pure" : "zcdp", args, of->neighbours, err);
 }
 
 static bool within(double x)
@@ -83,6 +83,9 @@ static pn_status check(const pn_selections_options *of, pn_err *err)
     if (of->count < 1 || of->most < 1)
         return pn_fail(err, PN_EINVAL, "selections: %zu selections of up to %zu candidates; give at least 1 of each",
                        of->count, of->most);
+    if (of->flips && !of->pure)
+        return pn_fail(err, PN_EINVAL,
+                       "selections: permute-and-flip is charged as pure; give pure, or leave flips out");
     if (of->scale < of->root * 0x1p-40)
         return pn_fail(err, PN_EINVAL,
                        "selections: scale %g is too small for scores that move by %g; at least 2^-40 "
@@ -99,12 +102,14 @@ pn_status pn_selections_new(pn_selections **out, const pn_selections_options *op
     *out = NULL;
     PN_TRY(check(options, err));
     PN_TRY(pn_new_zeroed(&self, 1, err, "selections: out of memory"));
-    self->base.ops = &selections_ops;
+    self->base.ops = options->flips ? &flips_ops : &selections_ops;
     self->options = *options;
     choose_lattice(self);
     self->choice.bound = options->score_bound;
     self->choice.per_unit = ldexp(1.0, -self->unit_exponent);
-    status = pn_score_choice_reserve(&self->choice, options->most, pn_dyadic_floor(1.0), self->shift, err);
+    status = options->flips
+                 ? pn_score_choice_reserve_flip(&self->choice, options->most, err)
+                 : pn_score_choice_reserve(&self->choice, options->most, pn_dyadic_floor(1.0), self->shift, err);
     if (status == PN_OK)
         status = make_event(self, err);
     if (status != PN_OK) {
@@ -185,7 +190,8 @@ pn_status pn_selections_pick(pn_selections *self, pn_rng *rng, const double *sco
                              pn_err *err)
 {
     PN_TRY(take_one(self, err));
-    return pn_score_choice_exponential(&self->choice, rng, scores, n, pn_dyadic_floor(1.0), self->shift, chosen, err);
+    return (self->options.flips ? pn_score_choice_flip : pn_score_choice_exponential)(
+        &self->choice, rng, scores, n, pn_dyadic_floor(1.0), self->shift, chosen, err);
 }
 
 /* ---- whole scores ---- */
@@ -210,5 +216,5 @@ pn_status pn_selections_choose(pn_selections *self, pn_rng *rng, const pn_level_
     self->square += moves * moves;
     if (!(of->pure ? self->sum <= of->sum * (1.0 + 1e-12) : sqrt(self->square) <= of->root * (1.0 + 1e-12)))
         return pn_fail(err, PN_EPRIVACY, "selections: choices move by more than was paid for");
-    return pn_score_levels_draw(rng, view, j, second, err);
+    return (of->flips ? pn_score_levels_flip : pn_score_levels_draw)(rng, view, j, second, err);
 }

@@ -8,6 +8,8 @@
  * follow from the outcomes before:
  *     rho     = (sum d_r^2)/(2 b^2),
  *     epsilon = 2 (sum d_r)/b.
+ * Permute-and-flip of the same b is (2 d_r/b)-DP, too, and chooses no worse candidate on average, but not of bounded
+ * range: its price is the plain sum.
  * Scores are rounded down to multiples of a unit u; with an error e of each score, rounded ones move by at most
  * d_r + 2e + u, for which sum d_r becomes sum d_r + m (2e + u), and sqrt(sum d_r^2) sqrt(sum d_r^2) + sqrt(m) (2e + u).
  * Depends on: mechanism.h, ledger.h, random/selection.h.  Used by: oracle, solvers/frank_wolfe, federated. */
@@ -32,6 +34,7 @@ typedef struct pn_selections_options {
     double score_error; /* bound on |computed - exact| of every score, >= 0 */
     double score_bound; /* bound on |score|, > 0; scores beyond it are clamped, a NaN counts as the least */
     bool pure;          /* charged as exponential(epsilon), which they are together; else as zcdp(rho) */
+    bool flips;         /* pure ones alone: by permute-and-flip, charged as pure(epsilon) */
     pn_neighbours neighbours;
 } pn_selections_options;
 
@@ -66,7 +69,7 @@ pn_status pn_selections_pick(pn_selections *self, pn_rng *rng, const double *sco
 
 /** The rate at which levels are to be made: rounded down, so that the choice costs no more than its part. */
 pn_rate pn_selections_rate(const pn_selections *self, double moves, uint64_t moved);
-/** pn_selections_pick of one of them.  Errors: PN_EPRIVACY where choices together move by more than was paid for;
+/** pn_selections_pick of one of them; of selections that flip view->best is looked at.  Errors: PN_EPRIVACY where choices together move by more than was paid for;
  *  PN_EINVAL for levels of another rate; as pn_score_levels_draw. */
 pn_status pn_selections_choose(pn_selections *self, pn_rng *rng, const pn_level_view *view, double moves,
                                uint64_t moved, size_t *j, bool *second, pn_err *err);

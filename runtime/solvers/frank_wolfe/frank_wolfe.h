@@ -26,11 +26,13 @@ extern const char *const fw_steps[];
 
 /* `preset` of both. */
 extern const char *const fw_presets[];
+enum { FW_PRACTICAL, FW_THEORY };
 #define FW_PRESET_PARAM                                                                                                \
     {                                                                                                                  \
         "preset", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, fw_presets,                                                     \
             "practical: an eighth of the theory's steps, where the noise of so many is at most the excess of the "     \
-            "start; theory: those that minimise the risk bound.  By default theory beside calibration=\"paper\""       \
+            "start; theory: those that minimise the risk bound.  By default theory beside calibration=\"paper\", and " \
+            "where frank_wolfe makes a vertex of several choices, for which there is no other"                         \
     }
 
 extern const pn_param fw_params[], fw_convex_params[];

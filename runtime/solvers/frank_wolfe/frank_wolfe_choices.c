@@ -5,7 +5,8 @@
  *
  * All choices of all steps have noise of one scale b (Gumbel).  A step costs rho = Delta2^2/(2 b^2), Delta2^2 the sum
  * over choices of what a record moves their scores by, squared, or epsilon = 2 Delta1/b by the plain sum Delta1
- * (selections.h); a vertex loses at most b c, c the sum over choices of W((K - 1)/e) (choices.h).  So
+ * (selections.h); a vertex loses at most b c, c the sum over choices of W((K - 1)/e) (choices.h).  Without a delta
+ * they are made by permute-and-flip, whose price is the plain sum, too, and which loses no more on average.  So
  *     2 Gamma/(T+2) + b c
  * bounds the expected excess risk.  One scale for all is the exponential mechanism over all vertices at once: the
  * chance of a vertex is proportional to exp(score/b) where its choices do not follow from one another.
@@ -80,21 +81,26 @@ static pn_status evaluate(design *out, const fw_problem *at, const pn_question *
     return PN_OK;
 }
 
+static bool only_pure(const fw_problem *at)
+{
+    return at->request->kind != PN_RHO && at->request->delta == 0.0;
+}
+
 /* By zCDP, or by the sum of pure epsilons: the smaller bound. */
 static pn_status choose(design *out, const fw_problem *at, const pn_question *question, const pn_arg *given,
-                        pn_err *err)
+                        size_t selection, pn_err *err)
 {
-    bool only_pure = at->request->kind != PN_RHO && at->request->delta == 0.0;
     design other;
 
     *out = (design){ .options = question->selections, .loss = question->choices->loss };
     other = *out;
     other.options.pure = true;
-    if (!only_pure)
+    other.options.flips = only_pure(at) && selection != (size_t)PN_SELECT_EXPONENTIAL + 1;
+    if (!only_pure(at))
         PN_TRY(evaluate(out, at, question, given, err));
     if (at->request->kind != PN_RHO) {
         PN_TRY(evaluate(&other, at, question, given, err));
-        if (only_pure || !(out->bound <= other.bound))
+        if (only_pure(at) || !(out->bound <= other.bound))
             *out = other;
     }
     if (!(out->options.scale > 0.0))
@@ -143,14 +149,15 @@ static void explain_noise(pn_plan *plan, const fw_problem *at, const design *mad
                 : made->steps < made->wanted ? "as many as about 4 s of work allow"
                 : !at->bounded               ? "the default, since there is no risk bound to minimise"
                                              : "minimises the risk bound");
-    pn_plan_add_text(plan, "selection", "exponential",
+    pn_plan_add_text(plan, "selection", made->options.flips ? "permute_and_flip" : "exponential",
                      "one scale for all choices of a step, which are charged together");
     pn_plan_add(plan, pure ? "epsilon per step" : "rho per step", made->cost,
                 pure ? "2 (sensitivity l1)/beta, rounding included" : "(sensitivity l2/beta)^2/2, rounding included");
-    pn_plan_add(plan, "Gumbel scale beta", made->options.scale, "of every score <v, gradient>");
+    pn_plan_add(plan, made->options.flips ? "noise scale" : "Gumbel scale beta", made->options.scale,
+                "of every score <v, gradient>");
     if (at->bounded && fw_is_standard(at))
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
-    pn_plan_add(plan, "risk from noise", noise, "beta x sum over choices of W((K - 1)/e), K candidates");
+    pn_plan_add(plan, "risk from noise", noise, "scale x sum over choices of W((K - 1)/e), K candidates");
     fw_explain_lag(plan, at);
     (void)pn_plan_bounds(plan, made->bound + at->lag, fw_no_bound(at), "expected, over the noise; sum of %s",
                          at->lag > 0.0 ? "the three" : "the two");
@@ -163,15 +170,27 @@ static void explain_noise(pn_plan *plan, const fw_problem *at, const design *mad
 
 static pn_status check(const fw_problem *at, const pn_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
+    const char *set = at->set->ops->name;
+    size_t selection = own[FW_SELECTION].count;
+
     PN_TRY(pn_request_need_n(at->request, plan->owner, err));
-    if (own[FW_SELECTION].count > (size_t)PN_SELECT_EXPONENTIAL + 1)
+    if (selection == (size_t)PN_SELECT_LAPLACE + 1)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "selection=\"%s\" is for a list of vertices; over %s leave it out, or say "
-                       "\"exponential\"",
-                       pn_selection_names[own[FW_SELECTION].count - 1], at->set->ops->name);
+                       "selection=\"laplace\" is for a list of vertices; over %s leave it out, or say \"exponential\"",
+                       set);
+    if (selection == (size_t)PN_SELECT_PERMUTE_AND_FLIP + 1 && !only_pure(at))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "selection=\"permute_and_flip\" over %s needs a pure epsilon; give epsilon without delta, or "
+                       "leave selection out",
+                       set);
+    if (own[FW_PRESET].given && own[FW_PRESET].count == FW_PRACTICAL)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "preset=\"practical\" is for a list of vertices; over %s the steps are those that minimise the "
+                       "risk bound: leave preset out, or say \"theory\"",
+                       set);
     if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
         return pn_fail(err, PN_EUNSUPPORTED, "calibration=\"paper\" is for a list of vertices; over %s leave it out",
-                       at->set->ops->name);
+                       set);
     return PN_OK;
 }
 
@@ -190,10 +209,10 @@ pn_status fw_plan_choices(fw_plan *plan, fw_problem *at, const pn_arg *common, c
     at->k = question->choices->candidates;
     at->seconds = pn_quiet_pass_seconds(at->objective);
     PN_TRY(fw_read_kept(at, question, own, err));
-    PN_TRY(choose(&made, at, question, given, err));
+    PN_TRY(choose(&made, at, question, given, own[FW_SELECTION].count, err));
     if (!at->passes && !at->asked && !fw_keeps(at, question, PN_SELECT_EXPONENTIAL, made.steps)) {
         at->passes = true;
-        PN_TRY(choose(&made, at, question, given, err));
+        PN_TRY(choose(&made, at, question, given, own[FW_SELECTION].count, err));
     }
     plan->base.iterations = made.steps;
     plan->base.proven = true;

@@ -10,8 +10,6 @@
 const char *const fw_steps[] = { "standard", "paper", NULL };
 const char *const fw_presets[] = { "practical", "theory", NULL };
 
-enum { PRACTICAL, THEORY };
-
 void fw_explain_gradient(pn_plan *plan, const fw_problem *at)
 {
     double clip = pn_objective_clip(at->objective);
@@ -165,7 +163,7 @@ pn_status fw_read_preset(fw_problem *at, const pn_plan *plan, const pn_arg *pres
     pn_status status;
 
     at->gap = 0.0;
-    if (at->request->kind == PN_NONPRIVATE || fw_no_bound(at) || (preset->given ? preset->count == THEORY : paper))
+    if (at->request->kind == PN_NONPRIVATE || fw_no_bound(at) || (preset->given ? preset->count == FW_THEORY : paper))
         return PN_OK;
     status = pn_first_order_read(&first, plan->owner, plan->objective, &common[PN_OPT_START], NULL, NULL, err);
     if (status == PN_OK)

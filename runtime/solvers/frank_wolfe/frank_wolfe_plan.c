@@ -122,7 +122,7 @@ typedef struct choice {
 /* Seconds of a step, and of what comes before the first. */
 static double seconds_of(const fw_problem *at, pn_selection law, double *first)
 {
-    bool levels = law == PN_SELECT_EXPONENTIAL, kept = levels && !at->passes;
+    bool levels = law != PN_SELECT_LAPLACE, kept = levels && !at->passes;
 
     *first = kept ? at->first_seconds : 0.0;
     return kept ? at->kept_seconds : at->seconds + (levels ? PN_LEVEL_SECONDS : PN_VERTEX_SECONDS) * at->k;
@@ -329,10 +329,8 @@ static pn_selection usual_law(const fw_problem *at, bool paper, size_t selection
 
 static void explain_lattice(pn_plan *plan, const pn_selection_options *selection)
 {
-    double unit =
-        fmax(fmax(selection->sensitivity * 0x1p-20, 2.0 * selection->score_error), selection->score_bound * 0x1p-52);
-
-    pn_plan_add(plan, "score lattice", unit, "scores are floored to this unit; rounding is in the charge");
+    pn_plan_add(plan, "score lattice", pn_selection_unit(selection),
+                "scores are floored to this unit; rounding is in the charge");
 }
 
 /* Law and steps; of a gradient that is kept, where so many steps can be. */
@@ -351,8 +349,7 @@ static pn_status plan_private(fw_plan *plan, fw_problem *at, const pn_arg *commo
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     size_t given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
-    size_t selection =
-        own[FW_SELECTION].count == 0 && at->asked ? (size_t)PN_SELECT_EXPONENTIAL + 1 : own[FW_SELECTION].count;
+    size_t selection = own[FW_SELECTION].count;
     pn_question *vertex = &plan->base.questions[0];
     double each, first;
     bool kept;

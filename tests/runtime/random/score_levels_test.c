@@ -82,7 +82,7 @@ static double mass_kept(unsigned below)
 
     for (int i = PN_LEVEL_WORDS - 1; below && i >= 0; i--)
         part = (part + (double)pn_noise_levels[below].kept[i]) * 0x1p-64;
-    return part * (double)mass_of(below);
+    return part * (double)pn_mass_of_level(below);
 }
 
 static double chance(const pn_level_view *view, unsigned below, int64_t score)

@@ -5,18 +5,17 @@
 
 #include "random/stream.h"
 
-#define pn_rng_below               walk_below
-#define pn_stream_word             walk_word
-#define NEXT_BUNDLE                walk_bundle
-#define pn_rate_of                 walked_rate_of
-#define pn_below_wide              walked_below_wide
-#define pn_dyadic_floor            walked_dyadic_floor
-#define pn_dyadic_value            walked_dyadic_value
-#define pn_bernoulli_exp           walked_bernoulli_exp
-#define pn_discrete_laplace        walked_discrete_laplace
-#define pn_select_exponential      walked_select_exponential
-#define pn_select_permute_and_flip walked_select_permute_and_flip
-#define pn_select_laplace          walked_select_laplace
+#define pn_rng_below          walk_below
+#define pn_stream_word        walk_word
+#define NEXT_BUNDLE           walk_bundle
+#define pn_rate_of            walked_rate_of
+#define pn_below_wide         walked_below_wide
+#define pn_dyadic_floor       walked_dyadic_floor
+#define pn_dyadic_value       walked_dyadic_value
+#define pn_bernoulli_exp      walked_bernoulli_exp
+#define pn_discrete_laplace   walked_discrete_laplace
+#define pn_select_exponential walked_select_exponential
+#define pn_select_laplace     walked_select_laplace
 uint64_t walk_below(pn_rng *rng, uint64_t n);
 uint64_t walk_word(pn_rng *rng);
 uint64_t walk_bundle(pn_rng *rng);
@@ -32,7 +31,6 @@ uint64_t walk_bundle(pn_rng *rng);
 static struct {
     uint64_t index[DEPTH], options[DEPTH];
     size_t depth, length;
-    size_t bundles;
     double weight;
     jmp_buf cut;
 } path;
@@ -114,18 +112,16 @@ uint64_t walk_word(pn_rng *rng)
     return edges[i];
 }
 
-static uint64_t bundle_options; /* indices below it in the first bundle */
-static bool options_shrink;     /* and below one less in each that follows */
+static uint64_t bundle_options; /* indices below it in a bundle */
 static unsigned bundle_coins;   /* coins that can matter; the others stay 0 */
 
 /* Given that the index is not drawn again.  A coin is one byte that comes up or one that fails, with the chances that
  * every_byte_is_of_a_known_kind finds for all of them. */
 uint64_t walk_bundle(pn_rng *rng)
 {
-    uint64_t options = bundle_options - (options_shrink ? path.bundles : 0), index = choose(options), bundle;
+    uint64_t options = bundle_options, index = choose(options), bundle;
 
     (void)rng;
-    path.bundles++;
     weigh(1.0 / (double)options);
     bundle = (((index << 32) + options - 1) / options + 1) << 32;
     for (unsigned i = 0; i < bundle_coins; i++) {
@@ -156,7 +152,7 @@ static double enumerate(experiment run, double *law, size_t outcomes)
         law[i] = 0.0;
     path.length = 0;
     do {
-        path.depth = path.bundles = 0;
+        path.depth = 0;
         path.weight = 1.0;
         if (setjmp(path.cut) == 0) {
             size_t outcome = run(); /* before the weight is read */
@@ -248,67 +244,6 @@ static int64_t scores[COUNT];
 static pn_dyadic epsilon;
 static uint64_t shift;
 
-static size_t permute_and_flip(void)
-{
-    size_t order[COUNT];
-
-    return walked_select_permute_and_flip(NULL, scores, COUNT, epsilon, shift, order);
-}
-
-/* By definition: the mean over all orders of the chance that i is the first to be accepted. */
-static void permute_and_flip_law(double *law, double per_unit)
-{
-    static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
-    int64_t best = largest(scores, COUNT);
-
-    law[0] = law[1] = law[2] = 0.0;
-    for (int o = 0; o < 6; o++) {
-        double reached = 1.0 / 6.0;
-
-        for (int place = 0; place < 3; place++) {
-            double accepted = exp(-per_unit * (double)(best - scores[orders[o][place]]));
-
-            law[orders[o][place]] += reached * accepted;
-            reached *= 1.0 - accepted;
-        }
-    }
-}
-
-static void permute_and_flip_is(const int64_t *given, double eps, uint64_t units, unsigned coins)
-{
-    double law[COUNT], want[COUNT];
-
-    for (int i = 0; i < COUNT; i++)
-        scores[i] = given[i];
-    epsilon = walked_dyadic_floor(eps);
-    shift = units;
-    bundle_options = COUNT;
-    options_shrink = true;
-    bundle_coins = coins;
-    CHECK(walked_dyadic_value(epsilon) == eps);
-    CHECK(enumerate(permute_and_flip, law, COUNT) < 1e-9);
-    permute_and_flip_law(want, eps / (2.0 * (double)units));
-    for (int i = 0; i < COUNT; i++)
-        CHECK_CLOSE(law[i], want[i], 1e-9);
-}
-
-static void permute_and_flip_has_its_law(void)
-{
-    static const int64_t spread[] = { 0, -1, -3 }, ties[] = { -2, 5, 5 }, equal[] = { 4, 4, 4 }, far[] = { 9, 8, 0 };
-    double law[COUNT];
-
-    permute_and_flip_is(ties, 2.0, 1, 4);
-    permute_and_flip_is(equal, 2.0, 1, 0);
-    permute_and_flip_is(far, 0.5, 1, 2);
-    permute_and_flip_is(spread, 2.0, 3, 1);
-    permute_and_flip_is(spread, 2.0, 1, 3);
-    /* noise.md: scores (0, -1, -3), epsilon/(2 D) = 1 */
-    CHECK(enumerate(permute_and_flip, law, COUNT) < 1e-9);
-    CHECK_CLOSE(law[0], 0.797271958, 1e-9);
-    CHECK_CLOSE(law[1], 0.180887114, 1e-9);
-    CHECK_CLOSE(law[2], 0.021840928, 1e-9);
-}
-
 /* One proposal of the exponential mechanism: the index, or COUNT when it was turned down. */
 static size_t first_proposal(void)
 {
@@ -329,7 +264,6 @@ static void proposals_are_accepted_in_proportion_to_the_weights(void)
     epsilon = walked_dyadic_floor(2.0);
     shift = 1;
     bundle_options = COUNT;
-    options_shrink = false;
     bundle_coins = 2;
     CHECK(enumerate(first_proposal, law, COUNT + 1) < 1e-12);
     for (int i = 0; i < COUNT; i++)
@@ -340,7 +274,6 @@ int main(void)
 {
     every_byte_is_of_a_known_kind();
     coins_have_probability_exp_minus_g();
-    permute_and_flip_has_its_law();
     proposals_are_accepted_in_proportion_to_the_weights();
     return check_summary();
 }

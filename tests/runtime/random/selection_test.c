@@ -228,33 +228,6 @@ static void the_exponential_mechanism_is_softmax(void)
     pn_rng_free(rng);
 }
 
-/* The law of three candidates in closed form: averages over the orders, written out for gaps 0, 1 and 3. */
-static void flip_law(double *law, const int64_t *scores, double rate)
-{
-    double a = exp(-rate * (double)(scores[0] - scores[1])), b = exp(-rate * (double)(scores[0] - scores[2]));
-
-    law[1] = a / 2.0 - a * b / 6.0;
-    law[2] = b / 2.0 - a * b / 6.0;
-    law[0] = 1.0 - law[1] - law[2];
-}
-
-static void permute_and_flip_has_its_law(void)
-{
-    static const int64_t scores[COUNT] = { 0, -1, -3 };
-    double counts[COUNT] = { 0 }, law[COUNT];
-    size_t order[COUNT];
-    pn_rng *rng = seeded(15);
-
-    for (int i = 0; i < DRAWS; i++)
-        counts[pn_select_permute_and_flip(rng, scores, COUNT, pn_dyadic_floor(2.0), 1, order)]++;
-    selection_is(counts, scores, flip_law, 1.0);
-    flip_law(law, scores, 1.0);
-    CHECK_CLOSE(law[0], 0.797271958, 1e-9); /* noise.md */
-    CHECK_CLOSE(law[1], 0.180887114, 1e-9);
-    CHECK_CLOSE(law[2], 0.021840928, 1e-9);
-    pn_rng_free(rng);
-}
-
 static void laplace_selection_has_its_summed_law(void)
 {
     static const int64_t scores[COUNT] = { 3, 1, 2 }, tied[COUNT] = { 2, 0, 2 }, spread[COUNT] = { -2, 0, -1 };
@@ -281,19 +254,16 @@ static void nothing_to_tell_apart_is_uniform(void)
     static const int64_t scores[COUNT] = { 0, 100, -7 };
     const double third[COUNT] = { 1.0 / 3, 1.0 / 3, 1.0 / 3 };
     const pn_dyadic zero = { 0, 0 };
-    double counts[3][COUNT] = { { 0 } };
-    size_t order[COUNT];
+    double counts[2][COUNT] = { { 0 } };
     pn_rng *rng = seeded(17);
 
     for (int i = 0; i < 100000; i++) {
         counts[0][pn_select_exponential(rng, scores, COUNT, zero, 1)]++;
-        counts[1][pn_select_permute_and_flip(rng, scores, COUNT, zero, 1, order)]++;
-        counts[2][pn_select_laplace(rng, scores, COUNT, zero, 1)]++;
+        counts[1][pn_select_laplace(rng, scores, COUNT, zero, 1)]++;
     }
-    for (int law = 0; law < 3; law++)
+    for (int law = 0; law < 2; law++)
         CHECK(chi_square(counts[law], third, COUNT) < CHI2_2);
     CHECK(pn_select_exponential(rng, scores, 1, pn_dyadic_floor(1.0), 1) == 0);
-    CHECK(pn_select_permute_and_flip(rng, scores, 1, pn_dyadic_floor(1.0), 1, order) == 0);
     CHECK(pn_select_laplace(rng, scores, 1, pn_dyadic_floor(1.0), 1) == 0);
     pn_rng_free(rng);
 }
@@ -305,7 +275,6 @@ int main(void)
     discrete_laplace_has_its_law();
     discrete_laplace_has_its_moments();
     the_exponential_mechanism_is_softmax();
-    permute_and_flip_has_its_law();
     laplace_selection_has_its_summed_law();
     nothing_to_tell_apart_is_uniform();
     return check_summary();
