@@ -62,14 +62,16 @@ describe("the sensitivity of a plan", function()
 
   -- n = 2e6 records of one feature in 64 chunks: a sum of 31488 rows (blocks of 256), then of 64 chunks, and 8 roundings;
   -- slopes up to 2; the inner product with a vertex adds 1 + 4.  Whether the Gram matrix pays depends on the data, so neighbours
-  -- may take different ways, and its error is added: blocks of 1024, so 1024 + 1953 + 1 + 8 + 5.  A unit is twice the sum.
-  it("is taken between scores whose unit is twice their rounding error", function()
+  -- may take different ways, and its error is added: blocks of 1024, so 1024 + 1953 + 1 + 8 + 5.  A unit is the power
+  -- of two at twice the sum or above it.
+  it("is taken between scores whose unit is above twice their rounding error, and printed as it is used", function()
     local n = 2000000
     local X = pn.sparse { rows = n, cols = 1, i = { 1 }, j = { 1 }, x = { 1 } }
     local data = pn.data.from(X, pn.vec.zeros(n)):clip_rows("linf", 1):clip_labels(-1, 1)
     local objective = pn.objective { data = data, loss = pn.loss.squared(), set = pn.set.l1_ball { dim = 1 } }
     local lattice = pn.solve.frank_wolfe.plan(objective, { rho = 1 }).lines["score lattice"]
-    assert.near(2 * (31565 + 2991) * 1.01 * 2 * 2 ^ -53, lattice, 1e-4 * lattice)
+    local twice = 2 * (31565 + 2991) * 1.01 * 2 * 2 ^ -53
+    assert.equal(2 ^ math.ceil(math.log(twice, 2)), lattice)
     assert.is_true(lattice > 4 / n * 2 ^ -20)
   end)
 end)

@@ -272,7 +272,7 @@ static void many_candidates_have_the_law_of_few(void)
     CHECK(wrong > CHI2_9);
 }
 
-/* Laplace noise and random order go over both candidates of every number. */
+/* Laplace noise and permute-and-flip go over both candidates of every number. */
 static void other_laws_know_pairs_as_well(void)
 {
     const double x[3] = { 0.0, -1000.0, 1.0 };
@@ -305,10 +305,10 @@ static int64_t whole_score(const void *of, size_t j, bool second)
 }
 
 /* Checked and charged before anything is drawn; levels of another rate, or for another law, are refused. */
-static void whole_scores_go_through_the_same_door(void)
+static void whole_scores_go_through_the_same_door(pn_selection law)
 {
     static const double sizes[4] = { 0.0, 5000.0, 1.0, 2.0 };
-    pn_selection_options options = { PN_SELECT_EXPONENTIAL, 0.25, 1.0, 0.0, 10.0, PN_REPLACE_ONE, 0.0 };
+    pn_selection_options options = { law, 0.25, 1.0, 0.0, 10.0, PN_REPLACE_ONE, 0.0 };
     pn_score_levels levels = { .view = { .of = sizes, .score = whole_score } };
     selection_mechanism *self = made(&options), *other;
     pn_ledger *real = budget(0.5, false, NULL), *lesson = budget(0.5, true, NULL);
@@ -322,6 +322,7 @@ static void whole_scores_go_through_the_same_door(void)
     levels.view.rate = pn_mechanism_choice_rate(&self->base, 8);
     CHECK((double)levels.view.rate.num / (double)levels.view.rate.den == 0.25 / 16.0);
     pn_score_levels_of_pairs(&levels, sizes, 4, 1.0, 1e6);
+    levels.view.best = (int64_t)levels.largest;
     CHECK(pn_mechanism_choose(&self->base, real, "x", seeded, &levels.view, 8, &j, &second, NULL) == PN_EPRIVACY);
     CHECK(pn_mechanism_choose(&self->base, lesson, "x", seeded, &levels.view, 4, &j, &second, NULL) == PN_EINVAL);
     CHECK(pn_mechanism_choose(&other->base, lesson, "x", seeded, &levels.view, 8, &j, &second, NULL) == PN_EINVAL);
@@ -397,7 +398,8 @@ int main(void)
     the_door_checks_before_it_charges();
     many_candidates_have_the_law_of_few();
     other_laws_know_pairs_as_well();
-    whole_scores_go_through_the_same_door();
+    whole_scores_go_through_the_same_door(PN_SELECT_EXPONENTIAL);
+    whole_scores_go_through_the_same_door(PN_SELECT_PERMUTE_AND_FLIP);
     a_row_whose_bound_is_strict_refuses_what_is_beyond();
     the_table_knows_its_rows();
     for (pn_selection law = PN_SELECT_EXPONENTIAL; law <= PN_SELECT_LAPLACE; law++)

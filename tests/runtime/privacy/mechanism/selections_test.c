@@ -57,6 +57,14 @@ static pn_rng *seeded(uint64_t seed)
     return rng;
 }
 
+static pn_selections_options flipping(void)
+{
+    pn_selections_options options = some(true);
+
+    options.flips = true;
+    return options;
+}
+
 static double scale_of(const pn_selections *self)
 {
     return 2.0 * (double)self->shift * ldexp(1.0, self->unit_exponent);
@@ -83,6 +91,14 @@ static void the_price_is_that_of_the_rounded_numbers(void)
                              : pow((options.root + sqrt(COUNT) * each) / b, 2.0) / 2.0,
                         1e-12 * self->cost);
             CHECK(strcmp(self->base.event->ops->name, pure ? "exponential" : "zcdp") == 0);
+            if (pure) { /* flips have no bounded range */
+                pn_selections *flips;
+
+                options.flips = true;
+                flips = made(options);
+                CHECK(flips->cost == self->cost && strcmp(flips->base.event->ops->name, "pure") == 0);
+                pn_selections_free(flips);
+            }
             if (error == 0) /* rounding is next to nothing */
                 CHECK_CLOSE(self->cost, pure ? 2.0 * 0.5 / 0.7 : 0.09 / 0.98, 1e-5 * self->cost);
             pn_selections_free(self);
@@ -143,14 +159,16 @@ static double log_chance(const pn_selections *self, double ahead, bool second)
     double gap = (double)(pn_score_choice_round(&self->choice, ahead) - pn_score_choice_round(&self->choice, -ahead)) /
                  (2.0 * (double)self->shift);
 
+    if (self->options.flips)
+        return (gap >= 0.0) == second ? -fabs(gap) - log(2.0) : log1p(-exp(-fabs(gap)) / 2.0);
     return -log1p(exp(second ? gap : -gap));
 }
 
 /* Two choices between two, of scores +-lean: a record moves those of choice r by d[r].  0 when no outcome is more than
  * the pure price apart, and no Renyi divergence above rho alpha. */
-static int gives_away_more(bool pure, const double *d, double lean)
+static int gives_away_more(pn_selections_options options, const double *d, double lean)
 {
-    pn_selections_options options = some(pure);
+    bool pure = options.pure;
     pn_selections *self;
     double orders[] = { 1.25, 2.0, 5.0, 20.0, 100.0 }, worst = 0.0;
     double moment[5] = { -1e300, -1e300, -1e300, -1e300, -1e300 };
@@ -176,14 +194,14 @@ static int gives_away_more(bool pure, const double *d, double lean)
         }
     }
     if (pure)
-        wrong = worst > self->cost;
+        wrong = worst > self->cost * (1.0 + 1e-12); /* which flips attain */
     for (int k = 0; !pure && k < 5; k++)
         wrong += moment[k] / (orders[k] - 1.0) > self->cost * orders[k];
     pn_selections_free(self);
     return wrong;
 }
 
-static int no_outcome_tells_more_than_is_charged(bool pure)
+static int no_outcome_tells_more_than_is_charged(pn_selections_options options)
 {
     static const double moves[][2] = { { 0.4, 0.3 }, { 0.5, 1e-9 }, { 0.3, -0.3 }, { 2.0, 1.0 }, { 0.01, 0.01 } };
     int wrong = 0;
@@ -192,35 +210,50 @@ static int no_outcome_tells_more_than_is_charged(bool pure)
         double d[2] = { moves[i][0], fabs(moves[i][1]) };
 
         for (double lean = -8.0; lean <= 8.0; lean += 0.25)
-            wrong += gives_away_more(pure, d, lean);
+            wrong += gives_away_more(options, d, lean);
     }
     return wrong;
 }
 
 static int pure_law(void)
 {
-    return no_outcome_tells_more_than_is_charged(true);
+    return no_outcome_tells_more_than_is_charged(some(true));
+}
+
+static int flip_law(void)
+{
+    return no_outcome_tells_more_than_is_charged(flipping());
 }
 
 static int zcdp_law(void)
 {
-    return no_outcome_tells_more_than_is_charged(false);
+    return no_outcome_tells_more_than_is_charged(some(false));
 }
 
-/* Chances of three candidates are proportional to exp(score/b). */
-static int candidates_have_their_chances(void)
+/* Chances of three candidates are proportional to exp(score rate), or those that a random order of coins gives. */
+static void law_of_three(const double *scores, double rate, bool flips, double *law)
 {
-    enum { DRAWS = 40000 };
-    pn_selections *self = made(some(false));
-    pn_ledger *ledger = teaching(1e12);
-    pn_rng *rng = seeded(8);
-    double scores[3] = { 0.0, 0.5, 1.0 }, counts[3] = { 0.0 }, law[3], sum = 0.0;
-    size_t chosen;
+    double best = fmax(fmax(scores[0], scores[1]), scores[2]), w[3], sum = 0.0;
 
     for (int i = 0; i < 3; i++)
-        sum += law[i] = exp(scores[i] / 0.7);
-    for (int i = 0; i < 3; i++)
-        law[i] /= sum;
+        sum += w[i] = exp((scores[i] - best) * rate);
+    for (int i = 0; i < 3; i++) {
+        double a = w[(i + 1) % 3], b = w[(i + 2) % 3];
+
+        law[i] = flips ? w[i] * (1.0 - (a + b) / 2.0 + a * b / 3.0) : w[i] / sum;
+    }
+}
+
+static int candidates_have(pn_selections_options options)
+{
+    enum { DRAWS = 40000 };
+    pn_selections *self = made(options);
+    pn_ledger *ledger = teaching(1e12);
+    pn_rng *rng = seeded(8);
+    double scores[3] = { 0.0, 0.5, 1.0 }, counts[3] = { 0.0 }, law[3];
+    size_t chosen;
+
+    law_of_three(scores, 1.0 / 0.7, options.flips, law);
     for (int i = 0; i < DRAWS; i++) {
         if (i % COUNT == 0)
             CHECK(pn_selections_pay(self, ledger, NULL, rng, NULL) == PN_OK);
@@ -233,12 +266,22 @@ static int candidates_have_their_chances(void)
     return chi_square(counts, law, 3) > CHI2_2;
 }
 
+static int candidates_have_their_chances(void)
+{
+    return candidates_have(some(false));
+}
+
+static int flips_have_their_chances(void)
+{
+    return candidates_have(flipping());
+}
+
 /* ---- the door ---- */
 
-static int nothing_comes_before_it_is_paid_for(void)
+static int nothing_comes_before_paying_for(pn_selections_options options)
 {
-    pn_selections *self = made(some(false));
-    pn_ledger *ledger = teaching(1.5 * self->cost);
+    pn_selections *self = made(options);
+    pn_ledger *ledger = teaching(1.5 * self->base.event->ops->zcdp(self->base.event));
     pn_rng *rng = seeded(1);
     double scores[3] = { 0.0, 1.0, 2.0 };
     size_t chosen = 7;
@@ -257,6 +300,16 @@ static int nothing_comes_before_it_is_paid_for(void)
     pn_ledger_free(ledger);
     pn_rng_free(rng);
     return wrong;
+}
+
+static int nothing_comes_before_it_is_paid_for(void)
+{
+    return nothing_comes_before_paying_for(some(false));
+}
+
+static int no_flip_comes_before_it_is_paid_for(void)
+{
+    return nothing_comes_before_paying_for(flipping());
 }
 
 static void simulated_noise_is_for_teaching_alone(void)
@@ -293,6 +346,9 @@ static void options_that_make_no_sense_are_refused(void)
 
         *(field ? &options.count : &options.most) = 0;
         CHECK(pn_selections_new(&self, &options, NULL) == PN_EINVAL);
+        options = some(false);
+        options.flips = true; /* which are of no bounded range */
+        CHECK(pn_selections_new(&self, &options, NULL) == PN_EINVAL);
     }
 }
 
@@ -315,27 +371,25 @@ static void level(pn_score_levels *levels, const pn_selections *self, double mov
     levels->view.rate = pn_selections_rate(self, moves, MOVED);
     CHECK(pn_score_levels_reserve(levels, 3, NULL) == PN_OK);
     pn_score_levels_of_singles(levels, whole, 3, 1.0, 100.0);
+    levels->view.best = (int64_t)levels->largest;
 }
 
 /* Chances are proportional to exp(score moves/(MOVED b)), and the rate is no higher than that. */
-static int whole_scores_have_their_chances(void)
+static int whole_scores_have(pn_selections_options options)
 {
     enum { DRAWS = 40000 };
     const double moves = 0.25, rate = moves / (MOVED * 0.7);
-    pn_selections *self = made(some(true));
+    pn_selections *self = made(options);
     pn_ledger *ledger = teaching(1e12);
     pn_rng *rng = seeded(9);
-    double counts[3] = { 0.0 }, law[3], sum = 0.0, found;
+    double counts[3] = { 0.0 }, law[3], found;
     pn_score_levels levels = { 0 };
     bool second;
     size_t j;
 
     level(&levels, self, moves);
     found = (double)levels.view.rate.num / (double)levels.view.rate.den;
-    for (int i = 0; i < 3; i++)
-        sum += law[i] = exp(whole[i] * rate);
-    for (int i = 0; i < 3; i++)
-        law[i] /= sum;
+    law_of_three(whole, rate, options.flips, law);
     for (int i = 0; i < DRAWS; i++) {
         if (i % 2 == 0)
             CHECK(pn_selections_pay(self, ledger, NULL, rng, NULL) == PN_OK);
@@ -347,6 +401,16 @@ static int whole_scores_have_their_chances(void)
     pn_ledger_free(ledger);
     pn_rng_free(rng);
     return (chi_square(counts, law, 3) > CHI2_2) + !(found <= rate && found >= rate * (1.0 - 0x1p-18));
+}
+
+static int whole_scores_have_their_chances(void)
+{
+    return whole_scores_have(some(true));
+}
+
+static int flips_of_whole_scores_have_their_chances(void)
+{
+    return whole_scores_have(flipping());
 }
 
 /* sum 0.5, of a zCDP price root 0.3: as many moves fit as add up to that, and none without a charge. */
@@ -391,9 +455,15 @@ static void faults_are_noticed(void)
                   { "sensitivity_half", candidates_have_their_chances },
                   { "noise_scale", whole_scores_have_their_chances },
                   { "sensitivity_half", whole_scores_have_their_chances },
+                  { "noise_scale", flips_have_their_chances },
+                  { "sensitivity_half", flips_have_their_chances },
+                  { "noise_scale", flips_of_whole_scores_have_their_chances },
+                  { "sensitivity_half", flips_of_whole_scores_have_their_chances },
                   { "noise_scale", pure_law },
+                  { "noise_scale", flip_law },
                   { "noise_scale", zcdp_law },
-                  { "charge_after", nothing_comes_before_it_is_paid_for } };
+                  { "charge_after", nothing_comes_before_it_is_paid_for },
+                  { "charge_after", no_flip_comes_before_it_is_paid_for } };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CHECK(cases[i].test() == 0);
@@ -403,13 +473,12 @@ static void faults_are_noticed(void)
     }
 }
 
-static pn_status scenario(void *unused, pn_err *err)
+static pn_status scenario(void *flips, pn_err *err)
 {
-    pn_selections_options options = some(true);
+    pn_selections_options options = flips ? flipping() : some(true);
     pn_selections *self = NULL;
     pn_status status;
 
-    (void)unused;
     status = pn_selections_new(&self, &options, err);
     pn_selections_free(self);
     return status;
@@ -425,5 +494,6 @@ int main(void)
     simulated_noise_is_for_teaching_alone();
     options_that_make_no_sense_are_refused();
     CHECK(fail_alloc_sweep("selections", scenario, NULL) >= 3);
+    CHECK(fail_alloc_sweep("flips", scenario, &(bool){ true }) >= 3);
     return check_summary();
 }

@@ -65,7 +65,15 @@ describe("the plan of private Frank-Wolfe over a cube", function()
     close(2 * 36 / (plan.iterations + 2) + one * math.sqrt(plan.iterations) * c, plan.bound, 1e-4)
     assert.is_true(plan.rho <= 0.5 and plan.rho > 0.4999)
     local pure = pn.solve.frank_wolfe.plan(objective, { epsilon = 1, iterations = 20 })
-    close(2 * l1 * 20, pure.lines["Gumbel scale beta"], 1e-4)
+    close(2 * l1 * 20, pure.lines["noise scale"], 1e-4)
+    assert.equal("permute_and_flip", pure.lines.selection)
+    assert.equal("exponential", plan.lines.selection)
+    local asked = pn.solve.frank_wolfe.plan(objective, { epsilon = 1, iterations = 20, selection = "exponential" })
+    assert.equal("exponential", asked.lines.selection)
+    assert.equal(pure.lines["noise scale"], asked.lines["Gumbel scale beta"])
+    assert.truthy(tostring(pure.event):find("pure(epsilon=", 1, true), tostring(pure.event))
+    assert.truthy(tostring(asked.event):find("exponential(epsilon=", 1, true), tostring(asked.event))
+    assert.equal(plan.iterations, pn.solve.frank_wolfe.plan(objective, { rho = 0.5, preset = "theory" }).iterations)
     assert.is_true(pure.epsilon <= 1 and pure.epsilon > 0.9999)
     local both = pn.solve.frank_wolfe.plan(objective, { epsilon = 1, delta = 1e-6, iterations = 50 })
     assert.is_true(both.epsilon <= 1 and both.epsilon > 0.999)
@@ -118,27 +126,32 @@ describe("private Frank-Wolfe by several choices", function()
   end
 
   law("takes each end by its law, at the scale of the plan", function()
-    -- At theta = 0 the gradient is -mean(y x), for both features: +-0.25.  P(upper end) = 1/(1 + exp(-2 (h |g|)/b)), each by
-    -- itself: 24,000 draws of two, false alarm 1e-6 a cell at 4.9 standard errors; noise times 0.8 moves P by more than 10 of them.
+    -- At theta = 0 the gradient is -mean(y x), for both features: +-0.25.  P(upper end) = 1/(1 + exp(-2 (h |g|)/b)), and by
+    -- permute-and-flip 1 - exp(-2 (h |g|)/b)/2, each by itself: 24,000 draws of two, false alarm 1e-6 a cell at 4.9 standard
+    -- errors; noise times 0.8 moves P by more than 10 of them.
     local data = pn.data.from({ { 1, -1 }, { 1, -1 }, { 1, -1 }, { -1, 1 } }, { 0.5, 0.5, 0.5, 0.5 })
       :clip_rows("linf", 1):clip_labels(-1, 1)
     local over = set.linf_ball { dim = 2, radius = 0.1 }
-    local plan = pn.solve.frank_wolfe.plan(pn.objective { data = data, loss = pn.loss.squared(), set = over },
-      { rho = 0.5, iterations = 1 })
-    local function chance(scale) return 1 / (1 + math.exp(-2 * 0.1 * 0.25 / scale)) end
-    local beta, rng, draws, counts = plan.lines["Gumbel scale beta"], pn.rng.seeded(3), 24000, { 0, 0, 0, 0 }
-    for _ = 1, draws do
-      local theta = plan:run { rng = rng, progress = false }.theta
-      local cell = (theta[1] > 0 and 1 or 3) + (theta[2] < 0 and 0 or 1)
-      counts[cell] = counts[cell] + 1
+    local function softmax(scale) return 1 / (1 + math.exp(-2 * 0.1 * 0.25 / scale)) end
+    local function flip(scale) return 1 - math.exp(-2 * 0.1 * 0.25 / scale) / 2 end
+    for _, case in ipairs { { softmax, "Gumbel scale beta", rho = 0.5 }, { flip, "noise scale", epsilon = 3 } } do
+      local plan = pn.solve.frank_wolfe.plan(pn.objective { data = data, loss = pn.loss.squared(), set = over },
+        { rho = case.rho, epsilon = case.epsilon, iterations = 1 })
+      local beta, rng, draws, counts = plan.lines[case[2]], pn.rng.seeded(3), 24000, { 0, 0, 0, 0 }
+      local chance, book = case[1], pn.ledger { rho = 1e9, teaching = true }
+      for _ = 1, draws do
+        local theta = plan:run { rng = rng, progress = false, ledger = book }.theta
+        local cell = (theta[1] > 0 and 1 or 3) + (theta[2] < 0 and 0 or 1)
+        counts[cell] = counts[cell] + 1
+      end
+      local p = chance(beta)
+      for cell, want in ipairs { p * p, p * (1 - p), (1 - p) * p, (1 - p) * (1 - p) } do
+        local error = math.sqrt(want * (1 - want) / draws)
+        assert.is_true(math.abs(counts[cell] / draws - want) < 4.9 * error,
+          ("%s %d: %g against %g"):format(case[2], cell, counts[cell] / draws, want))
+      end
+      assert.is_true(math.abs(chance(0.8 * beta) ^ 2 - p * p) > 9.8 * math.sqrt(p * p * (1 - p * p) / draws))
     end
-    local p = chance(beta)
-    for cell, want in ipairs { p * p, p * (1 - p), (1 - p) * p, (1 - p) * (1 - p) } do
-      local error = math.sqrt(want * (1 - want) / draws)
-      assert.is_true(math.abs(counts[cell] / draws - want) < 4.9 * error,
-        ("%d: %g against %g"):format(cell, counts[cell] / draws, want))
-    end
-    assert.is_true(math.abs(chance(0.8 * beta) ^ 2 - p * p) > 9.8 * math.sqrt(p * p * (1 - p * p) / draws))
   end)
 
   it("charges each step before it is made, and makes none that is not paid for", function()
@@ -181,6 +194,10 @@ describe("private Frank-Wolfe by several choices", function()
     refused("solve.frank_wolfe_convex", plan, over(set.l2_ball { dim = 3 }), { rho = 1 })
     refused("l2_ball is none of these", plan, over(set.simplex { dim = 2 }:product(set.l2_ball { dim = 3 })), { rho = 1 })
     refused("selection=\"laplace\" is for a list of vertices", plan, over(sets.cube), { rho = 1, selection = "laplace" })
+    refused("selection=\"permute_and_flip\" over linf_ball needs a pure epsilon", plan, over(sets.cube),
+      { rho = 1, selection = "permute_and_flip" })
+    refused("preset=\"practical\" is for a list of vertices", plan, over(sets.cube), { rho = 1, preset = "practical" })
+    refused("preset=\"practical\" is for a list of vertices", plan, over(sets.product), { epsilon = 1, preset = "practical" })
     refused("calibration=\"paper\" is for a list", plan, over(sets.cube), { epsilon = 1, delta = 1e-6, calibration = "paper" })
     refused("add_remove", plan, over(sets.cube), { rho = 1, neighbours = "add_remove" })
     refused("too small", plan, over(sets.cube), { rho = 1e-30, iterations = 10 })

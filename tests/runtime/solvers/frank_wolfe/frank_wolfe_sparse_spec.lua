@@ -24,17 +24,19 @@ local function kept(plan) return plan.lines.gradient == "whole numbers" end
 
 local nowhere = pn.vec.zeros(P)
 
--- The likeliest vertex at theta, and its probability: that of a vertex is proportional to exp(score/beta).
-local function likeliest(f, theta, beta)
-  local g, best, sum = f:gradient(theta), { w = 0 }, 0
+-- The likeliest vertex at theta, and its probability.
+local function likeliest(f, theta, plan)
+  local chances_of, scale = shared.law_of(plan)
+  local g, best, weights = f:gradient(theta), { score = -math.huge }, {}
   for j = 1, P do
     for sign = -1, 1, 2 do
-      local w = math.exp(-sign * RADIUS * g[j] / beta)
-      sum = sum + w
-      if w > best.w then best = { j = j, sign = sign, w = w } end
+      local score = -sign * RADIUS * g[j] / scale
+      weights[#weights + 1] = score
+      if score > best.score then best = { j = j, sign = sign, score = score, at = #weights } end
     end
   end
-  return best, best.w / sum
+  for i, score in ipairs(weights) do weights[i] = math.exp(score - best.score) end
+  return best, chances_of(weights)[best.at]
 end
 
 -- 4000 runs of two steps, which end at v/3 + 2 w/3: how often v is the likeliest vertex at 0, and then w that at v, of those
@@ -43,10 +45,12 @@ end
 local function check_law(f, options, seen)
   options.iterations = 2
   local plan, runs, book = pn.solve.frank_wolfe.plan(f, options), 4000, ledger()
-  local beta, first, second, at = plan.lines["Gumbel scale beta"], 0, 0, pn.vec.zeros(P)
-  local v, p = likeliest(f, nowhere, beta)
+  local first, second, at = 0, 0, pn.vec.zeros(P)
+  assert.truthy(plan.lines.gradient)
+  assert.equal(options.rho and "exponential" or "permute_and_flip", plan.lines.selection)
+  local v, p = likeliest(f, nowhere, plan)
   at[v.j] = v.sign * RADIUS
-  local w, q = likeliest(f, at, beta)
+  local w, q = likeliest(f, at, plan)
   local function is(theta, one, part) return math.abs(theta[one.j] - part * one.sign * RADIUS) < 1e-9 end
   for seed = 1, runs do
     local theta = plan:run { rng = pn.rng.seeded(seed), ledger = book }.theta
@@ -121,6 +125,7 @@ describe("private Frank-Wolfe on sparse records", function()
 
   law("takes its vertices by the law of its plan", function()
     check_law(objective(sparse), { rho = 0.35 }, 2)
+    check_law(objective(sparse), { epsilon = 2 }, 2)
   end)
 
   law("chooses among all vertices alike where records say nothing", function()
@@ -175,7 +180,7 @@ describe("private Frank-Wolfe by tangents", function()
     end
     assert.equal(tostring(exact.event), tostring(tangents.event))
     assert.equal("whole numbers", plan_of({ gradient = "linearised" }, objective(sparse)).lines.gradient) -- its own tangent
-    assert.equal("exponential", plan_of { gradient = "linearised", rho = false, epsilon = 1 }.lines.selection)
+    assert.equal("permute_and_flip", plan_of { gradient = "linearised", rho = false, epsilon = 1 }.lines.selection)
   end)
 
   it("ends as low as by passes, to what they cost, where the noise is next to nothing", function()
@@ -195,6 +200,7 @@ describe("private Frank-Wolfe by tangents", function()
   law("takes its vertices by the law of its plan", function()
     check_law(logistic(), { rho = 0.08, gradient = "linearised" }, 1)
     check_law(logistic(), { rho = 0.5, gradient = "linearised" }, 1)
+    check_law(logistic(), { epsilon = 2.5, gradient = "linearised" }, 1)
   end)
 
   it("says what they need", function()
@@ -205,7 +211,7 @@ describe("private Frank-Wolfe by tangents", function()
       { "needs an l1_ball, a simplex, or a product of these", { gradient = "linearised" }, filled },
       { "needs sparse records", { gradient = "stale" }, logistic(pn.data.from(rows, signs):clip_rows("linf", 1)) },
       { "needs the standard step", { gradient = "linearised", step = "paper" } },
-      { 'needs selection="exponential"', { gradient = "linearised", selection = "laplace" } },
+      { 'needs selection="exponential" or "permute_and_flip"', { gradient = "linearised", selection = "laplace" } },
       { "without privacy, leave it out", { gradient = "linearised", rho = false, privacy = false } },
       { "needs an l1_ball, a simplex, or a product", { gradient = "stale" }, logistic(nil, box) },
       { "kappa is for", { kappa = 0.2 } }, { "kappa", { gradient = "linearised", kappa = 0 } },

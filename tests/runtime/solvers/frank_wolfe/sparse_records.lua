@@ -1,5 +1,5 @@
 -- sparse_records.lua -- records for the tests of kept gradients: some twelve of 600 features in each, few of them popular; the
--- label follows three of them.  Used by: frank_wolfe_sparse_spec.lua, frank_wolfe_kept_sets_spec.lua.
+-- label follows three of them.  And the laws that vertices are chosen by.  Used by: frank_wolfe_sparse_spec.lua, frank_wolfe_kept_sets_spec.lua.
 local pn = require "penumbra"
 
 local of = { N = 400, P = 600 }
@@ -18,5 +18,45 @@ function of.bounded(data) return data:clip_rows("linf", 1):clip_labels(-1, 1) en
 
 of.X, of.y, of.rows = pn.sparse { rows = of.N, cols = of.P, i = i, j = j, x = x }, y, rows
 of.sparse, of.dense = of.bounded(pn.data.from(of.X, y)), of.bounded(pn.data.from(rows, y))
+
+-- Nodes and weights of Gauss and Legendre on [0, 1].
+local nodes = {}
+for k = 1, 48 do
+  local z, slope = math.cos(math.pi * (k - 0.25) / 48.5), nil
+  for _ = 1, 30 do
+    local p, before = 1, 0
+    for n = 1, 48 do p, before = ((2 * n - 1) * z * p - (n - 1) * before) / n, p end
+    slope = 48 * (z * p - before) / (z * z - 1)
+    z = z - p / slope
+  end
+  nodes[k] = { t = (1 + z) / 2, w = 1 / ((1 - z * z) * slope * slope) }
+end
+
+-- The chances of candidates with these weights, the largest 1, by permute-and-flip: w_i times the integral over t in [0, 1] of the
+-- product of all other 1 - t w_j, which is the chance that i comes first of those whose coin comes up.
+function of.flip(weights)
+  local chances = {}
+  for i = 1, #weights do chances[i] = 0 end
+  for _, node in ipairs(nodes) do
+    local product = 1
+    for _, w in ipairs(weights) do product = product * (1 - node.t * w) end
+    for i, w in ipairs(weights) do chances[i] = chances[i] + node.w * w * product / (1 - node.t * w) end
+  end
+  return chances
+end
+
+-- Those of choosing in proportion to the weights.
+function of.softmax(weights)
+  local sum, chances = 0, {}
+  for _, w in ipairs(weights) do sum = sum + w end
+  for i, w in ipairs(weights) do chances[i] = w / sum end
+  return chances
+end
+
+-- The law and the scale of the noise of a plan.
+function of.law_of(plan)
+  if plan.lines.selection == "permute_and_flip" then return of.flip, plan.lines["noise scale"] end
+  return of.softmax, plan.lines["Gumbel scale beta"]
+end
 
 return of
