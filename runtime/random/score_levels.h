@@ -62,7 +62,8 @@ pn_status pn_score_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j
 
 /**
  * One candidate by permute-and-flip: of those for which an independent coin exp(rate (score - best)) comes up, any alike.
- * It takes a word for each level and slice of time, 1.7 slices and 4 proposals on average where levels are tight.
+ * It takes a word for each level and slice of time, one to three slices and one to seven proposals on average where levels
+ * are tight.
  * tighten() is called after a draw of many proposals.  Errors and arguments: as pn_score_levels_draw; view->best is
  * looked at, and a score above it is the same fault.
  */
