@@ -211,7 +211,8 @@ const pn_question_ops *pn_question_find(const char *name);
  *  each other at what steps 2/(t+1) make of those before, come from the one kept gradient (vertex_path.c), whose slopes
  *  are as said, with tangents renewed before a margin has moved by kappa.  NULL; or what it lacks: it is for sparse
  *  records over l1 balls, simplices and their products, by the exponential law or permute-and-flip, PN_PATH_SQUARED for
- *  the squared loss, where whole numbers move by what the question is charged for.  What it rests on is public.  start is kept. */
+ *  the squared loss, where whole numbers move by what the question is charged for.  What it rests on is public.  start
+ *  is kept. */
 const char *pn_question_vertex_path(pn_path_options *out, const pn_question *self, const double *start, size_t steps,
                                     pn_path_slopes slopes, double kappa);
 /** Answer it so: by a number for each range of self->coordinates, 2j + 1 where the entry j of the vertex is negative,

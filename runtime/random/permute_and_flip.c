@@ -22,9 +22,9 @@
  * (1 - 1/m)^i = sum over k of (-1)^k C(i, k)/m^k, whose terms fall as long as i < m: toss coins of probability
  * (i - k + 1)/(k m), k = 1, 2, ..., until one fails; it has come up when that k is odd, as with the coin exp(-g).
  *
- * A word for each level that is not empty and a slice, then: the number of candidates has no part in it.  s is such that
- * the first slice has about two proposals or one; each that follows has as many as all before together.  Bounds on the
- * scores decide how many there are, and no probability. */
+ * A word for each level that is not empty and a slice, then: the number of candidates has no part in it.  s is such
+ * that the first slice has about two proposals or one; each that follows has as many as all before together.  Bounds
+ * on the scores decide how many there are, and no probability. */
 #include <math.h>
 
 #include "random/level_coin.h"

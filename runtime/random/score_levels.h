@@ -11,12 +11,12 @@
  * Of coordinates with two candidates each, the second (whose score is not above 0) needs no level of its own: all
  * second candidates stand on one, that of the score 0.
  *
- * Permute-and-flip goes by the same levels, but its coins are exp(rate (score - best)), best the largest score itself: a
- * level tells how far behind the best its candidates are at least (permute_and_flip.c).
+ * Permute-and-flip goes by the same levels, but its coins are exp(rate (score - best)), best the largest score itself:
+ * a level tells how far behind the best its candidates are at least (permute_and_flip.c).
  *
  * Proposals of the exponential law are evaluated sixteen at a time, so that their number is seldom seen from outside;
- * what a look-up costs depends on the candidate, and how many permute-and-flip makes on the scores, which is outside the
- * guarantee, as in selection.h.
+ * what a look-up costs depends on the candidate, and how many permute-and-flip makes on the scores, which is outside
+ * the guarantee, as in selection.h.
  * Depends on: selection.h.  Used by: privacy/ (the selection mechanisms).
  * Source: rejection from exp of integers, by a table of exact masses, of the library. */
 #ifndef PN_RANDOM_LEVELS_H
@@ -61,11 +61,10 @@ typedef struct pn_level_view {
 pn_status pn_score_levels_draw(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err);
 
 /**
- * One candidate by permute-and-flip: of those for which an independent coin exp(rate (score - best)) comes up, any alike.
- * It takes a word for each level and slice of time, one to three slices and one to seven proposals on average where levels
- * are tight.
- * tighten() is called after a draw of many proposals.  Errors and arguments: as pn_score_levels_draw; view->best is
- * looked at, and a score above it is the same fault.
+ * One candidate by permute-and-flip: of those for which an independent coin exp(rate (score - best)) comes up, any
+ * alike.  It takes a word for each level and slice of time, one to three slices and one to seven proposals on average
+ * where levels are tight.  tighten() is called after a draw of many proposals.  Errors and arguments: as
+ * pn_score_levels_draw; view->best is looked at, and a score above it is the same fault.
  */
 pn_status pn_score_levels_flip(pn_rng *rng, const pn_level_view *view, size_t *j, bool *second, pn_err *err);
 

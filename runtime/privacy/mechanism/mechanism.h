@@ -68,8 +68,8 @@ typedef struct pn_selection_options {
 /** The unit u that scores are rounded down to multiples of: the smallest power of two >= max(sensitivity 2^-20,
  *  min(2 score_error, sensitivity 2^-12), score_bound 2^-52). */
 double pn_selection_unit(const pn_selection_options *options);
-/** A selection mechanism.  Dividing by its unit is exact, so score_error is all that rounding can add.  A record moves the
- *  integers by at most D = max(ceil(sensitivity/u) + 1, ceil((sensitivity + 2 score_error)/u)), and the law uses 2 D.
+/** A selection mechanism.  Dividing by its unit is exact, so score_error is all that rounding can add.  A record moves
+ *  the integers by at most D = max(ceil(sensitivity/u) + 1, ceil((sensitivity + 2 score_error)/u)); the law uses 2 D.
  *  Its event: exponential{epsilon} for the first law, report_noisy_max{scale, sensitivity} for the others, where
  *  2 sensitivity/scale is epsilon and never less.  A mechanism has scratch: one thread at a time.
  *  Errors: PN_EINVAL for a law or relation that does not exist, epsilon outside [2^-40, 2^10], bounds outside [2^-900,

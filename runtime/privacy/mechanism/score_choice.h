@@ -1,6 +1,6 @@
-/* score_choice.h -- from scores that are doubles to whole ones, and choices among them: by the exponential mechanism, of
- * a few by a proposal each and of many by their levels, with one law; and by permute-and-flip, by levels.  Of levels only
- * the scores that are proposed are rounded.
+/* score_choice.h -- from scores that are doubles to whole ones, and choices among them: by the exponential mechanism,
+ * of a few by a proposal each and of many by their levels, with one law; and by permute-and-flip, by levels.  Of
+ * levels only the scores that are proposed are rounded.
  * Depends on: random/score_levels.h.  Used by: selection_mechanism.c, selections.c. */
 #ifndef PN_PRIVACY_SCORE_CHOICE_H
 #define PN_PRIVACY_SCORE_CHOICE_H

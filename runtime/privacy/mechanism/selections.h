@@ -69,8 +69,8 @@ pn_status pn_selections_pick(pn_selections *self, pn_rng *rng, const double *sco
 
 /** The rate at which levels are to be made: rounded down, so that the choice costs no more than its part. */
 pn_rate pn_selections_rate(const pn_selections *self, double moves, uint64_t moved);
-/** pn_selections_pick of one of them; of selections that flip view->best is looked at.  Errors: PN_EPRIVACY where choices together move by more than was paid for;
- *  PN_EINVAL for levels of another rate; as pn_score_levels_draw. */
+/** pn_selections_pick of one of them; of selections that flip view->best is looked at.  Errors: PN_EPRIVACY where
+ *  choices together move by more than was paid for; PN_EINVAL for levels of another rate; as pn_score_levels_draw. */
 pn_status pn_selections_choose(pn_selections *self, pn_rng *rng, const pn_level_view *view, double moves,
                                uint64_t moved, size_t *j, bool *second, pn_err *err);
 

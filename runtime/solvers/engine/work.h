@@ -13,9 +13,9 @@
 #define PN_COORDINATE_SECONDS 1e-8
 
 /* For a candidate among which one is chosen privately: by levels (random/score_levels.h), its part of the gradient and
- * of the step included; and by Laplace noise, which is drawn for each.  And for each choice among a few.  Measured for 1e5 and 1e6
- * coordinates: 2e-9 over an l1 ball, 3e-9 over products and sums, 6e-9 to 11e-9 over a simplex; 3e-9 to 11e-9 by
- * Laplace noise. */
+ * of the step included; and by Laplace noise, which is drawn for each.  And for each choice among a few.  Measured for
+ * 1e5 and 1e6 coordinates: 2e-9 over an l1 ball, 3e-9 over products and sums, 6e-9 to 11e-9 over a simplex; 3e-9 to
+ * 11e-9 by Laplace noise. */
 #define PN_LEVEL_SECONDS  4e-9
 #define PN_VERTEX_SECONDS 1e-8
 #define PN_CHOICE_SECONDS 5e-8

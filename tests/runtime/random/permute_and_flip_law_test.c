@@ -1,6 +1,6 @@
-/* permute_and_flip_law_test.c -- the law of permute_and_flip.c by enumeration: it is compiled here with masses of 3 bits,
- * and all outcomes of all draws are gone through, those that no comparison tells apart in one.  No sampling, no seed.
- * ceil(8 exp(-d)) is far from 8 exp(-d), so that the coin of the level is seen. */
+/* permute_and_flip_law_test.c -- the law of permute_and_flip.c by enumeration: it is compiled here with masses of 3
+ * bits, and all outcomes of all draws are gone through, those that no comparison tells apart in one.  No sampling, no
+ * seed.  ceil(8 exp(-d)) is far from 8 exp(-d), so that the coin of the level is seen. */
 #include <setjmp.h>
 #include <string.h>
 

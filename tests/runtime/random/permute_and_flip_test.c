@@ -1,6 +1,6 @@
-/* permute_and_flip_test.c -- laws and costs of permute_and_flip.c, which is compiled here so that words and proposals can
- * be counted.  Chi-square of drawn counts, false-alarm rate 1e-6 each, beside laws that are computed from the definition:
- * over all subsets of a few candidates, and by an integral over time of many. */
+/* permute_and_flip_test.c -- laws and costs of permute_and_flip.c, which is compiled here so that words and proposals
+ * can be counted.  Chi-square of drawn counts, false-alarm rate 1e-6 each, beside laws that are computed from the
+ * definition: over all subsets of a few candidates, and by an integral over time of many. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,9 +180,9 @@ static size_t few_law(const problem *self, double *law)
     return candidates;
 }
 
-/* Pearson's statistic of cells that are expected 50 times or more, one of each candidate and one of all that are not; the
- * 1e-6 quantile of as many degrees of freedom, or more.  A last cell of less than 50 is seen at most 100 times, but for a
- * chance of 1e-9. */
+/* Pearson's statistic of cells that are expected 50 times or more, one of each candidate and one of all that are not;
+ * the 1e-6 quantile of as many degrees of freedom, or more.  A last cell of less than 50 is seen at most 100 times,
+ * but for a chance of 1e-9. */
 static bool agrees(const double *counts, const double *law, size_t candidates, double draws)
 {
     double seen[FEW + 1] = { 0 }, want[FEW + 1] = { 0 };
@@ -486,38 +486,6 @@ static void a_tightening_follows_a_draw_of_many_proposals(void)
     pn_rng_free(rng);
 }
 
-/* ---- the largest score ---- */
-
-/* By whatever bounds: tight, loose, raised and lowered since. */
-static void the_largest_score_is_found_by_any_bounds(void)
-{
-    enum { N = 5000 };
-    pn_rng *rng = seeded(11);
-
-    for (int trial = 0; trial < 200; trial++) {
-        bool pairs = trial % 2 == 0;
-        double most = -INFINITY, spread = exp(14.0 * pn_rng_uniform(rng)), lift = pairs ? 0.0 : -0.9 * spread;
-        problem p;
-
-        open(&p, N, pairs, 1, 16);
-        for (size_t j = 0; j < N; j++)
-            p.x[j] = floor(spread * pn_rng_uniform(rng) * pn_rng_uniform(rng) + lift);
-        level_kept(&p, trial % 3 == 0 ? 0.0 : 4.0, rng);
-        for (int i = 0; i < 50; i++) {
-            size_t j = (size_t)pn_rng_below(rng, N);
-
-            p.x[j] = floor(p.x[j] * 0.9) + (i % 5 == 0 ? 16.0 : 0.0);
-            if (!pn_score_levels_set(&p.levels, j, p.x[j] / 16.0 + 1e-9))
-                level_kept(&p, 1.0, rng);
-        }
-        for (size_t j = 0; j < N; j++)
-            most = fmax(most, p.x[j]);
-        CHECK(pn_score_levels_best(&p.levels) == (int64_t)most);
-        done(&p);
-    }
-    pn_rng_free(rng);
-}
-
 int main(void)
 {
     the_law_is_that_of_visits_in_random_order();
@@ -527,6 +495,5 @@ int main(void)
     many_candidates_have_their_law();
     words_do_not_grow_with_the_number_of_candidates();
     a_tightening_follows_a_draw_of_many_proposals();
-    the_largest_score_is_found_by_any_bounds();
     return check_summary();
 }

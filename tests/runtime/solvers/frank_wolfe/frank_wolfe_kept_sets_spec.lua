@@ -59,8 +59,8 @@ local function entries(theta, range)
 end
 
 -- The chances of a range's entries, by j sign, where the score of an entry e is -e g_j; the largest first.
-local function chances(g, range, plan)
-  local chances_of, scale = of.law_of(plan)
+local function chances(g, range, made)
+  local chances_of, scale = of.law_of(made)
   local out, weights, most = {}, {}, -math.huge
   for j = range[1], range[2] do
     for s = -1, 1, 2 do
@@ -76,19 +76,19 @@ local function chances(g, range, plan)
   return out
 end
 
-local function likeliest_of_all(f, theta, case, plan)
+local function likeliest_of_all(f, theta, case, made)
   local g, best, chance = f:gradient(theta), {}, 1
   for k, range in ipairs(case) do
-    best[k] = chances(g, range, plan)[1]
+    best[k] = chances(g, range, made)[1]
     chance = chance * best[k].chance
   end
   return best, chance
 end
 
 -- The likeliest entries that have at least 0.4 of a range together, and what they have.
-local function leaders(g, range, plan)
+local function leaders(g, range, made)
   local out, sum = {}, 0
-  for _, entry in ipairs(chances(g, range, plan)) do
+  for _, entry in ipairs(chances(g, range, made)) do
     if sum >= 0.4 then break end
     out[entry[1] * entry[2]] = true
     sum = sum + entry.chance

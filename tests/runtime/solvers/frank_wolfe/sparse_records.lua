@@ -1,5 +1,6 @@
 -- sparse_records.lua -- records for the tests of kept gradients: some twelve of 600 features in each, few of them popular; the
--- label follows three of them.  And the laws that vertices are chosen by.  Used by: frank_wolfe_sparse_spec.lua, frank_wolfe_kept_sets_spec.lua.
+-- label follows three of them.  And the laws that vertices are chosen by.
+-- Used by: frank_wolfe_sparse_spec.lua, frank_wolfe_kept_sets_spec.lua.
 local pn = require "penumbra"
 
 local of = { N = 400, P = 600 }
@@ -36,11 +37,11 @@ end
 -- product of all other 1 - t w_j, which is the chance that i comes first of those whose coin comes up.
 function of.flip(weights)
   local chances = {}
-  for i = 1, #weights do chances[i] = 0 end
+  for k = 1, #weights do chances[k] = 0 end
   for _, node in ipairs(nodes) do
     local product = 1
     for _, w in ipairs(weights) do product = product * (1 - node.t * w) end
-    for i, w in ipairs(weights) do chances[i] = chances[i] + node.w * w * product / (1 - node.t * w) end
+    for k, w in ipairs(weights) do chances[k] = chances[k] + node.w * w * product / (1 - node.t * w) end
   end
   return chances
 end
@@ -49,7 +50,7 @@ end
 function of.softmax(weights)
   local sum, chances = 0, {}
   for _, w in ipairs(weights) do sum = sum + w end
-  for i, w in ipairs(weights) do chances[i] = w / sum end
+  for k, w in ipairs(weights) do chances[k] = w / sum end
   return chances
 end
 
