@@ -220,7 +220,9 @@ local function evaluates(evaluate)
 end
 
 local meta = {
-  __name = "pn.model", __metatable = false,
+  __name = "pn.model", __metatable = false, __methods = methods, __fields = is_field,
+  __as = { evaluate = "evaluate", predict = "pn.fit:predict", probabilities = "pn.fit:probabilities",
+    intervals = "pn.fit:intervals", save = "pn.fit:save", export = "pn.fit:export" }, -- whose options a method takes
   __index = function(_, name)
     if methods[name] then return methods[name] end
     if is_field[name] then return nil end
@@ -284,6 +286,8 @@ local function taken(get)
   local fine, value = pcall(get)
   return fine and value or function() error(value, 0) end
 end
+
+models.class = meta
 
 function models.add(pn)
   local with = {

@@ -118,7 +118,8 @@ local series = {
 }
 
 define("line", {
-  signature = "pn.plot.line{{x=, y=, label=, low=, high=}, ..., title=, file=} -> path, string or nothing",
+  signature = "pn.plot.line{{x=, y=, label=, low=, high=, error=, dashed=, marks=, colour=}, ..., " ..
+    "title=, file=} -> path, string or nothing",
   doc = "Lines through (x[i], y[i]), one for each series, with bands from low to high or error bars; one series needs " ..
     "no table of its own: pn.plot.line{y = v}.  A series takes x, y, label, low, high, error, dashed, marks and " ..
     "colour; x is 1, 2, ... when left out.  Drawn by gnuplot on the terminal (graphics where it has them, else " ..
@@ -137,7 +138,8 @@ define("line", {
   }, axes, logs, shared),
 })
 define("scatter", {
-  signature = "pn.plot.scatter{{x=, y=, label=, groups=, values=, sizes=}, ..., title=, file=} -> path, string or nothing",
+  signature = "pn.plot.scatter{{x=, y=, label=, groups=, values=, sizes=, colour=}, ..., " ..
+    "title=, file=} -> path, string or nothing",
   doc = "Points at (x[i], y[i]), without lines; otherwise as plot.line.  A series takes x, y, label, groups, values, " ..
     "sizes and colour.",
   from = "penumbra.plot.series",
@@ -166,7 +168,8 @@ define("heat", {
   }, axes, logs, shared),
 })
 define("histogram", {
-  signature = "pn.plot.histogram{{samples=, label=, density=}, ..., bins=, title=, file=} -> path, string or nothing",
+  signature = "pn.plot.histogram{{samples=, label=, density=, mechanism=, draws=, seed=}, ..., " ..
+    "bins=, title=, file=} -> path, string or nothing",
   doc = "How often samples fall into bins of one width, as shares per unit, so that a density can be drawn over them; " ..
     "one series needs no table of its own.  mechanism=m draws that many times the noise of a Gaussian or Laplace " ..
     "mechanism at 0, by a seeded stream (a simulation, charged to a ledger of its own), against the law that it " ..

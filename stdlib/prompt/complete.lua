@@ -1,12 +1,14 @@
 -- complete.lua -- complete(before): what may stand at the end of an unfinished entry: globals, fields, methods, options and their
 -- values, lessons, pages of the handbook, names that have help, files.
--- Depends on: penumbra.prompt.names, penumbra.prompt.context, penumbra.prompt (the environment), penumbra.terminal (files).
+-- Depends on: penumbra.prompt.names, penumbra.prompt.context, penumbra.prompt.signature, penumbra.prompt (the environment),
+-- penumbra.model (its class), penumbra.terminal (files).
 -- Used by: the prompt's Tab.
 --
 -- Looking must not do anything: tables are read raw; of objects only documented fields that cost nothing and reveal nothing raw are
 -- fetched, of the others the reference says what they are.
 local names = require "penumbra.prompt.names"
 local context = require "penumbra.prompt.context"
+local signature = require "penumbra.prompt.signature"
 
 local keywords = {
   "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
@@ -38,13 +40,21 @@ local function raw_field(t, key)
   end
 end
 
-local written = { data = "pn.dataset", acc = "pn.accountant", A = "pn.mat", v = "pn.vec" } -- in signatures
+local written = { data = "pn.dataset", d = "pn.dataset", acc = "pn.accountant", A = "pn.mat", v = "pn.vec", obj = "pn.objective",
+  C = "pn.set", e = "pn.event", L = "pn.ledger", m = "pn.mechanism" } -- in signatures
+
+-- The class that a signature calls so.
+local function class_called(name)
+  local classes = names.classes()
+  return classes[written[name]] or classes[name] or classes["pn." .. name]
+    or name == "model" and require "penumbra.model".class or nil
+end
 
 -- "d.X -> pn.mat or pn.sparse": an unknown value of the first; "-> {value=, low=}": a table with these names.
 local function of_class(entry)
   local result = (entry.signature or ""):match ".*%->%s*(.-)$" or ""
-  local name, classes = result:match "^[%w_.]+", names.classes()
-  local class = name and (classes[written[name]] or classes[name] or classes["pn." .. name])
+  local name = result:match "^[%w_.]+"
+  local class = name and class_called(name)
   if class then return setmetatable({ class = class }, known_class) end
   local record = result:match "^{(.*)}$"
   local fields = {}
@@ -93,14 +103,14 @@ local function result_of(value)
   return entry and of_class(entry) or nil
 end
 
--- The value that a chain of names, literal keys and calls leads to.
-local function follow(chain)
+-- The value that a chain of names, literal keys and calls leads to; `assigned`: the chains of names that the entry sets.
+local function follow(chain, assigned)
+  local own = assigned and assigned[chain[1]]
   local value = environment()
-  for _, key in ipairs(chain) do
-    if key then value = field(value, key) else value = result_of(value) end
-    if value == nil then
-      return nil
-    end
+  if own then value = follow(own) end
+  for i = own and 2 or 1, #chain do
+    if value == nil then return nil end
+    if chain[i] then value = field(value, chain[i]) else value = result_of(value) end
   end
   return value
 end
@@ -154,57 +164,85 @@ local function add_locals(found, seen, before, prefix)
   end
 end
 
+-- What the prompt or the notebook had before its user set anything.
+local function is_known(name)
+  local prompt = package.loaded["penumbra.prompt"]
+  return name ~= "pn" and type(prompt) == "table" and prompt.known[name] or false
+end
+
+-- Globals and words of Lua; before anything is typed only what the user has made, and pn.
 local function globals(before, prefix)
   local found, seen, t = {}, {}, environment()
   for _ = 1, INHERITANCE do
     if type(t) ~= "table" then break end
-    for name in next, t do add(found, seen, prefix, name) end
+    for name in next, t do
+      if prefix ~= "" or not is_known(name) then add(found, seen, prefix, name) end
+    end
     local metatable = class_of(t)
     t = metatable and rawget(metatable, "__index")
   end
-  if prefix ~= "" then
-    for _, word in ipairs(keywords) do add(found, seen, prefix, word) end
-    add_locals(found, seen, before, prefix)
+  for _, word in ipairs(prefix ~= "" and keywords or {}) do add(found, seen, prefix, word) end
+  add_locals(found, seen, before, prefix)
+  return found
+end
+
+-- Names of objects of one of the classes, and where the library makes more: "pn.loss.", "pn.ledger{".
+local function objects(classes, prefix)
+  local found, seen = {}, {}
+  for name, value in next, environment() do
+    local class = class_of(value)
+    if class and classes[rawget(class, "__name")] then add(found, seen, prefix, name) end
+  end
+  local pn = environment().pn == require "penumbra" and require "penumbra" or {}
+  for class in pairs(classes) do
+    local name = class == "pn.dataset" and "data" or class:match "^pn%.(.*)$"
+    local maker = ("pn.%s%s"):format(name, names.is_library(rawget(pn, name)) and "." or "{")
+    if rawget(pn, name) and maker:sub(1, #prefix) == prefix then found[#found + 1] = maker end
   end
   return found
 end
 
 -- ---- options ----
 
--- The entry of the reference of the function that a table is given to.
-local function entry_of(call)
-  local value = call and follow(call)
-  local name = value ~= nil and names.of(value)
-  return name and require "penumbra".reference()[name]
-end
-
--- The options of an entry: its parameters, and what its signature shows as `name=`, as m:release(x, {ledger=, rng=}).
-local function option_names(entry)
-  local list = {}
-  for _, param in ipairs(entry and entry.params or {}) do list[#list + 1] = param.name end
-  for name in (entry and entry.signature or ""):gmatch "([%a_][%w_]*)=" do list[#list + 1] = name end
-  return list
+-- The entry of the reference of the function that a chain leads to, and that function: nil and nil when nothing is there.
+local function entry_of(call, assigned)
+  local owner = call and #call > 1 and follow(table.move(call, 1, #call - 1, 1, {}), assigned)
+  local class = owner and class_of(owner)
+  local as = class and rawget(class, "__as") and rawget(class, "__as")[call[#call]]
+  local value = call and follow(call, assigned)
+  local name = as or value ~= nil and names.of(value)
+  return name and require "penumbra".reference()[name] or nil, value
 end
 
 -- Options that are not yet given, or those within a group: solve.zeroth_order(o, {prefix={fac, where the option's name is
 -- prefix.factorization.
 local function options(at)
-  local group = at.group and at.group .. "." or ""
-  local found, seen = {}, {}
-  for _, full in ipairs(option_names(entry_of(at.call))) do
-    local option = full:sub(1, #group) == group and full:sub(#group + 1):match "^[^.]*"
-    if option and not at.given[option] then
-      add(found, seen, at.prefix, option, full:sub(#group + #option + 1, #group + #option + 1) == "." and "={" or "=")
-    end
+  local entry, found, seen = entry_of(at.call, at.assigned), {}, {}
+  for _, name in ipairs(entry and signature.options(entry, at.group) or {}) do
+    local option = name:match "^[^.]*"
+    if not at.given[option] then add(found, seen, at.prefix, option, option ~= name and "={" or "=") end
   end
   return found
 end
 
-local function choices_of(at)
-  local entry, wanted = entry_of(at.call), (at.group and at.group .. "." or "") .. (at.value_of or "")
-  for _, param in ipairs(at.value_of and entry and entry.params or {}) do
-    if param.name == wanted then return param.choices, param.expects == "true or false" and { "false", "true" } or nil end
+-- The values of the option that is being given, strings and other words, where they are a closed list.
+local function values(at)
+  local entry = at.value_of and entry_of(at.call, at.assigned)
+  if entry then return signature.values(entry, at.group, at.value_of) end
+  entry = at.argument and entry_of(at.callee, at.assigned)
+  return entry and signature.argument_values(entry, at.argument) or {}, {}
+end
+
+-- The classes of which the value may be that stands here.
+local function classes_here(at)
+  local wanted, entry = {}, at.value_of and entry_of(at.call, at.assigned)
+  for _, class in ipairs(entry and signature.classes(entry, at.group, at.value_of) or {}) do wanted[class] = true end
+  entry = at.argument and entry_of(at.callee, at.assigned)
+  for _, word in ipairs(entry and signature.argument(entry, at.argument) or {}) do
+    local class = class_called(word)
+    if class then wanted[rawget(class, "__name")] = true end
   end
+  return wanted
 end
 
 -- ---- strings ----
@@ -281,12 +319,40 @@ local function keys(value, at)
   return found, at.start
 end
 
+-- Functions of Lua that open the file they are given.
+local function opens_file(value)
+  for _, f in ipairs { io.open, io.lines, io.input, io.output, os.remove, os.rename, dofile, loadfile } do
+    if rawequal(f, value) then return true end
+  end
+  local prompt = package.loaded["penumbra.prompt"]
+  local own = names.of(value) or type(prompt) == "table" and prompt.known[value]
+  for _, library in ipairs { _G, string, table, math, os, io, utf8, coroutine } do
+    for _, f in next, library do own = own or rawequal(f, value) and type(f) == "function" end
+  end
+  return not own
+end
+
+-- Whether the string may be a path: not where the reference says that something else is meant, nor in tables of other things.
+local function may_be_path(at)
+  if at.compared then return false end
+  local entry, value
+  if at.argument then
+    entry, value = entry_of(at.callee, at.assigned)
+    if entry then return signature.argument_is_path(entry, at.argument) end
+  elseif at.call then
+    entry, value = entry_of(at.call, at.assigned)
+    if entry then return at.value_of ~= nil and signature.option_is_path(entry, at.group, at.value_of) end
+  end
+  if at.given and not at.argument then return (at.value_of or ""):find "path" or (at.value_of or ""):find "file" end
+  return value == nil or opens_file(value)
+end
+
 local function in_string(at)
-  local callee, start = at.callee and at.callee[#at.callee], at.start
-  if at.index and #at.quote == 1 then return keys(follow(at.index), at) end
+  local callee, start = at.argument == 1 and at.callee and at.callee[#at.callee], at.start
+  if at.index and #at.quote == 1 then return keys(follow(at.index, at.assigned), at) end
   local found
-  local choices = choices_of(at)
-  if choices then
+  local choices = values(at)
+  if #choices > 0 then
     found = starting_with(choices, at.prefix)
   elseif callee == "help" then
     found = reference_names(at.prefix)
@@ -294,8 +360,10 @@ local function in_string(at)
     found = starting_with(lesson_names(), at.prefix)
   elseif callee == "guide" then
     found = starting_with(page_titles(), at.prefix:lower())
-  else
+  elseif may_be_path(at) then
     found, start = files(at)
+  else
+    found = {}
   end
   if #found == 1 and found[1]:sub(-1) ~= "/" then
     found[1] = found[1] .. closing(at.quote)
@@ -308,11 +376,12 @@ end
 -- What has help and begins so: names of the reference and the user's own, fields of values.
 local function of_help(name, start)
   local found, at = reference_names(name), context(name)
-  if #found == 0 and at and at.chain then
-    local value = follow(at.chain)
-    return value ~= nil and members(value, at.separator, at.prefix) or {}, start + at.start - 1
+  local value = at and at.chain and follow(at.chain)
+  if value ~= nil and value then
+    for _, member in ipairs(members(value, at.separator, at.prefix)) do found[#found + 1] = name:sub(1, at.start - 1) .. member end
   elseif not name:find "[.:]" then
-    table.move(globals(name, name), 1, #globals(name, name), #found + 1, found)
+    local own = globals(name, name)
+    table.move(own, 1, #own, #found + 1, found)
   end
   return found, start
 end
@@ -346,13 +415,15 @@ local function of_code(before)
   if not at then return {}, #before + 1 end
   if at.string then return in_string(at) end
   if at.separator then
-    local value = at.chain and follow(at.chain)
+    local value = at.chain and follow(at.chain, at.assigned)
     return value ~= nil and members(value, at.separator, at.prefix) or {}, at.start
   end
   local found = at.call and at.key and options(at) or {}
-  local choices, words = choices_of(at)
+  local choices, words = values(at)
   for _, choice in ipairs(at.prefix == "" and choices or {}) do found[#found + 1] = ("%q"):format(choice) end
-  table.move(words and starting_with(words, at.prefix) or {}, 1, 2, #found + 1, found)
+  table.move(starting_with(words, at.prefix), 1, #words, #found + 1, found)
+  local classes = #found == 0 and classes_here(at) or {}
+  if next(classes) then found = objects(classes, at.prefix) end
   return #found > 0 and found or globals(before, at.prefix), at.start
 end
 

@@ -2,10 +2,11 @@
 -- prefix: the name that is being typed; start: where it begins.
 -- separator, chain: it stands behind "." or ":", and the steps (names, literal indices, false for a call) to the value before
 --   that; chain is nil where that is the value of another expression.
--- call: the chain of the function in whose table it stands; group: the option whose table that is; key: an option's name may stand
---   here; given: the options that are there; value_of: the option whose value stands here.
--- string, quote, callee: it is the inside of an open string, which `callee` is called with; index: the steps to what it is a key
---   of.
+-- call: the chain of the function in whose table it stands; group: the table within it, "" or "cage", "*" those of a list;
+--   key: an option's name may stand here; given: the options that are there; value_of: the option whose value stands here.
+-- callee, argument: it stands at that place between the parentheses of a call.
+-- string, quote: it is the inside of an open string; index: the steps to what it is a key of; compared: it stands beside an operator.
+-- assigned: the steps to the values that names got in this entry.
 -- nil where nothing may be offered: in a comment, behind a number.
 -- Depends on: penumbra.prompt.tokens.  Used by: penumbra.prompt.complete, penumbra.errors.
 local tokens = require "penumbra.prompt.tokens"
@@ -87,53 +88,64 @@ local function chain_to(code, last)
   end
 end
 
--- The brackets that are open before token `last`, innermost last: { at = token, given = names assigned in it }.
+-- The brackets that are open before token `last`, innermost last: { at = token, given = names assigned in it, commas = so many }.
 local function open_brackets(code, last)
   local open = {}
   for i = 1, last do
-    local token = code[i]
+    local token, inside = code[i], open[#open]
     if token.kind == "operator" then
       if openers[token.text] then
-        open[#open + 1] = { at = i, text = token.text, given = {} }
+        open[#open + 1] = { at = i, text = token.text, given = {}, commas = 0 }
       elseif closers[token.text] then
         open[#open] = nil
+      elseif inside and token.text == "," then
+        inside.commas = inside.commas + 1
       end
-    elseif token.kind == "name" and #open > 0 and code[i + 1] and code[i + 1].text == "=" then
-      open[#open].given[token.text] = true
+    elseif token.kind == "name" and inside and code[i + 1] and code[i + 1].text == "=" then
+      inside.given[token.text] = true
     end
   end
   return open
 end
 
--- Which call, and which group of its options, the innermost table belongs to.
+-- Which call, and which group of its options, the innermost table belongs to: from there outwards until a table is an argument.
 local function call_of(code, open, into)
-  local table_at = open[#open]
-  if not table_at or table_at.text ~= "{" then return end
-  local before, outer = code[table_at.at - 1], open[#open - 1]
-  into.given = table_at.given
-  if before and before.text == "=" and outer and outer.text == "{" then
-    into.group = code[table_at.at - 2] and code[table_at.at - 2].text
-    table_at = outer
-    before, outer = code[outer.at - 1], open[#open - 2]
-  end
-  if before and (before.kind == "name" or before.text == "]") then
-    into.call = chain_to(code, table_at.at - 1)
-  elseif before and outer and outer.text == "(" and (before.text == "(" or before.text == ",") then
-    into.call = chain_to(code, outer.at - 1)
+  local depth, group = #open, {}
+  into.given = open[depth] and open[depth].given
+  while open[depth] and open[depth].text == "{" do
+    local before, outer = code[open[depth].at - 1], open[depth - 1]
+    if before and ends_value(before) then
+      into.call = chain_to(code, open[depth].at - 1)
+    elseif before and outer and outer.text == "(" and (before.text == "(" or before.text == ",") then
+      into.call = chain_to(code, outer.at - 1)
+    elseif before and outer and outer.text == "{" then
+      local name = before.text == "=" and code[open[depth].at - 2]
+      table.insert(group, 1, not name and "*" or name.kind == "name" and name.text or "?")
+      depth = depth - 1
+      goto outwards
+    end
+    into.group = table.concat(group, ".")
+    break
+    ::outwards::
   end
 end
 
 -- What stands before token number `at` (which is being typed) decides what it can be.
 local function place(code, at, into)
   local open, before = open_brackets(code, at - 1), code[at - 1]
+  local inside = open[#open]
   call_of(code, open, into)
-  into.key = before and (before.text == "{" or before.text == "," or before.text == ";") and open[#open]
-    and open[#open].text == "{" or nil
+  into.key = before and (before.text == "{" or before.text == "," or before.text == ";") and inside and inside.text == "{" or nil
   if before and before.text == "=" and code[at - 2] and code[at - 2].kind == "name" then
     into.value_of = code[at - 2].text
   end
+  if inside and inside.text == "(" and (before.text == "(" or before.text == ",") and ends_value(code[inside.at - 1]) then
+    into.callee, into.argument = chain_to(code, inside.at - 1), inside.commas + 1
+  end
   return into
 end
+
+local operators = { ["=="] = true, ["~="] = true, [".."] = true, ["<"] = true, [">"] = true, ["<="] = true, [">="] = true }
 
 local function in_string(code, token)
   local quote = token.text:match "^%[=*%[" or token.text:sub(1, 1)
@@ -141,10 +153,59 @@ local function in_string(code, token)
   local at = #code
   place(code, at, into)
   local before = code[at - 1]
-  if before and before.text == "(" then before, at = code[at - 2], at - 1 end
-  if before and before.kind == "name" then into.callee = chain_to(code, at - 1) end
+  if ends_value(before) then into.callee, into.argument = chain_to(code, at - 1), 1 end
   if before and before.text == "[" and ends_value(code[at - 2]) then into.index = chain_to(code, at - 2) end
+  into.compared = before and operators[before.text]
   return into
+end
+
+-- The token behind the bracket that opens at `at`; nil when it is not closed.
+local function behind(code, at)
+  local depth = 0
+  for i = at, #code do
+    if code[i].kind == "operator" then
+      depth = depth + (openers[code[i].text] and 1 or closers[code[i].text] and -1 or 0)
+      if depth == 0 then return i + 1 end
+    end
+  end
+end
+
+-- The last token of a value that begins at `at` with a name: a.b[1]:c(x){y}"z".
+local function value_end(code, at)
+  local token = code[at]
+  if not token or token.kind ~= "name" then return nil end
+  while true do
+    local after = code[at + 1]
+    if not after then return at end
+    if (after.text == "." or after.text == ":") and code[at + 2] and code[at + 2].kind == "name" then
+      at = at + 2
+    elseif openers[after.text] then
+      local next_one = behind(code, at + 1)
+      if not next_one then return nil end
+      at = next_one - 1
+    elseif after.kind == "string" and not after.open then
+      at = at + 1
+    else
+      return at
+    end
+  end
+end
+
+-- The steps to what names got by `name = value` outside of all brackets, the last one of each, from what the entry did not set.
+local function assigned(code)
+  local found, depth = {}, 0
+  for i, token in ipairs(code) do
+    if token.kind == "operator" then
+      depth = depth + (openers[token.text] and 1 or closers[token.text] and -1 or 0)
+    elseif depth == 0 and token.kind == "name" and code[i + 1] and code[i + 1].text == "="
+      and not (code[i - 1] and code[i - 1].text:find "^[.:,]$") then
+      local last = value_end(code, i + 2)
+      local chain = last and chain_to(code, last)
+      local earlier = chain and found[chain[1]]
+      found[token.text] = earlier and table.move(chain, 2, #chain, #earlier + 1, table.move(earlier, 1, #earlier, 1, {})) or chain
+    end
+  end
+  return found
 end
 
 return function(before)
@@ -152,10 +213,14 @@ return function(before)
   local last = list[#list]
   if last and (last.kind == "comment" or last.kind == "number") then return nil end
   local code = code_of(list)
-  if last and last.kind == "string" and last.open then return in_string(code, last) end
+  if last and last.kind == "string" and last.open then
+    local into = in_string(code, last)
+    into.assigned = assigned(code)
+    return into
+  end
   local typed = last and (last.kind == "name" or last.kind == "keyword") and last
   if typed and list[#list - 1] and list[#list - 1].kind == "number" then return nil end
-  local into = { prefix = typed and typed.text or "", start = typed and typed.from or #before + 1 }
+  local into = { prefix = typed and typed.text or "", start = typed and typed.from or #before + 1, assigned = assigned(code) }
   local at = typed and #code or #code + 1
   local separator = code[at - 1] and code[at - 1].text
   if separator == "." or separator == ":" then

@@ -9,6 +9,12 @@ function names.last(name)
   return name:match "[^.:]*$"
 end
 
+-- Whether it is a table of functions that is not itself called: pn.set, not pn.vec.
+function names.is_library(value)
+  local metatable = type(value) == "table" and debug.getmetatable(value)
+  return type(value) == "table" and not (metatable and rawget(metatable, "__call"))
+end
+
 -- All class metatables, by the name of the class.
 function names.classes()
   local classes = {}

@@ -81,6 +81,84 @@ describe("complete", function()
     assert.equal("score=", complete "zoo.pn.audit(function(d, rng) return d end, {neighbours = {1, 2}, sc")
   end)
 
+  it("offers what a call takes and nothing of what it gives", function()
+    _G.pn = pn
+    local options = "columns=\ndata=\ndelta=\nepsilon=\nhigh=\nlabel=\nledger=\nlow=\nrho=\nrng="
+    for _, before in ipairs { "", "x = {", "print(", "for i = 1, 3 do ", "return " } do
+      assert.equal(options, (complete(before .. "pn.query.mean{")), before)
+    end
+    assert.equal(options:gsub("data=\n", ""):gsub("epsilon=\n", ""), (complete "pn.query.mean{\n  data = d,\n  epsilon = 0.1,\n  "))
+    assert.equal("max_iterations=\ntol=", (complete "pn.solve.exact(obj, {"))
+    assert.equal("epsilon=", (complete "pn.calibrate.noise{event = function(s) return s end, ep"))
+    for name, entry in pairs(pn.reference()) do -- {value=, deviation=, event=}
+      local gives = (entry.signature or ""):match "%)%s*%->%s*({.*})$" or (entry.signature or ""):match "}%s*%->%s*({.*})$"
+      local offered = entry.kind == "function" and gives and complete("pn." .. name .. "{") or ""
+      for field in (gives or ""):gmatch "([%a_]+)=" do
+        local taken = entry.signature:sub(1, -#gives - 1):find("%f[%w_]" .. field .. "=")
+        if not taken then assert.falsy(("\n" .. offered .. "\n"):find("\n" .. field .. "=\n", 1, true), name .. ": " .. field) end
+      end
+    end
+    _G.pn = nil
+  end)
+
+  it("offers options of tables within tables, of series and of a file's columns", function()
+    _G.pn = pn
+    assert.equal("decimal=\nencoding=\nheader=\nsep=", (complete "pn.model.lasso{csv = {"))
+    assert.equal("key=\nname=", (complete "pn.federated.server{parties = {{name = 'a', key = 'b'}, {"))
+    assert.equal("label=\nlow=", (complete "pn.plot.line{{x = v, l"))
+    assert.equal("logx=\nlogy=", (complete "pn.plot.line{{x = v}, log"))
+    assert.equal("", (complete "pn.recipe{features = {job = {'"))
+    _G.pn = nil
+  end)
+
+  it("offers objects of the class that an option takes, and where they are made", function()
+    _G.pn, _G.zoo_data = pn, pn.data.synthetic.lasso { n = 4, p = 2, sparsity = 1, noise = 0.1, seed = 1 }
+    assert.equal("pn.data.\nzoo_data", (complete "pn.objective{data = "))
+    assert.equal("pn.loss.", (complete "pn.objective{data = zoo_data, loss = "))
+    assert.equal("pn.ledger{", (complete "pn.solve.sgd(obj, {ledger = "))
+    assert.equal("pn.objective{", (complete "pn.solve.sgd("))
+    assert.equal("false\ntrue", (complete "pn.solve.sgd(obj, {progress = "))
+    assert.equal('accuracy\nlog_loss\nrmse', (complete 'pn.tune{score = "'))
+    _G.pn, _G.zoo_data = nil, nil
+  end)
+
+  it("knows what names get in the same entry", function()
+    _G.pn = pn
+    assert.equal("norm", (complete "local v = pn.vec{1}\nv = v:copy(); v:no"))
+    assert.equal("theta", (complete "fit = pn.solve.sgd(obj, {epsilon = 1})\nfit.thet"))
+    assert.equal("predict\nprobabilities", (complete "m = pn.model.logistic{data = 'x.csv'}\nm:p"))
+    assert.equal("epsilon=", (complete "m = pn.model.logistic{data = 'x.csv'}\nm:evaluate{ep"))
+    assert.equal("", (complete "v = v:copy() v:no"))
+    _G.pn = nil
+  end)
+
+  it("offers files only where a path may stand", function()
+    _G.pn, _G.zoo.open = pn, function() end
+    package.loaded["penumbra.terminal"] = { files = function() return { "zoo.csv" } end }
+    for _, line in ipairs { 'x = "', 'io.open("', 'dofile "', 'pn.data.csv("', 'pn.ledger{path = "', 'pn.model.lasso{data = "',
+                            'pn.plot.line{file = "', 'zoo.open("', 'unknown("', 'pn.federated.server{checkpoint = "', "%run ",
+                            'm = pn.model.lasso{}\nm:predict("', 'pn.vec{1}:save("' } do
+      assert.matches("^zoo.csv", (complete(line)), line)
+    end
+    for _, line in ipairs { 'print("', 'string.format("', 'if x == "', 'y = x .. "', 'require "', 'x = {"', 'pn.ledger{name = "',
+                            'pn.event.gaussian("', 'pn.query.mean{data = d, columns = {"', 'pn.federated.server{listen = "' } do
+      assert.equal("", (complete(line)), line)
+    end
+    assert.equal("l1\nl2\nlinf", (complete 'pn.data.csv("x"):clip_rows("'))
+    assert.equal('linf"', (complete 'pn.data.csv("x"):clip_rows("li'))
+    package.loaded["penumbra.terminal"], _G.pn = nil, nil
+  end)
+
+  it("offers before anything is typed only what the user made", function()
+    local prompt = require "penumbra.prompt"
+    local known = prompt.known
+    prompt.known = {}
+    for name in next, _G do prompt.known[name] = name ~= "zoo" or nil end
+    assert.equal("zoo", (complete "x = "))
+    assert.equal("pairs", (complete "x = pairs"))
+    prompt.known = known
+  end)
+
   it("knows what a call of the library gives, by its signature and without calling it", function()
     _G.pn = pn
     assert.equal("norm", complete "pn.vec{1, 2}:nor")
