@@ -237,6 +237,7 @@ end
 -- For a name that other languages have, or one that is near to a known one.
 local function name_hint(what, near_one)
   local known = what.kind == "global" and habits.of_name(what.name)
+    or (what.kind == "field" or what.kind == "method") and habits.of_field(what.name)
   return known and paint(known, "warning") or hint_text(near_one)
 end
 
@@ -300,8 +301,10 @@ function errors.explain(value)
     local found, on = find_token(text, line, what)
     token, line = found, on or line
   end
+  local habit = text and line and habits.of_error(message, line_of(text, line) or "")
   return join(paint(filled(message), "error"), text and not interrupted and mark_in(text, line, token) or nil,
-    what and name_hint(what, suggestion(what, text, token, environment())) or nil, way_here(frames))
+    habit and paint(habit, "warning") or what and name_hint(what, suggestion(what, text, token, environment())) or nil,
+    way_here(frames))
 end
 
 -- The same for the message of load: "[3]:1: unexpected symbol near '='".

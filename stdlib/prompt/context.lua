@@ -5,7 +5,7 @@
 -- call: the chain of the function in whose table it stands; group: the table within it, "" or "cage", "*" those of a list;
 --   key: an option's name may stand here; given: the options that are there; value_of: the option whose value stands here.
 -- callee, argument: it stands at that place between the parentheses of a call.
--- string, quote: it is the inside of an open string; index: the steps to what it is a key of; compared: it stands beside an operator.
+-- call: the steps to the function in whose table it stands; group: the table within it, "" or "cage", "*" those of a list;
 -- assigned: the steps to the values that names got in this entry.
 -- nil where nothing may be offered: in a comment, behind a number.
 -- Depends on: penumbra.prompt.tokens.  Used by: penumbra.prompt.complete, penumbra.errors.

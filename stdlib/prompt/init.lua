@@ -227,7 +227,7 @@ function prompt.ready(entry)
     if not entry then return true end
   end
   local run, _, more = prompt.compile(entry, prompt.env())
-  return run ~= nil or not more
+  return run ~= nil or not more or require "penumbra.prompt.habits".never_ends(entry)
 end
 
 -- ---- running it ----
@@ -326,19 +326,19 @@ function prompt.show_values(values, number)
 end
 
 -- A name that was never set reads as nil: other languages' True, or a slip where the whole entry is a name.
-local function note_unknown(entry, env, is_nil)
-  local name, known = require "penumbra.prompt.habits".unknown(entry, env)
-  local text = name and ("(there is no `%s`; Lua writes `%s`)"):format(name, known)
-  if not name and is_nil then
-    name = entry:match "^%s*([%a_][%w_]*)%s*$"
+local function note_habit(entry, env, values)
+  local text = require "penumbra.prompt.habits".note(entry, env, values)
+  if not text and values.n == 1 and values[1] == nil then
+    local name = entry:match "^%s*([%a_][%w_]*)%s*$"
     local near = name and require "penumbra.errors".near_global(name, env)
-    text = near and ("(there is no `%s`; did you mean `%s`?)"):format(name, near)
+    text = near and ("there is no `%s`; did you mean `%s`?"):format(name, near)
   end
-  if text then io.write(colour.paint(text, "dim"), "\n") end
+  if text then io.write(colour.paint("(" .. text .. ")", "dim"), "\n") end
 end
 
 local function succeeded(values)
   if rawequal(values[1], io.stdout) then values = { n = 0 } end -- of io.write: no result of anybody's
+  local given = values
   local counts = values.n > 0 and values[1] ~= nil and not rawequal(values[1], leave)
   local number = counts and keep(values[1], running.env) or nil
   local mode, quiet = running.mode, false
@@ -346,7 +346,7 @@ local function succeeded(values)
     quiet = mode.after(true, values, running.entry)
   end
   if values.n > 0 and not quiet and not is_silenced(running.entry) then prompt.show_values(values, number) end
-  if prompt.terminal and not quiet then note_unknown(running.entry, running.env, values.n == 1 and values[1] == nil) end
+  if prompt.terminal and not quiet then note_habit(running.entry, running.env, given) end
 end
 
 -- The entry ran and gave these values, or did not and this is the text of its error.

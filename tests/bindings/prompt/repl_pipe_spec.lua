@@ -81,26 +81,54 @@ describe("the prompt, from a pipe", function()
   it("knows what other languages write", function()
     local _, err = type_in("x != 2", "x += 1", "a && b", "x = “a”", "größe = 1", "x = @")
     assert.truthy(err:find("> x != 2\n    ^\ndid you mean `~=`?", 1, true), err)
-    assert.truthy(err:find("did you mean `x = x +`?", 1, true), err)
+    assert.truthy(err:find("did you mean `x = x + 1`?", 1, true), err)
     assert.truthy(err:find("did you mean `and`?", 1, true), err)
     assert.truthy(err:find("near '“'\n> x = “a”\n      ^\ndid you mean `\"`?", 1, true), err)
     assert.truthy(err:find("near 'ö'\n> größe = 1\n    ^\n[6]", 1, true), err)
   end)
 
   it("answers with Lua's way what Python, R and C write", function()
-    for _, case in ipairs {
+    local cases, typed = {
       { "def f(x): return x", "function f(x) ... end" }, { "for i in range(10):", "for i = 1, n do ... end" },
       { "for (i in 1:10) { }", "for i = 1, n do ... end" }, { "x = [1, 2]", "{1, 2}" }, { "f([1, 2])", "{1, 2}" },
       { "x = 2 ** 3", "^" }, { "if x == 1:", "if ... then ... end" }, { "elif x:", "elseif ... then" },
       { "while x < 3:", "while ... do ... end" }, { "import numpy", 'require "numpy"' }, { "i++", "i = i + 1" },
-      { "print x", "print(x)" }, { 'x = {"a": 1}', "{a = ...}" }, { "f = lambda x: x", "f = function(x) return ... end" },
+      { "print x", "print(x)" }, { 'x = {"a": 1}', "{a = ...}" }, { "f = lambda x: x", "f = function(x) return x end" },
       { "len({1})", "#x" }, { "range(3)", "for i = 1, n do ... end" }, { "c(1, 2)", "{1, 2, 3}" }, { "not !x", "not x" },
-    } do
-      local _, err = type_in(case[1])
-      assert.truthy(err:find("Lua writes `" .. case[2] .. "`", 1, true), case[1] .. "\n" .. err)
+      { "[x^2 for x in data]", "for i, x in ipairs(data) do t[#t + 1] = x^2 end" },
+      { "for x in data:", "for i, x in ipairs(data) do ... end" }, { "if x is None:", "if x == nil then ... end" },
+      { "try:", "pcall(f)" }, { "if (x > 1) { y = 2 }", "if ... then ... end" },
+      { "if x then y() elif z then y() end", "elseif" }, { "x <- 5", "x = 5" },
+      { "f <- function(x) x + 1", "function f(x) return x + 1 end" }, { "x = y ? 1 : 2", "y and 1 or 2" },
+      { "x = 1 if y else 2", "y and 1 or 2" }, { "d$x", "d.x" }, { "let x = 5;", "x = 5" },
+      { "solve.sgd(obj, epsilon=1)", "solve.sgd(obj, {epsilon=1})" }, { "set.l1_ball(dim=2)", "set.l1_ball{dim=2}" },
+      { "x[1:3]", "x:slice(1, 3)" }, { "assert x == 1", "assert(x == 1)" }, { "++i", "i = i + 1" },
+      { "t = {} t.append(1)", "t[#t + 1] = x" }, { '"abc".upper()', '("abc"):upper(...)' }, { "x = 5 # five", "-- ..." },
+      { 'f"a {x}"', '("x is %g"):format(x)' },
+    }, {}
+    for i, case in ipairs(cases) do typed[i] = case[1] end
+    local _, err = type_in(table.unpack(typed))
+    for i, case in ipairs(cases) do
+      local said = err:match(("%%[%d%%]:1:.-\n(Lua writes `[^\n]*`)\n"):format(i)) or err
+      assert.equal("Lua writes `" .. case[2] .. "`", said, case[1])
     end
-    local _, err = type_in('s = "a ** b"', "t = {len = 3}", "#t")
+    _, err = type_in "'a' + 'b'"
+    assert.matches("Lua joins strings with `..`", err, 1, true)
+  end)
+
+  it("finds no habit in what is Lua", function()
+    local out, err = type_in('s = "a ** b"', "t = {len = 3}", "#t",
+      "for k, v in pairs(t) do -- of t:\nlast = k end", "last, 7 // 2", "if #s > 1 then -- import:\nlast = 'lambda x: y' end",
+      "last", "t[ [[for (i]] ] = 1 - -1", "pi = 3", "pi", "x = 4", "x <-5", "5 %2")
     assert.equal("", err)
+    assert.equal('0\n"len"\t3\n"lambda x: y"\n3\nfalse\n1\n', out)
+  end)
+
+  it("blames nothing that stands in a string or a comment", function()
+    local entries = { "x = 'a != b' 5", "print('[1,2]' 3)", "y = 'import x' 'lambda x: x'", "z = ) -- i++", "s = '2 ** 3' )" }
+    local _, err = type_in(table.unpack(entries))
+    assert.equal(#entries, select(2, err:gsub(" near ", "")), err)
+    assert.falsy(err:find("Lua writes", 1, true) or err:find("did you mean", 1, true), err)
   end)
 
   it("takes a pasted session without its prompts and answers", function()

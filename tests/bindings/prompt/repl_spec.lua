@@ -118,6 +118,14 @@ describe("the prompt, on a terminal", function()
     assert.equal(2, select(2, screen:gsub("there is no `True`; Lua writes `true`", "")), screen)
   end)
 
+  it("tells those who assign with an arrow or count from 0 what Lua does", function()
+    local screen = session { "x = 1\\n", "x <- 5\\n", "t = {7}\\n", "t[0]\\n", "t[-1]\\n", "t[1] <- 2\\n" }
+    assert.matches("this compares `x` with `-5`; Lua assigns with `x = 5`", screen, 1, true)
+    assert.matches("lists begin at 1: the first is `t[1]`", screen, 1, true)
+    assert.matches("the last is `t[#t]`", screen, 1, true)
+    assert.equal(1, select(2, screen:gsub("this compares", "")), screen)
+  end)
+
   it("says once that a local ends with its entry", function()
     local screen = session { "local a = 1\\n", "local b = 2\\n" }
     assert.equal(1, select(2, screen:gsub("a local lasts for its entry only", "")))
