@@ -194,18 +194,20 @@ void pnl_open_synthetic(lua_State *L)
     pnl_library(L, "data.synthetic", "Synthetic data with a known truth.", none);
     lua_pushcfunction(L, synthetic_lasso);
     lua_setfield(L, -2, "lasso");
-    pnl_reference(L, "data.synthetic", "lasso", PNL_NOTHING,
-                  "pn.data.synthetic.lasso{n=, p=, sparsity=, noise=, signal=, seed=, progress=} -> data, truth",
-                  "x_ij = 1 or -1, fair; theta* has `sparsity` entries of size signal/sparsity at random places with "
-                  "random signs; y = <x, theta*> + noise N(0, 1), clipped to [-1, 1].  Bounds enforced: linf 1, labels "
-                  "[-1, 1].  truth is theta*, a pn.vec.  The same seed (default 1) gives the same data.",
-                  NULL, lasso_params);
+    pnl_reference(
+        L, "data.synthetic", "lasso", PNL_NOTHING,
+        "pn.data.synthetic.lasso{n=, p=, sparsity=, noise=, signal=, seed=, progress=} -> data, truth",
+        "Sparse linear regression: x_ij = 1 or -1, fair; theta* has `sparsity` entries of size signal/sparsity at "
+        "random places with "
+        "random signs; y = <x, theta*> + noise N(0, 1), clipped to [-1, 1].  Bounds enforced: linf 1, labels "
+        "[-1, 1].  truth is theta*, a pn.vec.  The same seed (default 1) gives the same data.",
+        NULL, lasso_params);
     lua_pushcfunction(L, synthetic_logistic);
     lua_setfield(L, -2, "logistic");
     pnl_reference(
         L, "data.synthetic", "logistic", PNL_NOTHING,
         "pn.data.synthetic.logistic{n=, p=, sparsity=, noise=, signal=, seed=, progress=} -> data, truth",
-        "x_ij = 1 or -1, fair; theta* as in lasso; y = 1 with probability 1/(1 + exp(-<x, theta*>)), else -1, then "
+        "Sparse logistic regression: x_ij = 1 or -1, fair; theta* as in lasso; y = 1 with probability 1/(1 + exp(-<x, theta*>)), else -1, then "
         "flipped with probability `noise`.  Bounds enforced: linf 1, labels -1 or 1.  truth is theta*, a pn.vec.  The "
         "same seed (default 1) gives the same data.",
         NULL, logistic_params);

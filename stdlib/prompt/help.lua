@@ -1,10 +1,11 @@
 -- help.lua -- help(x): signature, meaning, options, what it reveals, source, all from the reference; for other words what of the
 -- reference and the handbook holds them.
--- Depends on: penumbra.core, penumbra.prompt.names, penumbra.wrap, penumbra.colour, penumbra.words, penumbra.usage (examples),
--- penumbra.guide, penumbra.theory.
+-- Depends on: penumbra.core, penumbra.prompt.names, penumbra.prompt.terms, penumbra.wrap, penumbra.colour, penumbra.words,
+-- penumbra.usage (examples), penumbra.guide, penumbra.theory.
 -- Used by: penumbra (pn.help), the prompt.
 local pn = require "penumbra.core"
 local names = require "penumbra.prompt.names"
+local terms = require "penumbra.prompt.terms"
 local wrap = require "penumbra.wrap"
 local colour = require "penumbra.colour"
 local words = require "penumbra.words"
@@ -184,25 +185,50 @@ end
 
 -- ---- the overview ----
 
-local function overview()
-  local libraries, functions, classes = {}, {}, {}
+-- What people come for, and what to type next.
+local tasks = {
+  { "learn", "lesson()" },
+  { "train a model", 'guide "train a model"' },
+  { "release a mean", 'help "query.mean"' },
+  { "check a budget", 'session(), or print(ledger); guide "spend a budget"' },
+  { "see a price first", 'help "event", help "calibrate"' },
+  { "read a file", 'help "recipe", help "data.csv"' },
+  { "pick a solver or a set", 'help "advise", guide "choose a constraint set"' },
+  { "write a loss or a solver", 'guide "write a loss", guide "write a solver"' },
+  { "compare runs", 'help "experiment", help "tune"' },
+  { "draw", 'help "plot"' },
+}
+
+-- Names of the reference of one kind, as functions {"tune", ...}.
+local function of_kind(kind)
+  local found = {}
   for _, name in ipairs(sorted_keys(pn.reference())) do
-    local entry = pn.reference()[name]
-    if entry.kind == "library" then
-      libraries[#libraries + 1] = { name, first_sentence(entry.doc) }
-    elseif entry.kind == "class" then
-      classes[#classes + 1] = name
-    elseif not name:find "[.:]" then
-      functions[#functions + 1] = name
-    end
+    local fits = pn.reference()[name].kind == kind and (kind == "library" or kind == "class" or not name:find "[.:]")
+    if fits then found[#found + 1] = name end
   end
+  return found
+end
+
+-- Tasks and the libraries, as high as a screen of 24 lines with the prompt below it.
+local function overview()
+  local libraries = wrap("  ", table.concat(of_kind "library", ", "), 2)
   return table.concat {
-    "Penumbra ", pn.version, ": differentially private optimization.\n",
-    #libraries > 0 and "\nLibraries\n" .. columns(libraries) or "",
-    #functions > 0 and "\nFunctions\n" .. wrap("  ", table.concat(functions, ", "), 2) or "",
-    #classes > 0 and "\nObjects\n" .. wrap("  ", table.concat(classes, ", "), 2) or "",
-    '\nhelp "set", help "frank_wolfe", help "pn.vec:dot" or help(object) tell more; help "logistic regression"\n',
-    "finds what has these words; guide() lists the handbook.\n",
+    "Penumbra ", pn.version, ": differentially private optimization.\n\n",
+    ("%-26s  type\n"):format "To", columns(tasks), "\nLibraries\n", libraries,
+    '\nhelp "frank_wolfe", help "pn.vec:dot", help(object): a name or a value.\n',
+    'help "logistic regression" looks for words, help(pn) lists every name,\nguide() lists the handbook.\n',
+  }
+end
+
+-- Every library, function and class.
+local function everything()
+  local rows = {}
+  for i, name in ipairs(of_kind "library") do rows[i] = { name, first_sentence(pn.reference()[name].doc) } end
+  return table.concat {
+    "Penumbra ", pn.version, ": differentially private optimization.\n\nLibraries\n", columns(rows),
+    "\nFunctions\n", wrap("  ", table.concat(of_kind "function", ", "), 2),
+    "\nObjects\n", wrap("  ", table.concat(of_kind "class", ", "), 2),
+    '\nhelp "set" lists what a library has, help "pn.vec" what an object can do.\n',
   }
 end
 
@@ -244,6 +270,15 @@ local function rows_of(found)
   return rows
 end
 
+-- A term of the field that the library calls otherwise.
+local function term_text(text, found)
+  local seen = { help = true }
+  for _, name in ipairs(found) do seen[name] = true end
+  local more, pages = by_words(text, seen), handbook_text(text)
+  return ('For "%s" see:\n'):format(text) .. columns(rows_of(found))
+    .. (#more > 0 and "\nReference\n" .. columns(more) or "") .. pages
+end
+
 local function unknown_text(text)
   local near, options = names.suggest(text, MOST_ROWS), names.with_option(text)
   local seen = { help = true } -- its text has examples of questions
@@ -270,7 +305,8 @@ local function text_for_name(text)
   local found = names.matches(text)
   if #found == 0 then found = names.matches(text:lower()) end
   if #found == 0 then
-    return unknown_text(text)
+    local others = terms.find(text)
+    return others and term_text(text, others) or unknown_text(text)
   end
   local pages = text:find "[.:]" and "" or handbook_text(text, true)
   if #found == 1 then
@@ -292,7 +328,7 @@ end
 
 local sections = {}
 for word in ("Options Functions Fields Methods Operators Libraries Example Reference"):gmatch "%a+" do sections[word] = "names" end
-sections.Objects, sections.Handbook = "text", "text"
+sections.Objects, sections.Handbook, sections.To, sections.For = "text", "text", "text", "names"
 
 -- Headings, the names on the left of a list, examples, and the words before what follows.
 local function paint(text)
@@ -324,8 +360,10 @@ local help = {}
 
 function help.run(...)
   local x = ...
-  if select("#", ...) == 0 or rawequal(x, pn) then
+  if select("#", ...) == 0 then
     write(overview())
+  elseif rawequal(x, pn) then
+    write(everything())
   elseif x == nil then
     io.write 'This is nil.  Give help a name in quotes, as help "frank_wolfe", or nothing for an overview.\n'
   elseif type(x) == "string" then
@@ -341,8 +379,8 @@ help.rows = {
   help = {
     signature = 'pn.help(x)',
     doc = 'Print what is known about x: a name ("frank_wolfe", "set.l1_ball", "pn.vec:dot"), a function, a library, '
-      .. 'an object (then its class), or nothing for an overview.  Other words are looked up in the '
-      .. 'reference and the handbook, and a name that is not known is answered with the nearest ones.  Returns nothing.',
+      .. 'an object (then its class), pn for a list of every name, or nothing for tasks and what to type for each.  '
+      .. 'Other words are looked up in the reference and the handbook, and a name that is not known is answered with the nearest ones.  Returns nothing.',
     reveals = 'nothing',
     kind = 'function',
   },

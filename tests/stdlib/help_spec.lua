@@ -29,13 +29,43 @@ describe("help", function()
     for _, name in ipairs(added) do pn.reference()[name] = nil end
   end)
 
-  it("gives an overview by library, function and object", function()
+  it("begins with tasks on one screen, each with what to type", function()
     local text = help()
+    local _, lines = text:gsub("\n", "")
+    assert.is_true(lines <= 22, lines) -- of 24, with the question above and the prompt below
+    for line in text:gmatch "(.-)\n" do assert.is_true(#line <= 80, line) end
+    local asked = 0
+    for word, name in text:match "To .-\n\n":gmatch '(%l+) "([^"]*)"' do
+      asked = asked + 1
+      local said = word == "help" and help(name) or program.capture(function() pn.guide(name) end)
+      assert.falsy(said:find("Nothing is named", 1, true) or said:find("no page", 1, true), name)
+      assert.is_true(#said > 200, name)
+    end
+    assert.is_true(asked >= 10, asked)
+    assert.matches("\n  train a model +guide \"train a model\"\n", text)
+    assert.matches("\n  check a budget +session%(%)", text)
+  end)
+
+  it("lists every library, function and object", function()
+    local text = help(pn)
     assert.truthy(text:find("Libraries\n", 1, true))
     assert.truthy(text:find("  rng ", 1, true))
     assert.truthy(text:find("Functions\n", 1, true))
     assert.truthy(text:find("pn.rng", 1, true))
-    assert.equal(text, help(pn))
+    assert.truthy(text:find("\nObjects\n", 1, true))
+    for line in text:gmatch "(.-)\n" do assert.is_true(#line <= 80, line) end
+  end)
+
+  it("leads from the field's terms to the library's names", function()
+    for asked, found in pairs { ["dp-sgd"] = "solve.sgd", ["DP SGD"] = "solve.sgd", ["cross validation"] = "tune",
+                                ["logistic regression"] = "model.logistic", intercept = "recipe",
+                                ["Gaussian mechanism"] = "mechanism.gaussian",
+                                ["confidence intervals"] = "pn.fit:intervals", SVM = "loss.hinge" } do
+      assert.matches(('^For "%s" see:\n  %s '):format(asked:gsub("%-", "%%-"), (found:gsub("%.", "%%."))), (help(asked)))
+    end
+    for entries in io.open "stdlib/prompt/terms.lua":read "a":gmatch "\n[%w ,]+: ([^\n]*)" do
+      for name in entries:gmatch "[^,%s]+" do assert.truthy(pn.reference()[name], name) end
+    end
   end)
 
   it("takes a dot for the colon of a method", function()
@@ -68,7 +98,8 @@ describe("help", function()
   end)
 
   law("finds what has the words of a question, in the reference and in the handbook", function()
-    for asked, found in pairs { ["logistic regression"] = "model.logistic ", ["dp-sgd"] = false, ["cross validation"] = false,
+    for asked, found in pairs { ["logistic regression"] = "model.logistic ", ["dp-sgd"] = "solve.sgd ",
+                                ["cross validation"] = "tune ",
                                 ["LASSO"] = "model.lasso ", ["intercept"] = "recipe " } do
       local text = help(asked)
       assert.matches('\nHandbook\n.*guide "train a model"\n', text)
