@@ -24,6 +24,20 @@ static bool was_stopped(const pn_fit *fit, const pn_model_about *about)
            (strcmp(why, "budget") == 0 && !about->adaptive);
 }
 
+/* What the releases of a run that was stopped cost: what a ledger counts, wherever its users stop. */
+static void add_paid(luaL_Buffer *text, const pn_fit *fit, const pn_model_about *about)
+{
+    bool by_rho = isnan(fit->epsilon);
+    double paid = by_rho ? fit->charged_rho : fit->charged_epsilon;
+
+    if (!was_stopped(fit, about) || fit->simulated || !isfinite(paid))
+        return;
+    pnl_add_format(text, "\n  paid     %s = %.4g", by_rho ? "rho" : "epsilon", paid);
+    if (!by_rho && fit->delta > 0.0)
+        pnl_add_format(text, ", delta = %.3g", fit->delta);
+    pnl_add_format(text, ": the price of %zu step%s", fit->steps, fit->steps == 1 ? "" : "s");
+}
+
 /* Why a run of few steps states the price of all. */
 static void say_stop(const pn_fit *fit, const pn_model_about *about, char *text, size_t size)
 {
@@ -247,6 +261,7 @@ int pnl_fit_tostring(lua_State *L)
     if (!pnl_curated(L) && !isnan(fit->seconds))
         pnl_add_format(&text, " in %.3g s", fit->seconds);
     pnl_add_format(&text, "%s%s", fit->stopped ? ", stopped: " : "", fit->stopped ? fit->stopped : "");
+    add_paid(&text, fit, &about);
     pnl_add_format(&text, "\n  privacy  %s%s", privacy, stop);
     if (fit->remark[0])
         pnl_add_format(&text, "\n  steps    %s", fit->remark);

@@ -43,6 +43,14 @@ local function labelled(line)
   end
 end
 
+local FILLED = 78 -- columns, to which lines of text are filled
+
+-- Whether a line ended although the first word of the next one had room in it: a new sentence, not text that goes on.
+local function broken(line, next_line)
+  local word = next_line:match "%S+"
+  return (utf8.len(line) or #line) + 1 + (utf8.len(word) or #word) <= FILLED
+end
+
 local function page(lines)
   local rows, labels = {}, 0
   for i = 2, #lines do
@@ -55,8 +63,12 @@ local function page(lines)
     elseif #rows == 0 or not lines[i]:find "^   " then
       return nil
     else
-      local cells = rows[#rows].cells
-      cells[#cells] = cells[#cells] .. " " .. lines[i]:gsub("^%s+", "")
+      local cells, more = rows[#rows].cells, cells_of((lines[i]:gsub("^%s+", "")))
+      if #more > 1 and #cells > 1 then
+        rows[#rows + 1] = { label = "", cells = more }
+      else
+        cells[#cells] = cells[#cells] .. (broken(lines[i - 1], lines[i]) and "\n" or " ") .. table.concat(more, "  ")
+      end
     end
   end
   if labels < LEAST_ROWS then return nil end
@@ -67,7 +79,7 @@ local function page(lines)
     local whole = row.label and width or width + 1
     for k, cell in ipairs(row.cells) do
       local wide = k == #row.cells and k < whole and (' colspan="%d"'):format(whole - k + 1) or ""
-      cells[#cells + 1] = tag("td", escaped(cell), LEFT .. wide)
+      cells[#cells + 1] = tag("td", (escaped(cell):gsub("\n", "<br>")), LEFT .. wide)
     end
     rows[i] = tag("tr", table.concat(cells))
   end

@@ -83,7 +83,7 @@ end
 local function note_stop()
   local stopped, raised = kernel.stopped()
   if stopped and not raised then
-    io.stderr:write "(stopped by an interrupt: this is what the run had reached, and has paid for)\n"
+    io.stderr:write "(stopped by an interrupt: this is what the run had reached; `paid` is its price so far)\n"
   end
 end
 

@@ -380,7 +380,8 @@ help.rows = {
     signature = 'pn.help(x)',
     doc = 'Print what is known about x: a name ("frank_wolfe", "set.l1_ball", "pn.vec:dot"), a function, a library, '
       .. 'an object (then its class), pn for a list of every name, or nothing for tasks and what to type for each.  '
-      .. 'Other words are looked up in the reference and the handbook, and a name that is not known is answered with the nearest ones.  Returns nothing.',
+      .. 'Other words are looked up in the reference and the handbook, and a name that is not known is answered with the '
+      .. 'nearest ones.  Returns nothing.',
     reveals = 'nothing',
     kind = 'function',
   },

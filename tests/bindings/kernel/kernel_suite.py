@@ -3,6 +3,7 @@
 # Depends on: jupyter_kernel_test, jupyter_client.  Used by: kernel_spec.lua.
 import json
 import os
+import re
 import unittest
 
 import jupyter_kernel_test as suite
@@ -164,6 +165,8 @@ class Kernel(unittest.TestCase):
         shown = self.of_kind(published, "execute_result")[0]["data"]["text/plain"]
         self.assertRegex(shown, r"fit: gradient_descent, \d+ of 200000 steps")
         self.assertIn("epsilon = 1, delta = 1e-06", shown)
+        paid = re.search(r"paid +epsilon = ([0-9.e-]+), delta = 1e-06: the price of \d+ step", shown)
+        self.assertLess(float(paid.group(1)), 1)
         self.assertEqual(bars[0][0], "display_data")  # one line, changed in place, and taken away
         self.assertTrue(all(kind == "update_display_data" and where == bars[0][1] for kind, where, _ in bars[1:]))
         self.assertEqual(bars[-1][2], "")
