@@ -142,11 +142,11 @@ return {
   steps = {
     { id = "table", text = [[
 Twelve people work at a company. `pay` holds what they earn, in thousands a
-year. The single salaries are secret. The average is not: it goes into the
+year. Individual salaries are secret. The average is not: it goes into the
 annual report, and everybody finds that harmless.
 
-A number of many people hides each of them, it seems. This lesson takes that
-apart, and then says what has to hold instead.]] },
+It seems that a figure about many people hides each of them. This lesson shows
+that it does not, and then states what has to hold instead.]] },
 
     { id = "mean", text = [[
 Here is this year's average, as the report prints it. We keep it.]],
@@ -158,7 +158,8 @@ In spring Dana leaves, as everybody knows, and nobody else comes or goes. The
 next report says that 11 people now earn `after` on average (type `after` to
 see it). Both averages are true, both are about everybody, neither names Dana.
 
-You have `before` and `after`, and know that there were 12 and are 11.]],
+You have `before` and `after`, and know that there were 12 people and now are
+11.]],
       ask = "Find out what Dana earned: set `dana`, from `before` and `after` only.",
       answer = [[dana = 12 * before - 11 * after]],
       wrong = { [[dana = before - after]], [[dana = before]], [[dana = "much"]], [[dana = 11 * before - 12 * after]] },
@@ -167,9 +168,9 @@ You have `before` and `after`, and know that there were 12 and are 11.]],
       check = check_dana },
 
     { id = "exact", text = [[
-To the last digit: 87.3. This is a differencing attack. It used no name, no
-leak and no clever statistics, only two aggregates over nearly the same
-people.
+Dana earned 87.3, to the last digit. This is a differencing attack. It used no
+name, no leak and no clever statistics, only two aggregates over nearly the
+same people.
 
 A tempting defence is to refuse answers about small groups. A clinic does so:
 total(choose) gives the visits of all patients whose name `choose` accepts,
@@ -177,8 +178,8 @@ and refuses groups of fewer than five people. Try to ask it about Dana alone.]],
       code = [[ok, why = pcall(total, function(name) return name == "Dana" end)]], defines = { "ok", "why" } },
 
     { id = "tracker", text = [[
-Refused: `why` says so. But she may be missing from a large group, too. The
-same twelve people are patients here.]],
+The clinic refuses, and `why` says so. But Dana can also be the one person who
+is missing from a large group. The patients are the same twelve people.]],
       ask = "Set `visits` to the number of Dana's visits, by calls of total() that are all allowed.",
       answer = [[visits = total(function() return true end)
   - total(function(name) return name ~= "Dana" end)]],
@@ -192,7 +193,7 @@ same twelve people are patients here.]],
     { id = "lesson-of-it", text = [[
 A rule that looks at one answer at a time cannot see what two of them tell
 together. Denning, Denning and Schwartz (1979) show that such trackers beat
-minimum sizes in nearly every data base.
+minimum sizes in nearly every database.
 
 What gave Dana away is always the same: two data sets that differ in one
 person had answers that differ visibly. So that is what has to be forbidden.]] },
@@ -219,11 +220,11 @@ Here are the means of payrolls that differ from `pay` in Dana's place alone.
 All of them are neighbours of each other.]], plot = sweep },
 
     { id = "sensitivity", text = [[
-The (global) sensitivity of a query is the farthest that it moves between
-neighbours: the largest |q(D) - q(E)|. It is about ALL data sets that could
-be, not about the one at hand: were it computed from the records, it would
-itself tell of them. Public is only that there are 12 salaries, each in
-[0, 200].]],
+The (global) sensitivity of a query is the most that it can move between
+neighbours: the largest |q(D) - q(E)|. It ranges over ALL possible data sets,
+not only the one at hand: a sensitivity computed from the records would itself
+reveal something about them. All that is public is that there are 12 salaries,
+each in [0, 200].]],
       ask = "Set `mean_sensitivity` to the sensitivity of the mean of 12 salaries, under replace_one.",
       answer = [[mean_sensitivity = 200 / 12]],
       wrong = { [[mean_sensitivity = 200]], [[mean_sensitivity = 200 / 11]], [[mean_sensitivity = 400 / 12]],
@@ -268,9 +269,9 @@ m = mechanism.laplace{epsilon=0.5, sensitivity=200/12}
 noisy = m:release(before, {ledger=L})]], defines = { "L", "m", "noisy" } },
 
     { id = "price", text = [[
-The scale is 33 thousand, which hides Dana and drowns the average as well:
-the mean of 12 people cannot be both private and of use. The noise shrinks as
-1/n, and what is worth knowing about many people does not.]],
+The scale is 33 thousand, which hides Dana and drowns the average as well: the
+mean of 12 people cannot be both private and useful. The noise shrinks as 1/n,
+and what is worth knowing about many people does not.]],
       ask = "Set `n` to the least number of employees for which the noise on the mean, at epsilon = 0.5 and with salaries in "
         .. "[0, 200], has a scale of at most 1 thousand.",
       answer = [[n = 400]],
@@ -282,7 +283,7 @@ the mean of 12 people cannot be both private and of use. The noise shrinks as
     { id = "end", text = [[
 A neighbour is a data set that differs in one person; a query's sensitivity is
 how far neighbours push it; noise of that size hides which of them is true.
-And it adds up: a second release of the same mean would cost another 0.5, and
+Costs add up: a second release of the same mean would cost another 0.5, and
 the ledger, which held 1, would refuse a third.
 
 Next: noise that is too weak, averaged away; and the Gaussian mechanism.]] },

@@ -112,8 +112,8 @@ return {
   end,
   steps = {
     { id = "weak", text = [[
-1000 people each gave one number in [0, 1]; the mean of them is asked for.
-Under replace_one its sensitivity is 1/1000.
+Each of 1000 people gave one number in [0, 1], and you want the mean. Under
+replace_one its sensitivity is 1/1000.
 
 noisy_mean() answers with Gaussian noise of standard deviation 0.01: ten times
 the sensitivity. Surely that hides everyone. (This noise is seeded, which
@@ -125,8 +125,8 @@ one.)]],
 Whoever may ask once may ask again, and independent errors cancel: the mean of
 k answers has standard deviation 0.01 / sqrt(k).
 
-One person moves the mean by at most 0.001, so with an error below 0.0005 who
-knows the other 999 numbers sees whether the last one is 0 or 1.]],
+One person moves the mean by at most 0.001, so whoever knows the other 999
+numbers and the mean to within 0.0005 sees whether the last one is 0 or 1.]],
       ask = "Set `guess` to a number within 0.0005 of the true mean, by calls of noisy_mean() alone.",
       answer = [[guess = 0
 for i = 1, 10000 do guess = guess + noisy_mean() / 10000 end]],
@@ -136,9 +136,9 @@ for i = 1, 10000 do guess = guess + noisy_mean() / 10000 end]],
       check = check_guess },
 
     { id = "two-things", text = [[
-So noise is not private by being larger than something. Two questions remain:
-how much noise does ONE answer need, and what do many cost together? This
-lesson is about the first; the next one about the second.
+So noise does not protect merely because it is larger than the sensitivity.
+Two questions remain: how much noise does ONE answer need, and what do many
+cost together? This lesson is about the first; the next one about the second.
 
 Noise N(0, sigma^2) on a query of l2 sensitivity Delta is (epsilon, delta)-DP
 if and only if, with mu = Delta / sigma (Balle and Wang 2018, Theorem 8),
@@ -170,17 +170,18 @@ It is sufficient there, not necessary.]],
       check = check_classical },
 
     { id = "more", text = [[
-25 percent more noise than is needed, for the same promise: a quarter more
-error, and nobody is protected better by it. Divide them.]],
+The rule adds a quarter more noise than the same promise needs: a quarter more
+error, and nobody is protected better by it. Divide the two sigmas.]],
       code = [[ratio = classical / sigma]], defines = { "ratio" } },
 
     { id = "rules", text = [[
-Noise over sensitivity by both, at delta = 1e-6. The rule is above what is
-needed for small epsilon. Towards the right they cross, near epsilon = 8.8.]], plot = rules },
+The picture shows noise over sensitivity by both formulas, at delta = 1e-6.
+For small epsilon the rule asks for more than is needed. Further right, near
+epsilon = 8.8, the curves cross.]], plot = rules },
 
     { id = "broken", text = [[
 Beyond the crossing the rule gives LESS noise than its promise needs. It is
-often used there all the same, since nothing in the formula warns. How false
+often used there all the same, since nothing in the formula warns. How wrong
 is it? The delta of Gaussian noise at any epsilon comes from an accountant:
 
     acc = accountant.pld{}
@@ -204,7 +205,8 @@ true_delta = acc:delta(1)]] },
       check = check_true_delta },
 
     { id = "twice", text = [[
-1.9e-6 instead of 1e-6; at epsilon = 20 it is 1.6e-4, 161 times the promise.
+The true delta is 1.9e-6 instead of 1e-6; at epsilon = 20 it is 1.6e-4, 161
+times the promise.
 
 What does a delta mean? An (epsilon, delta) promise may fail altogether with
 probability delta. Here is a mechanism that is (0, delta)-DP: publish each
@@ -216,8 +218,8 @@ record in full with probability delta, independently, and nothing else.]],
       check = check_published },
 
     { id = "small-delta", text = [[
-Ten people in the open, epsilon = 0 on paper. Therefore delta has to be much
-smaller than 1/n: 1e-6 for a thousand people is sound, 1/n is not.
+Ten people are exposed, although epsilon is 0 on paper. Therefore delta has to
+be much smaller than 1/n: 1e-6 for a thousand people is sound, 1/n is not.
 
 Gaussian noise is kinder than that: it never publishes a record. Its delta is
 the tail where the loss exceeds epsilon, and a little more epsilon makes it
@@ -239,8 +241,9 @@ charges what rounding costs. help "mechanism.analytic_gaussian" and help
       check = check_mechanism },
 
     { id = "release", text = [[
-A release is paid from a ledger before its noise is drawn. And now the average
-attack again, with a budget of epsilon = 1: ask as long as it answers.]],
+A release is paid from a ledger before its noise is drawn. Now repeat the
+averaging attack with a budget of epsilon = 1: ask as long as the ledger lets
+you.]],
       code = [[L = pn.ledger{epsilon=1, delta=1e-6}
 count = 0
 while pcall(m.release, m, truth, {ledger=L}) do count = count + 1 end]], defines = { "L", "count" } },

@@ -141,7 +141,8 @@ count = math.floor(sum / 20000 + 0.5)]],
       check = check_count },
 
     { id = "basic", text = [[
-137, to the person. Each of the answers was private. Together they were not.
+There are 137, to the person. Each of the answers was private. Together they
+were not.
 
 Basic composition (Dwork et al. 2006): what answers k questions, the i-th with
 (epsilon_i, delta_i), is (sum of epsilon_i, sum of delta_i)-DP. Privacy is a
@@ -161,15 +162,16 @@ is: never above 0.1 here, often below, nearly half of the time negative.
 Losses of independent answers add up, and then they partly cancel.]] },
 
     { id = "losses", text = [[
-The total loss of 100 answers, simulated 1000 times.]], plot = losses },
+The picture shows the total loss of 100 answers, simulated 1000 times.]], plot = losses },
 
     { id = "advanced", text = [[
-Nowhere near 10. Dwork, Rothblum and Vadhan (2010) made that a theorem: k
-answers of epsilon each are (e', delta')-DP for every delta' > 0, with
+The total is nowhere near 10. Dwork, Rothblum and Vadhan (2010) made that a
+theorem: k answers of epsilon each are (e', delta')-DP for every delta' > 0,
+with
 
   e' = k epsilon (exp(epsilon) - 1) + epsilon sqrt(2 k ln(1/delta')).
 
-The root of k in place of k, for a small delta'. Compare with 10:]],
+For a small delta', sqrt(k) takes the place of k. Compare with 10:]],
       code = [[acc = accountant.advanced{}
 acc:add(event.pure{epsilon=0.1}, 100)
 advanced = acc:epsilon(1e-6)]], defines = { "acc", "advanced" } },
@@ -220,8 +222,8 @@ z:add(e, 100)
 converted = z:epsilon(1e-6)]], defines = { "e", "z", "converted" } },
 
     { id = "how-many", text = [[
-2.42; the loss distribution says 2.25. Such factors are releases: with the
-same budget one may ask more often. calibrate.steps{epsilon=, delta=,
+The epsilon is 2.42; the loss distribution gives 2.25. A tighter price pays
+for more releases from the same budget. calibrate.steps{epsilon=, delta=,
 accountant=, event=} tells how many releases of an event fit; accountant= is
 "rdp", "zcdp", "pld" or "advanced".]],
       ask = "Set `k` to the largest number of releases of `e` that are within epsilon = 1 at delta = 1e-6.",
@@ -232,7 +234,7 @@ accountant=, event=} tells how many releases of an event fit; accountant= is
       check = check_k },
 
     { id = "adaptive", text = [[
-22; Renyi orders would allow 19, basic composition 4.
+22 releases fit; Renyi orders would allow 19, basic composition 4.
 
 All of these count releases that were fixed beforehand. A person looks at an
 answer and then decides what to ask, and when to stop. That needs a filter,
@@ -256,21 +258,22 @@ and refuses with an error when it does not.]],
       check = check_ledger },
 
     { id = "gaussian-filter", text = [[
-That made 15: freedom to look costs something, here. For Gaussian noise alone
-a filter on mu^2 = (Delta / sigma)^2 loses nothing (Smith and Thakurta 2022;
-Koskela, Tobaben and Honkela 2023). How far does it get?]],
+The ledger admitted 15: the freedom to decide on the way costs something here.
+For Gaussian noise alone a filter on mu^2 = (Delta / sigma)^2 loses nothing
+(Smith and Thakurta 2022; Koskela, Tobaben and Honkela 2023). How far does it
+get?]],
       code = [[G = pn.ledger{epsilon=1, delta=1e-6, filter="gaussian"}
 looks = 0
 while G:covers(e) do G:spend(e, "a look") looks = looks + 1 end]], defines = { "G", "looks" } },
 
     { id = "end", text = [[
-22 (type `looks`, and `L:report()` for what the first one holds).
+It admits 22 (type `looks`, and `L:report()` for what the first one holds).
 
 Costs add. How well depends on what is added: bounds on epsilon, Renyi
 divergences, or the loss itself. An accountant prices what is planned; a
 ledger guards what is decided on the way, and every private call of Penumbra
 pays one.
 
-Next: an attack for which all of this arithmetic is blind.]] },
+Next: an attack that none of this arithmetic can see.]] },
   },
 }

@@ -194,11 +194,11 @@ multiple of it; so is what is left. But doubles near 1/8 could be much finer.]],
 
     { id = "unreachable", text = [[
 naive(0) gets into the same interval as -log(u) with u near 1: other numbers,
-most of them no such multiples. An answer that is none cannot have come from
-1. Nobody needs statistics then.
+most of them no such multiples. An answer that is not a multiple cannot have
+come from 1, and no statistics are needed to say so.
 
-In general: given y, could naive(f) have returned it? Only one u comes into
-question, give or take its rounding.]],
+In general: given y, could naive(f) have returned it? Only one u is possible,
+up to rounding.]],
       ask = "Write a function `undo(y, f)` that returns the u in (0, 1] with f + log(u) = y or f - log(u) = y, in real numbers.",
       answer = [[function undo(y, f) return exp(-abs(y - f)) end]],
       wrong = { [[function undo(y, f) return exp(y - f) end]], [[function undo(y, f) return -abs(y - f) end]],
@@ -228,9 +228,9 @@ end]],
       check = check_identify },
 
     { id = "count", text = [[
-Never wrong in 400. How often does it speak? Ask it about 1000 answers from
-each input. interval(k, n) is a 95 percent interval for the rate of what was
-seen k times in n.]],
+It was never wrong in 400 answers. How often does it give a verdict? Ask it
+about 1000 answers from each input. interval(k, n) is a 95 percent interval
+for the rate of what was seen k times in n.]],
       code = [[
 hits, errors = 0, 0
 for i = 1, 2000 do
@@ -241,8 +241,9 @@ end
 hits, errors, interval(hits, 2000)]], check = kit.looked("hits", "errors") },
 
     { id = "certainty", text = [[
-Nearly 2 of 3 answers give their input away (60 percent from 1, 67 from 0), no
-error ever: all that with "epsilon = 1". Where the answers are that do:]], plot = certainty },
+Nearly 2 of 3 answers give their input away (60 percent from 1, 67 from 0),
+without one error, and all with "epsilon = 1". The picture shows where those
+answers lie:]], plot = certainty },
 
     { id = "infinite", text = [[
 What is naive's guarantee, then? Pure epsilon-DP asks for all y that
@@ -284,8 +285,8 @@ Every answer is a multiple of one step, whichever the input.]],
 
     { id = "try-again", text = [[
 So both inputs have the same answers, all multiples of the step, and every one
-has a probability above 0 from either: that is what the proof needs. Let the
-attack speak all the same.]],
+has a probability above 0 from either: that is what the proof needs. Run the
+attack all the same.]],
       ask = "Run identify on 1000 answers of safe(0) and 1000 of safe(1). Set `right` and `wrong` to how often it named the true "
         .. "input, and the other one.",
       answer = [[right, wrong = 0, 0
@@ -302,10 +303,10 @@ print(right, wrong, interval(right, right + wrong))]],
       check = check_counts },
 
     { id = "confusion", text = [[
-Where it speaks it is right in 63 cases of 100, with noise as weak as before:
-worse than guessing 1 above y = 1/2 and 0 below, which is right in 70. None at
-all is right in more than exp(1) / (1 + exp(1)) = 73 at epsilon = 1, when both
-inputs are as likely. What it says of answers to input 1:]], plot = confusion },
+Where it gives a verdict it is right in 63 cases of 100, with noise as weak as
+before: worse than guessing 1 above y = 1/2 and 0 below, which is right in 70.
+When both inputs are equally likely, no attack at epsilon = 1 is right in more
+than exp(1) / (1 + exp(1)) = 73. Its verdicts on answers to input 1:]], plot = confusion },
 
     { id = "end", text = [[
 A proof about real numbers does not protect doubles. The set of answers has to

@@ -169,8 +169,8 @@ x = -2 * label * g]],
       check = check_record },
 
     { id = "leak", text = [[
-Every feature, to the last digit. A gradient is an aggregate like any other:
-it has neighbours, and they differ visibly.
+You have every feature, to the last digit. A gradient is an aggregate like any
+other: it has neighbours, and they differ visibly.
 
 Then let us hide the gradients, and publish the final model only. We train it
 without noise:]],
@@ -180,9 +180,9 @@ losses = losses_of(model.theta)]], defines = { "model", "losses" } },
 
     { id = "members", text = [[
 `losses` are the model's losses on 80 people in random order: the 40 whom it
-was trained on, and 40 others of the same kind. Who was in the data? To be in
-it may be the secret: they may all be patients. Look at `losses`. (The count
-of right answers is score(guess).)]],
+was trained on, and 40 others of the same kind. Who was in the data?
+Membership may itself be the secret: they may all be patients. Look at
+`losses`. (The count of right answers is score(guess).)]],
       ask = "Make a table `guess` of 80 values, true for members: at least 76 should be right.",
       answer = [[guess = {}
 for i = 1, 80 do guess[i] = losses[i] < 0.02 end]],
@@ -194,9 +194,10 @@ for i = 1, 80 do guess[i] = losses[i] < 0.02 end]],
       check = check_guess },
 
     { id = "both", text = [[
-All 80, by one comparison: the largest loss of a member is 0.009, the smallest
-of the others 0.029. So both leak, gradients on the way and the model in the
-end. What has to be bounded is the influence of one person on every step.]] },
+One comparison gets all 80 right: the largest loss of a member is 0.009, the
+smallest of the others 0.029. So both leak, the gradients on the way and the
+final model. What has to be bounded is the influence of one person on every
+step.]] },
 
     { id = "unbounded", text = [[
 The gradient of a logistic loss is as long as the record at most. Here records
@@ -242,20 +243,23 @@ while L:covers(m.event) do
 end]], defines = { "m", "L", "theta", "steps" }, check = check_walk },
 
     { id = "excess", text = [[
-99 steps, where real numbers would have allowed 100: rounding to the lattice
-is charged. How good is theta? The owner of the data may compare with the best
-model there is; the start, theta = 0, has an excess risk of 0.334.]],
+The ledger allowed 99 steps, where real numbers would have allowed 100:
+rounding to the lattice is charged. How good is theta? The owner of the data
+may compare with the best model there is; the start, theta = 0, has an excess
+risk of 0.334.]],
       code = [[excess = big:value(theta) - solve.exact(big).value]], defines = { "excess" } },
 
     { id = "valley", text = [[
-Near 0.02. Without noise more steps are always better. With a budget every
-further step makes all of them noisier: sigma grows as sqrt(T). Excess risk
-against T (seeded noise, means of three runs; each run costs epsilon = 1):]], plot = valley },
+The excess is near 0.02. Without noise, more steps are always better. With a
+budget, every further step makes all of them noisier: sigma grows as sqrt(T).
+Excess risk against T (seeded noise, means of three runs; each run costs
+epsilon = 1):]], plot = valley },
 
     { id = "optimum", text = [[
-Few steps do not arrive, many do not hear the gradient for noise. In between
-is a best T, and one must not look for it with the data: every look costs. A
-plan predicts from public numbers, and spends nothing.]],
+With few steps the descent does not arrive; with many, noise drowns the
+gradient. The best T lies between, and one must not search for it with the
+data: every look costs. A plan predicts from public numbers, and spends
+nothing.]],
       code = [[plan = solve.gradient_descent.plan(big, {epsilon=1, delta=1e-6})]], defines = { "plan" } },
 
     { id = "train", text = [[
@@ -285,9 +289,10 @@ for k = 1, 400 do
 end]], defines = { "private", "losses", "best" } },
 
     { id = "end", text = [[
-About 45, and that is hindsight: the best of all thresholds on losses that say
-nothing gets that far, too. At epsilon = 1 no attack on one person can be
-right with more than exp(1) / (1 + exp(1)) = 73 percent (and delta).
+The score is about 45, and only in hindsight: the best of all thresholds on
+losses that say nothing gets that far, too. At epsilon = 1 no attack on one
+person can be right with more than exp(1) / (1 + exp(1)) = 73 percent (and
+delta).
 
 A gradient is an answer to be paid for. Clip to bound one person's part, add
 noise to every step, count all steps, and choose their number beforehand. With

@@ -48,7 +48,7 @@ constraint set differs. Then we find the one number that explains the result.]] 
 
     { id = "l2-best", text = [[
 `d` holds 500 synthetic records of 1000 features, each of l2 norm 1. One
-feature is the label, told wrong in one record of ten; the rest is chaff.
+feature is the label, flipped in one record of ten; the rest is irrelevant.
 First the l2 ball of radius 2. What can be reached there without privacy?]],
       code = [[
 obj2 = pn.objective{data=d, loss=loss.logistic(),
@@ -78,8 +78,8 @@ fit1 = solve.frank_wolfe_convex(obj1, steps)
 fit1.value, best1, fit1.plan.sigma == fit2.plan.sigma]], check = kit.looked("obj1", "best1", "fit1") },
 
     { id = "puzzle", text = [[
-The best point is worse by 0.002, the private one better by 0.137. And sigma
-is the same: the same 1000 noises of the same size were added.
+The best point is worse by 0.002, the private one is better by 0.137. And
+sigma is the same: the same 1000 noises of the same size were added.
 
 So it is not the noise that differs, but what the set does with it. Look at a
 noise vector as the set sees it.]],
@@ -167,8 +167,8 @@ end)
 lost, 0.05 * pn.width(l1).value]], check = kit.looked("g", "lost") },
 
     { id = "cost", text = [[
-About 0.1 was lost, at most 0.172 says the theorem. Over the l2 ball the same
-noise may cost 0.05 x 31.6, which is 1.58.
+About 0.1 was lost; the theorem allows at most 0.172. Over the l2 ball the
+same noise may cost 0.05 x 31.6, which is 1.58.
 
 The plans of our two runs hold the same sigma, and the sets have radius 2.
 The width scales: G(r C) = r G(C).]],
@@ -200,9 +200,10 @@ cost2 = pn.width(obj2.set).value]],
       end },
 
     { id = "sum", text = [[
-0.171 against 1.575; of excess, 0.045 and 0.184 were measured. Rules worth
-knowing: G(C + v) = G(C), a shift costs nothing; a set inside another has the
-smaller width; and for Minkowski sums widths add, G(C + D) = G(C) + G(D).
+The theorem charges 0.171 and 1.575; the measured excess was 0.045 and 0.184.
+Rules worth knowing: G(C + v) = G(C), a shift costs nothing; a set inside
+another has the smaller width; and for Minkowski sums widths add,
+G(C + D) = G(C) + G(D).
 
 Sets add in Lua as on paper: `C + 0.1 * D` is "sparse plus small".]],
       ask = [[
@@ -294,9 +295,9 @@ print(pn.width(big).value)]],
       end },
 
     { id = "end", text = [[
-109 against the l2 ball's 32: holding everything costs more than the l2 ball
-itself. The gain is not in the corners as such. It is in knowing, before the
-data are seen, that a good answer is near them.
+Its width is 109, against the l2 ball's 32: holding everything costs more than
+the l2 ball itself. The gain is not in the corners as such. It is in knowing,
+before the data are seen, that a good answer is near them.
 
 That is the lesson: noise costs sigma times the width of the set you search,
 and the set is a public choice. `pn.advise` compares a dozen of them.]] },

@@ -105,9 +105,9 @@ return {
   end,
   steps = {
     { id = "problem", text = [[
-A thousand forecasters, and you look for a mixture of them: weights x in the
-simplex C, x >= 0 and sum x = 1. The loss is linear, <c, x>, and the first
-forecaster is better by 0.5: c = -0.5 e_1.
+You look for a mixture of a thousand forecasters: weights x in the simplex C,
+x >= 0 and sum x = 1. The loss is linear, <c, x>, and the first forecaster is
+better by 0.5: c = -0.5 e_1.
 
 You never see c. A hundred times you hear c + b with b ~ N(0, I), as when
 each gradient is released with noise. `walk(step)` makes these hundred steps
@@ -121,8 +121,8 @@ what you heard, project back onto C.]],
 walk(function(x, g) return C:project(x - 0.1 * g) end)]] },
 
     { id = "step-sizes", text = [[
-0.497. A hundred gradients, and next to nothing was learned. A wrong step
-size? Try a range of them.]],
+It ends 0.497 above: next to nothing was learned from a hundred gradients. Is
+the step size wrong? Try a range of them.]],
       code = [[
 for _, eta in ipairs{0.001, 0.01, 0.1, 1} do
   print(eta, walk(function(x, g) return C:project(x - eta * g) end))
@@ -167,12 +167,13 @@ end]],
       check = check_step },
 
     { id = "arrives", text = [[
-The same hundred noisy gradients, another step.]],
+Use the same hundred noisy gradients with the new step.]],
       code = [[
 walk(step)]] },
 
     { id = "mirror", text = [[
-0.193 in place of 0.497. What did we do? Every such step has the form
+The result is 0.193 in place of 0.497. What did we do? Every such step has the
+form
 
     y = argmin over C of  eta <g, y> + D(y, x),
     D(y, x) = Psi(y) - Psi(x) - <grad Psi(x), y - x>.
@@ -264,11 +265,11 @@ for _, P in ipairs{potential.euclidean{}, potential.entropy{}} do
 end]] },
 
     { id = "train", text = [[
-0.574 and 0.532: excess 0.192 and 0.149. Less than the bounds' factor: they
-are worst cases. Left alone (no preset), the plan takes longer steps, made
-for the noise of the whole budget, and the mean of the later points only;
-these 400 then end at the minimum. It also takes the potential in which
-noise costs less.]],
+The losses are 0.574 and 0.532, an excess of 0.192 and 0.149. They differ by
+less than the bounds do, which are worst cases. Left alone (no preset), the
+plan takes longer steps, made for the noise of the whole budget, and the mean
+of the later points only; these 400 then end at the minimum. It also takes the
+potential in which noise costs less.]],
       ask = [[
 Train for real: `fit` is to be mirror descent on obj at epsilon = 1,
 delta = 1e-6, with 100 iterations or so and the potential that fits the
@@ -290,7 +291,7 @@ print(fit)]],
 
     { id = "end", text = [[
 Mirror descent releases the same noisy gradients as gradient descent, for the
-same price. Only what is done with them differs, and it is post-processing.
+same price. Only what is done with them differs, and that is post-processing.
 The potential is the geometry: its norm sets what the noise costs, its range
 what the way costs. `tostring(fit.plan)` lists both: D2, and for the noise K,
 which is at most G^2 + R^2.]] },

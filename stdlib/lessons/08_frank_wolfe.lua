@@ -152,7 +152,8 @@ a, b = solve.frank_wolfe(A, many).theta, solve.frank_wolfe(B, many).theta
 101 * a, 101 * b]], check = kit.looked("many", "a", "b") },
 
     { id = "choice", text = [[
-A difference of 1 in 101, and one glance tells: without noise any will do.
+A difference of 1 in 101 gives her away at a glance: without noise, any
+difference does.
 
 So make each choice private. The vertices are public, their scores <v,
 -gradient> depend on the data, and one record moves a score by at most Delta.
@@ -181,9 +182,9 @@ odds = weights / weights:sum()]],
       check = check_odds },
 
     { id = "hidden", text = [[
-0.53 for the first corner, 0.47 for the second, next to nothing for the six
-that are no good. `hits(obj)` makes 2000 private one-step runs (simulated)
-and counts those that end in the first corner.]],
+The odds are 0.53 for the first corner, 0.47 for the second, and next to
+nothing for the six poor ones. `hits(obj)` makes 2000 private one-step runs
+(simulated) and counts those that end in the first corner.]],
       code = [[
 hits(A), hits(B)]] },
 
@@ -191,10 +192,10 @@ hits(A), hits(B)]] },
 Of two equally likely worlds no attacker names the right one with probability
 above e/(1 + e) = 0.73 at epsilon = 1; here it is little above one half.
 
-All rests on Delta. LASSO: |x_j| <= 1, |y| <= 1, radius r. A record's
-gradient is x (<x, theta> - y), no entry of it above r + 1; a vertex has one
-entry, r; and a replaced record counts twice, as it goes and as the other
-comes.]],
+Everything rests on Delta. Take the LASSO: |x_j| <= 1, |y| <= 1, radius r. A
+record's gradient is x (<x, theta> - y), no entry of it above r + 1; a vertex
+has one entry, r; and a replaced record counts twice, as it goes and as the
+other comes.]],
       ask = [[
 Set `s` to the sensitivity of the scores for r = 2 and n = 20000.]],
       answer = [[
@@ -218,13 +219,13 @@ T steps of size 2/(t+2) the expected excess risk is at most
 Gamma = 4 r^2 the curvature, k = 2p vertices.]] },
 
     { id = "trade", text = [[
-More steps get nearer without noise, and each of them has more of it:]],
+More steps come nearer to the minimum, but make each of them noisier:]],
       plot = bounds },
 
     { id = "step-size", text = [[
-The article prints a constant step, 1/(T+2). It does not converge: of the
-starting point a share of about 1/e stays for ever. Start in a corner, take
-300 steps without noise, and look at the excess:]],
+The article prints a constant step, 1/(T+2). It does not converge: a share of
+about 1/e of the starting point stays for ever. Start in a corner, take 300
+steps without noise, and look at the excess:]],
       code = [[
 best = solve.exact(obj, {tol=1e-9}).value
 function excess(T, step)
@@ -235,8 +236,8 @@ end
 excess(300, "standard"), excess(300, "paper")]], check = kit.looked("best", "excess") },
 
     { id = "train", text = [[
-3.4e-5 and 4.8e-3 at T = 300; at T = 30 they were 1.4e-3 and 6.2e-3. The one
-converges, and is the default.
+The excess is 3.4e-5 and 4.8e-3 at T = 300; at T = 30 it was 1.4e-3 and
+6.2e-3. The first step converges, and is the default.
 
 Now privately. `obj` has 20,000 synthetic records of 100 features, five of
 which matter. After T steps at most T features are used: sparsity is a

@@ -150,18 +150,18 @@ for _, T in ipairs{1000, 5000, 20000} do
 end]], defines = { "fit" } },
 
     { id = "why", text = [[
-0.0045, 0.0035, 0.0032: twenty times the work, and still there. A shorter step
-lowers that floor, and is slower. Where does it come from? At the minimum the
-mean of all gradients is 0. Those of single records are not. Record i's
-gradient is factor_i x_i with ||x_i|| = 1 here, so the mean square is quickly
-had:]],
+The excess is 0.0045, 0.0035 and 0.0032: twenty times the work hardly lowers
+it. A shorter step lowers that floor, and is slower. Where does it come from?
+At the minimum the mean of all gradients is 0. Those of single records are
+not. Record i's gradient is factor_i x_i with ||x_i|| = 1 here, so the mean
+square is quickly had:]],
       code = [[
 f = obj:factors(exact.theta)
 f:dot(f) / d.n]], check = kit.looked "f" },
 
     { id = "difference", text = [[
-0.18, at the very point where we want to stand still. Now compare each record
-with itself at a nearby point y: the change of its gradient.]],
+It is 0.18, at the very point where we want to stand still. Now compare each
+record with itself at a nearby point y: the change of its gradient.]],
       code = [[
 for _, far in ipairs{1, 0.1, 0.01} do
   y = exact.theta + far * rng.seeded(2):sphere(20)
@@ -170,10 +170,10 @@ for _, far in ipairs{1, 0.1, 0.01} do
 end]], defines = { "y", "change" } },
 
     { id = "direction", text = [[
-Ten times nearer, a hundred times less. So: take v, the gradient of all at a
-snapshot y, once. Then step along v plus a batch's change since y. On average
-over batches that is the gradient at x, and near y it hardly varies: SVRG
-(Johnson, Zhang 2013).]],
+At a tenth of the distance it is a hundred times smaller. So take v, the
+gradient of all at a snapshot y, once. Then step along v plus a batch's change
+since y. On average over batches that is the gradient at x, and near y it
+hardly varies: SVRG (Johnson, Zhang 2013).]],
       ask = [[
 Write the function `direction`(x, y, v, batch). A batch is an objective of
 its own: batch:gradient(x) is its mean gradient.]],
@@ -252,9 +252,9 @@ for _, form in ipairs{"printed", "anchored"} do
 end]], defines = { "o" } },
 
     { id = "count", text = [[
-0.047 against 0.0019. Anchored is the default. Each record's change is
-clipped to the length that is paid for, so that a wrong L biases the answer,
-and leaks nothing.
+The excess is 0.047 in the printed form and 0.0019 in the anchored one, which
+is the default. Each record's change is clipped to the length that is paid
+for, so that a wrong L biases the answer, and leaks nothing.
 
 And the work? `plan` below is the default plan at this budget.]],
       code = [[
@@ -281,7 +281,8 @@ print(count, plan.gradients)]],
       check = check_count },
 
     { id = "compare", text = [[
-5.8 n. The competition at the same budget, by default plans:]],
+That is 5.8 n. Compare other solvers at the same budget, by their default
+plans:]],
       code = [[
 for _, name in ipairs{"gradient_descent", "sgd", "svrg"} do
   p = solve[name].plan(obj, {epsilon=1, delta=1e-9})
@@ -318,9 +319,8 @@ print(fit.gradients / d.n)]],
 Without strong convexity there is SVRG++ (`solve.svrg_pp`): every epoch has
 twice the steps of the one before, and goes on from its last point.
 
-To take along: variance that comes from comparing records with each other can
-be removed by comparing each with itself. And what one record can move
-shrinks along with it, so that the noise of privacy fades as the run
-converges.]] },
+To remember: variance that comes from comparing records with each other can be
+removed by comparing each with itself. And what one record can move shrinks
+along with it, so that the noise of privacy fades as the run converges.]] },
   },
 }

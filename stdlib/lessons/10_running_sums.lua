@@ -158,13 +158,13 @@ print(stolen:slice(1, 8), visits:slice(2, 9))]],
       check = check_stolen },
 
     { id = "average", text = [[
-Every visit is out, exactly. Noise that is used twice for different data is
-no noise.
+Every count is revealed exactly. Noise that is used twice for different data
+is no noise.
 
-Then a fresh one for every evening, standard deviation 10, much more than the
-1 that a visit can do. An attacker knows all visits but one: `others` are the
-counts without Ada, who may have come on day 1. He subtracts what he knows,
-and takes the mean.]],
+Next, draw fresh noise for every evening, of standard deviation 10: much more
+than the 1 by which a visit moves a sum. An attacker knows all visits but one:
+`others` are the counts without Ada, who may have come on day 1. He subtracts
+what he knows, and takes the mean.]],
       code = [[
 with = fresh(prefix(visits), 10) - prefix(others)
 without = fresh(prefix(others), 10) - prefix(others)
@@ -185,9 +185,10 @@ sigma = sqrt(1024)]],
       check = check_fresh },
 
     { id = "middle", text = [[
-32, growing like sqrt(T). The other extreme: noise of standard deviation 1 on
-each day's count, and sums of those. A visit is in one count only: rho = 1/2,
-too. But evening t adds up t noises: sqrt(t), which is 32 again at the end.
+Sigma is 32, and grows like sqrt(T). The other extreme: noise of standard
+deviation 1 on each day's count, and sums of those. A visit is in one count
+only: rho = 1/2, too. But evening t adds up t noises: sqrt(t), which is 32
+again at the end.
 
 Here a visit is in too many releases, there a release has too many noises.
 Between them: measure blocks of 1, 2, 4, 8, ... days, each once, with its own
@@ -216,8 +217,9 @@ end]],
 At most 10 for t < 1024. And a visit is in 10 blocks, as long as the block of
 all 1024 days is never made (evening 1024 adds its two halves). So
 sigma = sqrt(10) on each block, and at most 10 of them in a sum: a standard
-deviation of at most 10, where it was 32. Bits of T in place of its root:
-this is the tree mechanism. (The rng is seeded: a simulation.)]],
+deviation of at most 10, where it was 32. The number of bits of T takes the
+place of its root: this is the tree mechanism. (The rng is seeded, which makes
+this a simulation.)]],
       code = [[
 t = tree{dim=1, horizon=1024, sensitivity=1, rho=0.5,
   factorization="binary", rng=rng.seeded(2)}
@@ -235,9 +237,10 @@ off = sums:slice(2) - sums:slice(1, 1023) - visits:slice(2)
 off:norm() / sqrt(1023)]], check = kit.looked("t", "sums", "off") },
 
     { id = "picture", text = [[
-4.6 visitors, root mean square, where it was 0: successive evenings differ in
-a block or more, with noise of its own. Standard deviations against the day:
-the tree drops at powers of two. Two curves below it are yet to be explained.]],
+The error is 4.6 visitors, root mean square, where it was 0: successive
+evenings differ in a block or more, with noise of its own. Standard deviations
+against the day: the tree drops at powers of two. Two curves below it are yet
+to be explained.]],
       plot = curves },
 
     { id = "honaker", text = [[
@@ -256,8 +259,8 @@ v = 1 for i = 1, 3 do v = 1 / (1 + 1 / (2 * v)) end]],
       check = check_weight },
 
     { id = "better", text = [[
-8/15, nearly half, and no further privacy is spent: it is a different mean of
-the same measurements. All trees of `make` have the same price.]],
+It is 8/15, nearly half, and no further privacy is spent: it is a different
+mean of the same measurements. All trees of `make` have the same price.]],
       code = [[
 for _, estimator in ipairs{"plain", "honaker", "full"} do
   s = make{factorization="binary", estimator=estimator}
@@ -278,10 +281,10 @@ for _, name in ipairs{"sqrt", "blt"} do
 end]], defines = { "s" } },
 
     { id = "banded", text = [[
-3.27 in place of 32, at the same rho. And who comes more than once? If a
-person comes up to 16 times, at least 64 days apart, all of these pay for it.
-A banded C, of which only 64 diagonals are not 0, keeps his visits from
-meeting in a row:]],
+The deviation is 3.27 in place of 32, at the same rho. What about people who
+come more than once? If a person comes up to 16 times, at least 64 days apart,
+all of these pay for it. A banded C, of which only 64 diagonals are not 0,
+keeps his visits from meeting in a row:]],
       code = [[
 for _, name in ipairs{"binary", "sqrt", "banded"} do
   s = make{factorization=name, participations=16, separation=64}
@@ -289,8 +292,8 @@ for _, name in ipairs{"binary", "sqrt", "banded"} do
 end]], defines = { "s" } },
 
     { id = "year", text = [[
-58, 25 and 23. Banded matrices are what private training over several epochs
-uses.
+The deviations are 58, 25 and 23. Banded matrices are what private training
+over several epochs uses.
 
 Your turn: a year of one count a day. A person counts on one day at most, by
 1, and what is hidden is whether he counted (neighbours="zero_out").]],

@@ -146,13 +146,15 @@ place = vec{0, 0}
 obj:value(place), pcall(obj.gradient, obj, place)]], check = kit.looked "place" },
 
     { id = "quotient", text = [[
-0.565 at the town hall, and no gradient. Then take differences, along u:
+The town hall has 0.565, and there is no gradient. So take its differences
+along u:
 
     (f(x + mu u) - f(x - mu u)) / (2 mu),
 
-and noise on them, as one record may be in them. How much can replacing one of
-n = 1000 records move that mean? Say values are in [0, 1] and mu = 0.01; and
-then again, if each record's quotient is clipped to [-L, L] with L = 1.]],
+and add noise to them, since each record is in them. How much can replacing
+one of n = 1000 records move that mean? Say values are in [0, 1] and
+mu = 0.01; and then again, if each record's quotient is clipped to [-L, L]
+with L = 1.]],
       ask = [[
 Set `by_values` to how far one record can move the quotient by what is known
 of the values, `by_clip` to how far after the clip.]],
@@ -168,10 +170,10 @@ by_values, by_clip = 2 / (2 * 0.01) / 1000, 2 * 1 / 1000]],
       check = check_quotient },
 
     { id = "attack", text = [[
-50 times apart, and the first grows without bound as mu falls. So rely on L?
-A black box promises what it likes. Somebody has put his own answer into the
-survey: person(true) is the town in which number 17 says 1e9 east of the
-centre, person(false) the one where he does not.]],
+They are 50 times apart, and the first grows without bound as mu falls. Can we
+rely on L? A black box promises what it likes. Somebody has put his own answer
+into the survey: person(true) is the town in which number 17 says 1e9 east of
+the centre, person(false) the one where he does not.]],
       code = [[
 function slope(o)
   return (o:value(vec{0.01, 0}) - o:value(vec{-0.01, 0})) / 0.02
@@ -179,10 +181,11 @@ end
 slope(person(true)), slope(person(false))]], check = kit.looked "slope" },
 
     { id = "clip", text = [[
-Eight million against -0.7: noise made for L = 1 does not hide that. The clip
-of each record's quotient does: number 17 then counts for 1/6000, as anybody.
-Where the promise is true the clip never acts; where it is false the answer is
-biased, and nothing leaks. The sensitivity is enforced, 2 L/n, for any mu.]] },
+The quotients are eight million and -0.7: noise made for L = 1 does not hide
+that. The clip of each record's quotient does: number 17 then counts for
+1/6000, like anybody. Where the promise is true the clip never acts; where it
+is false the answer is biased, and nothing leaks. The sensitivity is enforced,
+2 L/n, for any mu.]] },
 
     { id = "smoothing", text = [[
 Why not mu -> 0, then? At kinks there is nothing to converge to. With a finite
@@ -224,7 +227,7 @@ end]],
       check = check_estimate },
 
     { id = "directions", text = [[
-One direction is a poor look, so take d of them for each record, and the mean:
+One direction shows little, so take d of them for each record, and the mean:
 the factor d cancels, and what is left is sum_j c_j u_j with |c_j| <= L after
 the clip. The directions are public. How long can that sum be, L = 1, d = 10,
 for ten random ones and for ten that are orthogonal?]],
@@ -232,9 +235,10 @@ for ten random ones and for ten that are orthogonal?]],
 longest(random), longest(orthogonal_rows), sqrt(10)]] },
 
     { id = "sensitivity", text = [[
-4.48 and 3.16. And random ones may be worse: up to d, in the worst case, which
-is what the article pays for. Orthogonal rows are each uniform on the sphere,
-too, so nothing is lost. With their norm sqrt(d) L, noise falls by sqrt(d).]],
+They are 4.48 and 3.16. Random ones may be worse: up to d, in the worst case,
+which is what the article pays for. Orthogonal rows are each uniform on the
+sphere, too, so nothing is lost. With their norm sqrt(d) L, noise falls by
+sqrt(d).]],
       ask = [[
 d = 100, L = 1, a batch of 100 records, d directions for each. Set
 `orthogonal` and `independent` to the certain sensitivities of the batch's
@@ -265,10 +269,10 @@ for _, oracle in ipairs{"naive", "variance_reduced"} do
 end]], defines = { "sim" } },
 
     { id = "train", text = [[
-0.073 and 0.071, from 0.565; the middle of all wishes, (0.5, -0.3), has 0.071.
-One run says little about which of them is ahead. The plan compares all kinds
-by their bounds; often, and here, these promise nothing, and it says so.
-(obj:value is raw: for the owner of the data.)]],
+The losses are 0.073 and 0.071, down from 0.565; the middle of all wishes,
+(0.5, -0.3), has 0.071. One run says little about which of them is ahead. The
+plan compares all kinds by their bounds; often, and here, these promise
+nothing, and it says so. (obj:value is raw: for the owner of the data.)]],
       ask = [[
 Train for real: `fit` on obj at epsilon = 2, delta = 1e-6.]],
       answer = [[
@@ -297,11 +301,12 @@ for _, p in ipairs{{0.2, 0.3}, {0.05, 0.3}, {0.05, 0.05}} do
 end]], defines = { "at" } },
 
     { id = "end", text = [[
-sqrt(5) in the open; 2 near one kink, where the slopes of x1 cancel; 0 where
-both do. That is the measure of the article's theorem: for values alone, no
-smoothness, no convexity.
+It is sqrt(5) away from the kinks; 2 near one of them, where the slopes of x1
+cancel; 0 where both do. That is the measure of the article's theorem: for
+values alone, no smoothness, no convexity.
 
-Keep: a difference of values is as private as its clip. Averaging over a ball
-is the price of having no gradient, and orthogonal directions make it cheap.]] },
+To remember: a difference of values is as private as its clip. Averaging over
+a ball is the price of having no gradient, and orthogonal directions make it
+cheap.]] },
   },
 }

@@ -127,7 +127,7 @@ zero = vec{0, 0}
 obj:gradient(zero):norm(), obj:value(truth), obj:value(-truth)]], check = kit.looked "zero" },
 
     { id = "picture", text = [[
-The landscape: two valleys, and between them a pass. A stopping rule that
+The landscape has two valleys, and between them a pass. A stopping rule that
 looks at gradients only is content on the pass.]],
       plot = landscape },
 
@@ -141,18 +141,18 @@ gap = second_order_gap(obj, zero)
 gap.gradient_norm, gap.eigenvalue, gap.direction]], check = kit.looked "gap" },
 
     { id = "slow", text = [[
--0.432: a strict saddle. One who starts a little aside does get away.
-wait(theta) counts the steps of gradient descent until the value is below
-0.15. Start 0.1, 10^-3, 10^-6 and 10^-9 off the pass:]],
+It is -0.432: a strict saddle. A descent that starts a little aside does get
+away. wait(theta) counts the steps of gradient descent until the value is
+below 0.15. Start 0.1, 10^-3, 10^-6 and 10^-9 off the pass:]],
       code = [[
 for _, far in ipairs{0.1, 1e-3, 1e-6, 1e-9} do
   print(far, wait(far * gap.direction))
 end]] },
 
     { id = "step", text = [[
-10, 33, 69, 104 steps: each factor of 1000 costs another 35 or so, since a
-step multiplies the distance by 1 + 0.5 x 0.432 only. Nothing in the gradients
-says that it will end.
+It takes 10, 33, 69 and 104 steps: each factor of 1000 costs another 35 or so,
+since a step multiplies the distance by 1 + 0.5 x 0.432 only. Nothing in the
+gradients says that it will end.
 
 So use the direction. For a step t along it (signed such that the gradient
 does not object), f changes by at most lambda t^2/2 + M t^3/6, where M bounds
@@ -167,14 +167,15 @@ t = 2 * 0.432 / 3]],
       check = check_step },
 
     { id = "jump", text = [[
-0.288. The bound promises a decrease of 2 |lambda|^3 / (3 M^2) = 0.006:]],
+The best step is 0.288. The bound promises a decrease of
+2 |lambda|^3 / (3 M^2) = 0.006:]],
       code = [[
 there = t * gap.direction
 obj:value(zero) - obj:value(there), wait(there)]], check = kit.looked "there" },
 
     { id = "moves", text = [[
-0.019 even, and four steps of gradient descent do the rest: it was 104 from
-1e-9, and forever from 0.
+It decreased by as much as 0.019, and four steps of gradient descent do the
+rest, which took 104 from 1e-9 and would never end from 0.
 
 Now privately. The Hessian of a record is a x x^T, a the second derivative of
 its loss; say |a| <= 1/4 and ||x|| <= 1. Noise on a matrix hides a change in
@@ -195,16 +196,16 @@ convex, either = sqrt(2) * 0.25 / 50000, 2 * 0.25 / 50000]],
       check = check_sensitivity },
 
     { id = "ghosts", text = [[
-No dimension is in either of them. But noise on a matrix has eigenvalues of
-its own. ghost(sigma) adds it to a Hessian that is 0, so no saddle at all, and
-tells the least eigenvalue that is then seen, on average:]],
+Neither of them depends on the dimension. But noise on a matrix has
+eigenvalues of its own. ghost(sigma) adds it to a Hessian that is 0, so no
+saddle at all, and tells the least eigenvalue that is then seen, on average:]],
       code = [[
 ghost(0.05), ghost(0.5)]] },
 
     { id = "threshold", text = [[
-Saddles out of nothing; for large d they are about sqrt(2 d) sigma deep. So a
-released eigenvalue should count only below a threshold that the noise hardly
-reaches. That is the whole method (Gao, Wright):
+The noise makes saddles out of nothing, for large d about sqrt(2 d) sigma
+deep. So a released eigenvalue should count only below a threshold that the
+noise hardly reaches. That is the whole method (Gao, Wright):
 
   release a gradient; if it is long, step along it;
   if it is short, release a Hessian; if its least eigenvalue is below the
@@ -256,7 +257,7 @@ print(fit)]],
 
     { id = "noisy", text = [[
 Is it needed? The noise of private gradient descent pushes it off a saddle,
-too. The same budget, no Hessian:]],
+too. Spend the same budget without a Hessian:]],
       code = [[
 noisy = solve.gradient_descent(obj, {epsilon=1, delta=1e-8, step=0.5,
   iterations=60, output="last", rng=rng.seeded(1)})

@@ -156,21 +156,21 @@ result = ask(everybody) - ask(everybody - vec.basis(1000, ada))]],
       check = check_ada },
 
     { id = "gradients", text = [[
-Two sums, both large. But who would ask that? Training does. In each round it
-needs a^T q of a column a, where q is the fit so far: a weighted sum, with
-weights that the other side chose. 40 people and 40 rounds; the rows of `Q`
-are the q's, `column` is B's:]],
+Two sums over large groups did it. But who would ask for them? Training does.
+In each round it needs a^T q of a column a, where q is the fit so far: a
+weighted sum, with weights that the other side chose. 40 people and 40 rounds;
+the rows of `Q` are the q's, `column` is B's:]],
       code = [[
 sums = Q * column
 stolen = Q:solve(sums)
 stolen:slice(1, 8), (stolen - column):norm(math.huge) < 1e-6]], check = kit.looked("sums", "stolen") },
 
     { id = "fresh", text = [[
-Every sum is an equation, and 40 of them are a column. So B adds noise, fresh
-for every answer, with a standard deviation of 10: ask_noisy(group). A
+Every sum is an equation, and 40 of them determine a column. So B adds noise,
+fresh for every answer, with a standard deviation of 10: ask_noisy(group). A
 difference of two answers is now off by 14, typically.]],
       ask = [[
-All the same: set `guess` to within 0.6 of Ada's value, from ask_noisy alone.]],
+Set `guess` to within 0.6 of Ada's value, from ask_noisy alone.]],
       answer = [[
 without = everybody - vec.basis(1000, ada)
 guess = 0
@@ -203,9 +203,9 @@ answers = 0.5 / (1 / (2 * 10^2))]],
       check = check_answers },
 
     { id = "refused", text = [[
-100 answers, whose mean still has a deviation of 1: with rho = 1/2, however it
-is divided, nobody sees a person more sharply than that. A ledger does the
-counting, and refuses:]],
+B can give 100 answers, whose mean still has a deviation of 1: with rho = 1/2,
+however it is divided, nobody sees a person more sharply than that. A ledger
+does the counting, and refuses:]],
       code = [[
 function serve()
   local purse, given = pn.ledger{rho=0.5, teaching=true}, 0
@@ -226,8 +226,8 @@ best, by the exponential mechanism. It sends
 The server computes model and fit from these alone, and sends the fit back.]] },
 
     { id = "choices", text = [[
-Two parties, 12 rounds, 24 choices; each is an exponential mechanism of eps0,
-and costs eps0^2/8 in rho.]],
+Two parties make 24 choices in 12 rounds; each is an exponential mechanism of
+eps0, and costs eps0^2/8 in rho.]],
       ask = [[
 Set `eps0` such that all choices together cost rho = 0.05.]],
       answer = [[
@@ -237,7 +237,7 @@ eps0 = sqrt(8 * 0.05 / 24)]],
       check = check_choice },
 
     { id = "sketch", text = [[
-0.129. Parties do not protect each other: all K T choices add up.
+It is 0.129. Parties do not protect each other: all K T choices add up.
 
 A column of 2000 numbers is shortened by a public random matrix `J`, 64 x 2000
 here, and noise is added to J a. Entries are between -1 and 1. One record is
@@ -260,7 +260,7 @@ for j = 1, 2000 do s = max(s, 2 * columns[j]:norm()) end]],
 The article takes the largest singular value of J in place of the longest
 column. And it says that the sketch makes the noise small. It does not: the
 noise reaches <a, Ax> with a deviation of |J a| sigma, which is about |a|
-sigma, at any length. What gets short is the message.]],
+sigma, at any length. What it shortens is the message.]],
       code = [[
 U, values = J:svd()
 values[1], s / 2]], check = kit.looked "values" },
@@ -286,10 +286,10 @@ for k, party in ipairs(t:report()) do
 end]] },
 
     { id = "picture", text = [[
-1.54 for what each party released, and at most 3 for both: the guarantee is
-about a person. 1416 bytes left each clinic; its four columns are 640,000.
-What does it cost not to bring columns together? Means of three simulated
-runs:]],
+Each party was charged 1.54 for what it released, and both together at most 3:
+the guarantee is about a person. 1416 bytes left each clinic; its four columns
+are 640,000. What does it cost not to bring columns together? Means of three
+simulated runs:]],
       plot = curves },
 
     { id = "train", text = [[

@@ -171,9 +171,10 @@ sold(100), sold(100), sold(101)]],
       check = kit.looked() },
 
     { id = "histogram", text = [[
-Noise, undoubtedly. Enough of it? No single answer can say. The promise is
-P(answer on D in S) <= e^epsilon P(answer on D' in S) for every event S, on
-neighbouring data. So look at many answers, on a count of 100 and on 101.]],
+There is noise, undoubtedly. Is it enough? No single answer can say. The
+promise is P(answer on D in S) <= e^epsilon P(answer on D' in S) for every
+event S, on neighbouring data. So look at many answers, on a count of 100 and
+on 101.]],
       plot = function(env)
         local a, b, r = {}, {}, pn.rng.seeded(4)
         for i = 1, 4000 do a[i], b[i] = env.sold(100, r), env.sold(101, r) end
@@ -190,8 +191,8 @@ function low(a) return a < 99 end
 share(sold, 100, low), share(sold, 101, low)]], check = kit.looked "low" },
 
     { id = "estimate", text = [[
-0.0685 and 0.0098: a ratio of 7, where e is allowed. That looks bad for a seal
-of epsilon = 1. But the second share rests on 98 runs.]],
+The shares are 0.0685 and 0.0098: a ratio of 7, where e is allowed. That looks
+bad for a seal of epsilon = 1. But the second share rests on 98 runs.]],
       ask = [[
 Choose an event that is frequent on 100 and as telling as any. Set `estimate`
 to the epsilon that it suggests.]],
@@ -211,8 +212,9 @@ estimate = share(sold, 100, event) / share(sold, 101, event)]],
       check = check_estimate },
 
     { id = "luck", text = [[
-About 2, twice what was sold. A case for court? The defence asks: how do you
-know that it was not luck? You looked for the event that accuses best.
+It suggests about 2, twice what was sold. Is that a case for court? The
+defence asks: how do you know that it was not luck? You looked for the event
+that accuses best.
 
 Give `honest`, which has the noise it should, to an auditor who tries 30
 thresholds on 200 runs and reports the largest ln(P/P') he saw:]],
@@ -220,7 +222,8 @@ thresholds on 200 runs and reports the largest ln(P/P') he saw:]],
 hunt(honest, 200), hunt(honest, 200), hunt(honest, 200)]], check = kit.looked() },
 
     { id = "repair", text = [[
-1.1, 2.1 and 2.3: an innocent, accused three times. Two repairs.
+It reports 1.1, 2.1 and 2.3: an innocent mechanism, accused three times. There
+are two repairs.
 
 Choose the event on one half of the runs, and count it on the other half.
 And replace the shares by confidence bounds: p1 from below for the first, p2
@@ -236,8 +239,9 @@ print(check(sold))
 print(check(honest))]], defines = { "check" } },
 
     { id = "power", text = [[
-The one is refuted, the other is not. But the audit says 1.90 where 2 is
-true, and 0.92 where 1 is. It can hardly do anything but stay below.
+The first claim is refuted, the second is not. But the audit says 1.90 where 2
+is true, and 0.92 where 1 is. An audit that is seldom wrong must stay below
+the truth.
 
 How far can it get at all? Take the worst case, a mechanism without noise: the
 event happened in all N = 5000 counted runs on one side and in none on the
@@ -265,9 +269,9 @@ naked = pn.audit(function(count) return count end,
 naked.epsilon_lower, most]], check = kit.looked "naked" },
 
     { id = "picture", text = [[
-7.21, though the truth is infinity. About ln(N/3.7): each further unit of
-epsilon needs e times the runs. The bounds as the runs increase, for the
-noise of the seal times 0.5, 0.8 and 1. True are 2, 1.25 and 1.]],
+At most 7.21, though the truth is infinite: about ln(N/3.7), so each further
+unit of epsilon needs e times the runs. The bounds as the runs increase, for
+the noise of the seal times 0.5, 0.8 and 1. True are 2, 1.25 and 1.]],
       plot = powers },
 
     { id = "slight", text = [[
@@ -376,8 +380,8 @@ print(pn.audit(once, {canaries=2000, guesses=200, delta=1e-5,
   event=m.event, rng=rng.seeded(1)}))]], defines = { "once" } },
 
     { id = "end", text = [[
-Not refuted, and further from the claim than two data sets would bring us: the
-price of a single run.
+The claim is not refuted, and the bound stays further below it than with two
+data sets: that is the price of a single run.
 
 An audit that accuses is a proof, up to its confidence. One that passes is
 none: it speaks of the neighbours, the events and the runs that were tried.

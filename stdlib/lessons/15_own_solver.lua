@@ -165,10 +165,10 @@ ok, why = pcall(greedy, big,
 why]], defines = { "greedy", "ok", "why" }, check = kit.looked("greedy", "why") },
 
     { id = "twice", text = [[
-Refused before the answer was drawn. What was spent until then is in the
-ledger, and no more. A rule may ask less than it said, and then pays less;
-more it must say: by asking it in the first step as well, or by
-queries={gradient=2} beside step.]],
+The run was refused before the answer was drawn. The ledger holds what was
+spent until then, and no more. A rule may ask less than it said, and then pays
+less. If it wants to ask more it must say so: by asking it in the first step
+as well, or by queries={gradient=2} beside step.]],
       ask = "Make `twice`, a solver that takes the mean of two gradients at s.x in every step, and whose plan says so.",
       answer = [[twice = pn.solver{name="twice", step=function(s, ask)
   local g = (ask:gradient(s.x) + ask:gradient(s.x)) / 2
@@ -192,8 +192,8 @@ why = why:match "[^;]*"
 why]], defines = { "sly", "seen", "why" }, check = kit.looked("sly", "why") },
 
     { id = "heavy-ball", text = [[
-A better rule. Gradient descent crawls along flat valleys; a heavy ball keeps
-going (Polyak 1964):
+Here is a better rule. Gradient descent crawls along flat valleys; a heavy
+ball keeps going (Polyak 1964):
 
   v <- 0.9 v - 2 gradient(x)        x <- x + v
 
@@ -214,8 +214,9 @@ s; any name in s is yours, s.v say. 0 * s.x is a vector of zeros.]],
 
     { id = "race", text = [[
 The noise of a step lives as long as the step does: with momentum 0.9, ten
-times. Then what is gained? Steps: each is a pass over all people. Excess risk
-against T (means of three runs; the answer is the mean of the last half):]], plot = race },
+times. What is gained, then, is steps, each of which is a pass over all
+people. Excess risk against T (means of three runs; the answer is the mean of
+the last half):]], plot = race },
 
     { id = "patient", text = [[
 How many steps? One may look at what was released. The mean of the last ten
@@ -242,8 +243,9 @@ answers decide when it ends (Feldman, Zrnic 2021).]],
       check = check_patient },
 
     { id = "train", text = [[
-In earnest: secure noise, a real budget. solve.heavy_ball, nesterov, adam and
-five more are solvers like yours, each a file to read (stdlib/solvers).]],
+Now train in earnest, with secure noise and a real budget. solve.heavy_ball,
+nesterov, adam and five more are solvers like yours, each a file to read
+(stdlib/solvers).]],
       ask = "Set `fit` to a fit of `big` by your heavy_ball or another solver of yours: (1, 1e-6)-private, excess at most 0.05.",
       answer = [[fit = heavy_ball(big, {epsilon=1, delta=1e-6, iterations=40})]],
       wrong = { [[fit = heavy_ball(big, {privacy=false, iterations=40})]],

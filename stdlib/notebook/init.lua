@@ -44,7 +44,9 @@ function prompt.report(text)
 end
 
 -- pn.plot: the picture, and what it says where pictures are not shown.
+-- Without the declaration of XML: programs that make pages of notebooks refuse one within a page.
 local function show_picture(svg, words)
+  svg = svg:gsub("^%s*<%?xml.-%?>%s*", "")
   link:publish("display_data", encode(bundle { ["image/svg+xml"] = kernel.clean(svg), ["text/plain"] = kernel.clean(words) }))
 end
 

@@ -16,8 +16,8 @@ describe("a page as HTML", function()
   end)
 
   it("joins what the width of the page has parted", function()
-    local filled = "plan: a walk\n  over     the hill and far away, where the grass is always greener than here and\n           the sky is blue\n"
-      .. "  steps    two & two"
+    local filled = "plan: a walk\n  over     the hill and far away, where the grass is always greener than here and\n"
+      .. "           the sky is blue\n  steps    two & two"
     local shown = html(filled)
     assert.matches(cell "the hill and far away, where the grass is always greener than here and the sky is blue", shown, 1, true)
     assert.matches(cell "two &amp; two", shown, 1, true)

@@ -59,6 +59,15 @@ function Screen:type(text)
   self:tmux("send-keys -l -- " .. program.quote((text:gsub(";$", "\\;")))) -- a last ";" would be tmux's own
 end
 
+-- Paste, as a terminal does: several lines are one entry.
+function Screen:paste(text)
+  local path = os.tmpname()
+  program.write_all(path, text)
+  self:tmux("load-buffer " .. path)
+  self:tmux "paste-buffer -p"
+  os.remove(path)
+end
+
 function Screen:press(...)
   self:tmux("send-keys " .. table.concat({ ... }, " "))
 end

@@ -1,4 +1,7 @@
 -- A tester at a terminal of 80 columns (tests/tools/tour.lua).
+local files = require "penumbra.lesson.files"
+local play_lesson = require "tests.tools.lesson_tour"
+local tier = require "tests.tools.tier"
 local tour = require "tests.tools.tour"
 
 describe("the prompt, to a tester in tmux", function()
@@ -24,4 +27,11 @@ describe("the prompt, to a tester in tmux", function()
       assert.equal(painted, text:find "\27%[3%dm" ~= nil, settings .. "\n" .. text)
     end
   end)
+
+  -- In notebooks tests/stdlib/lesson_export_spec.lua plays them.
+  for _, one in ipairs(files.all()) do
+    tier.it(it_there)("plays the lesson " .. one.name .. " to its end, and nothing to read leaves the screen", function()
+      play_lesson(one)
+    end)
+  end
 end)
