@@ -109,6 +109,11 @@ class Kernel(unittest.TestCase):
         _, published = self.run_cell("_%d + 1" % reply["execution_count"])
         self.assertEqual(self.of_kind(published, "execute_result")[0]["data"]["text/plain"], "122")
 
+    def test_pictures_stand_within_a_page(self):
+        _, published = self.run_cell("pn.plot.line{y = {1, 3, 2}}")
+        picture = self.of_kind(published, "display_data")[0]["data"]["image/svg+xml"]
+        self.assertTrue(picture.startswith("<svg"), picture[:80])  # no declaration of XML, which nbconvert refuses
+
     def test_errors_mark_the_place(self):
         reply, published = self.run_cell("x = 1\ny = x.b.c")
         self.assertEqual(reply["status"], "error")
