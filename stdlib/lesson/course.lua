@@ -186,12 +186,14 @@ function course:restore_names()
   world.renew(self.env)
 end
 
+local ANSWER = 3 -- lines that an entry has mostly shown before the next step
+
 function course:draw()
   local step = self:step()
   if not step.plot then return end
   self:say "\n"
   local window, _, lines = require "penumbra.plot.show", look.step(step, 1, 1, same):gsub("\n", "")
-  window.reserved = lines + 1 -- what else belongs on the screen: the text, the line below the picture
+  window.reserved = lines + 1 + ANSWER -- what else belongs on the screen: the text, the line below the picture, what came before
   local fine, message = pcall(step.plot, world.view(self.env, self.originals, self.lessons_world))
   window.reserved = 0
   if not fine then
