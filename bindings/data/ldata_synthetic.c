@@ -207,7 +207,8 @@ void pnl_open_synthetic(lua_State *L)
     pnl_reference(
         L, "data.synthetic", "logistic", PNL_NOTHING,
         "pn.data.synthetic.logistic{n=, p=, sparsity=, noise=, signal=, seed=, progress=} -> data, truth",
-        "Sparse logistic regression: x_ij = 1 or -1, fair; theta* as in lasso; y = 1 with probability 1/(1 + exp(-<x, theta*>)), else -1, then "
+        "Sparse logistic regression: x_ij = 1 or -1, fair; theta* as in lasso; y = 1 with probability "
+        "1/(1 + exp(-<x, theta*>)), else -1, then "
         "flipped with probability `noise`.  Bounds enforced: linf 1, labels -1 or 1.  truth is theta*, a pn.vec.  The "
         "same seed (default 1) gives the same data.",
         NULL, logistic_params);
