@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "bindings/privacy/lprivacy.h"
+#include "bindings/privacy/lreceipt.h"
 #include "bindings/privacy/lprivacy_check.h"
 
 double pnl_check_delta(lua_State *L, int index, const char *method)
@@ -121,4 +122,5 @@ void pnl_open_privacy(lua_State *L)
     pnl_open_mechanism(L);
     pnl_open_sampler(L);
     pnl_open_audit(L);
+    pnl_open_class(L, &pnl_receipt_class);
 }

@@ -373,6 +373,11 @@ static const pnl_row fit_rows[] = {
     { "card", pnl_fit_card, PNL_METHOD, PNL_PAID, "fit:card() -> string",
       "A model card, plain text 80 columns wide: what the model predicts, from which columns with which public ranges, "
       "on how many records it was trained, the privacy price and its relation, and what that does not promise." },
+    { "receipt", pnl_fit_receipt, PNL_METHOD, PNL_PAID, "fit:receipt() -> receipt",
+      "What was done to the records, as JSON from which others work out every sensitivity and price again: relation, "
+      "losses and bounds, the plan's events and where their sensitivities come from, what was charged, what holds at "
+      "every stop.  print(r) says it in a few lines; r.json, r:save(path).  Nothing in it depends on the records but "
+      "what was released.  Errors: a run without privacy; a fit that was loaded from a file without one." },
     { "export", pnl_fit_export, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:export(path, {format=}) -> path",
       "Write the model for others, mode 600, complete or not at all; by the end of the path, or format=.  \"json\": "
       "all that fit:save keeps but trace, certificate, moments and curvature, with the features and the recipe, in the "

@@ -57,6 +57,9 @@ int pnl_fit_save(lua_State *L);
 /** Push the fit of the model file at `path`. */
 int pnl_load_model(lua_State *L, const char *path);
 
+/* lfit_receipt.c */
+int pnl_fit_receipt(lua_State *L);
+
 /* lfit_predict.c, lfit_coefficients.c, lfit_card.c, lfit_export.c: methods of fits. */
 int pnl_fit_predict(lua_State *L);
 int pnl_fit_probabilities(lua_State *L);

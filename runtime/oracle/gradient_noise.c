@@ -32,6 +32,13 @@ pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, co
         (pn_contributions(request->neighbours) * noise->lipschitz / n + 2.0 * sqrt((double)noise->dim) * error) *
         (1.0 + 1e-14);
     noise->bound = noise->lipschitz * (1.0 + 0x1p-30) + error;
+    noise->basis = (pn_basis){ .rule = "gradient",
+                               .norm = "l2",
+                               .contributions = pn_contributions(request->neighbours),
+                               .contribution = noise->lipschitz,
+                               .factor = 1.0,
+                               .divisor = n,
+                               .value = noise->sensitivity };
     return PN_OK;
 }
 

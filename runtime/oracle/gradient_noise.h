@@ -5,6 +5,7 @@
 #ifndef PN_ORACLE_GRADIENT_NOISE_H
 #define PN_ORACLE_GRADIENT_NOISE_H
 
+#include "oracle/basis.h"
 #include "oracle/plan.h"
 #include "privacy/accounting/allowance.h"
 
@@ -31,6 +32,7 @@ typedef struct pn_gradient_noise {
     const char *scheme; /* of batches, whose gradients are taken; NULL: those of all records */
     double records;     /* of a step, of poisson expected */
     double sampling;    /* standard deviation of a coordinate, over batches, at most on average; +inf: not bounded */
+    pn_basis basis;     /* why `sensitivity` is what it is */
 } pn_gradient_noise;
 
 /**

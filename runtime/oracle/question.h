@@ -124,6 +124,8 @@ struct pn_question {
     pn_loss *phi_loss;                    /* owned, with inner: the objective whose loss, or slope, phi is */
     pn_objective *inner;
 
+    pn_basis basis; /* why a record moves an answer by no more than it is charged for; rule NULL: that of `noise` */
+
     pn_event *event;  /* owned: of per_event answers; NULL before it has a price */
     size_t per_event; /* answers that one event pays for */
 };

@@ -23,8 +23,10 @@ local may_open = {
   oracle = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective" },
   solvers = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective", "oracle",
     "minimise" },
-  model = { "core", "numeric", "random", "data", "recipe", "geometry", "privacy", "objective", "minimise", "oracle",
-    "solvers" },
+  receipt = { "core", "numeric", "random", "expr", "data", "recipe", "geometry", "privacy", "continual", "objective", "oracle",
+    "minimise", "solvers" },
+  model = { "core", "numeric", "random", "data", "recipe", "geometry", "privacy", "continual", "objective", "minimise", "oracle",
+    "solvers", "receipt" },
   federated = all,
 }
 for room in pairs(may_open) do

@@ -260,7 +260,8 @@ static double request_epsilon(const pn_plan *plan)
 /* The price of what has been charged, in the plan's own measure. */
 typedef struct price {
     double rho, epsilon; /* NaN for the one that the request does not ask for */
-    bool any;
+    pn_event *event;     /* a reference; NULL for nothing */
+    size_t times;
 } price;
 
 static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
@@ -270,7 +271,8 @@ static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
     size_t count;
 
     PN_TRY(pn_oracle_charged(walk->ask, &event, &count, err));
-    out->any = event != NULL;
+    out->event = event;
+    out->times = count;
     out->epsilon = NAN;
     out->rho = !event ? 0.0 : plan->simulation_only ? INFINITY : (double)count * event->ops->zcdp(event);
     if (plan->request.kind != PN_RHO)
@@ -279,7 +281,6 @@ static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
                        : event == plan->event && count == pn_plan_charges(plan)
                            ? plan->epsilon
                            : pn_event_epsilon(event, count, plan->delta, NULL);
-    pn_event_free(event);
     return PN_OK;
 }
 
@@ -321,7 +322,9 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
         fit->delta = plan->delta;
     fit->rho = fit->charged_rho = charged.rho;
     fit->epsilon = fit->charged_epsilon = charged.epsilon;
-    if (charged.any && !ended_as_planned(walk)) {
+    fit->charged = charged.event;
+    fit->charged_times = charged.times;
+    if (charged.event && !ended_as_planned(walk)) {
         fit->rho = plan->simulation_only ? INFINITY : plan->rho;
         fit->epsilon = request_epsilon(plan);
     }
@@ -422,6 +425,7 @@ static void price_now(teller *self, const pn_walk *walk)
         self->now.spent = rho ? charged.rho : charged.epsilon;
         self->now.budget = rho ? plan->rho : plan->epsilon;
         self->now.unit = rho ? "rho" : "epsilon";
+        pn_event_free(charged.event);
     }
     self->priced_at = clock_seconds();
     self->pricing = self->priced_at - begin;
@@ -493,5 +497,6 @@ void pn_fit_free(pn_fit *fit)
     pn_free(fit->trace);
     pn_least_squares_free(fit->moments);
     pn_curvature_free(fit->curvature);
+    pn_event_free(fit->charged);
     pn_free(fit);
 }

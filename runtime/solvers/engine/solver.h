@@ -222,6 +222,8 @@ struct pn_fit {
         /* the price of what was released, as ledgers were charged: the same, or less where a run ended early; then it
          * is no guarantee, since where it ended may depend on what was released */
         charged_rho;
+    pn_event *charged; /* kept: what was released is charged_times this; NULL: nothing, and of a fit that was loaded */
+    size_t charged_times;
     pn_neighbours neighbours;
     pn_certificate certificate; /* status NULL: none */
     pn_least_squares *moments;  /* owned: what it follows from; NULL of all but sufficient_statistics */
