@@ -10,8 +10,10 @@
 #include "bindings/core/progress.h"
 #include "bindings/numeric/lnumbers.h"
 #include "bindings/privacy/lprivacy_check.h"
+#include "bindings/privacy/lreceipt.h"
 #include "continual/prefix.h"
 #include "privacy/ledger/ledger_watch.h"
+#include "receipt/receipt.h"
 
 static void free_tree(void *ud)
 {
@@ -326,6 +328,16 @@ static int close_tree(lua_State *L)
 
 /* ---- the class ---- */
 
+static int tree_receipt(lua_State *L)
+{
+    const pnl_tree *self = check_tree(L);
+    char **slot = pnl_new_receipt(L);
+    pn_err err;
+
+    pnl_status(L, pn_prefix_receipt(slot, self->stream, PNL_LUA_VERSION, &err), &err);
+    return 1;
+}
+
 static const pnl_row tree_rows[] = {
     { "push", push, PNL_METHOD, PNL_PAID, "t:push(v, {sensitivity=}) -> vec",
       "The next leaf, dim numbers (a pn.vec, a table, or a number where dim is 1), in place; the answer is the "
@@ -360,6 +372,9 @@ static const pnl_row tree_rows[] = {
       "It may be renamed but not copied: a copy is refused.  What the tree's ledger was to pay at the first push is "
       "paid before.  Errors: a ledger that does not cover it; a file that cannot be written, or is there and is not "
       "this stream's." },
+    { "receipt", tree_receipt, PNL_METHOD, PNL_PAID, "t:receipt() -> receipt",
+      "Sensitivities, method, noise and the one event that pays for all leaves, as JSON from which others work out the "
+      "price again; r.json, r:save(path).  Error: a tree without noise." },
     { "close", close_tree, PNL_METHOD, PNL_NOTHING, "t:close()",
       "Let go of the stream and of the file that it keeps itself in (path=).  What was not saved is lost; what was "
       "paid stays paid." },

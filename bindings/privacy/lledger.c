@@ -6,7 +6,9 @@
 #include "bindings/core/getter.h"
 #include "bindings/privacy/lledger.h"
 #include "bindings/privacy/lprivacy_check.h"
+#include "bindings/privacy/lreceipt.h"
 #include "privacy/ledger/ledger_watch.h"
+#include "receipt/receipt.h"
 
 static pn_ledger *check(lua_State *L)
 {
@@ -123,6 +125,16 @@ static int ledger_retire(lua_State *L)
     return 0;
 }
 
+static int ledger_receipt(lua_State *L)
+{
+    const pn_ledger *self = check(L);
+    char **slot = pnl_new_receipt(L);
+    pn_err err;
+
+    pnl_status(L, pn_ledger_receipt(slot, self, PNL_LUA_VERSION, &err), &err);
+    return 1;
+}
+
 /* ---- fields ---- */
 
 PNL_GETTER(ledger_remaining, pn_ledger_remaining(check(L)));
@@ -205,6 +217,10 @@ static const pnl_row ledger_rows[] = {
       "One row {label=, words=, event=, count=, price=} for each charge, with spent, remaining, odometer and summary; "
       "words and event as e.words and print(e).  Prints as a table, with the words.  Charges of slices stand under "
       "\"name: label\"." },
+    { "receipt", ledger_receipt, PNL_METHOD, PNL_NOTHING, "L:receipt() -> receipt",
+      "All charges with their events' parameters, of slices and parts too, the budget and what holds wherever the "
+      "analyst stops, as JSON from which others work out every price again; r.json, r:save(path).  Error: a budget that "
+      "is kept in another process." },
     { "odometer", pnl_ledger_odometer, PNL_METHOD, PNL_NOTHING, "L:odometer{delta=, first=, uniform=} -> table",
       "How much has been spent, valid wherever the analyst stops: {epsilon=, delta=, level=, statement=, naive=, "
       "naive_label=}.  Filters at epsilon first * 2^k with delta/(k(k+1)) each; the smallest that is not exhausted.  "

@@ -122,5 +122,5 @@ void pnl_open_privacy(lua_State *L)
     pnl_open_mechanism(L);
     pnl_open_sampler(L);
     pnl_open_audit(L);
-    pnl_open_class(L, &pnl_receipt_class);
+    pnl_open_receipt(L);
 }

@@ -9,6 +9,8 @@ extern const pnl_class pnl_receipt_class;
 
 /** Push an empty receipt: *slot, to be given its JSON, allocated, which it then owns. */
 char **pnl_new_receipt(lua_State *L);
+/** pn.receipt. */
+void pnl_open_receipt(lua_State *L);
 /** "5.4" */
 #define PNL_LUA_VERSION LUA_VERSION_MAJOR "." LUA_VERSION_MINOR
 

@@ -1,5 +1,5 @@
 /* main.c -- the program `penumbra`: scripts, -e, the prompt, the services `penumbra party` and `penumbra server`, and
- * `penumbra train`, `penumbra predict`, `penumbra kernel`, `penumbra course`.
+ * `penumbra train`, `penumbra predict`, `penumbra receipt`, `penumbra kernel`, `penumbra course`.
  * Depends on: repl.h, lkernel.h, pnl.h (the C half of the module is linked in), penumbra.prompt.program,
  * penumbra.programs (stdlib/).  Used by: people, Jupyter. */
 #define _POSIX_C_SOURCE 200809L
@@ -44,6 +44,7 @@ static const char usage[] =
     "       penumbra server CONFIG    its server; --help explains either\n"
     "       penumbra train KIND CSV --recipe FILE --epsilon E    fit a private model to a file\n"
     "       penumbra predict MODEL CSV    predict the records of a file; --help explains it\n"
+    "       penumbra receipt FILE         what a model, ledger or tree was charged for, as JSON; --help explains it\n"
     "       penumbra kernel --install     make the kernel known to Jupyter; --help explains it\n"
     "       penumbra lesson export NAME   a lesson as a notebook or a handout; --help explains it\n"
     "       penumbra course new DIR       a course of lessons: make, take and grade it; --help explains it\n"
@@ -81,7 +82,8 @@ static const char *program_of(const char *word)
         { "party", "penumbra.programs.federated" }, { "server", "penumbra.programs.federated" },
         { "train", "penumbra.programs.train" },     { "predict", "penumbra.programs.predict" },
         { "kernel", "penumbra.programs.kernel" },   { "lesson", "penumbra.programs.lesson" },
-        { "course", "penumbra.programs.course" },   { "examples", "penumbra.programs.examples" }
+        { "course", "penumbra.programs.course" },   { "examples", "penumbra.programs.examples" },
+        { "receipt", "penumbra.programs.receipt" },
     };
 
     for (size_t k = 0; k < sizeof programs / sizeof *programs; k++) {

@@ -43,6 +43,7 @@ static void take_plan_text(lua_State *L, pn_model_about *about)
     text[0] = '\0';
     (void)pn_plan_describe(plan, text, (size_t)(length > 0 ? length : 0) + 1);
     about->plan = text;
+    about->receipt = pnl_fit_push_receipt(L);
 }
 
 int pnl_fit_in_terms_of(lua_State *L)

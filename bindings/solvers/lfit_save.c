@@ -5,6 +5,7 @@
 #include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/numeric/lnumbers.h"
+#include "bindings/privacy/lreceipt.h"
 #include "bindings/solvers/lsolve.h"
 
 /* ---- fit:save ---- */
@@ -45,7 +46,7 @@ int pnl_fit_save(lua_State *L)
     if (plan) {
         if (raw)
             value = pnl_fit_evaluate(L);
-        pnl_status(L, pn_model_save(path, fit, plan, raw ? &value : NULL, &err), &err);
+        pnl_status(L, pn_model_save_by(path, fit, plan, raw ? &value : NULL, PNL_LUA_VERSION, &err), &err);
     } else {
         save_again(L, path, fit, raw);
     }

@@ -59,6 +59,8 @@ int pnl_load_model(lua_State *L, const char *path);
 
 /* lfit_receipt.c */
 int pnl_fit_receipt(lua_State *L);
+/** Of the fit at 1, which has a plan: the JSON of its receipt, kept alive by what is pushed; NULL without privacy. */
+const char *pnl_fit_push_receipt(lua_State *L);
 
 /* lfit_predict.c, lfit_coefficients.c, lfit_card.c, lfit_export.c: methods of fits. */
 int pnl_fit_predict(lua_State *L);

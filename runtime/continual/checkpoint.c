@@ -461,24 +461,45 @@ static pn_status take_over(pn_prefix *stream, pn_checkpoint_file *file, pn_err *
     return status;
 }
 
-pn_status pn_prefix_resume(pn_prefix **out, const char *path, pn_err *err)
+/* The stream as the file has it, which nobody has taken over yet; *file is NULL after a failure. */
+static pn_status open_stream(pn_prefix **out, pn_checkpoint_file **file, const char *path, pn_err *err)
 {
-    pn_checkpoint_file *file = NULL;
-    pn_prefix *stream = NULL;
     void *data = NULL;
     size_t size = 0;
-    pn_status status = pn_checkpoint_open(&file, &owner, path, &data, &size, err);
+    pn_status status = pn_checkpoint_open(file, &owner, path, &data, &size, err);
 
     *out = NULL;
     if (status != PN_OK)
         return status;
-    status = read_image(&stream, data, size, path, err);
+    status = read_image(out, data, size, path, err);
     sodium_memzero(data, size);
     pn_free(data);
     if (status != PN_OK) {
-        pn_checkpoint_close(file);
-        return status;
+        pn_checkpoint_close(*file);
+        *file = NULL;
     }
+    return status;
+}
+
+pn_status pn_prefix_look(pn_prefix **out, const char *path, pn_err *err)
+{
+    pn_checkpoint_file *file = NULL;
+
+    PN_TRY(open_stream(out, &file, path, err));
+    pn_checkpoint_close(file);
+    (*out)->closed = "it was only looked at; resume it from its file";
+    return PN_OK;
+}
+
+pn_status pn_prefix_resume(pn_prefix **out, const char *path, pn_err *err)
+{
+    pn_checkpoint_file *file = NULL;
+    pn_prefix *stream = NULL;
+    pn_status status = open_stream(&stream, &file, path, err);
+
+    *out = NULL;
+    if (status != PN_OK)
+        return status;
     status = take_over(stream, file, err);
     if (status != PN_OK) {
         pn_prefix_free(stream);

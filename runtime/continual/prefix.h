@@ -74,6 +74,9 @@ const pn_prefix_design *pn_prefix_design_of(const pn_prefix *stream);
  */
 pn_status pn_prefix_follow(pn_prefix *stream, const char *path, pn_err *err);
 
+/** The stream of a file, to look at: it takes no leaves, and the file stays as it is.  Errors: as pn_prefix_resume. */
+pn_status pn_prefix_look(pn_prefix **out, const char *path, pn_err *err);
+
 /* ---- the table ---- */
 
 typedef struct pn_prefix_ops pn_prefix_ops;

@@ -14,6 +14,10 @@
 #include "solvers/engine/solver.h"
 #include "penumbra/model.h"
 
+/** pn_model_save, whose receipt names the version of the host's Lua; NULL: none. */
+pn_status pn_model_save_by(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value,
+                           const char *lua, pn_err *err);
+
 /** From a plan, whose strings it borrows. */
 void pn_model_about_of(pn_model_about *out, const pn_plan *plan);
 

@@ -16,6 +16,7 @@
 #define NAME_BYTES      128
 #define NAME_OF_FEATURE ((size_t)1 << 16)
 #define PLAN_BYTES      ((size_t)1 << 20)
+#define RECEIPT_BYTES   ((size_t)1 << 26)
 #define MOST_KINDS      255
 
 typedef struct reading {
@@ -61,7 +62,8 @@ static const char *keep(reading *r, const char *text)
 static size_t room_for(const reading *r)
 {
     const Penumbra__Model *m = r->model;
-    size_t room = room_of(m->version) + room_of(m->solver) + room_of(m->loss) + room_of(m->plan) + room_of(m->stopped);
+    size_t room = room_of(m->version) + room_of(m->solver) + room_of(m->loss) + room_of(m->plan) + room_of(m->stopped) +
+                  room_of(m->receipt);
 
     if (m->privacy)
         room += room_of(m->privacy->accountant);
@@ -116,7 +118,8 @@ static pn_status check_texts(const reading *r)
     for (size_t k = 0; fine && k < m->n_features; k++)
         fine = readable(m->features[k], NAME_OF_FEATURE, false);
     fine = fine && are_words(m->parameters, sizeof r->about->parameters) && are_words(m->set, PN_MODEL_WORDS) &&
-           are_words(m->regulariser, PN_MODEL_WORDS) && are_words(m->declared, PN_MODEL_WORDS);
+           are_words(m->regulariser, PN_MODEL_WORDS) && are_words(m->declared, PN_MODEL_WORDS) &&
+           are_words(m->receipt, RECEIPT_BYTES);
     return fine ? PN_OK : refuse(r, "a text in it is empty, too long or not readable");
 }
 
@@ -245,6 +248,7 @@ static void read_about(reading *r)
         .loss = keep(r, m->loss),
         .accountant = m->privacy ? keep(r, m->privacy->accountant) : NULL,
         .plan = keep(r, m->plan),
+        .receipt = keep(r, m->receipt),
         .version = keep(r, m->version),
         .iterations = (size_t)m->iterations,
         .records = (size_t)m->records,

@@ -41,6 +41,7 @@ static pn_status make_question(pn_question *out, const pn_plan *plan, const char
     out->dim = pn_objective_dim(plan->objective);
     out->scheme = scheme;
     out->batch = batch;
+    out->basis.rule = "gradient";
     return pn_question_batches(out, out->exact ? 1.0 : pn_objective_bounds(plan->objective)->lipschitz[PN_L2], err);
 }
 

@@ -98,6 +98,13 @@ static void read_gradient(pn_model *self, const pn_gradient_noise *whole)
     if (sees_all(self))
         self->gradient_sensitivity = fmax(self->gradient_sensitivity, whole->sensitivity);
     self->gradient_bound = fmax(each * (1.0 + 0x1p-30) + error, whole->bound);
+    self->gradient_basis = (pn_basis){ .rule = "gradient",
+                                       .norm = "l2",
+                                       .contributions = pn_contributions(self->neighbours),
+                                       .contribution = self->lipschitz,
+                                       .factor = 1.0,
+                                       .divisor = m,
+                                       .value = self->gradient_sensitivity };
 }
 
 /* What a neighbour moves of the exact sum of Hessians, in Frobenius norm. */
@@ -108,6 +115,22 @@ static double hessian_moved(const pn_model *self)
     double certified = replace ? bounds->replace : bounds->zero;
 
     return self->generic ? fmax(certified, replace ? bounds->generic : bounds->generic / 2.0) : certified;
+}
+
+static void say_hessian_basis(pn_model *self)
+{
+    double record = fmax(self->bounds.zero, LEAST);
+
+    self->hessian_basis = (pn_basis){ .rule = "hessian",
+                                      .norm = self->frobenius ? "frobenius" : "l2",
+                                      .contributions = fmax(hessian_moved(self), LEAST) / record,
+                                      .contribution = record,
+                                      .factor = 1.0,
+                                      .divisor = (double)self->batch,
+                                      .value = self->hessian_sensitivity };
+    pn_basis_add(&self->hessian_basis, "record", record);
+    pn_basis_add(&self->hessian_basis, "operator", self->bounds.record);
+    pn_basis_add(&self->hessian_basis, "replace", self->bounds.replace);
 }
 
 /* Rounding counts twice, once in each neighbour's matrix: of the sum; and of the products with sqrt(2) (itself rounded)
@@ -121,6 +144,7 @@ static void read_hessian(pn_model *self)
     self->hessian_sensitivity = (fmax(hessian_moved(self), LEAST) / m + 2.0 * error) * UPWARD;
     if (PN_MUTANT("hessian_sensitivity_half"))
         self->hessian_sensitivity *= 0.5;
+    say_hessian_basis(self);
     /* sqrt(2) |H_ij| is within the Frobenius norm, |H_ij| within the operator norm. */
     self->hessian_bound = fmax(self->frobenius ? bounds->zero : bounds->record, LEAST) * (1.0 + 0x1p-30) + error;
 }
@@ -210,6 +234,21 @@ pn_status pn_model_hessian_event(const pn_model *self, double z, pn_event **out,
 }
 
 /* ---- a run of many releases ---- */
+
+void pn_model_rests(pn_plan *plan, const pn_model_part *parts, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const pn_model *model = parts[k].model;
+        pn_plan_rest rest = { .of = parts[k].hessian ? "hessian" : "gradient",
+                              .basis = parts[k].hessian ? model->hessian_basis : model->gradient_basis,
+                              .release = parts[k].hessian ? pn_model_hessian_options(model, parts[k].z)
+                                                          : pn_model_gradient_options(model, parts[k].z),
+                              .times = parts[k].times };
+
+        if (parts[k].times > 0)
+            pn_plan_rests_on(plan, &rest);
+    }
+}
 
 pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t count, pn_err *err)
 {

@@ -33,8 +33,9 @@ typedef struct pn_model {
     double lipschitz;         /* B_g: every record's gradient, certified or clipped */
     /* D_g: l2, of the mean over the batch as computed, rounding included; 0 without privacy */
     double gradient_sensitivity;
-    double hessian_sensitivity;           /* D_H: of the packed vector (frobenius: in Frobenius norm), likewise */
-    double gradient_bound, hessian_bound; /* public, on every |entry| of what is released, before its noise */
+    double hessian_sensitivity;             /* D_H: of the packed vector (frobenius: in Frobenius norm), likewise */
+    double gradient_bound, hessian_bound;   /* public, on every |entry| of what is released, before its noise */
+    pn_basis gradient_basis, hessian_basis; /* why the sensitivities are what they are */
 } pn_model;
 
 /**
@@ -70,6 +71,8 @@ typedef struct pn_model_part {
 /** Up to PN_MODEL_PARTS of them as one event.  Errors: as pn_batch_release_price. */
 #define PN_MODEL_PARTS 5
 pn_status pn_model_run_event(pn_event **out, const pn_model_part *parts, size_t count, pn_err *err);
+/** The plan's receipt says that it releases these; those of 0 times are left out. */
+void pn_model_rests(pn_plan *plan, const pn_model_part *parts, size_t count);
 typedef struct pn_counting {
     bool gaussian; /* all releases are Gaussian: on all records they are counted exactly */
     bool either;   /* on all records in rho or by Renyi divergence, whichever has less noise; else by the latter */

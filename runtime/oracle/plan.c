@@ -149,6 +149,14 @@ void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole)
         plan->settings[plan->setting_count++] = (pn_plan_setting){ name, value, whole };
 }
 
+void pn_plan_rests_on(pn_plan *plan, const pn_plan_rest *rest)
+{
+    if (plan->rest_count < PN_PLAN_RESTS)
+        plan->rests[plan->rest_count++] = *rest;
+    else
+        pn_event_free(rest->event);
+}
+
 size_t pn_plan_charges(const pn_plan *plan)
 {
     return plan->charges ? plan->charges : plan->iterations;

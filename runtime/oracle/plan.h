@@ -10,9 +10,11 @@
 #include "core/status.h"
 #include "core/task.h"
 #include "objective/passes/objective.h"
+#include "oracle/basis.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/event/event.h"
 #include "privacy/ledger/ledger.h"
+#include "privacy/mechanism/batch_release.h"
 #include "penumbra/plan.h"
 
 typedef struct pn_without_records pn_without_records;
@@ -42,6 +44,16 @@ typedef struct pn_plan_setting {
     bool whole; /* a count */
 } pn_plan_setting;
 
+/* A release that is no question of the plan, for its receipt. */
+typedef struct pn_plan_rest {
+    const char *of;                   /* static: what is released */
+    pn_basis basis;                   /* why its sensitivity is what it is */
+    pn_batch_release_options release; /* scheme NULL: no numbers, and `event` is what it costs */
+    pn_event *event;                  /* owned, or NULL */
+    size_t times;                     /* in a whole run; 0: that follows what is released */
+} pn_plan_rest;
+
+#define PN_PLAN_RESTS         8
 #define PN_PLAN_SETTINGS      26
 #define PN_PLAN_WARNINGS      5
 #define PN_PLAN_WARNING_BYTES 400
@@ -88,6 +100,8 @@ struct pn_plan {
     pn_without_records *without_records;
     pn_question *questions; /* owned: all that a private run asks of the records (question.h) */
     size_t question_count;
+    pn_plan_rest rests[PN_PLAN_RESTS]; /* owned: what it releases beside them */
+    size_t rest_count;
     pn_event *event; /* of one charge; owned; NULL when non-private */
     /* how often a whole run takes it; 0: once a step.  A solver whose steps differ has the whole run as one composed
      * event here, and says in `spent` what a part of it costs */
@@ -150,6 +164,8 @@ void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole);
 pn_status pn_plan_ask(pn_question **out, pn_plan *plan, const pn_question_ops *ops, pn_err *err);
 /** That question by itself, beside the plan: for what other choices would take.  Clear it. */
 void pn_plan_question(pn_question *out, const pn_plan *plan, const pn_question_ops *ops);
+/** Say what else the plan releases; `rest` is copied, its event taken over.  Beyond PN_PLAN_RESTS it is left out. */
+void pn_plan_rests_on(pn_plan *plan, const pn_plan_rest *rest);
 /** How often a whole run takes plan->event. */
 size_t pn_plan_charges(const pn_plan *plan);
 

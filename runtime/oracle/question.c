@@ -101,6 +101,12 @@ pn_status pn_question_batches(pn_question *self, double contribution, pn_err *er
                                                 .error = error,
                                                 .bound = each * (double)most * (1.0 + 0x1p-30) + error };
     self->divisor = (double)batch;
+    self->basis.rule = self->basis.rule ? self->basis.rule : "unit";
+    self->basis.norm = "l2";
+    self->basis.contributions = pn_question_moved(self);
+    self->basis.contribution = each;
+    self->basis.factor = self->basis.divisor = 1.0;
+    self->basis.value = self->basis.contributions * each + 2.0 * sqrt((double)self->dim) * error;
     return PN_OK;
 }
 

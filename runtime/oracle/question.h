@@ -81,6 +81,7 @@ struct pn_question {
     bool exact;        /* of a run without privacy: nothing has to be bounded, and answers have no noise */
     size_t points;     /* in asked.x */
     size_t each;       /* how often one step may ask it */
+    size_t times;      /* in a whole run; 0: `each` a step, or of what is asked by itself once */
     size_t looks;      /* at each record, for an answer */
     const char *label; /* of its charges; NULL: the solver's name */
     double share;      /* precision relative to other questions of a plan: its noise multiplier is z/share */

@@ -28,7 +28,10 @@ static pn_status certify(pn_question *self, pn_err *err)
         self->room = pn_objective_data(self->objective)->n * (pn_loss_inputs(pn_objective_loss(self->objective)) + 1);
         return pn_question_batches(self, 1.0, err);
     }
-    return self->scheme ? pn_question_batches(self, self->exact ? 1.0 : self->noise.lipschitz, err) : PN_OK;
+    if (!self->scheme)
+        return PN_OK;
+    self->basis.rule = self->noise.basis.rule;
+    return pn_question_batches(self, self->exact ? 1.0 : self->noise.lipschitz, err);
 }
 
 /* No record's gradient is longer than it was certified to be. */
@@ -83,7 +86,13 @@ static pn_status certify_moment(pn_question *self, pn_err *err)
                        "moment: phi is not bounded: for margins in [%g, %g] %s; give the objective a bounded set, clip "
                        "labels, or take a bounded phi",
                        bounds->margin.low, bounds->margin.high, bounds->loss.missing);
-    return certify(self, err);
+    PN_TRY(certify(self, err));
+    self->noise.basis.rule = "moment";
+    pn_basis_add(&self->noise.basis, "slope", bounds->slope);
+    pn_basis_add(&self->noise.basis, "row", pn_objective_data(self->objective)->bounds.norm[PN_L2]);
+    if (self->basis.rule && strcmp(self->basis.rule, "gradient") == 0)
+        self->basis.rule = NULL;
+    return PN_OK;
 }
 
 static pn_status compute_moment(const pn_question *self, const pn_asked *asked, const pn_batch *batch, double *room,

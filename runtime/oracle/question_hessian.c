@@ -21,6 +21,7 @@ static pn_status certify(pn_question *self, pn_err *err)
                          false, err));
     self->dim = self->model.packed;
     self->batches = pn_model_hessian_options(&self->model, 1.0);
+    self->basis = self->model.hessian_basis;
     self->divisor = self->model.batch == self->model.n ? 1.0 : (double)self->model.batch;
     return PN_OK;
 }

@@ -62,9 +62,13 @@ static pn_status certify_hvp(pn_question *self, pn_err *err)
     PN_TRY(check_regulariser(self, err));
     self->dim = pn_objective_dim(self->objective);
     self->room = pn_objective_data(self->objective)->n;
+    self->basis.rule = "smoothness";
     PN_TRY(pn_question_batches(self, self->exact ? 1.0 : bounds->loss_smoothness, err));
-    if (halved)
-        self->batches.contribution /= 2.0;
+    if (!halved)
+        return PN_OK;
+    self->batches.contribution /= 2.0;
+    self->basis.value -= self->basis.contributions / 2.0 * self->basis.contribution;
+    self->basis.contributions /= 2.0;
     return PN_OK;
 }
 

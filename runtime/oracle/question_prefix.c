@@ -33,6 +33,8 @@ static pn_status certify(pn_question *self, pn_err *err)
     self->noise.sensitivity =
         (moved * self->noise.lipschitz / size + 2.0 * sqrt((double)self->dim) * error) * (1.0 + 1e-14);
     self->noise.bound = self->noise.lipschitz * (1.0 + 0x1p-30) + error;
+    self->noise.basis.divisor = size;
+    self->noise.basis.value = self->noise.sensitivity;
     return PN_OK;
 }
 

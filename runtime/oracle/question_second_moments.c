@@ -139,6 +139,24 @@ static double rounding_of(const pn_question *self)
            0x1p-49 * (1.0 + shape->tau * shape->tau + shape->kappa * shape->kappa) * (1.0 + norm * unit);
 }
 
+static void say_basis(pn_question *self)
+{
+    const pn_moments_shape *shape = &self->shape;
+
+    self->noise.basis = (pn_basis){ .rule = "moments",
+                                    .norm = "frobenius",
+                                    .contributions = 1.0,
+                                    .contribution = moved_by(shape, self->neighbours),
+                                    .factor = 1.0,
+                                    .divisor = (double)pn_objective_data(self->objective)->n,
+                                    .value = self->noise.sensitivity };
+    pn_basis_add(&self->noise.basis, "row", shape->row);
+    pn_basis_add(&self->noise.basis, "label", shape->label);
+    pn_basis_add(&self->noise.basis, "middle", shape->middle);
+    pn_basis_add(&self->noise.basis, "tau", shape->tau);
+    pn_basis_add(&self->noise.basis, "kappa", shape->kappa);
+}
+
 static pn_status certify(pn_question *self, pn_err *err)
 {
     const pn_loss *loss = pn_objective_loss(self->objective);
@@ -164,6 +182,7 @@ static pn_status certify(pn_question *self, pn_err *err)
         (moved_by(&self->shape, self->neighbours) / (double)pn_objective_data(self->objective)->n + 2.0 * error) *
         UPWARD;
     self->noise.bound = whole * (1.0 + 0x1p-30) + error;
+    say_basis(self);
     return PN_OK;
 }
 

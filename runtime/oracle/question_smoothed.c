@@ -249,6 +249,28 @@ pn_status pn_smoothed_design(pn_question *self, const pn_request *request, const
 
 /* ---- the row ---- */
 
+/* Of the first leaf; what the others are is beside it. */
+static void say_basis(pn_question *self, double first, double others)
+{
+    const pn_single_pass_options *how = &self->slices;
+
+    self->basis = (pn_basis){ .rule = "smoothed",
+                              .norm = "l2",
+                              .contributions = pn_question_moved(self),
+                              .contribution = gradient_norm(self),
+                              .factor = 1.0,
+                              .divisor = (double)how->first,
+                              .value = first };
+    pn_basis_add(&self->basis, "first", first);
+    pn_basis_add(&self->basis, "others", others);
+    if (how->leaves > 1) {
+        pn_basis_add(&self->basis, "difference", difference_norm(self));
+        pn_basis_add(&self->basis, "batch", (double)how->others);
+    }
+    pn_basis_add(&self->basis, "reach", self->reach);
+    pn_basis_add(&self->basis, "passes", (double)how->passes);
+}
+
 static pn_status certify(pn_question *self, pn_err *err)
 {
     const pn_single_pass_options *how = &self->slices;
@@ -264,6 +286,7 @@ static pn_status certify(pn_question *self, pn_err *err)
     prefix->horizon = how->leaves;
     prefix->neighbours = self->neighbours;
     prefix->sensitivity = fmax(first, others);
+    say_basis(self, first, others);
     prefix->bound = fmax(entry_bound(self, gradient_norm(self), how->first),
                          how->leaves > 1 ? entry_bound(self, difference_norm(self), how->others) : 0.0);
     return PN_OK;

@@ -52,6 +52,22 @@ static pn_status read_range(pn_question *self, const char *what, pn_err *err)
     return PN_OK;
 }
 
+/* A choice counts every score by itself. */
+static void say_basis(pn_question *self, size_t count)
+{
+    bool choice = self->ops->answer == PN_ANSWER_CHOICE;
+
+    self->basis = (pn_basis){ .rule = self->ops == &pn_question_differences ? "difference" : "range",
+                              .norm = choice ? "each" : "l2",
+                              .contributions = moved(self) / self->reached,
+                              .contribution = self->reached,
+                              .factor = choice ? 1.0 : sqrt((double)count),
+                              .divisor = (double)pn_objective_data(self->objective)->n,
+                              .value = choice ? self->selection.sensitivity : self->noise.sensitivity };
+    pn_basis_add(&self->basis, "low", self->clip.low);
+    pn_basis_add(&self->basis, "high", self->clip.high);
+}
+
 /* `count` means: numbers of one answer, or scores. */
 static void read_noise(pn_question *self, size_t count)
 {
@@ -70,6 +86,7 @@ static void read_noise(pn_question *self, size_t count)
                                               .score_error = h * ERROR,
                                               .score_bound = h * (1.0 + 0x1p-30),
                                               .neighbours = self->neighbours };
+    say_basis(self, count);
 }
 
 static pn_status certify(pn_question *self, pn_err *err)

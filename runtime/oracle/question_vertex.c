@@ -110,6 +110,13 @@ static pn_status certify(pn_question *self, pn_err *err)
                                     (self->reached + largest_regular_score(self->objective)) * (1.0 + 0x1p-30),
                                 .neighbours = self->neighbours,
                                 .pairs = self->exact ? 0.0 : -weight_of_pairs(set) };
+    self->basis = (pn_basis){ .rule = "score",
+                              .norm = "each",
+                              .contributions = moved,
+                              .contribution = self->reached,
+                              .factor = 1.0,
+                              .divisor = n,
+                              .value = self->selection.sensitivity };
     self->computed = self->selection.pairs != 0.0 ? set->dim : 0;
     self->room = self->computed ? 0 : set->dim;
     return PN_OK;
@@ -249,6 +256,24 @@ const pn_question_ops pn_question_vertex = {
 
 /* ---- several choices ---- */
 
+static void say_basis(pn_question *self, double root, double per_record)
+{
+    static const char *const sums[] = { "sum_l1", "sum_l2", "sum_linf" };
+    static const char *const squares[] = { "square_l1", "square_l2", "square_linf" };
+
+    self->basis = (pn_basis){ .rule = "choices",
+                              .norm = "l2",
+                              .contributions = pn_contributions(self->neighbours),
+                              .contribution = root,
+                              .factor = 1.0,
+                              .divisor = pn_contributions(self->neighbours) / per_record,
+                              .value = root * per_record * (1.0 + 1e-13) };
+    for (int q = 0; q < PN_LP_COUNT; q++) {
+        pn_basis_add(&self->basis, sums[q], self->choices->sums[q]);
+        pn_basis_add(&self->basis, squares[q], self->choices->squares[q]);
+    }
+}
+
 /* Bounds of one record on all choices, and public ones on every score: over the best norm. */
 static void bound_choices(pn_question *self)
 {
@@ -265,6 +290,7 @@ static void bound_choices(pn_question *self)
         one = fmin(one, made->longest[q] * bounds->lipschitz[q]);
     }
     self->reached = one;
+    say_basis(self, fmin(sum, root), per_record);
     self->selections =
         (pn_selections_options){ .count = made->picks,
                                  .most = made->most,

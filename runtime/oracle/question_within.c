@@ -27,6 +27,15 @@ static pn_status certify(pn_question *self, pn_err *err)
                              .lipschitz = 0.5,
                              .sensitivity = (self->neighbours == PN_REPLACE_ONE ? 1.0 : 0.5) / (double)n + 0x1p-51,
                              .bound = 0.5 * (1.0 + 0x1p-30) };
+    self->noise.basis = (pn_basis){ .rule = "range",
+                                    .norm = "l2",
+                                    .contributions = pn_contributions(self->neighbours),
+                                    .contribution = 0.5,
+                                    .factor = 1.0,
+                                    .divisor = (double)n,
+                                    .value = self->noise.sensitivity };
+    pn_basis_add(&self->noise.basis, "low", 0.0);
+    pn_basis_add(&self->noise.basis, "high", 1.0);
     return PN_OK;
 }
 

@@ -46,6 +46,11 @@ static double sensitivity_of(const pn_start_value *self)
     return (moved / n + 2.0 * (n + 2.0 * p + 12.0) * 0x1p-53 * self->bound) * (1.0 + 1e-9);
 }
 
+static double width_of(const pn_start_value *self)
+{
+    return self->each.high - self->each.low;
+}
+
 static void fill(const pn_start_value *self, double z, pn_question *out)
 {
     out->dim = 1;
@@ -54,6 +59,16 @@ static void fill(const pn_start_value *self, double z, pn_question *out)
                                       .bound = self->bound,
                                       .dim = 1,
                                       .neighbours = self->neighbours };
+    out->noise.basis =
+        (pn_basis){ .rule = "range",
+                    .norm = "l2",
+                    .contributions = self->neighbours == PN_REPLACE_ONE ? 2.0 : 2.0 * self->bound / width_of(self),
+                    .contribution = width_of(self) / 2.0,
+                    .factor = 1.0,
+                    .divisor = (double)pn_objective_data(self->objective)->n,
+                    .value = self->sensitivity };
+    pn_basis_add(&out->noise.basis, "low", self->each.low);
+    pn_basis_add(&out->noise.basis, "high", self->each.high);
 }
 
 /* One release at multiplier z: a pn_program. */

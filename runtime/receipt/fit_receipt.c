@@ -10,6 +10,7 @@
 #include "receipt/objective_json.h"
 #include "receipt/receipt.h"
 #include "receipt/receipt_json.h"
+#include "receipt/stream_json.h"
 
 /* ---- what a plan releases ---- */
 
@@ -48,6 +49,14 @@ static json_t *batches_of(const pn_batch_release_options *of)
                      lattice_of(of->sigma, of->dim, of->bound));
 }
 
+static json_t *perturbation_of(const pn_perturbation_options *of)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "sigma", pn_receipt_real(of->sigma), "sensitivity",
+                     pn_receipt_real(of->sensitivity), "jacobian", pn_receipt_real(of->jacobian), "strong_convexity",
+                     pn_receipt_real(of->strong_convexity), "offset", pn_receipt_real(of->offset), "sigma_out",
+                     pn_receipt_real(of->sigma_out), "dim", (json_int_t)of->dim, "bound", pn_receipt_real(of->bound));
+}
+
 /* The mechanism beside its event: what its own rounding is worked out from. */
 static json_t *mechanism_of(const pn_question *question)
 {
@@ -60,11 +69,15 @@ static json_t *mechanism_of(const pn_question *question)
         return json_pack("{s:s, s:o}", "kind", "watch", "answers", json_integer((json_int_t)question->answers));
     case PN_ANSWER_SUMS:
     case PN_ANSWER_SMOOTHED:
-        return json_pack("{s:s}", "kind", "stream");
+        return json_pack("{s:s, s:o}", "kind", "stream", "stream",
+                         question->design ? pn_receipt_design(question->design) : json_null());
     case PN_ANSWER_NUMBERS:
     case PN_ANSWER_MASKED:
         break;
     }
+    if (question->ops == &pn_question_minimum)
+        return json_pack("{s:s, s:o}", "kind", "perturbation", "perturbation",
+                         perturbation_of(&question->perturbation));
     if (question->batches.scheme)
         return json_pack("{s:s, s:o}", "kind", "batches", "batches", batches_of(&question->batches));
     return json_pack("{s:s, s:o}", "kind", question->laplace ? "laplace" : "gaussian", "lattice",
@@ -74,8 +87,11 @@ static json_t *mechanism_of(const pn_question *question)
 /* How many of its event a whole run takes; null where what is released decides. */
 static json_t *times_of(const pn_plan *plan, const pn_question *question)
 {
-    size_t asked = question->each == SIZE_MAX ? 1 : plan->iterations * question->each;
+    bool once = question->each == SIZE_MAX || question->ops->answer == PN_ANSWER_MASKED;
+    size_t asked = question->times ? question->times : once ? 1 : plan->iterations * question->each;
 
+    if (question->ops->answer == PN_ANSWER_SMOOTHED)
+        asked = question->slices.passes;
     if (plan->solver->adaptive || !question->event)
         return json_null();
     return json_integer((json_int_t)pn_question_events(question, asked));
@@ -85,24 +101,54 @@ static json_t *release_of(const pn_plan *plan, const pn_question *question)
 {
     const pn_basis *basis = question->basis.rule ? &question->basis : &question->noise.basis;
 
-    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "question", question->ops->name, "label",
-                     question->label ? question->label : plan->name, "dim", (json_int_t)question->dim, "times",
+    return json_pack("{s:s, s:s, s:s?, s:I, s:o, s:o, s:o, s:o}", "question", question->ops->name, "label",
+                     question->label ? question->label : plan->name, "about",
+                     question->about[0] ? question->about : NULL, "dim", (json_int_t)question->dim, "times",
                      times_of(plan, question), "event",
                      question->event ? pn_receipt_event(question->event) : json_null(), "mechanism",
                      mechanism_of(question), "sensitivity", pn_receipt_basis(basis));
 }
 
+static json_t *event_of_rest(const pn_plan_rest *rest)
+{
+    pn_event *event = NULL;
+    json_t *made;
+
+    if (!rest->release.scheme)
+        return rest->event ? pn_receipt_event(rest->event) : json_null();
+    if (pn_batch_release_price(&event, NULL, &rest->release, NULL) != PN_OK)
+        return NULL;
+    made = pn_receipt_event(event);
+    pn_event_free(event);
+    return made;
+}
+
+static json_t *rest_of(const pn_plan *plan, const pn_plan_rest *rest)
+{
+    bool batches = rest->release.scheme != NULL;
+
+    return json_pack("{s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o}", "question", rest->of, "label", plan->name, "about",
+                     json_null(), "dim", (json_int_t)(batches ? rest->release.dim : 1), "times",
+                     plan->solver->adaptive || rest->times == 0 ? json_null() : json_integer((json_int_t)rest->times),
+                     "event", event_of_rest(rest), "mechanism",
+                     batches ? json_pack("{s:s, s:o}", "kind", "batches", "batches", batches_of(&rest->release))
+                             : json_pack("{s:s}", "kind", "search"),
+                     "sensitivity", pn_receipt_basis(&rest->basis));
+}
+
 static json_t *releases_of(const pn_plan *plan)
 {
     json_t *list = json_array();
+    bool fine = list != NULL;
 
-    for (size_t i = 0; list && i < plan->question_count; i++) {
-        if (json_array_append_new(list, release_of(plan, &plan->questions[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
+    for (size_t i = 0; fine && i < plan->question_count; i++)
+        fine = json_array_append_new(list, release_of(plan, &plan->questions[i])) == 0;
+    for (size_t i = 0; fine && i < plan->rest_count; i++)
+        fine = json_array_append_new(list, rest_of(plan, &plan->rests[i])) == 0;
+    if (fine)
+        return list;
+    json_decref(list);
+    return NULL;
 }
 
 /* ---- what a plan asks for ---- */
@@ -128,6 +174,8 @@ static json_t *settings_of(const pn_plan *plan)
 
 static const char *accountant_of(const pn_plan *plan)
 {
+    if (plan->without_records)
+        return "none";
     if (isnan(plan->epsilon))
         return "zcdp";
     if (plan->accountant)
@@ -211,7 +259,7 @@ static json_t *digests_of(const pn_fit *fit, const pn_plan *plan)
 
 pn_status pn_fit_receipt(char **out, const pn_fit *fit, const pn_plan *plan, const char *lua, pn_err *err)
 {
-    pn_neighbours relation = plan->request.neighbours;
+    pn_neighbours relation = fit->neighbours;
     json_t *root;
     bool fine;
 

@@ -15,8 +15,14 @@
 /** Of a run.  Errors: PN_EUNSUPPORTED for one without privacy, whose numbers nothing protects; PN_ENOMEM. */
 pn_status pn_fit_receipt(char **out, const pn_fit *fit, const pn_plan *plan, const char *lua, pn_err *err);
 
-/** What a receipt says, in a few lines for people, and then the document itself.  Errors: PN_EPARSE for text that is no
- *  receipt; PN_ENOMEM. */
+/** Of a stream, whatever it has pushed.  Errors: PN_EUNSUPPORTED for one without noise; PN_ENOMEM. */
+pn_status pn_prefix_receipt(char **out, const pn_prefix *stream, const char *lua, pn_err *err);
+
+/** Of a ledger, with its slices and parts.  Errors: PN_EUNSUPPORTED for one that is kept in another process, which does
+ *  not show its charges; PN_ENOMEM. */
+pn_status pn_ledger_receipt(char **out, const pn_ledger *ledger, const char *lua, pn_err *err);
+
+/** What a receipt says, in a few lines for people.  Errors: PN_EPARSE for text that is no receipt; PN_ENOMEM. */
 pn_status pn_receipt_words(char **out, const char *json, pn_err *err);
 
 #endif

@@ -171,29 +171,33 @@ json_t *pn_receipt_digest(const void *bytes, size_t size)
     return json_string(hex);
 }
 
-json_t *pn_receipt_charge_digest(const pn_event *event, size_t times)
+bool pn_receipt_add_lines(pn_text *lines, const pn_event *event, size_t times)
 {
     size_t count;
-    const pn_term *terms = event ? pn_event_terms(event, &count) : NULL;
-    pn_term alone = { (pn_event *)event, 1 };
-    pn_text lines = { 0 };
-    json_t *made = NULL;
-    bool fine = true;
+    const pn_term *terms = pn_event_terms(event, &count);
+    const pn_term alone = { (pn_event *)event, 1 };
 
     if (!terms) {
         terms = &alone;
-        count = event ? 1 : 0;
+        count = 1;
     }
-    for (size_t i = 0; fine && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_t *text = text_of(terms[i].event);
 
-        fine = text != NULL;
-        if (fine)
-            pn_text_add(&lines, "%zu %s\n", terms[i].count * times, json_string_value(text));
+        if (!text)
+            return false;
+        pn_text_add(lines, "%zu %s\n", terms[i].count * times, json_string_value(text));
         json_decref(text);
     }
-    if (fine && !lines.failed)
-        made = pn_receipt_digest(lines.data ? lines.data : "", lines.used);
+    return !lines->failed;
+}
+
+json_t *pn_receipt_charge_digest(const pn_event *event, size_t times)
+{
+    pn_text lines = { 0 };
+    bool fine = !event || pn_receipt_add_lines(&lines, event, times);
+    json_t *made = fine ? pn_receipt_digest(lines.data ? lines.data : "", lines.used) : NULL;
+
     pn_text_clear(&lines);
     return made;
 }

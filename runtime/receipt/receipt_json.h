@@ -11,6 +11,7 @@
 #include "core/status.h"
 #include "oracle/basis.h"
 #include "privacy/event/event.h"
+#include "privacy/text/ledger_text.h"
 
 #define PN_RECEIPT_FORMAT "penumbra receipt"
 #define PN_RECEIPT_SCHEMA 1
@@ -29,6 +30,8 @@ json_t *pn_receipt_times(const pn_event *event, size_t times);
 json_t *pn_receipt_basis(const pn_basis *basis);
 /** BLAKE2b-256 in hexadecimal. */
 json_t *pn_receipt_digest(const void *bytes, size_t size);
+/** Add the lines of a charge, for such a digest of several; false without memory. */
+bool pn_receipt_add_lines(pn_text *lines, const pn_event *event, size_t times);
 /** The digest of what was charged: of the lines "TIMES TEXT" and a line feed each, TEXT as in the event. */
 json_t *pn_receipt_charge_digest(const pn_event *event, size_t times);
 

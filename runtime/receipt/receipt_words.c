@@ -1,4 +1,4 @@
-/* receipt_words.c -- a receipt for people: a few lines, and then the document.
+/* receipt_words.c -- a receipt for people: a few lines.
  * Depends on: receipt.h, receipt_json.h, core/text.h, jansson.  Used by: bindings. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,6 +68,33 @@ static void add_fit(pn_text *text, const json_t *root)
     add_charge(text, json_object_get(run, "paid"));
 }
 
+static void add_ledger(pn_text *text, const json_t *root)
+{
+    json_t *ledger = json_object_get(root, "ledger"), *entries = json_object_get(ledger, "entries");
+    json_t *row;
+    size_t i;
+
+    pn_text_add(text, "\n  budget     ");
+    add_price(text, json_object_get(json_array_get(json_object_get(root, "stops"), 0), "price"));
+    pn_text_add(text, ": holds wherever the analyst stops");
+    json_array_foreach(entries, i, row)
+    {
+        pn_text_add(text, "\n  charged    %.80s: ", word(row, "label"));
+        add_charge(text, row);
+    }
+    pn_text_add(text, "\n  below it   %zu slices and parts", json_array_size(json_object_get(ledger, "children")));
+}
+
+static void add_stream(pn_text *text, const json_t *root)
+{
+    pn_text_add(text, "\n  sums       %.200s", word(json_object_get(root, "stream"), "words"));
+    pn_text_add(text, "\n  guarantee  ");
+    add_price(text, json_object_get(json_array_get(json_object_get(root, "stops"), 1), "price"));
+    pn_text_add(text, ", for all leaves together");
+    pn_text_add(text, "\n  charged    ");
+    add_charge(text, json_object_get(json_object_get(root, "run"), "paid"));
+}
+
 static void add_head(pn_text *text, const json_t *root)
 {
     json_t *neighbours = json_object_get(root, "neighbours");
@@ -93,7 +120,10 @@ pn_status pn_receipt_words(char **out, const char *json, pn_err *err)
     add_head(&text, root);
     if (strcmp(word(root, "subject"), "fit") == 0)
         add_fit(&text, root);
-    pn_text_add(&text, "\n%s", json);
+    else if (strcmp(word(root, "subject"), "ledger") == 0)
+        add_ledger(&text, root);
+    else
+        add_stream(&text, root);
     json_decref(root);
     if (text.failed) {
         pn_text_clear(&text);

@@ -155,16 +155,71 @@ static pn_status compose(pn_event **out, const one_each *one, size_t selections,
     return status;
 }
 
-/* All parties, where weights of "stay" cost most. */
-static pn_status run_event(pn_event **out, const fed_work *at, const fed_noise *noise, pn_err *err)
+/* Choices and scores are in units of what a record moves them by, which follows public margins: the basis is 1. */
+static pn_basis relative_basis(const fed_work *at, double factor, double value)
 {
-    size_t rounds = at->plan->base.iterations;
+    pn_basis basis = { .rule = "relative",
+                       .norm = "each",
+                       .contributions = 1.0,
+                       .contribution = 1.0,
+                       .factor = factor,
+                       .divisor = 1.0,
+                       .value = value };
+
+    pn_basis_add(&basis, "feature", at->X);
+    pn_basis_add(&basis, "label", at->Y);
+    pn_basis_add(&basis, "radius", at->radius);
+    return basis;
+}
+
+static pn_basis feature_basis(const fed_work *at)
+{
+    double moved = pn_release_contributions(at->plan->base.request.neighbours);
+    pn_basis basis = { .rule = "column",
+                       .norm = "l2",
+                       .contributions = moved,
+                       .contribution = at->X * at->column_norm,
+                       .factor = 1.0,
+                       .divisor = 1.0,
+                       .value = at->feature_sensitivity };
+
+    pn_basis_add(&basis, "feature", at->X);
+    pn_basis_add(&basis, "column", at->column_norm);
+    return basis;
+}
+
+/* What the receipt says of the whole run: its three kinds of releases, whose events the plan takes over. */
+static void say_rests(fed_work *at, const one_each *one, size_t selections, size_t features)
+{
+    pn_event *const each[] = { one->selection, one->feature, one->score };
+    double stays = at->plan->terms[0].stay ? 1.0 / at->parties : 0.0, factor = sqrt(1.0 + stays);
+    const pn_basis bases[] = { relative_basis(at, 1.0, 1.0), feature_basis(at),
+                               relative_basis(at, factor, factor * (1.0 + 0x1p-20)) };
+
+    for (size_t k = 0; k < PN_RELEASE_KINDS; k++) {
+        pn_plan_rest rest = { .of = pn_release_names[k],
+                              .basis = bases[k],
+                              .event = each[k] ? pn_event_keep(each[k]) : NULL,
+                              .times = k == 1 ? features : selections };
+
+        if (each[k])
+            pn_plan_rests_on(&at->plan->base, &rest);
+    }
+}
+
+/* All parties, where weights of "stay" cost most. */
+static pn_status run_event(pn_event **out, fed_work *at, const fed_noise *noise, bool says, pn_err *err)
+{
+    size_t selections = at->plan->parties * at->plan->base.iterations;
+    size_t features = (size_t)fed_most_features(at, (double)at->plan->base.iterations);
     one_each one;
     pn_status status = one_each_init(&one, at, noise, sqrt(1.0 / at->parties), err);
 
     *out = NULL;
     if (status == PN_OK)
-        status = compose(out, &one, at->plan->parties * rounds, (size_t)fed_most_features(at, (double)rounds), err);
+        status = compose(out, &one, selections, features, err);
+    if (status == PN_OK && says)
+        say_rests(at, &one, selections, features);
     one_each_clear(&one);
     return status;
 }
@@ -196,7 +251,7 @@ static pn_status party_event(fed_work *at, const fed_noise *noise, pn_err *err)
 /* ---- calibration ---- */
 
 typedef struct run_program {
-    const fed_work *at;
+    fed_work *at;
 } run_program;
 
 /* The run of a budget rho = 1/(2 z^2). */
@@ -207,10 +262,10 @@ static pn_status run_release(void *self, double z, pn_event **event, size_t *cou
 
     *count = 1;
     fed_noise_at(program->at, 0.5 / (z * z), (double)program->at->plan->base.iterations, &noise);
-    return run_event(event, program->at, &noise, err);
+    return run_event(event, program->at, &noise, false, err);
 }
 
-static pn_status calibrate(const fed_work *at, fed_noise *out, pn_err *err)
+static pn_status calibrate(fed_work *at, fed_noise *out, pn_err *err)
 {
     const pn_request *request = &at->plan->base.request;
     size_t rounds = at->plan->base.iterations;
@@ -285,7 +340,7 @@ pn_status fed_set_noise(fed_work *at, pn_err *err)
     else
         status = calibrate(at, &noise, err);
     if (status == PN_OK)
-        status = run_event(&plan->base.event, at, &noise, err);
+        status = run_event(&plan->base.event, at, &noise, true, err);
     if (status == PN_OK)
         status = party_event(at, &noise, err);
     if (status == PN_OK)

@@ -37,6 +37,8 @@ typedef struct pn_model_about {
     size_t feature_count;  /* 0: they have none */
     const char *recipe;    /* the JSON of the recipe (recipe.h) that made the records; NULL: none did, or the file is
                                 from before recipes were kept */
+    const char *receipt;   /* the JSON of the run's receipt (runtime/receipt/receipt.md); NULL: none, as of runs
+                              without privacy and before it was saved */
     char parameters[64];   /* of the loss, "width=0.5"; "" without */
     char set[256];         /* the set that theta is in, in words; "" without */
     char regulariser[256]; /* in words; "" without */

@@ -90,6 +90,13 @@ pn_odometer pn_ledger_odometer_default(const pn_ledger *ledger);
 /** Whether a charge to `ledger` is one to `above`: it is that, or a slice or part of it, at any depth. */
 bool pn_ledger_is_within(const pn_ledger *ledger, const pn_ledger *above);
 
+/** Whether its charges are made in another process (ledger_link.h): it has no entries to look at. */
+bool pn_ledger_is_linked(const pn_ledger *ledger);
+
+#define PN_LEDGER_CHAIN 33
+/** The MAC of the last line of the ledger's file, in hexadecimal; false without a file. */
+bool pn_ledger_chain(const pn_ledger *ledger, char chain[PN_LEDGER_CHAIN]);
+
 /** Slice or part number `index` from 0 below this ledger, which owns it; NULL past the last. */
 const pn_ledger *pn_ledger_child(const pn_ledger *ledger, size_t index);
 

@@ -215,3 +215,8 @@ pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
     pn_free(line);
     return status;
 }
+
+void pn_store_head_mac(const pn_store *store, char hex[33])
+{
+    (void)sodium_bin2hex(hex, PN_MAC_HEX + 1, store->mac, PN_MAC_BYTES);
+}

@@ -64,6 +64,8 @@ pn_status pn_store_replay(pn_store *store, pn_store_take take, void *self, pn_er
  *  store takes no more, and what the record says must be taken to have happened. */
 pn_status pn_store_append(pn_store *store, const char *record, pn_err *err);
 
+/** The MAC of the last record, in hexadecimal and with a zero byte: 33 bytes. */
+void pn_store_head_mac(const pn_store *store, char hex[33]);
 /** Why no more records can be written, or NULL. */
 const char *pn_store_broken(const pn_store *store);
 /** How many records there are. */

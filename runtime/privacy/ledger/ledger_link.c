@@ -203,3 +203,8 @@ void pn_ledger_answer_to(pn_ledger *ledger, const pn_ledger_question *question, 
         answer_text(answer, "ledger: there is no such question");
     }
 }
+
+bool pn_ledger_is_linked(const pn_ledger *ledger)
+{
+    return ledger->link != NULL;
+}

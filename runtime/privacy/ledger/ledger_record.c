@@ -455,3 +455,15 @@ pn_status pn_ledger_open_moved(pn_ledger **out, const char *path, const char *ke
 {
     return open_as(out, path, key, budget, PN_STORE_MOVED, err);
 }
+
+bool pn_ledger_chain(const pn_ledger *ledger, char chain[PN_LEDGER_CHAIN])
+{
+    bool kept;
+
+    pn_ledger_lock(ledger);
+    kept = ledger->root->store != NULL;
+    if (kept)
+        pn_store_head_mac(ledger->root->store, chain);
+    pn_ledger_unlock(ledger);
+    return kept;
+}

@@ -104,6 +104,8 @@ void pn_plan_free(pn_plan *plan)
     for (size_t i = 0; i < plan->question_count; i++)
         pn_question_clear(&plan->questions[i]);
     pn_free(plan->questions);
+    for (size_t i = 0; i < plan->rest_count; i++)
+        pn_event_free(plan->rests[i].event);
     pn_event_free(plan->event);
     pn_free(plan->start);
     (plan->solver->destroy_plan ? plan->solver->destroy_plan : free_block)(plan);

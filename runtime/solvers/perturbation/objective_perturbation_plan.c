@@ -350,6 +350,13 @@ static pn_status plan_private(op_plan *plan, const pn_arg *common, const pn_arg 
     PN_TRY(pn_plan_ask(&minimum, &plan->base, &pn_question_minimum, err));
     minimum->dim = made->noise.dim;
     minimum->perturbation = made->noise;
+    minimum->basis = (pn_basis){ .rule = "gradient",
+                                 .norm = "l2",
+                                 .contributions = pn_contributions(at->request->neighbours),
+                                 .contribution = at->lipschitz,
+                                 .factor = 1.0,
+                                 .divisor = 1.0,
+                                 .value = made->noise.sensitivity };
     PN_TRY(pn_question_price(minimum, err));
     plan->base.event = pn_event_keep(minimum->event);
     return PN_OK;

@@ -56,6 +56,16 @@ static pn_status check_options(const output_plan *plan, const pn_arg *common, co
 
 /* ---- noise ---- */
 
+/* What output_perturbation_bound.c derives it from. */
+static void say_numbers(const output_draft *of, pn_basis *basis)
+{
+    pn_basis_add(basis, "n", of->at.n);
+    pn_basis_add(basis, "gradient", of->at.lipschitz);
+    pn_basis_add(basis, "smoothness", of->at.smooth);
+    pn_basis_add(basis, "strong_convexity", of->at.strong);
+    pn_basis_add(basis, "step", of->plan->schedule.step);
+}
+
 static pn_status attach_noise(output_draft *of, pn_err *err)
 {
     pn_plan *plan = &of->plan->base;
@@ -68,6 +78,14 @@ static pn_status attach_noise(output_draft *of, pn_err *err)
                                         .bound = of->bounds.entry,
                                         .dim = point->dim,
                                         .neighbours = plan->request.neighbours };
+    point->noise.basis = (pn_basis){ .rule = "run",
+                                     .norm = "l2",
+                                     .contributions = of->at.records,
+                                     .contribution = of->bounds.exact / of->at.records,
+                                     .factor = 1.0,
+                                     .divisor = 1.0,
+                                     .value = of->bounds.sensitivity };
+    say_numbers(of, &point->noise.basis);
     if (PN_MUTANT("output_sensitivity"))
         point->noise.sensitivity /= 2.0;
     PN_TRY(pn_point_noise(point, &plan->request, plan->owner, err));

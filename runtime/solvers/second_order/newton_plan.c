@@ -58,6 +58,16 @@ typedef struct nw_problem {
 
 /* ---- noise ---- */
 
+/* Of gradients whose slopes are known beforehand to be at most `slope`. */
+static void rest_on_slopes(pn_model *model, double slope, double row)
+{
+    model->gradient_basis.rule = "slopes";
+    model->gradient_basis.contribution = isfinite(row) ? slope * row : 2.0 * model->lipschitz;
+    model->gradient_basis.value = model->gradient_sensitivity;
+    pn_basis_add(&model->gradient_basis, "slope", slope);
+    pn_basis_add(&model->gradient_basis, "row", row);
+}
+
 /* Sensitivities of the first and of later gradients. */
 static void choose_gradients(nw_problem *at)
 {
@@ -74,11 +84,15 @@ static void choose_gradients(nw_problem *at)
     start = known ? fmin(pn_model_moved(&plan->model, at->slopes.start, 1.0), whole) : whole;
     change = known ? fmin(pn_model_moved(&plan->model, at->slopes.change, 2.0), 2.0 * whole) : 2.0 * whole;
     plan->first.gradient_sensitivity = start;
+    if (start < whole)
+        rest_on_slopes(&plan->first, at->slopes.start, at->row);
     plan->differences = wanted == GRADIENTS_DIFFERENCES ||
                         (wanted == GRADIENTS_AUTO && start * start + change * change < whole * whole);
     if (!plan->differences)
         return;
     plan->later.gradient_sensitivity = change;
+    rest_on_slopes(&plan->later, change < 2.0 * whole ? at->slopes.change : 2.0 * plan->model.lipschitz / at->row,
+                   at->row);
     plan->later.gradient_bound = 2.0 * plan->model.gradient_bound;
 }
 
@@ -105,20 +119,26 @@ static shares shares_of(const nw_problem *at)
                      steps > 1.0 ? (1.0 - hessian) * (1.0 - start) / (steps - 1.0) : 0.0 };
 }
 
-/* The whole run at a multiplier z, which is split by the shares: a pn_program. */
+/* What a run at a multiplier z releases: it is split by the shares. */
+static void find_parts(const nw_problem *at, double z, pn_model_part parts[PN_MODEL_PARTS])
+{
+    const nw_plan *plan = at->plan;
+    shares of = shares_of(at);
+    double hessian_z = z / sqrt(of.hessian);
+
+    parts[0] = (pn_model_part){ &plan->first, false, z / sqrt(of.first), 1 };
+    parts[1] = (pn_model_part){ &plan->first, true, hessian_z, 1 };
+    parts[2] = (pn_model_part){ &plan->again, true, hessian_z, plan->matrices > 2 ? plan->matrices - 2 : 0 };
+    parts[3] = (pn_model_part){ &plan->last, true, hessian_z, plan->matrices > 1 };
+    parts[4] = (pn_model_part){ &plan->later, false, z / sqrt(of.later), plan->base.iterations - 1 };
+}
+
+/* The whole run: a pn_program. */
 static pn_status run_event(void *self, double z, pn_event **event, size_t *count, pn_err *err)
 {
-    const nw_plan *plan = ((nw_problem *)self)->plan;
-    shares of = shares_of(self);
-    double hessian_z = z / sqrt(of.hessian);
-    const pn_model_part parts[PN_MODEL_PARTS] = {
-        { &plan->first, false, z / sqrt(of.first), 1 },
-        { &plan->first, true, hessian_z, 1 },
-        { &plan->again, true, hessian_z, plan->matrices > 2 ? plan->matrices - 2 : 0 },
-        { &plan->last, true, hessian_z, plan->matrices > 1 },
-        { &plan->later, false, z / sqrt(of.later), plan->base.iterations - 1 },
-    };
+    pn_model_part parts[PN_MODEL_PARTS];
 
+    find_parts(self, z, parts);
     *count = 1;
     return pn_model_run_event(event, parts, PN_MODEL_PARTS, err);
 }
@@ -151,6 +171,8 @@ static pn_status ask_later(nw_plan *plan, pn_err *err)
     PN_TRY(pn_plan_ask(&later, &plan->base, &pn_question_point, err));
     later->dim = plan->model.dim;
     later->batches = pn_model_gradient_options(&plan->later, plan->later_z);
+    later->basis = plan->later.gradient_basis;
+    later->times = plan->base.iterations - 1;
     return pn_question_price(later, err);
 }
 
@@ -159,6 +181,7 @@ static pn_status attach_noise(nw_problem *at, pn_err *err)
     nw_plan *plan = at->plan;
     const pn_program program = { run_event, at };
     shares of = shares_of(at);
+    pn_model_part parts[PN_MODEL_PARTS];
     double z;
 
     if (!plan->model.is_private)
@@ -169,6 +192,8 @@ static pn_status attach_noise(nw_problem *at, pn_err *err)
     plan->later_z = of.later > 0.0 ? z / sqrt(of.later) : 0.0;
     plan->base.sigma = of.later > 0.0 ? 0.0 : plan->first.gradient_sensitivity * plan->first_z;
     PN_TRY(run_event(at, z, &plan->base.event, &plan->base.charges, err));
+    find_parts(at, z, parts);
+    pn_model_rests(&plan->base, parts, PN_MODEL_PARTS - 1); /* the last is a question */
     return plan->later_z > 0.0 ? ask_later(plan, err) : PN_OK;
 }
 

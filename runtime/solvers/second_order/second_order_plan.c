@@ -167,6 +167,45 @@ static size_t draws_of(const so_plan *plan)
     return (size_t)fmin((double)plan->base.iterations * each + 1.0, 0x1p62);
 }
 
+/* A record moves every test, for steps of length 1, by as much as its gradient is long. */
+static pn_status search_rests(so_plan *plan, const so_noise *noise, pn_err *err)
+{
+    const pn_model *model = &plan->model;
+    double moved = pn_contributions(model->neighbours) * model->lipschitz / (double)model->batch;
+    pn_plan_rest search = { .of = "search",
+                            .basis = { .rule = "gradient",
+                                       .norm = "each",
+                                       .contributions = pn_contributions(model->neighbours),
+                                       .contribution = model->lipschitz,
+                                       .factor = 1.0,
+                                       .divisor = (double)model->batch,
+                                       .value = moved },
+                            .times = noise->iterations };
+
+    if (!searches(plan))
+        return PN_OK;
+    PN_TRY(pn_line_search_event(model, noise->search_epsilon, &search.event, err));
+    pn_plan_rests_on(&plan->base, &search);
+    return PN_OK;
+}
+
+/* What an iteration of each phase releases, at most. */
+static pn_status say_rests(so_work *at, pn_err *err)
+{
+    so_plan *plan = at->plan;
+    const so_noise *phases[] = { &plan->first, &at->second };
+
+    for (size_t k = plan->phases == 2 ? 0 : 1; k < 2; k++) {
+        const so_noise *noise = phases[k];
+        const pn_model_part parts[] = { { &plan->model, false, noise->z, noise->iterations },
+                                        { &plan->model, true, noise->z, noise->iterations } };
+
+        pn_model_rests(&plan->base, parts, 2);
+        PN_TRY(search_rests(plan, noise, err));
+    }
+    return PN_OK;
+}
+
 static pn_status attach_event(so_plan *plan, pn_err *err)
 {
     size_t draws = draws_of(plan);
@@ -211,6 +250,8 @@ pn_status so_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
     base->sigma = plan->first.z * plan->model.gradient_sensitivity;
     if (is_private)
         PN_TRY(attach_event(plan, err));
+    if (is_private)
+        PN_TRY(say_rests(at, err));
     limit_work(at);
     so_explain(at);
     return pn_start_value_ask(&plan->value, base, "second_order value", err);

@@ -94,12 +94,17 @@ typedef struct whole_run {
 } whole_run;
 
 /* All of it as one event: a pn_program. */
+static void find_parts(const whole_run *run, double z, pn_model_part parts[2])
+{
+    parts[0] = (pn_model_part){ run->model, false, z, run->steps };
+    parts[1] = (pn_model_part){ run->model, true, z * run->factor, run->steps };
+}
+
 static pn_status run_event(void *self, double z, pn_event **event, size_t *count, pn_err *err)
 {
-    const whole_run *run = self;
-    const pn_model_part parts[] = { { run->model, false, z, run->steps },
-                                    { run->model, true, z * run->factor, run->steps } };
+    pn_model_part parts[2];
 
+    find_parts(self, z, parts);
     *count = 1;
     return pn_model_run_event(event, parts, 2, err);
 }
@@ -329,12 +334,16 @@ static pn_status attach_noise(tr_problem *at, pn_err *err)
 {
     tr_plan *plan = at->plan;
     whole_run run = { &plan->model, plan->base.iterations, at->own[TR_HESS_NOISE_FACTOR].real };
+    pn_model_part parts[2];
 
     PN_TRY(noise_for(at, plan->base.iterations, &plan->gradient_z, err));
     plan->hessian_z = plan->gradient_z * run.factor;
     plan->error = errors_of(at, plan->base.iterations, plan->gradient_z);
-    if (plan->model.is_private)
+    if (plan->model.is_private) {
+        find_parts(&run, plan->gradient_z, parts);
+        pn_model_rests(&plan->base, parts, 2);
         return run_event(&run, plan->gradient_z, &plan->base.event, &plan->base.charges, err);
+    }
     plan->base.samples = plan->model.batch < plan->model.n;
     plan->of.failure = plan->base.samples ? plan->of.failure : 0.0;
     return PN_OK;

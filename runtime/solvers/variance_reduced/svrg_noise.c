@@ -167,6 +167,8 @@ static pn_status ask_private(svrg_plan *plan, double reached, pn_err *err)
     PN_TRY(certify_both(plan, &plan->shape, plan->anchor.sigma, asked, &count, err));
     asked[1].question->batches.sigma = plan->inner;
     PN_TRY(pn_question_price(asked[1].question, err));
+    asked[0].question->times = asked[0].times;
+    asked[1].question->times = asked[1].times;
     base->charges = 1;
     base->whole = plan->whole_price;
     if (plan->whole_price) {
