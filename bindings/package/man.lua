@@ -59,6 +59,10 @@ put [=[
 .br
 .B penumbra predict
 .I MODEL CSV
+.RI [ options ]
+.br
+.B penumbra receipt
+.I FILE
 .RI [ options ]]=]
 put ".SH DESCRIPTION"
 paragraph("Penumbra trains models under differential privacy.  You choose a data set, a loss and a constraint set; it certifies "

@@ -219,8 +219,8 @@ static const pnl_row ledger_rows[] = {
       "\"name: label\"." },
     { "receipt", ledger_receipt, PNL_METHOD, PNL_NOTHING, "L:receipt() -> receipt",
       "All charges with their events' parameters, of slices and parts too, the budget and what holds wherever the "
-      "analyst stops, as JSON from which others work out every price again; r.json, r:save(path).  Error: a budget that "
-      "is kept in another process." },
+      "analyst stops, as JSON from which others work out every price again; r.json, r:save(path).  Error: a budget "
+      "that is kept in another process." },
     { "odometer", pnl_ledger_odometer, PNL_METHOD, PNL_NOTHING, "L:odometer{delta=, first=, uniform=} -> table",
       "How much has been spent, valid wherever the analyst stops: {epsilon=, delta=, level=, statement=, naive=, "
       "naive_label=}.  Filters at epsilon first * 2^k with delta/(k(k+1)) each; the smallest that is not exhausted.  "

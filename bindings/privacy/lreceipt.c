@@ -1,12 +1,14 @@
 /* lreceipt.c -- pn.receipt: what fit:receipt(), ledger:receipt() and tree:receipt() give.
  * Depends on: lreceipt.h, ljson.h, receipt/receipt.h, core/file.h.  Used by: whatever gives a receipt. */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bindings/core/getter.h"
 #include "bindings/core/ljson.h"
-#include "bindings/core/lprint.h"
 #include "bindings/core/reference.h"
 #include "bindings/numeric/lnumbers.h"
 #include "bindings/privacy/lreceipt.h"
@@ -63,8 +65,8 @@ static int receipt_words(lua_State *L)
 static int receipt_tostring(lua_State *L)
 {
     (void)receipt_words(L);
-    pnl_wrap_lines(L); /* not the document, which is to be read by programs */
-    lua_pushfstring(L, "%s\n%s", lua_tostring(L, -1), json_of(L));
+    lua_pushfstring(L, "%s\n  document   %I bytes of JSON: r.json, r:save(path)", lua_tostring(L, -1),
+                    (LUAI_UACINT)strlen(json_of(L)));
     return 1;
 }
 
@@ -77,7 +79,7 @@ static const pnl_row receipt_rows[] = {
     { "save", receipt_save, PNL_METHOD, PNL_PAID | PNL_FILES, "r:save(path) -> path",
       "Write the document, complete or not at all.  Error: a place that cannot be written." },
     { "__tostring", receipt_tostring, PNL_META, PNL_PAID, "tostring(r) -> string",
-      "What the receipt says, in a few lines, and then the document." },
+      "What the receipt says, in a few lines, and where its document is." },
     PNL_ROW_END,
 };
 
@@ -96,29 +98,46 @@ const pnl_class pnl_receipt_class = {
 
 #define MOST_BYTES ((size_t)1 << 26)
 
-/* The file's first bytes, or all of them, as far as `most`; raises where it cannot be read. */
-static const char *push_bytes(lua_State *L, const char *path, size_t most)
+/* *out, allocated: the file's bytes, at most so many, and a zero byte.  0 or errno. */
+static int read_bytes(char **out, const char *path, size_t most)
 {
-    FILE *file = fopen(path, "rb");
-    luaL_Buffer bytes;
-    char *room;
-    size_t count;
+    int fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0), error = fd < 0 ? errno : 0;
+    size_t used = 0;
+    struct stat is;
 
-    if (!file)
-        pnl_error(L, "receipt: %s: cannot be read: %s", path, strerror(errno));
-    (void)fseek(file, 0, SEEK_END);
-    count = ftell(file) > 0 ? (size_t)ftell(file) : 0;
-    rewind(file);
-    count = count < most ? count : most;
-    (void)fclose(file);
-    file = NULL;
-    room = luaL_buffinitsize(L, &bytes, count + 1);
-    file = fopen(path, "rb"); /* nothing between here and its end raises */
-    count = file ? fread(room, 1, count, file) : 0;
-    if (file)
-        (void)fclose(file);
-    luaL_pushresultsize(&bytes, count);
-    return lua_tostring(L, -1);
+    if (error)
+        return error;
+    error = fstat(fd, &is) != 0 ? errno : S_ISREG(is.st_mode) ? 0 : EINVAL;
+    most = !error && (size_t)is.st_size < most ? (size_t)is.st_size : most;
+    *out = error ? NULL : pn_alloc(most + 1, 1);
+    error = error || *out ? error : ENOMEM;
+    while (!error && used < most) {
+        ssize_t got = read(fd, *out + used, most - used);
+
+        if (got <= 0) {
+            error = got < 0 && errno != EINTR ? errno : 0;
+            most = got == 0 ? used : most;
+        } else {
+            used += (size_t)got;
+        }
+    }
+    if (*out)
+        (*out)[used] = '\0';
+    (void)close(fd);
+    return error;
+}
+
+/* What is in *slot becomes the file's bytes. */
+static const char *read_file(lua_State *L, char **slot, const char *path, size_t most)
+{
+    int error;
+
+    pn_free(*slot);
+    *slot = NULL;
+    error = read_bytes(slot, path, most);
+    if (error)
+        pnl_error(L, "receipt: %s: cannot be read: %s", path, error == EINVAL ? "it is no file" : strerror(error));
+    return *slot;
 }
 
 static void read_ledger(lua_State *L, const char *path)
@@ -149,46 +168,36 @@ static void read_stream(lua_State *L, const char *path)
     pnl_status(L, status, &err);
 }
 
-/* False where it is none. */
-static bool read_receipt(lua_State *L, const char *path)
+static bool is_receipt(const char *json)
 {
-    const char *json = push_bytes(L, path, MOST_BYTES);
-    size_t size = strlen(json) + 1;
-    char *words = NULL, **slot;
+    char *words = NULL;
     bool is_one = pn_receipt_words(&words, json, NULL) == PN_OK;
 
     pn_free(words);
-    if (!is_one)
-        return false;
-    slot = pnl_new_receipt(L);
-    *slot = pn_alloc(size, 1);
-    if (!*slot)
-        pnl_no_memory(L, "receipt: out of memory");
-    memcpy(*slot, json, size);
-    return true;
+    return is_one;
 }
 
 static int receipt_of_file(lua_State *L)
 {
     static const char ledger[] = "penumbra-ledger ";
     const char *path = pnl_check_path(L, 1), *head;
+    char **slot;
 
     lua_settop(L, 1);
-    head = push_bytes(L, path, sizeof ledger - 1);
+    slot = pnl_new_receipt(L);
+    head = read_file(L, slot, path, sizeof ledger - 1);
     if (strcmp(head, ledger) == 0) {
         read_ledger(L, path);
-        return 1;
-    }
-    if (head[0] == '{' && read_receipt(L, path))
-        return 1;
-    if (!pn_model_is(path)) {
+    } else if (head[0] == '{' && is_receipt(read_file(L, slot, path, MOST_BYTES))) {
+        lua_settop(L, 2);
+    } else if (pn_model_is(path)) {
+        (void)pnl_load_model(L, path);
+        lua_pushcfunction(L, pnl_fit_receipt);
+        lua_pushvalue(L, -2);
+        lua_call(L, 1, 1);
+    } else {
         read_stream(L, path);
-        return 1;
     }
-    (void)pnl_load_model(L, path);
-    lua_pushcfunction(L, pnl_fit_receipt);
-    lua_pushvalue(L, -2);
-    lua_call(L, 1, 1);
     return 1;
 }
 

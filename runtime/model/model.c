@@ -1,5 +1,5 @@
 /* model.c -- a fit and what is known of its run, as the Model of model.proto.
- * Depends on: model_file.h, model_json.h, receipt, the code generated from model.proto, libprotobuf-c.
+ * Depends on: model_file.h, model_json.h, the code generated from model.proto, libprotobuf-c.
  * Used by: bindings, hosts. */
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "model/model.pb-c.h"
 #include "model/model_json.h"
 #include "numeric/symmetric.h"
-#include "receipt/receipt.h"
 
 #define NAME_BYTES 128
 #define MOST_KINDS 255
@@ -486,48 +485,4 @@ pn_status pn_model_copy(pn_fit **fit_out, pn_model_about **about_out, const pn_f
     if (status == PN_OK)
         (*about_out)->version = NULL;
     return status;
-}
-
-/* As `form`; value is NULL where it is JSON. */
-static pn_status save(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value,
-                      const char *receipt, pn_model_form form, pn_err *err)
-{
-    int length = pn_plan_describe(plan, NULL, 0);
-    size_t room = (size_t)(length > 0 ? length : 0) + 1;
-    char *text = pn_alloc(room, 1);
-    pn_model_about about;
-    pn_status status;
-
-    PN_TRY(pn_made(text, err, "model: out of memory"));
-    (void)pn_plan_describe(plan, text, room);
-    pn_model_about_of(&about, plan);
-    about.plan = text;
-    about.raw = value != NULL;
-    about.value = value ? *value : NAN;
-    about.receipt = receipt;
-    status = pn_model_write(path, fit, &about, form, err);
-    pn_free(text);
-    return status;
-}
-
-pn_status pn_model_save_by(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value,
-                           const char *lua, pn_err *err)
-{
-    char *receipt = NULL;
-    pn_status status = fit->is_private ? pn_fit_receipt(&receipt, fit, plan, lua, err) : PN_OK;
-
-    if (status == PN_OK)
-        status = save(path, fit, plan, value, receipt, PN_MODEL_FILE, err);
-    pn_free(receipt);
-    return status;
-}
-
-pn_status pn_model_save(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value, pn_err *err)
-{
-    return pn_model_save_by(path, fit, plan, value, NULL, err);
-}
-
-pn_status pn_model_export(const char *path, const pn_fit *fit, const pn_plan *plan, pn_err *err)
-{
-    return save(path, fit, plan, NULL, NULL, PN_MODEL_JSON, err);
 }

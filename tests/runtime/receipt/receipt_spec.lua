@@ -269,7 +269,7 @@ describe("a receipt in a file", function()
     assert.equal(path .. ".json", receipt:save(path .. ".json"))
     assert.equal(receipt.json, pn.receipt(path .. ".json").json)
     assert.matches("^receipt of a fit, penumbra", tostring(receipt))
-    assert.equal(receipt.json, tostring(receipt):sub(-#receipt.json))
+    assert.matches("document   " .. #receipt.json .. " bytes of JSON", tostring(receipt))
   end)
 
   it("is left out of a model without privacy", function()
