@@ -226,6 +226,7 @@ method("pn.ledger", "    L, e = pn.ledger{epsilon = 1, delta = 1e-6}, pn.event.g
   odometer = "L:spend(e)\n    print(L:odometer{delta = 1e-6}.statement)",
   price = "print(L:price(e), L:price(e, 2))    -- what it would cost now",
   report = 'L:spend(e, "a mean")\n    print(L:report())',
+  receipt = 'L:spend(e, "a mean")\n    print(L:receipt())',
   reserve = "L:reserve(e, 10)\n    print(L.remaining)    -- nothing is charged",
   retire = "L:retire()\n    print(L)",
   spend = 'L:spend(e, "a mean", 3)\n    print(L)',
@@ -248,6 +249,7 @@ method("pn.tree", "    t = pn.tree{dim = 1, horizon = 4, sensitivity = 1, rho = 
   close = "t:close()",
   complete = "print(t:complete())",
   push = "print(t:push{4})    -- the noisy sum so far",
+  receipt = "print(t:receipt())",
   save = 't:save("stream")\n    print(pn.tree.resume("stream").count)',
   value = "print(t:value())",
   variance = "print(t:variance(3))    -- of the third prefix",
@@ -257,6 +259,14 @@ usage["pn.tree:all"] = [[
     t = pn.tree{dim = 1, horizon = 4, sensitivity = 1, rho = 0.5, estimator = "full"}
     for _, count in ipairs{3, 5, 2, 8} do t:push{count} end
     print(t:all())]]
+local RECEIPT = [[
+    L = pn.ledger{epsilon = 1, delta = 1e-6}
+    L:spend(pn.event.gaussian{sigma = 20, sensitivity = 1}, "a mean")
+    receipt = L:receipt()
+]]
+usage["receipt"] = RECEIPT .. '    receipt:save("means.receipt")\n    print(pn.receipt("means.receipt"))'
+usage["pn.receipt:save"] = usage["receipt"]
+usage["pn.receipt:table"] = RECEIPT .. "    print(receipt:table().ledger.entries[1].label)"
 usage["query.count"] = [[
     local d = pn.data.synthetic.logistic{n=2000, p=3, seed=1}
     local L = pn.ledger{epsilon=1}

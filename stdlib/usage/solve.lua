@@ -79,6 +79,7 @@ method("pn.fit", PLAN .. "    fit = plan:run()\n", {
   probabilities = "print(fit:probabilities(d.X))",
   coefficients = "print(fit:coefficients())",
   card = "print(fit:card())",
+  receipt = 'receipt = fit:receipt()\n    print(receipt)\n    receipt:save("people.receipt")    -- to hand over beside the model',
   export = 'fit:export "people.json"    -- for other programs\n    print(pn.load("people.json"):card())',
   save = 'fit:save("people.model")    -- what was released, and no more\n    again = pn.load "people.model"\n'
     .. "    print(again)\n    print(again.plan)",
