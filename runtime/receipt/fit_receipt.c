@@ -209,7 +209,7 @@ static json_t *plan_of(const pn_plan *plan)
 /* Wherever it is stopped, the whole plan's price holds; while nothing was charged nothing is owed. */
 static json_t *stops_of(const pn_plan *plan)
 {
-    bool rho = plan->request.kind == PN_RHO;
+    bool rho = isnan(plan->epsilon);
     double none = rho ? (double)NAN : 0.0;
 
     return json_pack("[{s:b, s:I, s:I, s:o}, {s:b, s:I, s:I, s:o}]", "charged", 0, "from", (json_int_t)0, "to",

@@ -111,13 +111,15 @@ static json_t *text_of(const pn_event *event)
     pn_text text = { 0 };
     char described[512];
     json_t *made = NULL;
+    pn_status status;
 
     if (pn_plain_begin(&plain, NULL) != PN_OK)
         return NULL;
     pn_event_describe(event, described, sizeof described);
-    if (pn_event_write(&text, event, event->neighbours, NULL) == PN_OK)
+    status = pn_event_write(&text, event, event->neighbours, NULL);
+    if (status == PN_OK)
         made = json_string(text.data);
-    else if (!text.failed)
+    else if (status != PN_ENOMEM)
         made = json_string(described);
     pn_text_clear(&text);
     pn_plain_end(&plain);

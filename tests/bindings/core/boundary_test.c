@@ -32,7 +32,7 @@
 
 /* How many functions were called with valid values, and of those that take numbers, how many a curator's script has.  A
  * function more is one more; one less is an example that no longer works. */
-#define BASES_HERE    498
+#define BASES_HERE    504
 #define BASES_CURATED 283
 
 static const char *only; /* a part of a name, or NULL */
