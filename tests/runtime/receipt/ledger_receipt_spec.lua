@@ -84,7 +84,8 @@ describe("the receipt of a tree", function()
   it("has the factors of its sensitivity", function()
     for horizon, layers in pairs { [1] = 1, [2] = 1, [3] = 2, [4] = 2, [5] = 3, [100] = 7, [128] = 7, [129] = 8 } do
       for _, root in ipairs { false, true } do
-        local tree = pn.tree { dim = 2, horizon = horizon, sensitivity = 0.5, rho = 0.1, factorization = "binary", keep_root = root }
+        local tree = pn.tree { dim = 2, horizon = horizon, sensitivity = 0.5, rho = 0.1, factorization = "binary",
+          keep_root = root }
         local r = tree:receipt():table()
         assert.near(r.stream.layers, r.stream.gain ^ 2, 1e-6)
         if not root then assert.equal(layers, r.stream.layers) end
