@@ -1,9 +1,8 @@
 # check_receipt.py -- works out every sensitivity and price of a privacy receipt again, with nothing of penumbra: plain Python 3.
 # Usage: python3 check_receipt.py RECEIPT.json      as fit:receipt(), L:receipt(), t:receipt() and `penumbra receipt FILE` give it
 # Exit status: 0 all that it claims follows; 1 something does not; 2 something could not be checked.  What, is printed.
-# Epsilons are bracketed: a release has a pair of laws (P, Q) whose privacy losses dominate its own, and products of pairs dominate sequences
-# (Zhu, Dong, Wang 2022).  Slopes of losses are bracketed by intervals.  Claims are refused below the lower end, certified from the upper one
-# on.  Taken on trust: that the program did what the receipt says, n, `rows`, what `numbers` say of a record, the depth of sums of doubles.
+# Epsilons and slopes are bracketed, by pairs of laws that dominate a release (Zhu, Dong, Wang 2022) and by intervals: claims are refused below the
+# lower end, and certified from the upper one on.  Taken on trust: that the program did what is said, n, `rows`, `numbers`, the depth of sums.
 import ast, decimal, hashlib, heapq, itertools, json, math, re, sys, types
 EXACT, PLD, TINY = 1e-9, 1e-3, 1e-300  # how far a claim may be below the upper end here: of closed forms, of loss distributions
 def bisect(fits, low, high, width):  # fits(high), and not fits(low)
@@ -11,7 +10,6 @@ def bisect(fits, low, high, width):  # fits(high), and not fits(low)
         middle = (low + high) // 2 if isinstance(low, int) else (low + high) / 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     return low, high
-
 # ---- pairs: above(l) = (P(L > l), Q(L > l)), below(l) = (P(L <= l), Q(L <= l)) of the loss L = ln dP/dQ, which is within +-end ----
 def Pair(above, below=None, end=700):  # without `below`, P and Q may change places
     return types.SimpleNamespace(above=above, below=below or (lambda l: above(-l)[::-1]), end=end)
@@ -34,11 +32,9 @@ def fixed_size(q, z):  # delta(ln(1 + q (e^eps - 1))) <= q delta_gaussian(eps) b
     one = poisson(q, z)
     return Pair(lambda l: one.above(l) if l >= 0 else tuple(1 - t for t in one.above(-l)[::-1]))
 def poisson_replace(q, z):  # one coin for a record at 1 and its replacement at -1: exp(x/z^2) solves a quadratic equation
-    def above(l):
-        b = math.exp(min(1 / (2 * z * z), 345)) / q
-        x = z * (l / 2 + math.asinh((1 - q) * math.sinh(min(max(l / 2, -340), 340)) * b))
-        return tuple((1 - q) * tail(x) + q * tail(x - c / z) for c in (1, -1))
-    return Pair(above)
+    b = math.exp(min(1 / (2 * z * z), 345)) / q
+    x = lambda l: z * (l / 2 + math.asinh((1 - q) * math.sinh(min(max(l / 2, -340), 340)) * b))
+    return Pair(lambda l: tuple((1 - q) * tail(x(l)) + q * tail(x(l) - c / z) for c in (1, -1)))
 def objective(s, j, rank):  # the loss is at most j + s^2/2 + s chi, chi the length of a standard Gaussian in `rank` dimensions
     def above(l):
         r = max(0.0, (l - j - s * s / 2) / s)
@@ -58,7 +54,6 @@ def renyi(pair, a):  # E_Q (dP/dQ)^a - 1 = a (a - 1) int e^((a - 1) l) (H(l) - (
     return math.log1p(a * (a - 1) * total / 3e7) / (a - 1)
 def single(pair, delta):  # epsilon of one release, exactly
     return bisect(lambda e: pair.above(e)[0] - math.exp(e) * pair.above(e)[1] <= delta, -1e-12, pair.end, 1e-13)[1]
-
 # ---- composition: laws of losses on a grid, in whole units of 10^-34, multiplied exactly ----
 DIGITS, UNIT, SLOT, WIDE = 34, 10 ** 34, 76, decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 def convolve(a, b, up):  # one product of two decimals that have a slot of digits for each number; a unit more, or rounded down
@@ -103,24 +98,20 @@ def composed(releases, delta, cells, upper):  # epsilon of (pair, count) ... at 
         span = 1e-6
         while pair.above(span)[0] > least or pair.below(-span)[0] > least: span *= 1.5
         mass = [m / UNIT for m in on_grid(pair, span / 400, least, True).columns[0]]
-        mean = sum(i * m for i, m in enumerate(mass))
+        mean, widest = sum(i * m for i, m in enumerate(mass)), max(widest, len(mass) * span / 400)
         variance += count * sum((i - mean) ** 2 * m for i, m in enumerate(mass)) * (span / 400) ** 2
-        widest = max(widest, len(mass) * span / 400)
     h = max(widest, 20 * math.sqrt(variance)) / cells
     for pair, count in releases:
         law = on_grid(pair, h, least, upper).power(count, int(least * UNIT))
         total = total.times(law, int(least * UNIT)) if total else law
-    columns = [[m / UNIT for m in c] for c in total.columns]
-    losses = [(total.first + i) * h for i in range(len(columns[0]))]
+    columns, losses = [[m / UNIT for m in c] for c in total.columns], [(total.first + i) * h for i in range(len(total.columns[0]))]
     def delta_at(e):
         if upper: return total.infinite / UNIT + sum(-m * math.expm1(e - l) for m, l in zip(columns[0], losses) if l > e)
         factor = math.exp(min(e, 700))
         return max(itertools.accumulate(a - factor * b for a, b in zip(*map(reversed, columns)))) * (1 - EXACT)
-    if delta_at(0.0) <= delta: return 0.0
     high = max(1e-3, losses[-1] + h)
     if delta_at(high) > delta: return math.inf if upper else high
     return bisect(lambda e: delta_at(e) <= delta, 0.0, high, 1e-10 * high)[upper]
-
 # ---- formulas of losses: read, differentiated, and bounded over a box by intervals ----
 def parse(text):  # the grammar is Python's own, but for the sign of powers -> (operator, operands ...), numbers, and names of variables
     def tree(node):
@@ -148,14 +139,13 @@ def derivative(f, x):
              "cos": ("neg", ("sin", a)), "sigmoid": ("*", f, ("sigmoid", ("neg", a))), "erf": ("*", 2 / math.sqrt(math.pi), ("exp", ("neg", times(a, a))))}
     return times(outer[op], da)
 def replaced(f, old, new): return new if f == old else tuple(replaced(g, old, new) for g in f) if isinstance(f, tuple) else f
-def variables(f): return set().union(*map(variables, f[1:])) if isinstance(f, tuple) else {f} if isinstance(f, str) else set()
 RISING = {"exp": lambda x: math.exp(x) if x < 709 else math.inf, "expm1": lambda x: math.expm1(x) if x < 709 else math.inf, "tanh": math.tanh,
           "erf": math.erf, "sqrt": lambda x: math.sqrt(max(x, 0.0)), "sigmoid": lambda x: 1 / (1 + math.exp(-x)) if x > -700 else math.exp(x),
           "log": lambda x: math.log(x) if x > 0 else -math.inf, "log1p": lambda x: math.log1p(x) if x > -1 else -math.inf,
           "softplus": lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x)))}
 def outward(low, high):  # more than a few roundings of the C library
-    if low != low or high != high: return -math.inf, math.inf
-    return tuple(x + c * abs(x) if abs(x) < math.inf else x for x, c in ((low, -2e-15), (high, 2e-15)))
+    ends = tuple(x + c * abs(x) if abs(x) < math.inf else x for x, c in ((low, -2e-15), (high, 2e-15)))
+    return (-math.inf, math.inf) if low != low or high != high else ends
 def enclose(f, box, torn=None):  # an interval that holds f over the box; torn[0]: a branch is undecided, so that f may jump
     if not isinstance(f, tuple): return box[f] if isinstance(f, str) else (f, f)
     op, (a, *rest) = f[0], [enclose(g, box, torn) for g in f[1:]]
@@ -186,7 +176,7 @@ def enclose(f, box, torn=None):  # an interval that holds f over the box; torn[0
     return (1.0 if yes else least), (least if no else 1.0)
 def supremum(f, box, effort=3000):  # (low, high) around the largest f over the box, by bisection
     shift = replaced(f, ("-", "z", "y"), "t")  # what depends on z - y alone has one variable
-    if variables(shift) == {"t"}: f, box = shift, {"t": outward(box["z"][0] - box["y"][1], box["z"][1] - box["y"][0])}
+    if "'t'" in (text := str(shift)) and not ("'z'" in text or "'y'" in text): f, box = shift, {"t": outward(box["z"][0] - box["y"][1], box["z"][1] - box["y"][0])}
     slopes, best, count = {x: derivative(f, x) for x in box}, -math.inf, itertools.count()
     centre = lambda a, b: (a + b) / 2 if b - a < math.inf else min(0.0, 2 * b - 1) if a == -math.inf else max(0.0, 2 * a + 1)
     def measure(box):  # a face where f rises or falls; else the mean value theorem
@@ -209,7 +199,6 @@ def supremum(f, box, effort=3000):  # (low, high) around the largest f over the 
         heapq.heappop(heap)
         for part in ((a, m), (m, b)): heapq.heappush(heap, measure({**box, wide: part}))
     return best, -heap[0][0]
-
 # ---- events ----
 def parts(charge):  # -> [(times, event)], compositions taken apart
     if charge is None or charge["event"]["kind"] != "compose": return [(charge["times"], charge["event"])] if charge else []
@@ -243,14 +232,12 @@ def divergence(one, a):  # of one event, in the worse direction; the worst t of 
         u = min(math.exp(one.e), max(1.0, (1 - 1 / a) * most / slope))
         return math.log(u) + math.log((most - u * slope) / -math.expm1(-one.e)) / (a - 1)
     return min(a * one.rho, max(sum(renyi(pair, a) for pair in way) for way in one.ways))
-
 # ---- the receipt ----
 def real(x): return math.nan if x is None else float(x)
 def dual(a, b): return min(v for p, q in (("l1", "linf"), ("l2", "l2"), ("linf", "l1")) if (v := real(a[p]) * real(b[q])) == v)
 def counted(items): return {text: sum(n for n, e in items if e["text"] == text) for text in {e["text"] for _, e in items}}
-def moments(relation, row, label, middle, tau, kappa):  # what a record moves of the sum of v v^T: |v|^2 <= 1 + tau^2 but for its constant kappa
-    s, k = 1 + tau ** 2, kappa ** 2
-    return (math.sqrt(2) * (s + k) if k <= s else math.sqrt(8 * k * s)) if relation == "replace_one" else math.sqrt(s * s + 2 * k * s)
+def moments(c, s, k):  # what a record moves of the sum of v v^T: |v|^2 <= s but for the constant sqrt(k) in it
+    return math.sqrt(s * s + 2 * k * s) if c == 1 else math.sqrt(2) * (s + k) if k <= s else math.sqrt(8 * k * s)
 def gain(t):  # l2 sensitivity of what noise is added to, for leaves of sensitivity 1: a lower and an upper bound
     m, q, apart, size = t["method"], t["participations"], t["separation"], t["horizon"]
     if t["factorization"] == "binary" and size and m["scale"] == "equal":  # the root is in no prefix where the horizon is a power of two
@@ -261,12 +248,17 @@ def gain(t):  # l2 sensitivity of what noise is added to, for leaves of sensitiv
     c = {"sqrt": lambda: itertools.accumulate(range(1, size), lambda x, j: x * (2 * j - 1) / (2 * j), initial=1.0),
          "banded": lambda: m["coefficients"] or ()}.get(t["factorization"], tuple)()
     columns = [[0.0] * (j * apart) + c[:size - j * apart] for c in [list(c)] for j in range(q) if j * apart < size]
-    norm = math.sqrt(sum(sum(row) ** 2 for row in itertools.zip_longest(*columns, fillvalue=0.0)))
-    return (norm, norm) if norm else (0.0, math.inf)
+    return (norm, norm) if (norm := math.sqrt(sum(sum(row) ** 2 for row in itertools.zip_longest(*columns, fillvalue=0.0)))) else (0.0, math.inf)
+def spelled(a):  # what a release is made of: objective perturbation, and noise that hides how far the end is from the minimum
+    t, made = a["mechanism"].get("perturbation"), lambda kind, **p: {"kind": kind, "neighbours": a["event"]["neighbours"], "parameters": p, "text": kind}
+    if not t or a["event"]["kind"] != "approximate": return parts(a)
+    hidden = 2 * (t["offset"] + math.sqrt(t["dim"]) * 2 ** -41 * t["sigma"] / t["strong_convexity"]) + math.sqrt(t["dim"]) * 2 ** -40 * t["sigma_out"]
+    minimum = made("objective_perturbation", **{k: t[k] for k in ("sigma", "sensitivity", "jacobian", "dim")})
+    return [(a["times"], minimum), (a["times"], made("gaussian", sigma=t["sigma_out"], sensitivity=hidden, draws=t["dim"]))]
 class Checker:
     def __init__(self, receipt):
         self.r, self.relation, self.said = receipt, receipt["neighbours"]["relation"], {True: [], False: [], None: []}
-        self.c = 2.0 if self.relation == "replace_one" else 1.0  # by how many records' parts sums differ
+        self.c = {"replace_one": 2.0, "add_remove": 1.0, "zero_out": 1.0}[self.relation]  # by how many records' parts sums differ
     def say(self, fine, text): self.said[fine].append(text) if text not in self.said[fine] else None
     def same(self, name, claim, right): self.say(claim == right, f"{name}: {claim}" + f" is not {right}" * (claim != right))
     def covers(self, name, claim, low, high=None, share=EXACT):  # `claim` has to bound what lies between low and high
@@ -298,19 +290,20 @@ class Checker:
         need = math.hypot(real(b["slope_norm"]["l2"]) * rows["l2"], real(b["extra_norm"]["l2"]))
         self.covers("gradient of a record", b["gradient"]["l2"], min(need, real(o["clip"] or math.inf)))
     def release(self, a, o, items):
-        s, m, n, b, event = a["sensitivity"], a["mechanism"], (a["sensitivity"] or {}).get("numbers"), o["bounds"], a["event"]
+        s, m, n, b, event = a["sensitivity"], a["mechanism"], (a["sensitivity"] or {}).get("numbers"), o and o["bounds"], a["event"]
         name, of = f"{a['question']} ({a['label']})", m.get("batches") or m.get("choice") or m
         if not s or not event: return self.say(None, f"{name}: where its sensitivity comes from")
-        c, value, rule, (low, high) = self.c, s["value"], s["rule"], ((real(b["curvature"][k]) if b["curvature"] else math.nan) for k in ("low", "high"))
-        gradient, norms = b["gradient"], (("l1", "linf"), ("l2", "l2"), ("linf", "l1"))
+        c, value, rule, gradient, bent = self.c, s["value"], s["rule"], o and b["gradient"], o and b["curvature"]
+        low, high = (0.0, 1.0) if not bent else (min(0.0, real(bent["low"])), max(0.0, real(bent["high"])))
         need = {"gradient": lambda: gradient["l2"], "unit": lambda: 1, "range": lambda: (n["high"] - n["low"]) / 2, "difference": lambda: n["most"],
                 "score": lambda: dual(o["set"]["atom_radius"], gradient), "smoothness": lambda: b["smoothness"], "slopes": lambda: n["slope"] * n["row"],
-                "moment": lambda: n["slope"] * n["row"], "hessian": lambda: n["record"], "moments": lambda: moments(self.relation, **n),
-                "choices": lambda: min(math.sqrt(n["square_" + p]) * real(gradient[q]) for p, q in norms)}.get(rule)
+                "moment": lambda: n["slope"] * n["row"], "moments": lambda: moments(c, 1 + n["tau"] ** 2, n["kappa"] ** 2), "relative": lambda: 1,
+                "hessian": lambda: max(-low, high) * o["rows"]["l2"] ** 2 if o["loss"]["margins"] == 1 else n["record"], "column": lambda: n["feature"] * n["column"],
+                "choices": lambda: min(math.sqrt(n["square_" + p]) * real(gradient[q]) for p, q in (("l1", "linf"), ("l2", "l2"), ("linf", "l1")))}.get(rule)
         if need: self.covers(f"{name}: contribution by the rule {rule}", s["contribution"], need())
         else: self.say(None, f"{name}: its sensitivity, by the rule {rule}")
-        moved = {"hessian": min(c, math.sqrt(2)) if low >= 0 else c, "smoothness": 1.0 if b["convex"] else c, "moments": 1.0}.get(rule, c if need else 0.0)
-        self.covers(f"{name}: contributions", s["contributions"], moved)
+        moved = {"hessian": min(c, max(high - low, math.sqrt(2) * max(-low, high)) / max(-low, high)), "smoothness": c if low < 0 else 1.0, "moments": 1.0}
+        self.covers(f"{name}: contributions", s["contributions"], moved.get(rule, c) if need else 0.0)
         self.say(s["divisor"] in (1.0, of.get("batch") or o["records"]) or not need, f"{name}: divisor {s['divisor']:.9g}")
         exact = s["contributions"] * s["contribution"] * s["factor"] / s["divisor"]
         self.covers(f"{name}: rounding", s["rounding"], 2 ** -52 * exact / s["contributions"])  # of the last operation, on both sides
@@ -319,22 +312,28 @@ class Checker:
         p, lattice, l1 = event["parameters"].get("event", event)["parameters"], of.get("lattice"), m["kind"] == "laplace"
         if m.get("stream"): return self.stream(name, m["stream"], p)
         if m["kind"] == "choice": self.covers(f"{name}: sensitivity of scores", of["sensitivity"], value, share=1e-15)
-        if not lattice: return
+        if t := m.get("perturbation"):
+            self.covers(f"{name}: sensitivity of the gradients", t["sensitivity"], value, share=1e-15)
+            self.covers(f"{name}: jacobian", t["jacobian"], math.log1p(b["smoothness"] / t["strong_convexity"]))
         if m["kind"] == "batches":
             self.covers(f"{name}: contribution to a sum", c * of["contribution"], exact)
+            self.say(all({"n": o["records"], **of}.get(k, v) == v for k, v in event["parameters"].items()), f"{name}: batch and rate of its event")
             value = (1 if of["scheme"] == "poisson" else c) * of["contribution"] + 2 * math.sqrt(lattice["values"]) * of["error"]
+        if not lattice: return
         root, unit = lattice["values"] ** (1 if l1 else 0.5), lattice["unit"]  # half a unit a number, and what x/unit rounds by, on both sides
         rounded = value * (root ** 0.5 if l1 else 1) + root * unit * (1 + min(real(lattice["bound"]) / unit, 2.0 ** 62) / 2 ** 52)
         self.covers(f"{name}: sensitivity on the lattice", p["sensitivity"], rounded, share=1e-15)
         self.same(f"{name}: scale and unit of the lattice", (lattice["scale"], unit), (p["scale" if l1 else "sigma"], lattice["scale"] / 2 ** 40))
     def stream(self, name, t, p):
         self.covers(f"{name}: gain of the stream", t["gain"], *gain(t))
-        self.covers(f"{name}: mu of the stream", t["mu"], (real(t["sensitivity"]) * t["gain"] + t["lattice"]["unit"]) / t["sigma"], share=1e-15)
-        self.covers(f"{name}: its charge", p["sensitivity"] / p["sigma"], t["mu"], share=1e-15)
+        for mu in (t["mu"], p["sensitivity"] / p["sigma"]):
+            self.covers(f"{name}: mu of the stream", mu, (real(t["sensitivity"]) * t["gain"] + t["lattice"]["unit"]) / t["sigma"], share=1e-15)
     def price(self, name, items, claim, accountant=None, order=None):
         claim, priced = {k: real(v) for k, v in claim.items()}, [(n, price(e)) for n, e in items]
         e, delta, gaussians = claim["epsilon"], claim["delta"], [n * p.mu ** 2 for n, p in priced if p.mu]
         if claim["rho"] == claim["rho"]: self.covers(f"{name}: rho", claim["rho"], sum(n * p.rho for n, p in priced))
+        fits = {"gaussian": len(gaussians) == len(priced), "zcdp": e != e, "pure": all(p.e < math.inf for _, p in priced), "none": not items}
+        self.say(fits.get(accountant, accountant in (None, "pld") or 1 < real(order) < math.inf), f"{name}: the accountant {accountant}")
         if e != e or not items: return
         draws = sum(n * p.draws for n, p in priced)  # noise as drawn has densities within e^(2^-76) a draw of the ideal ones, but for 2^-125
         delta = delta - sum(n * p.delta for n, p in priced) - min(math.exp(min(e, 700)) * draws * 2.0 ** -125, delta / 2)
@@ -361,15 +360,14 @@ class Checker:
     def fit(self, r):
         plan, run, held = r["plan"], r["run"], r["guarantee"]
         items, paid = (self.charge(k, parts(v["charge" if k == "plan" else k]), r["digests"][k]) for k, v in (("plan", plan), ("paid", run)))
-        self.objective(r["objective"])
-        made = [p for a in plan["releases"] if a["event"] and a["times"] for p in parts(a)]
-        for a in plan["releases"]: self.release(a, r["objective"], made if plan["whole"] else items)
+        self.objective(r["objective"]) if r["objective"] else self.say(None, "the bounds of the loss: the receipt has no objective")
+        made = [p for a in plan["releases"] if a["event"] and a["times"] for p in spelled(a)]
+        for a in plan["releases"]: self.release(a, r["objective"], items + made)
         follows = any(a["times"] is None for a in plan["releases"])  # what is released: the charge is a budget
         if plan["whole"]: self.price("whole run", made, {**plan["price"], "rho": None}, "pld")
         elif not follows: self.same("planned charges", counted(items), counted(made))
-        self.price("plan", items, plan["price"], plan["accountant"], plan["order"])
-        for claim in [held["price"]] + [s["price"] for s in r["stops"] if s["charged"]]:
-            if claim != plan["price"]: self.price("stop", items, claim, plan["accountant"], plan["order"])
+        claims = [plan["price"], held["price"]] + [s["price"] for s in r["stops"] if s["charged"]]
+        for claim in {str(c): c for c in claims}.values(): self.price("plan", items, claim, plan["accountant"], plan["order"])
         self.same("last stop", max(s["to"] for s in r["stops"]), plan["steps"])
         now, all_of = counted(paid), counted(items)
         self.say((follows or all(n <= all_of.get(k, 0) for k, n in now.items())) and run["steps"] <= plan["steps"], "paid: no more than planned")
@@ -377,8 +375,7 @@ class Checker:
         for claim in (run["paid_price"], held["price"]) if paid != items else (): self.price("paid", paid, claim, "pld")
         self.same("guarantee: holds", held["holds"], held["proven"] and r["noise"]["protects"])
     def stream_receipt(self, r):
-        items = self.charge("plan", parts(r["charge"]), r["digests"]["plan"])
-        self.stream("stream", r["stream"], items[0][1]["parameters"])
+        self.stream("stream", r["stream"], (items := self.charge("plan", parts(r["charge"]), r["digests"]["plan"]))[0][1]["parameters"])
         for s in r["stops"]: self.price("stream", items, s["price"])
     def ledger(self, r):
         top, items = r["ledger"], [p for e in r["ledger"]["entries"] for p in parts(e)]
