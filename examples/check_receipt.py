@@ -154,9 +154,8 @@ def enclose(f, box, torn=None):  # an interval that holds f over the box; torn[0
     if op == "neg": return -a[1], -a[0]
     if op in "+-": return outward(*((a[0] + b[0], a[1] + b[1]) if op == "+" else (a[0] - b[1], a[1] - b[0])))
     if op == "/" and not b[0] <= 0 <= b[1]: op, b = "*", outward(1 / b[1], 1 / b[0])
-    if op == "*" and (f[0] == "/" or f[1] != f[2]):
-        ends = [0.0 if 0.0 in (x, y) else x * y for x in a for y in b]  # 0 times a bound that nothing reaches
-        return outward(min(ends), max(ends))
+    ends = [0.0 if 0.0 in (x, y) else x * y for x in a for y in b]  # 0 times a bound that nothing reaches
+    if op == "*" and (f[0] == "/" or f[1] != f[2]): return outward(min(ends), max(ends))
     power = 2.0 if op == "*" else b[0]
     if op in "*^" and power == int(power) and (op == "*" or b[0] == b[1]) and 0 <= power <= 64:
         ends = [math.prod([x] * int(power)) for x in a]
@@ -245,9 +244,9 @@ def gain(t):  # l2 sensitivity of what noise is added to, for leaves of sensitiv
         inside = [[sum(j * apart >> i == node for j in range(q)) for node in range((q * apart >> i) + 1)] for i in levels]
         most = [min(q, (2 ** i - 1) // apart + 1) for i in levels]
         return math.sqrt(sum(c * c for node in inside for c in node)), math.sqrt(sum(q // c * c * c + (q % c) ** 2 for c in most))
-    c = {"sqrt": lambda: itertools.accumulate(range(1, size), lambda x, j: x * (2 * j - 1) / (2 * j), initial=1.0),
-         "banded": lambda: m["coefficients"] or ()}.get(t["factorization"], tuple)()
-    columns = [[0.0] * (j * apart) + c[:size - j * apart] for c in [list(c)] for j in range(q) if j * apart < size]
+    bands = re.search(r"(\d+) bands, sqrt|(sqrt),|$", t["words"])
+    c = [1.0, *itertools.accumulate(((2 * j - 1) / (2 * j) for j in range(1, size)), lambda x, y: x * y)][:size if bands[2] else int(bands[1] or 0)]
+    columns = [[0.0] * (j * apart) + c[:size - j * apart] for j in range(q) if j * apart < size]
     return (norm, norm) if (norm := math.sqrt(sum(sum(row) ** 2 for row in itertools.zip_longest(*columns, fillvalue=0.0)))) else (0.0, math.inf)
 def spelled(a):  # what a release is made of: objective perturbation, and noise that hides how far the end is from the minimum
     t, made = a["mechanism"].get("perturbation"), lambda kind, **p: {"kind": kind, "neighbours": a["event"]["neighbours"], "parameters": p, "text": kind}
@@ -276,7 +275,7 @@ class Checker:
         if loss["margins"]: self.covers("margin", min(low, high), dual(o["set"]["radius"], rows) if o["set"] else math.inf)
         if loss["name"] == "softmax":  # the label has a probability of at least p, and the others have the rest
             p = 1 / (1 + (labels["classes"] - 1) * math.exp(2 * min(high, 300)))
-            self.covers("slope of softmax", b["slope_norm"]["l2"], math.sqrt(2) * (1 - p) if high < math.inf else math.sqrt(2))
+            self.covers("slope of softmax", b["slope_norm"]["l2"], math.sqrt(2) * (1 - p * (high < math.inf)))
         elif loss["margins"] != 1 or not loss["formula"] or loss["extra"]: self.say(None, f"the slope of the loss {loss['name']}: no formula in one margin")
         else:
             slope, ends = derivative(parse(loss["formula"]), "z"), tuple(real(labels["range"][k]) for k in ("low", "high"))
@@ -304,11 +303,13 @@ class Checker:
         else: self.say(None, f"{name}: its sensitivity, by the rule {rule}")
         moved = {"hessian": min(c, max(high - low, math.sqrt(2) * max(-low, high)) / max(-low, high)), "smoothness": c if low < 0 else 1.0, "moments": 1.0}
         self.covers(f"{name}: contributions", s["contributions"], moved.get(rule, c) if need else 0.0)
-        self.say(s["divisor"] in (1.0, of.get("batch") or o["records"]) or not need, f"{name}: divisor {s['divisor']:.9g}")
+        divided = not need or s["divisor"] in (1.0, of.get("batch") or o["records"]) or (None if m.get("stream") else False)
+        self.say(divided, f"{name}: divisor {s['divisor']:.9g}")
         exact = s["contributions"] * s["contribution"] * s["factor"] / s["divisor"]
-        self.covers(f"{name}: rounding", s["rounding"], 2 ** -52 * exact / s["contributions"])  # of the last operation, on both sides
+        self.covers(f"{name}: rounding", s["rounding"], (not m.get("perturbation")) * 2 ** -52 * exact / s["contributions"])  # of the last operation, on both sides
         self.covers(f"{name}: sensitivity", value, exact + s["rounding"], share=1e-15)
-        self.say(any(event in (e, e["parameters"].get("event")) for _, e in items), f"{name}: its event is charged")
+        charged = a["times"] is None or event["kind"] == "compose" or any(event in (e, e["parameters"].get("event")) for _, e in items)
+        self.say(charged, f"{name}: its event is charged")
         p, lattice, l1 = event["parameters"].get("event", event)["parameters"], of.get("lattice"), m["kind"] == "laplace"
         if m.get("stream"): return self.stream(name, m["stream"], p)
         if m["kind"] == "choice": self.covers(f"{name}: sensitivity of scores", of["sensitivity"], value, share=1e-15)
@@ -361,11 +362,11 @@ class Checker:
         plan, run, held = r["plan"], r["run"], r["guarantee"]
         items, paid = (self.charge(k, parts(v["charge" if k == "plan" else k]), r["digests"][k]) for k, v in (("plan", plan), ("paid", run)))
         self.objective(r["objective"]) if r["objective"] else self.say(None, "the bounds of the loss: the receipt has no objective")
-        made = [p for a in plan["releases"] if a["event"] and a["times"] for p in spelled(a)]
-        for a in plan["releases"]: self.release(a, r["objective"], items + made)
-        follows = any(a["times"] is None for a in plan["releases"])  # what is released: the charge is a budget
-        if plan["whole"]: self.price("whole run", made, {**plan["price"], "rho": None}, "pld")
-        elif not follows: self.same("planned charges", counted(items), counted(made))
+        made = [a for a in plan["releases"] if a["event"] and a["times"]]
+        for a in plan["releases"]: self.release(a, r["objective"], items + [p for a in made for p in parts(a)])
+        follows = len(made) < len(plan["releases"])  # how many there are follows what is released: the charge is a budget
+        if plan["accountant"] == "pld": self.price("whole run", [p for a in made for p in spelled(a)], {**plan["price"], "rho": None}, "pld")
+        if not follows and not plan["whole"]: self.same("planned charges", counted(items), counted([p for a in made for p in parts(a)]))
         claims = [plan["price"], held["price"]] + [s["price"] for s in r["stops"] if s["charged"]]
         for claim in {str(c): c for c in claims}.values(): self.price("plan", items, claim, plan["accountant"], plan["order"])
         self.same("last stop", max(s["to"] for s in r["stops"]), plan["steps"])
@@ -376,7 +377,7 @@ class Checker:
         self.same("guarantee: holds", held["holds"], held["proven"] and r["noise"]["protects"])
     def stream_receipt(self, r):
         self.stream("stream", r["stream"], (items := self.charge("plan", parts(r["charge"]), r["digests"]["plan"]))[0][1]["parameters"])
-        for s in r["stops"]: self.price("stream", items, s["price"])
+        for claim in [s["price"] for s in r["stops"] if s.get("charged", True)]: self.price("stream", items, claim)
     def ledger(self, r):
         top, items = r["ledger"], [p for e in r["ledger"]["entries"] for p in parts(e)]
         self.charge("charged", items, r["digests"]["charged"])
