@@ -286,8 +286,8 @@ class Checker:
                         self.covers(f"{name}, {end} end", claim, *map(max, zip(*(supremum(g, box) for box in boxes))))
             self.covers("slope_norm", b["slope_norm"]["l2"], max(real(b["slope"]["high"]), -real(b["slope"]["low"])))
             self.covers("smoothness", b["smoothness"], rows["l2"] ** 2 * max(abs(real(v)) for v in b["curvature"].values()))
-        need = math.hypot(real(b["slope_norm"]["l2"]) * rows["l2"], real(b["extra_norm"]["l2"]))
-        self.covers("gradient of a record", b["gradient"]["l2"], min(need, real(o["clip"] or math.inf)))
+        slope, extra = (real(b[k]["l2"]) for k in ("slope_norm", "extra_norm"))
+        self.covers("gradient of a record", b["gradient"]["l2"], min(math.hypot(slope * rows["l2"], extra), real(o["clip"] or math.inf)))
     def release(self, a, o, items):
         s, m, n, b, event = a["sensitivity"], a["mechanism"], (a["sensitivity"] or {}).get("numbers"), o and o["bounds"], a["event"]
         name, of = f"{a['question']} ({a['label']})", m.get("batches") or m.get("choice") or m
@@ -386,10 +386,9 @@ class Checker:
         if budget["unit"] == "divergence": self.covers("budget", budget["epsilon"], sum(n * divergence(price(e), budget["alpha"]) for n, e in items), share=1e-6)
         for order in orders or [None]: self.price("budget", items, claim, "rdp" if orders else None, order)
     def check(self):
-        r, noise = self.r, self.r["noise"]
-        said = r["format"], r["schema"], r["versions"]["library"], r["neighbours"]["contributions"]
-        self.same("format, schema, library, contributions", said, ("penumbra receipt", 1, "0.1.0", self.c))
-        self.same("noise protects", noise["protects"], noise["source"] == "secure")
+        r, said = self.r, [self.r[k] for k in ("format", "schema")] + [self.r["versions"]["library"], self.r["neighbours"]["contributions"]]
+        self.same("format, schema, library, contributions", said, ["penumbra receipt", 1, "0.1.0", self.c])
+        self.same("noise protects", r["noise"]["protects"], r["noise"]["source"] == "secure")
         {"fit": self.fit, "ledger": self.ledger, "stream": self.stream_receipt}[r["subject"]](r)
 def main(path):
     checker = Checker(json.load(open(path, encoding="utf-8")))
