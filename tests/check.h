@@ -76,16 +76,16 @@ static inline long check_times(long fast, long thorough)
     return check_thorough() ? thorough : fast;
 }
 
-/** How many draws of a law, or moments to die at: `full`, and `sanitized` under sanitizers, which look at memory alone;
+/** How many draws of a law, or moments to die at: `all`, and `sanitized` under sanitizers, which look at memory alone;
  * the same test runs without them at its full power. */
-static inline long check_draws(long full, long sanitized)
+static inline long check_draws(long all, long sanitized)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    (void)full;
+    (void)all;
     return sanitized;
 #else
     (void)sanitized;
-    return full;
+    return all;
 #endif
 }
 

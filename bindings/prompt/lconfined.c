@@ -24,7 +24,6 @@
 #include "numeric/blas_threads.h"
 
 #define MOST_TEXT 65536 /* bytes that a body may tell */
-#define OWN_PIPE  3     /* its place in the process */
 #define PATIENCE  4     /* seconds on the clock for each second of processor time: the machine may be busy */
 
 enum { BODY = 1, SECONDS, MEGABYTES };
@@ -32,14 +31,15 @@ enum { ENDED = 0, RAISED, NOT_CONFINED }; /* exit statuses */
 
 /* ---- the child ---- */
 
-/* tell(text): the parent has it, whatever becomes of this process. */
+/* tell(text): the parent has it, whatever becomes of this process.  Upvalue 1 is the pipe. */
 static int tell(lua_State *L)
 {
+    int out = (int)lua_tointeger(L, lua_upvalueindex(1));
     size_t size;
     const char *at = luaL_checklstring(L, 1, &size);
 
     while (size > 0) {
-        ssize_t written = write(OWN_PIPE, at, size);
+        ssize_t written = write(out, at, size);
 
         if (written < 0 && errno == EINTR)
             continue;
@@ -51,30 +51,29 @@ static int tell(lua_State *L)
     return 0;
 }
 
-/* The pipe is descriptor 3, nothing stands at 0, 1 and 2, and no other is open. */
-static bool close_others(int out)
+/* Nothing stands at 0, 1 and 2, and no other descriptor than the pipe is open. */
+static bool close_others(unsigned out)
 {
-    int nothing = open("/dev/null", O_RDWR);
+    int nothing = pn_file_open("/dev/null", O_RDWR, 0);
+    bool done = nothing >= 0;
 
-    if (nothing < 0 || dup2(out, OWN_PIPE) < 0)
-        return false;
-    for (int k = 0; k < OWN_PIPE; k++)
-        if (dup2(nothing, k) < 0)
-            return false;
-    return close_range(OWN_PIPE + 1, ~0u, 0) == 0;
+    for (int k = 0; k <= 2; k++)
+        done = done && pn_file_stand_in(k, nothing, NULL);
+    return done && (out == 3 || close_range(3, out - 1, 0) == 0) && close_range(out + 1, ~0u, 0) == 0;
 }
 
 /* Bytes of addresses that the process has: what the parent had already does not count as the body's. */
 static rlim_t addresses(void)
 {
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    char text[64] = "";
+    int file = pn_file_open("/proc/self/statm", O_RDONLY, 0);
 
-    if (!file || fscanf(file, "%lu", &pages) != 1)
-        pages = 0;
-    if (file)
-        (void)fclose(file);
-    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+    if (file < 0)
+        return 0;
+    if (read(file, text, sizeof text - 1) < 0)
+        text[0] = '\0';
+    (void)close(file);
+    return (rlim_t)strtoul(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
 static bool limit(int what, rlim_t most)
@@ -95,14 +94,15 @@ static _Noreturn void be_confined(lua_State *L, int out)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGINT, SIG_IGN); /* the parent hears Ctrl-C */
     (void)signal(SIGTERM, SIG_DFL);
-    if (!close_others(out))
+    if (!close_others((unsigned)out))
         _exit(NOT_CONFINED);
     (void)pn_blas_alone(0); /* no threads */
     pnl_session_restart(L);
     if (!give_up_rights(lua_tointeger(L, SECONDS), lua_tointeger(L, MEGABYTES)))
         _exit(NOT_CONFINED);
     lua_pushvalue(L, BODY);
-    lua_pushcfunction(L, tell);
+    lua_pushinteger(L, out);
+    lua_pushcclosure(L, tell, 1);
     _exit(lua_pcall(L, 1, 0, 0) == LUA_OK ? ENDED : RAISED);
 }
 

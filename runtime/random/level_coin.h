@@ -3,7 +3,7 @@
 #ifndef PN_RANDOM_LEVEL_COIN_H
 #define PN_RANDOM_LEVEL_COIN_H
 
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 #include "random/selection.h"
 #include "random/stream.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 #include "random/selection.h"
 #include "random/stream.h"
 

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "core/status.h"
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 #include "random/selection.h"
 
 #define PN_SCORE_LEVELS_MOST ((size_t)1 << 30) /* coordinates */

@@ -37,6 +37,7 @@ end
 -- its own floor and those below; "" is the room itself, beside its floors.
 local floors = {
   numeric = { "simd", "" },
+  random = { "tables", "" },
   data = { "", "files" },
   geometry = { "kernels", "convex", "width", "sets", "algebra", "potentials", "prox" },
   privacy = { "event", "text", "accounting", "ledger", "mechanism", "audit" },

@@ -1,5 +1,5 @@
 /* level_mini_table.h -- the masses of a tiny copy of the level sampler, times 2^3, kept by 16 digits of 3 bits.
- * Written by runtime/random/noise_table.py; do not edit. */
+ * Written by runtime/random/tables/noise_table.py; do not edit. */
 
 /* clang-format off */
 

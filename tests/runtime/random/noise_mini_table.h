@@ -1,5 +1,5 @@
 /* noise_mini_table.h -- the tables of a tiny copy of the Gaussian sampler: S = 64, bins of 4, 9 slot bits,
- * 4 y bits.  Written by runtime/random/noise_table.py; do not edit. */
+ * 4 y bits.  Written by runtime/random/tables/noise_table.py; do not edit. */
 
 /* clang-format off */
 

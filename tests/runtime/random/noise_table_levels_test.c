@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 #include "random/selection.h"
 
 #include "check.h"

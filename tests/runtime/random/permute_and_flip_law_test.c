@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 #include "random/selection.h"
 #include "random/stream.h"
 

@@ -2,7 +2,7 @@
  * bits that are kept by digits of 3 bits, and every place, every digit and both sides of every last coin are gone
  * through.  No sampling, no seed.  ceil(8 exp(-d)) is far from 8 exp(-d), so that it is the coin of the digits which
  * makes the law. */
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 #include "random/selection.h"
 #include "random/stream.h"
 

@@ -1,6 +1,6 @@
 /* noise_table_laplace.c -- the Laplace sampler's exponentials.
  * Written by noise_table.py; do not edit.  Depends on: noise_table.h.  Used by: noise_laplace.c. */
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 
 /* clang-format off */
 

@@ -2,10 +2,10 @@
 """noise_table.py -- the tables of the Gaussian, Laplace and level samplers, computed with 600 bits and written as integers.
 
     for part in slots peaks ends laplace levels; do
-        python3 runtime/random/noise_table.py $part >runtime/random/noise_table_$part.c
+        python3 runtime/random/tables/noise_table.py $part >runtime/random/noise_table_$part.c
     done
-    python3 runtime/random/noise_table.py mini >tests/runtime/random/noise_mini_table.h
-    python3 runtime/random/noise_table.py levels_mini >tests/runtime/random/level_mini_table.h
+    python3 runtime/random/tables/noise_table.py mini >tests/runtime/random/noise_mini_table.h
+    python3 runtime/random/tables/noise_table.py levels_mini >tests/runtime/random/level_mini_table.h
 
 With f(t) = exp(-t^2/2) and bins of width h: bin i owns c_i = ceil(f(ih)/s) slots, the tail one; s is the smallest dyadic
 number with denominator 2^52 for which they fit.  Tail bins have integer widths d_b = ceil(2^128 f(bh)/s).
@@ -152,7 +152,7 @@ PARTS = {
 
 def head(name, comment, user):
     print("/* noise_table_%s.c -- %s\n * Written by noise_table.py; do not edit.  Depends on: noise_table.h.  Used by: %s. */\n"
-          '#include "random/noise_table.h"\n\n/* clang-format off */\n' % (name, comment, user))
+          '#include "random/tables/noise_table.h"\n\n/* clang-format off */\n' % (name, comment, user))
 
 
 def main():
@@ -167,7 +167,7 @@ def main():
         return
     if what == "levels_mini":
         print("/* level_mini_table.h -- the masses of a tiny copy of the level sampler, times 2^3, kept by 16 digits of 3 bits.\n"
-              " * Written by runtime/random/noise_table.py; do not edit. */\n\n/* clang-format off */\n")
+              " * Written by runtime/random/tables/noise_table.py; do not edit. */\n\n/* clang-format off */\n")
         print("static const mini_mass mini_levels[] = {\n%s};" % levels(3, 3, 16, 67))
         return
     shape = Shape(16, 9, 4) if what == "mini" else Shape(64, 13, 16)
@@ -176,7 +176,7 @@ def main():
            mp.nstr(mp.sqrt(mp.pi / 2) * shape.inverse_width / (shape.slots * shape.s), 12)), file=sys.stderr)
     if what == "mini":
         print("/* noise_mini_table.h -- the tables of a tiny copy of the Gaussian sampler: S = 64, bins of 4, 9 slot bits,\n"
-              " * 4 y bits.  Written by runtime/random/noise_table.py; do not edit. */\n\n/* clang-format off */\n")
+              " * 4 y bits.  Written by runtime/random/tables/noise_table.py; do not edit. */\n\n/* clang-format off */\n")
         print("\n".join(part(shape, "mini_", "static const %s") for part, _ in PARTS.values()), end="")
         return
     part, comment = PARTS[what]

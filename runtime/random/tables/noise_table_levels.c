@@ -1,6 +1,6 @@
 /* noise_table_levels.c -- masses of the levels below the top, times 2^96, and what is kept of them.
  * Written by noise_table.py; do not edit.  Depends on: noise_table.h.  Used by: score_levels.c. */
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 
 /* clang-format off */
 

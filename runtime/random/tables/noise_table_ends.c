@@ -1,6 +1,6 @@
 /* noise_table_ends.c -- cumulative chances, times 2^128, of the bins from 4 to 13 sigma given the tail.
  * Written by noise_table.py; do not edit.  Depends on: noise_table.h.  Used by: noise.c. */
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 
 /* clang-format off */
 

@@ -1,6 +1,6 @@
 /* noise_table_slots.c -- which bin a slot of the Gaussian sampler means, and what decides at once there.
  * Written by noise_table.py; do not edit.  Depends on: noise_table.h.  Used by: noise.c. */
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 
 /* clang-format off */
 

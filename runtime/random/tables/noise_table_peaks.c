@@ -1,6 +1,6 @@
 /* noise_table_peaks.c -- acceptance at the inner edge of each bin of the Gaussian sampler, times 2^128.
  * Written by noise_table.py; do not edit.  Depends on: noise_table.h.  Used by: noise.c. */
-#include "random/noise_table.h"
+#include "random/tables/noise_table.h"
 
 /* clang-format off */
 
