@@ -184,8 +184,8 @@ static int judge_all(const double *peer)
     int over = 0;
 
     for (int i = 0; i < ROUNDS; i++) /* 8.19 bytes a draw */
-        limit[i] = 1.2 * rows[KEYSTREAM].ns[i] * 8.192 / 8.0 + 5.0;
-    over |= judge("gaussian / (1.2 keystream + 5 ns)", rows[GAUSSIAN].ns, limit);
+        limit[i] = 1.2 * rows[KEYSTREAM].ns[i] * 8.192 / 8.0 + (peer[i] > 0.0 ? 0.4 * peer[i] : 5.0);
+    over |= judge("gaussian / (1.2 keystream + 0.4 numpy)", rows[GAUSSIAN].ns, limit);
     if (peer[0] > 0.0)
         over |= judge("gaussian / numpy standard_normal", rows[GAUSSIAN].ns, peer);
     else

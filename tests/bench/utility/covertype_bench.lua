@@ -53,7 +53,7 @@ end
 
 local numpy = peer()
 local rows = {
-  {"sgd, fixed batches of 1,000", "sgd", unit, sgd("fixed"), limit = 20},
+  {"sgd, fixed batches of 1,000", "sgd", unit, sgd("fixed"), limit = 4},
   {"the same, gradients clipped", "sgd", raw, sgd("fixed"), 1},
   {"the same, float32 rows", "sgd", single, sgd("fixed")},
   {"sgd, shuffled batches of 1,000", "sgd", unit, sgd("shuffled")},
