@@ -27,7 +27,9 @@ local MOST_ITEMS = 1 << 20 -- of a table that is sorted or joined
 
 -- As tostring, without addresses: they say where things lie in the memory of the process.
 local function text_of(value)
-  local text, kind = tostring(value), type(value)
+  local ok, text = pcall(tostring, value) -- called from here, it would name this file in its error
+  if not ok then error(text, 0) end
+  local kind = type(value)
   if kind == "string" or kind == "number" or kind == "boolean" or kind == "nil" then return text end
   return S.match(text, "^(.*): 0x%x+$") or S.match(text, "^(.*): builtin.*$") or text
 end
@@ -338,7 +340,8 @@ local function make(pn, data, ledger, said)
   local strings = getmetatable ""
   strings.__index, strings.__metatable = safe_string, false
   local function compile(code, name)
-    return load(code, "=" .. name, "t", env)
+    local chunk, message = load(code, "=" .. name, "t", env)
+    return chunk, message and (S.gsub(message, "\nstack traceback:.*", "")) -- of a parser whose stack ends, and of this file
   end
   return compile, report, env
 end

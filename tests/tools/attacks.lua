@@ -84,6 +84,7 @@ function attacks.judge(attack, one, other, again)
     complain(paid(told, attack.pays), "charged other than " .. tostring(attack.pays), told.charged, told.spent)
     local text = (told.answer or "") .. (told.error or "") .. told.output
     complain(not text:find "0x%x%x%x", "an address", text)
+    complain(not (text:find("sandbox.lua", 1, true) or text:find "stack traceback"), "a place in the sandbox", text)
   end
   for _, field in ipairs { "ok", "status", "error", "charged", "answer", "output" } do
     local noisy = attack.noisy and (field == "answer" or field == "output")
