@@ -72,8 +72,22 @@ local function paid(told, pays)
   return told.charged > low and told.charged <= high and math.abs(told.spent - told.charged) < 1e-9
 end
 
--- Complaints of what two curators told; `again` is the first one's, once more, and wanted where answers are noisy.
-function attacks.judge(attack, one, other, again)
+local function lines_of(text)
+  local lines = {}
+  for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
+  return lines
+end
+
+-- A line that both say twice, and each in its own way: nothing in it is noise.  nil where there is none.
+local function exact_line(one, other, again, anew)
+  local a, b, c, d = lines_of(one), lines_of(other), lines_of(again), lines_of(anew)
+  for i, line in ipairs(a) do
+    if line == c[i] and b[i] == d[i] and line ~= b[i] then return line .. " | " .. tostring(b[i]) end
+  end
+end
+
+-- Complaints of what two curators told; `again` and `anew` are the same once more, and wanted where answers are noisy.
+function attacks.judge(attack, one, other, again, anew)
   local wrong = {}
   local function complain(fine, what, a, b)
     if not fine then wrong[#wrong + 1] = what .. ": " .. tostring(a) .. " | " .. tostring(b) end
@@ -96,6 +110,8 @@ function attacks.judge(attack, one, other, again)
       complain(a == b, "the records show in the " .. field, a, b)
     end
   end
+  local exact = anew and exact_line(one.output, other.output, again.output, anew.output)
+  complain(not exact, "a line without noise", exact)
   complain(table.concat(one.events, "\n") == table.concat(other.events, "\n"), "the records show in the ledger",
     one.events[#one.events], other.events[#other.events])
   return wrong

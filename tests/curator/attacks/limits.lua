@@ -1,7 +1,7 @@
 -- Limits: endless loops, memory, recursion, and answers of every size and shape.
 local function stopped(tries, script) return { tries = tries, script = script, expects = "limit" } end
 return {
-  instructions = 400000, memory = 24,
+  instructions = 300000, memory = 24,
   stopped("Loop for ever.", [[while true do end]]),
   stopped("Loop for ever under pcall, again and again.", [[while true do pcall(function() while true do end end) end]]),
   stopped("Loop in the handler of an error.", [[xpcall(error, function() while true do end end)]]),
