@@ -49,9 +49,6 @@ return {
       local plan = pn.solve.gradient_descent.plan(obj, o) return turn, plan.rho]], expects = "^0\t" },
   { tries = "Collect garbage to time the runtime.",
     script = [[collectgarbage() return collectgarbage("count")]], expects = "refused" },
-  { tries = "Watch a weak table for the moment when objects of the library go.",
-    script = [[local w = setmetatable({}, {__mode="v"}) w[1] = pn.objective{data=data.d, loss=pn.loss.logistic(), set=C}
-      pn.solve.gradient_descent.plan(obj, asked) return w[1] == nil]], expects = "nothing new" },
   { tries = "Read a method of a coroutine's stack from another coroutine.",
     script = [[local co = coroutine.create(function() local secret = data.d coroutine.yield() return secret.X end)
       coroutine.resume(co) return coroutine.resume(co)]], expects = "false\tpn.dataset.X is not available" },
