@@ -86,7 +86,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all setup demo repl test test-all test-san coverage fuzz fuzz-all check-layers lint check-abi abi format benches bench reproduce docs picture install install-rock uninstall deb \
+.PHONY: all setup demo repl test test-all test-san coverage fuzz fuzz-all check-layers lint check-abi abi format benches bench reproduce docs picture sbom install install-rock uninstall deb \
         clean help FORCE
 
 all: ## Build the library, the Lua module and the program
@@ -512,6 +512,14 @@ picture: all | $(BUILD)/setup/picture ## Play a session in a terminal and draw i
 
 # ---- install ----
 
+# The moment that the package gives as its own: that of the last commit, or of the first version's year where there is no history.
+SOURCE_DATE_EPOCH ?= $(shell git ls-files --error-unmatch Makefile >/dev/null 2>&1 && git log -1 --format=%ct || echo 1767225600)
+
+SBOM := $(BUILD)/penumbra.spdx.json
+sbom: $(SBOM) ## List the parts and libraries with their licences, as SPDX: build/penumbra.spdx.json
+$(SBOM): all bindings/package/sbom.lua bindings/package/copyright
+	$(call quiet,sbom $@)SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(LUA) bindings/package/sbom.lua $(BUILD) $(VERSION) '$(CC)' >$@.$$$$ && mv -f $@.$$$$ $@
+
 # A prefix that does not begin with / is seen from here.
 ROOT      = $(if $(filter /%,$(firstword $(PREFIX))),$(PREFIX),$(CURDIR)/$(PREFIX))
 TO        = $(DESTDIR)$(ROOT)
@@ -528,7 +536,7 @@ PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(no
 	    sed 's|@PREFIX@|$(ROOT)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|; s|@FEDERATED_LIBS@|$(strip $(FEDERATED_LIBS))|; s|@LIB@|$(LIB)|; s|@LUA@|$(LUA_PC)|' $(1).in \
 	    >'$(LIB_DIR)/pkgconfig/$(notdir $(1))' && chmod 644 '$(LIB_DIR)/pkgconfig/$(notdir $(1))'
 
-install: all docs $(STATIC) ## Install below DESTDIR/PREFIX
+install: all docs $(STATIC) $(SBOM) ## Install below DESTDIR/PREFIX
 	@$(foreach file,$(HEADERS) $(FED_HEADERS),$(INSTALL) $(file) '$(TO)/$(file:runtime/%=%)' && ) true
 	@$(INSTALL) bindings/embed/penumbra_lua.h '$(TO)/include/penumbra_lua.h'
 	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
@@ -556,6 +564,7 @@ install: all docs $(STATIC) ## Install below DESTDIR/PREFIX
 	$(INSTALL) bindings/curator/CURATOR.md '$(DOC_DIR)/CURATOR.md'
 	$(INSTALL) runtime/model/MODEL-JSON.md '$(DOC_DIR)/MODEL-JSON.md'
 	$(INSTALL) SECURITY.md '$(DOC_DIR)/SECURITY.md'
+	$(INSTALL) $(SBOM) '$(DOC_DIR)/penumbra.spdx.json'
 	@$(foreach file,$(EXAMPLES),$(INSTALL) $(file) '$(DOC_DIR)/$(file)' && ) true
 
 # What luarocks puts into its tree: bindings/package/*.rockspec.
@@ -569,9 +578,6 @@ uninstall: ## Remove what install put there
 	rm -f '$(TO)/include/penumbra.h' '$(TO)/include/penumbra_lua.h' '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-federated.pc' \
 	    '$(LIB_DIR)/pkgconfig/penumbra-lua.pc' '$(MAN)' '$(LIB_DIR)/libpenumbra'.* '$(LIB_DIR)/libpenumbra_federated'.* \
 	    '$(LIB_DIR)/libpenumbra_lua'.*
-
-# The moment that the package gives as its own: that of the last commit, or of the first version's year where there is no history.
-SOURCE_DATE_EPOCH ?= $(shell git ls-files --error-unmatch Makefile >/dev/null 2>&1 && git log -1 --format=%ct || echo 1767225600)
 
 deb: all docs | $(BUILD)/setup/package ## Make a Debian package: build/penumbra_0.1.0_amd64.deb
 	@rm -rf $(BUILD)/deb

@@ -2,6 +2,10 @@
 # Usage: awk -f coverage.awk branches.csv     Depends on: gcovr --csv.  Used by: make coverage.
 BEGIN { FS = "," }
 
+{
+    sub(/\r$/, "") # as gcovr ends its lines
+}
+
 FNR == 1 {
     for (i = 1; i <= NF; i++)
         column[$i] = i
@@ -28,17 +32,18 @@ function share(some, all)
     return all > 0 ? sprintf("%.1f %%", 100 * some / all) : "-"
 }
 
-function row(room)
+function row(room, out)
 {
     printf "| %s | %d | %d | %s | %d | %s |\n", room, files[room], lines[room], share(run[room], lines[room]), branches[room],
-        share(taken[room], branches[room])
+        share(taken[room], branches[room]) | out
 }
 
 END {
     print "| room | files | lines | run | branches | taken |\n|---|---:|---:|---:|---:|---:|"
+    fflush()
     for (room in files)
         if (room != "all")
-            row(room) | "sort"
+            row(room, "sort")
     close("sort")
-    row("all")
+    row("all", "cat")
 }
