@@ -449,7 +449,8 @@ local ask = pn.oracle{objective=obj}
 local z
 pn.trace(function(t) z = t return t end)
 local objects = {
-  ["pn.dataset"] = data.adult, ["pn.objective"] = obj, ["pn.plan"] = plan, ["pn.fit"] = fit, ["pn.walk"] = walk,
+  ["pn.dataset"] = data.adult, ["pn.objective"] = obj, ["pn.plan"] = plan, ["pn.fit"] = fit, ["pn.receipt"] = fit:receipt(),
+  ["pn.walk"] = walk,
   ["pn.vec"] = pn.vec{1, 2}, ["pn.mat"] = pn.mat{{1, 2}}, ["pn.set"] = obj.set, ["pn.event"] = gaussian.event,
   ["pn.sparse"] = pn.sparse{rows=1, cols=1, i={1}, j={1}, x={1}}, ["pn.accountant"] = pn.accountant.zcdp{},
   ["pn.mechanism"] = gaussian, ["pn.release"] = release, ["pn.sparse_run"] = sparse:open{}, ["pn.rng"] = pn.rng.secure(),
