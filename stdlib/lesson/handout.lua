@@ -31,6 +31,11 @@ h2 { break-after: avoid }
 
 -- ---- texts ----
 
+-- "two-things" as "Two things".
+local function heading(id)
+  return (id:gsub("[-_]", " "):gsub("^%l", string.upper))
+end
+
 local function prose(text)
   return (escaped(text):gsub("`([^`]+)`", "<code>%1</code>"))
 end
@@ -82,7 +87,7 @@ local function answers_of(lesson)
   for _, step in ipairs(lesson.steps) do
     if step.ask then
       number = number + 1
-      parts[#parts + 1] = ("<p><b>Exercise %d</b> (%s)</p>\n%s"):format(number, escaped(step.id), code(step.answer))
+      parts[#parts + 1] = ("<p><b>Exercise %d</b> (%s)</p>\n%s"):format(number, escaped(heading(step.id)), code(step.answer))
     end
   end
   parts[#parts + 1] = "</section>\n"
@@ -111,7 +116,7 @@ function handout.html(lesson, answers)
   local taken, parts, exercises, pictures = course.new(lesson), { head(lesson) }, 0, 0
   local function add(...) parts[#parts + 1] = table.concat { ... } end
   for k, step in ipairs(lesson.steps) do
-    add(("<h2>%s <small>%d of %d</small></h2>\n"):format(escaped(step.id), k, #lesson.steps), html_of(step.text or ""))
+    add(("<h2>%s <small>%d of %d</small></h2>\n"):format(escaped(heading(step.id)), k, #lesson.steps), html_of(step.text or ""))
     if step.plot then
       taken:prepare(k)
       for _, svg in ipairs(pictures_of(taken, step, pictures)) do
