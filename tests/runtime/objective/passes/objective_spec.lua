@@ -1,5 +1,6 @@
 -- objective_spec.lua -- the mean loss: value, gradient and Hessian products against sums written out in Lua; bounds.
 local pn = require "penumbra"
+local program = require "tests.tools.program"
 
 local function close(expected, got, tolerance)
   assert.is_true(math.abs(got - expected) <= tolerance, ("expected %.17g, got %.17g"):format(expected, got))
@@ -115,7 +116,7 @@ describe("an objective", function()
     file:close()
     local outputs = {}
     for _, threads in ipairs { 1, 2, 5 } do
-      local pipe = assert(io.popen(("PENUMBRA_THREADS=%d lua5.4 %s"):format(threads, script)))
+      local pipe = assert(io.popen(("PENUMBRA_THREADS=%d %s %s"):format(threads, program.interpreter(), script)))
       outputs[#outputs + 1] = pipe:read "a"
       pipe:close()
     end
