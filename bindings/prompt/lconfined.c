@@ -76,16 +76,14 @@ static rlim_t addresses(void)
     return (rlim_t)strtoul(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-static bool limit(int what, rlim_t most)
-{
-    return setrlimit(what, &(struct rlimit){ most, most }) == 0;
-}
+/* A macro, for the kind of `what` is an enumeration in one library and int in another. */
+#define LIMIT(what, most) (setrlimit((what), &(struct rlimit){ (most), (most) }) == 0)
 
 static bool give_up_rights(lua_Integer seconds, lua_Integer megabytes)
 {
     rlim_t memory = addresses() + ((rlim_t)megabytes << 20);
 
-    return limit(RLIMIT_CPU, (rlim_t)seconds) && limit(RLIMIT_AS, memory) && limit(RLIMIT_FSIZE, 0) &&
+    return LIMIT(RLIMIT_CPU, (rlim_t)seconds) && LIMIT(RLIMIT_AS, memory) && LIMIT(RLIMIT_FSIZE, 0) &&
            pnl_confine(false, NULL) == PN_OK;
 }
 
