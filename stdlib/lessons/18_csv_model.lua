@@ -283,8 +283,9 @@ print(report)]], defines = { "report" } },
 
     { id = "card", text = [[
 Whoever receives the model should know what it promises. The card is made from
-the run itself. Read it, above all what it does not say.]],
-      code = [[print(m:card())]] },
+the run itself: the guarantee, the columns, and what the model does not say,
+which is the part to read first. print(m:card()) prints all of it.]],
+      code = [[print(m:card():match "What this does not say.*")]] },
 
     { id = "house", text = [[
 The card says whom the guarantee covers. In a household of four, all four are
