@@ -116,7 +116,8 @@ function main.program(name, usage, parse, work)
     local written, why
     if fine then written, why = write(text, path) end
     if fine and written then return DONE end
-    io.stderr:write(name, ": ", main.plain(why or text), "\n")
+    local said = main.plain(why or text):gsub("^" .. name:match "%S+$" .. ": ", "") -- a call of the same name says it, too
+    io.stderr:write(name, ": ", said, "\n")
     return REFUSED
   end
 end
