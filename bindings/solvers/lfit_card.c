@@ -8,6 +8,7 @@
 #include "bindings/recipe/lrecipe.h"
 #include "bindings/solvers/lsolve.h"
 #include "model/model_use.h"
+#include "receipt/receipt.h"
 
 static void add_what(luaL_Buffer *text, const pn_model_about *about, const pn_recipe *recipe)
 {
@@ -55,19 +56,6 @@ static void add_records(luaL_Buffer *text, const pn_model_about *about)
 
 /* ---- privacy ---- */
 
-static const char *relation_in_words(pn_neighbours relation)
-{
-    switch (relation) {
-    case PN_REPLACE_ONE:
-        return "two data sets that differ in the values of one record; their number is public";
-    case PN_ADD_REMOVE:
-        return "two data sets of which one has one record more";
-    case PN_ZERO_OUT:
-        return "two data sets of which one has a null record in place of a record; their number is public";
-    }
-    return "neighbours";
-}
-
 static void add_privacy(luaL_Buffer *text, const pn_fit *fit, const pn_model_about *about)
 {
     char privacy[200];
@@ -78,7 +66,7 @@ static void add_privacy(luaL_Buffer *text, const pn_fit *fit, const pn_model_abo
         pnl_add_format(text, "\n  public     %s: " PNL_DECLARED, about->declared);
     if (!fit->is_private)
         return;
-    pnl_add_format(text, "\n  compares   %s", relation_in_words(fit->neighbours));
+    pnl_add_format(text, "\n  compares   %s", pn_relation_in_words(fit->neighbours));
     pnl_add_format(text, "\n  accountant %.80s", about->accountant);
     if (fit->charged_epsilon < fit->epsilon || fit->charged_rho < fit->rho)
         luaL_addstring(text, "\n  charged    less than this, for the steps that were made: no guarantee");

@@ -25,4 +25,7 @@ pn_status pn_ledger_receipt(char **out, const pn_ledger *ledger, const char *lua
 /** What a receipt says, in a few lines for people.  Errors: PN_EPARSE for text that is no receipt; PN_ENOMEM. */
 pn_status pn_receipt_words(char **out, const char *json, pn_err *err);
 
+/** What the relation's neighbours differ in, as a receipt and the card of a model say it. */
+const char *pn_relation_in_words(pn_neighbours relation);
+
 #endif

@@ -206,7 +206,7 @@ json_t *pn_receipt_charge_digest(const pn_event *event, size_t times)
 
 /* ---- the whole ---- */
 
-static const char *relation_in_words(pn_neighbours relation)
+const char *pn_relation_in_words(pn_neighbours relation)
 {
     switch (relation) {
     case PN_REPLACE_ONE:
@@ -224,7 +224,7 @@ json_t *pn_receipt_begin(const char *subject, pn_neighbours neighbours, bool sim
     return json_pack("{s:s, s:i, s:s, s:{s:s, s:s?}, s:{s:s, s:o, s:s}, s:{s:s, s:b}}", "format", PN_RECEIPT_FORMAT,
                      "schema", PN_RECEIPT_SCHEMA, "subject", subject, "versions", "library", pn_version(), "lua", lua,
                      "neighbours", "relation", pn_neighbours_names[neighbours], "contributions",
-                     pn_receipt_real(pn_contributions(neighbours)), "words", relation_in_words(neighbours), "noise",
+                     pn_receipt_real(pn_contributions(neighbours)), "words", pn_relation_in_words(neighbours), "noise",
                      "source", simulated ? "simulated" : "secure", "protects", (int)!simulated);
 }
 

@@ -38,6 +38,7 @@ end
 local floors = {
   numeric = { "simd", "" },
   random = { "tables", "" },
+  oracle = { "", "second_order" },
   data = { "", "files" },
   geometry = { "kernels", "convex", "width", "sets", "algebra", "potentials", "prox" },
   privacy = { "event", "text", "accounting", "ledger", "mechanism", "audit" },

@@ -7,7 +7,7 @@
 #define PN_SOLVERS_SECOND_ORDER_H
 
 #include "privacy/accounting/allowance.h"
-#include "oracle/least_eigen.h"
+#include "oracle/second_order/least_eigen.h"
 #include "oracle/model_release.h"
 #include "oracle/question.h"
 #include "oracle/start_value.h"

@@ -3,7 +3,7 @@
  * See second-order.md sections 2 to 6. */
 #include <math.h>
 
-#include "oracle/line_search.h"
+#include "oracle/second_order/line_search.h"
 #include "solvers/engine/work.h"
 #include "solvers/second_order/second_order.h"
 

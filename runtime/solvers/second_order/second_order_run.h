@@ -4,7 +4,7 @@
 #ifndef PN_SOLVERS_SECOND_ORDER_RUN_H
 #define PN_SOLVERS_SECOND_ORDER_RUN_H
 
-#include "oracle/line_search.h"
+#include "oracle/second_order/line_search.h"
 #include "solvers/second_order/second_order.h"
 
 /* What is released in a phase, and what for. */

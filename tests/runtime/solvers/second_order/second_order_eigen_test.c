@@ -1,6 +1,6 @@
 /* second_order_eigen_test.c -- least eigenpairs of stored Hessians: by LAPACK or by steps to tau, each within the error
  * that it states.  Seeds are fixed; each run of steps may miss its error with probability 1e-9.
- * Depends on: check.h, numeric/symmetric.h, oracle/least_eigen.h, BLAS. */
+ * Depends on: check.h, numeric/symmetric.h, oracle/second_order/least_eigen.h, BLAS. */
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "check.h"
 #include "numeric/symmetric.h"
 #include "random/noise.h"
-#include "oracle/least_eigen.h"
+#include "oracle/second_order/least_eigen.h"
 
 enum { MOST = 300 };
 #define TAU 0.02

@@ -1,12 +1,12 @@
 /* line_search_test.c -- private line search: which step is taken and how likely, what a record can move of a test, what
  * is charged, and that a search that was stopped goes on with the batch and the noise that it had.
- * Depends on: oracle/line_search.c, check.h. */
+ * Depends on: oracle/second_order/line_search.c, check.h. */
 #include <stdlib.h>
 
 #include "check.h"
 #include "random/rng.h"
 
-#include "oracle/line_search.c"
+#include "oracle/second_order/line_search.c"
 
 /* ---- pieces ---- */
 

@@ -8,7 +8,7 @@
 #include "geometry/kernels/upper.h"
 #include "privacy/mechanism/batch_sparse.h"
 #include "privacy/mechanism/sampler.h"
-#include "oracle/line_search.h"
+#include "oracle/second_order/line_search.h"
 
 /* What rounding may add to a record's certified change; the clip lets it pass. */
 #define ROOM (1.0 + 0x1p-30)

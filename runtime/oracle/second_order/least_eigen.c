@@ -7,7 +7,7 @@
 #include "objective/regularisers/regulariser.h"
 #include "privacy/mechanism/sampler.h"
 #include "random/symmetric_noise.h"
-#include "oracle/least_eigen.h"
+#include "oracle/second_order/least_eigen.h"
 
 /* ---- stored ---- */
 
