@@ -406,13 +406,17 @@ test-all: ## Run the thorough tier, in minutes where test takes seconds, also un
 test-san: ## Run the fast tier under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) SAN=address,undefined BUILD=$(BUILD)/san test
 
-# Objects of -O1: at -O0 the tests take hours, from -O2 on the compiler merges branches.  What a killed or confined process ran is not counted.
+# Objects of -O1: at -O0 the tests take hours, from -O2 on the compiler merges branches.  What a killed or confined process ran is not
+# counted, nor what a test ran of a source that it includes.
 COVERED = $(BUILD)/coverage
+COVERED_TREE = OPT='-O1 -g --coverage -fprofile-update=atomic' HARDEN= WERROR= BUILD=$(COVERED) \
+    TESTS='$(if $(filter tests,$(TESTS)),tests/runtime tests/bindings tests/regress tests/stdlib,$(TESTS))'
 coverage: | $(BUILD)/setup/coverage ## Run the fast tier of the tests and table which branches it takes, room by room
 	@find $(COVERED) -name '*.gcda' -delete 2>/dev/null || true
-	@$(MAKE) OPT='-O1 -g --coverage -fprofile-update=atomic' HARDEN= BUILD=$(COVERED) TESTS='$(if $(filter tests,$(TESTS)),tests/runtime tests/bindings tests/regress tests/stdlib,$(TESTS))' test || echo "coverage: some tests failed; the table is of those that ran"
-	@gcovr --root . --object-directory $(COVERED) --filter runtime/ --filter bindings/ --exclude-unreachable-branches \
-	    --gcov-ignore-parse-errors --csv $(COVERED)/branches.csv
+	@$(MAKE) $(COVERED_TREE) all
+	@$(MAKE) $(COVERED_TREE) test || echo "coverage: some tests failed; the table is of those that ran"
+	@gcovr --root . --filter runtime/ --filter bindings/ --exclude-unreachable-branches --gcov-ignore-parse-errors \
+	    --csv $(COVERED)/branches.csv $(COVERED)/runtime $(COVERED)/bindings
 	@awk -f tests/tools/coverage.awk $(COVERED)/branches.csv
 
 # A tree of clang's, instrumented for libFuzzer; targets take from the archives what they read with.
