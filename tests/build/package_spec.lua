@@ -321,7 +321,8 @@ describe("the package", function()
     local tree = folders[1] .. "/elsewhere"
     run("mkdir -p %s/build && cp -r Makefile runtime bindings stdlib examples tests %s", tree, tree)
     run("cp %s/config.mk %s/build", build, tree)
-    assert.equal("", run("cd %s && env -u MAKEFLAGS -u MFLAGS CCACHE_DISABLE=1 make -s BUILD=build CC='%s' >told || tail told", tree, cc))
+    local make = "env -u MAKEFLAGS -u MFLAGS CCACHE_DISABLE=1 make -s BUILD=build"
+    assert.equal("", run("cd %s && %s CC='%s' >told || tail told", tree, make, cc))
     local files = run("cd %s && ls penumbra *.so.0 *.a lua/penumbra/*.so", build)
     for file in files:gmatch "%S+" do assert.equal("", run("cmp %s/%s %s/build/%s", build, file, tree, file)) end
     assert.truthy(files:find("libpenumbra_lua.so.0\n", 1, true) and files:find("core.so\n", 1, true), files)
