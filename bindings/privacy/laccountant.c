@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bindings/core/getter.h"
+#include "bindings/core/progress.h"
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 #include "privacy/accounting/accountant.h"
@@ -31,13 +32,24 @@ static int accountant_add(lua_State *L)
     return 1;
 }
 
+/* An answer by loss distributions takes up to seconds. */
+static void begin(lua_State *L)
+{
+    pnl_run_begin(L, false);
+    pnl_run_lend_task(L);
+}
+
 static int accountant_epsilon(lua_State *L)
 {
     pn_accountant *self = check(L);
     double delta = pnl_check_delta(L, 2, "accountant:epsilon"), order = 0.0, epsilon;
+    pn_status status;
     pn_err err;
 
-    pnl_status(L, self->ops->epsilon(self, delta, &epsilon, &order, &err), &err);
+    begin(L);
+    status = self->ops->epsilon(self, delta, &epsilon, &order, &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
     lua_pushnumber(L, epsilon);
     lua_pushnumber(L, order);
     return 2;
@@ -47,12 +59,16 @@ static int accountant_interval(lua_State *L)
 {
     pn_accountant *self = check(L);
     double delta = pnl_check_delta(L, 2, "accountant:epsilon_interval"), low, high;
+    pn_status status;
     pn_err err;
 
     if (!self->ops->interval)
         return luaL_error(L, "accountant:epsilon_interval: accountant.%s knows no lower bound; use accountant.pld",
                           self->ops->name);
-    pnl_status(L, self->ops->interval(self, delta, &low, &high, &err), &err);
+    begin(L);
+    status = self->ops->interval(self, delta, &low, &high, &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
     lua_pushnumber(L, low);
     lua_pushnumber(L, high);
     return 2;
@@ -61,11 +77,14 @@ static int accountant_interval(lua_State *L)
 static int accountant_delta(lua_State *L)
 {
     pn_accountant *self = check(L);
-
     double epsilon = pnl_check_epsilon(L, 2, "accountant:delta"), delta;
+    pn_status status;
     pn_err err;
 
-    pnl_status(L, self->ops->delta(self, epsilon, &delta, &err), &err);
+    begin(L);
+    status = self->ops->delta(self, epsilon, &delta, &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
     lua_pushnumber(L, delta);
     return 1;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/stop.h"
 #include "privacy/accounting/calibrate.h"
 #include "privacy/event/gaussian.h"
 #include "random/noise.h"
@@ -128,7 +129,7 @@ static double tight_at_large_epsilon(const pn_gradient_noise *noise, const pn_re
      * noise take, the others need no asking. */
     if (!(price(noise, request, steps, fmin(sigma * 3e8, 0x1p900)) <= request->epsilon)) /* 1.05^400 < 3e8 */
         return NAN;
-    for (int i = 0; i < 400 && sigma <= 0x1p900; i++) {
+    for (int i = 0; i < 400 && sigma <= 0x1p900 && pn_stop_asked(NULL) == PN_OK; i++) {
         if (price(noise, request, steps, sigma) <= request->epsilon)
             return sigma;
         sigma *= 1.05;

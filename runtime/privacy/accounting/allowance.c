@@ -9,6 +9,7 @@
  * by more than ledgers round. */
 #include <math.h>
 
+#include "core/stop.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/allowance.h"
 #include "privacy/accounting/conversion.h"
@@ -273,8 +274,10 @@ static pn_status cost_at(const pn_allowance *self, const pn_program *program, do
 {
     pn_event *event = NULL;
     size_t count = 1;
-    pn_status status = program->release(program->self, z, &event, &count, err);
+    pn_status status = pn_stop_asked(err);
 
+    if (status == PN_OK)
+        status = program->release(program->self, z, &event, &count, err);
     *refused = status;
     *cost = status == PN_OK && has_room(self, event, count) ? pn_allowance_cost(self, event, count) : INFINITY;
     pn_event_free(event);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/size.h"
+#include "core/stop.h"
 #include "privacy/accounting/accountant_ops.h"
 #include "privacy/accounting/calibrate.h"
 #include "privacy/event/event_leaf.h"
@@ -75,6 +76,9 @@ static pn_status ask(search *s, double x, asked *answer, pn_err *err)
     pn_event *event = NULL;
     size_t count = 1;
     pn_status status = tell(s, err);
+
+    if (status == PN_OK)
+        status = pn_stop_asked(err);
 
     answer->x = x;
     if (status == PN_OK)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "numeric/root.h"
 #include "privacy/accounting/pld_law.h"
 
@@ -247,6 +248,7 @@ pn_status pn_cells_new(pn_cells *out, const pn_pair *pair, const pn_cells_plan *
     pn_status status = PN_OK;
 
     *out = (pn_cells){ .p_infinite = pair->p_infinite, .q_infinite = pair->q_infinite };
+    PN_TRY(pn_stop_asked(err));
     find_ends(pair, plan->tail, &low, &high);
     build(&b, low, high);
     if (!b.enough)

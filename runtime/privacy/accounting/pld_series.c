@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "numeric/simd/simd.h"
 #include "privacy/accounting/pld_part.h"
 
@@ -212,7 +213,7 @@ typedef struct work {
     double *memory; /* [4 count] */
 } work;
 
-static void run(pn_part *part, const work *w, size_t from, size_t to)
+static pn_status run(pn_part *part, const work *w, size_t from, size_t to, pn_err *err)
 {
     size_t n = to - from;
     double step = PN_TURN / part->period, log_mass = part->log_scale, count = 0.0;
@@ -226,6 +227,7 @@ static void run(pn_part *part, const work *w, size_t from, size_t to)
         size_t last = pn_law_until(law, part->to), middle = isinf(part->from) ? last : pn_law_until(law, part->from);
         double scale = pn_law_log_mgf(law, part->tilt, 0, middle);
 
+        PN_TRY(pn_stop_asked(err));
         pn_law_tilt(law, part->tilt, scale, last);
         log_mass -= law->count * scale;
         count += law->count;
@@ -243,6 +245,7 @@ static void run(pn_part *part, const work *w, size_t from, size_t to)
     }
     for (size_t k = 0; k < n; k++)
         finish(part, from + k, &w->wholes[k], isinf(part->from) ? 0.0 : log_mass, count);
+    return PN_OK;
 }
 
 pn_status pn_part_coefficients(pn_part *part, size_t from, size_t to, pn_err *err)
@@ -253,7 +256,7 @@ pn_status pn_part_coefficients(pn_part *part, size_t from, size_t to, pn_err *er
         pn_made(w.block && w.wholes && w.memory, err, "accountant.pld: out of memory for %zu frequencies", n);
 
     if (status == PN_OK)
-        run(part, &w, from, to);
+        status = run(part, &w, from, to, err);
     pn_free(w.block);
     pn_free(w.wholes);
     pn_free(w.memory);

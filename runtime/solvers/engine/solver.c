@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "privacy/accounting/weak.h"
 #include "solvers/engine/hopeless.h"
 #include "solvers/engine/solver.h"
@@ -310,6 +311,22 @@ pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, 
     return status;
 }
 
+/* Searches below, for noise or in a set, have no task of their own: they ask that of their thread whether to stop.  One
+ * that was stopped may have answered with what it had; that answer is not looked at. */
+static pn_status fill_until_stopped(const pn_solver_ops *solver, pn_plan *plan, const pn_arg *common, const pn_arg *own,
+                                    pn_err *err)
+{
+    pn_task *task = plan->request.task;
+    const pn_task *before = task ? pn_stop_enter(task) : NULL;
+    pn_status status = solver->fill(plan, common, own, err);
+
+    if (pn_stop_asked(NULL) != PN_OK && !pn_is_stop(status))
+        status = pn_stop_asked(err);
+    if (task)
+        (void)pn_stop_enter(before);
+    return status;
+}
+
 pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, const pn_request *request,
                        const pn_arg *common, const pn_arg *own, pn_err *err)
 {
@@ -318,7 +335,7 @@ pn_status pn_plan_make(pn_plan **out, const pn_solver_ops *solver, pn_objective 
 
     PN_TRY(pn_made(plan = pn_calloc(1, solver->plan_size), err, "out of memory"));
     begin_plan(plan, objective, request);
-    status = solver->fill(plan, common, own, err);
+    status = fill_until_stopped(solver, plan, common, own, err);
     if (status == PN_OK)
         *out = plan;
     else

@@ -51,8 +51,6 @@ static pn_status both_events(void *self, double x, pn_event **event, size_t *cou
 
     *count = 1;
     by->failed = true;
-    if (pn_task_cancelled(by->at->request->task)) /* a price by loss distributions may take tenths of a second */
-        return pn_task_report(by->at->request->task, by->at->owner, 0.0, 0.0, err);
     PN_TRY(op_follow(by->at, 1.0 / x, by->made, err));
     PN_TRY(pn_perturbation_event(event, &by->made->noise, err));
     by->failed = false;

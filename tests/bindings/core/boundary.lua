@@ -3,8 +3,8 @@
 -- function makes (penumbra.usage), caught where it is made: an example is all that a new function needs.  `instead` and `excused`
 -- name what differs.
 -- luacheck: globals examples method_of classes proxied stand_ins late cases data CALL PROBE pn print
--- Depends on: penumbra, boundary_calls.lua.  Used by: boundary_test.c, in a host.
-local engine, run_cases = ... -- the texts of boundary_calls.lua and boundary_curated.lua
+-- Depends on: penumbra, boundary_calls.lua, boundary_budgets.lua.  Used by: boundary_test.c, in a host.
+local engine, run_cases, budgets = ... -- the texts of boundary_calls.lua, boundary_curated.lua and boundary_budgets.lua
 
 local pn = require "penumbra"
 local usage = require "penumbra.usage"
@@ -165,6 +165,7 @@ end
 
 local capture, put, steps_of, values, proxy, price_by_rho =
   assert(load(engine .. "return capture, put, steps_of, values, proxy, price_by_rho", "=boundary_calls.lua"))()
+local budgets_for = assert(load(budgets, "=boundary_budgets.lua"))()
 proxied = proxy(pn, "")
 
 -- Examples write files and expect that they are not there yet.
@@ -339,6 +340,9 @@ local function prepare(stride)
         end
         if used == used_counts then counts[#counts + 1] = path end
       end
+      for _, given in ipairs(budgets_for(reference[name:match "^(solve%.[%w_]+)%.plan$" or ""])) do
+        cases[#cases + 1] = { name = name, path = { 2, "epsilon" }, also = {}, value = 2, given = given, base = bases[#bases] }
+      end
       for v = 4, #counts > 1 and 9 or 0 do -- all counts at once: their products wrap around
         cases[#cases + 1] = { name = name, path = counts[1], also = { table.unpack(counts, 2) }, value = v, used = true, rho = rho,
           base = bases[#bases] }
@@ -353,6 +357,12 @@ local function prepare(stride)
 end
 
 local function describe(case)
+  if case.given then
+    local options = {}
+    for option, value in pairs(case.given) do options[#options + 1] = value and ("%s = %s"):format(option, value) or nil end
+    table.sort(options)
+    return ("%s{%s}"):format(case.name, table.concat(options, ", "))
+  end
   return ("%s[%s%s] = %s"):format(case.name, table.concat(case.path, "."), #case.also > 0 and " and all counts" or "",
     values[case.value])
 end
@@ -376,6 +386,7 @@ function exported.ready(i)
   if case.rho then price_by_rho(ready) end
   put(ready, case.path, values[case.value])
   for _, other in ipairs(case.also) do put(ready, other, values[case.value]) end
+  for option, value in pairs(case.given or {}) do ready[2][option] = value or nil end
 end
 -- Limited: makes the call -> whether it answered.
 function exported.attempt()
@@ -442,7 +453,7 @@ function exported.script(from, to)
   for i = from, to do
     local case = cases[i]
     local only_base = case.late and from < to
-    if not only_base or case.first then
+    if not case.given and (not only_base or case.first) then
       local used = case.used and case.class and not case.heavy
       if not needed[case.name] then
         needed[case.name] = true

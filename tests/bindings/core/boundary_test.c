@@ -1,6 +1,7 @@
 /* boundary_test.c -- every number that a function of the reference takes, at 0, 1, 2^31 ... 2^63 - 1, infinity and the
  * like: each call answers or raises (in the fast tier, every eleventh such call), within the limits of time and memory
- * of its host, in an ordinary state and in a curator's.  boundary.lua makes the calls.
+ * of its host, in an ordinary state and in a curator's; and the plans of all solvers for budgets that no search for
+ * noise expects.  boundary.lua makes the calls.
  *     boundary_test [NAME]    only the functions whose name contains NAME, each call named before it is made
  * Depends on: penumbra_lua.h, check.h. */
 #define _DEFAULT_SOURCE
@@ -291,7 +292,9 @@ static void in_a_curator(lua_State *L, long cases)
 
 /* ---- all ---- */
 
-static void run_all(char *const texts[3])
+#define TEXTS 4
+
+static void run_all(char *const texts[TEXTS])
 {
     const long stride = only ? 1 : check_times(11, 1); /* of the cases that are kept */
     pnl_host_options limits = { .memory_bytes = (size_t)64 << 20, .seconds = SECONDS, .threads = 1, .log = ignore };
@@ -303,9 +306,9 @@ static void run_all(char *const texts[3])
         return;
     L = pnl_host_state(host);
     CHECK(luaL_loadbufferx(L, texts[0], strlen(texts[0]), "=boundary.lua", "t") == LUA_OK);
-    lua_pushstring(L, texts[1]);
-    lua_pushstring(L, texts[2]);
-    if (!CHECK(lua_pcall(L, 2, 1, 0) == LUA_OK)) {
+    for (int i = 1; i < TEXTS; i++)
+        lua_pushstring(L, texts[i]);
+    if (!CHECK(lua_pcall(L, TEXTS - 1, 1, 0) == LUA_OK)) {
         (void)fprintf(stderr, "%s\n", lua_tostring(L, -1));
     } else if (ask(L, "prepare", 2, 1, &stride)) {
         if (!CHECK(lua_tointeger(L, -2) == BASES_HERE))
@@ -330,14 +333,15 @@ int main(int argc, char **argv)
 {
     char folder[] = "/tmp/boundary_XXXXXX", command[64];
     char *texts[] = { read_all("tests/bindings/core/boundary.lua"), read_all("tests/bindings/core/boundary_calls.lua"),
-                      read_all("tests/bindings/core/boundary_curated.lua") };
+                      read_all("tests/bindings/core/boundary_curated.lua"),
+                      read_all("tests/bindings/core/boundary_budgets.lua") };
 
     only = argc > 1 ? argv[1] : NULL;
     (void)signal(SIGALRM, bark);
     if (!CHECK(mkdtemp(folder) && chdir(folder) == 0)) /* some write files */
         return check_summary();
     run_all(texts);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < TEXTS; i++)
         free(texts[i]);
     (void)snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(chdir("/") == 0 && system(command) == 0);
