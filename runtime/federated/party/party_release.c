@@ -72,15 +72,6 @@ void party_accounts_settle(pn_party *party, party_kind kind)
         party->accounts[a].known[kind] = party->accounts[a].there[kind];
 }
 
-static bool same_event(const pn_event *a, const pn_event *b)
-{
-    char one[256], two[256];
-
-    pn_event_describe(a, one, sizeof one);
-    pn_event_describe(b, two, sizeof two);
-    return a->neighbours == b->neighbours && a->ops->rdp(a, 2.0) == b->ops->rdp(b, 2.0) && strcmp(one, two) == 0;
-}
-
 /* Was the last charge under the label for the same event, and for nothing that is known? */
 static bool is_paid(const party_account *account, party_kind kind, const char *label, const pn_event *event)
 {
@@ -90,7 +81,7 @@ static bool is_paid(const party_account *account, party_kind kind, const char *l
         pn_charge one = pn_ledger_entry(account->ledger, i);
 
         if (strcmp(one.label, label) == 0)
-            return same_event(one.event, event);
+            return pn_event_same(one.event, event);
     }
     return false;
 }
