@@ -269,7 +269,7 @@ static const char *why_wide(const pn_problem *self)
     if (self->delta == 0.0 || !(width > 1e-4 && width > 1e-2 * self->answer.high))
         return NULL;
     if (!same)
-        return "the upper end is for all candidates together, the lower one for two";
+        return "the upper end is for all candidates together, the lower one for some";
     if (self->step > 0.0)
         return "a smaller discretization would make it narrower";
     return self->drowned ? "rounding errors, of large losses that are rare beside small ones or of many releases"

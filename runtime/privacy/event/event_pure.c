@@ -111,7 +111,7 @@ const pn_event_ops pn_event_laplace_ops = {
  * the curve of e comes from the one step that crosses:
  *     L_r(p) / g(p) <= (1 + e^-r)^2 / (4 e^-r) = cosh(r/2)^2,      worst at p = 1/(1 + e^-r).
  * So the pair of Laplace noise at distance e + 2 ln cosh(r/2) dominates, for every D;
- * and e bounds the loss as it always does. */
+ * and e bounds the loss as it always does.  g is nowhere above L_r: no analysis gets below the pair at distance e. */
 static double dominating_level(const pn_event *self)
 {
     double e = level(self), steps = ((const pn_leaf *)self)->values[2], x;
@@ -129,8 +129,7 @@ static double noisy_max_rdp(const pn_event *self, double alpha)
 
 static size_t noisy_max_pairs(const pn_event *self, bool attained, pn_pair pairs[2])
 {
-    (void)attained;
-    pn_pair_laplace(&pairs[0], dominating_level(self));
+    pn_pair_laplace(&pairs[0], attained ? level(self) : dominating_level(self));
     return 1;
 }
 

@@ -240,6 +240,19 @@ describe("accountant.pld", function()
     assert.is_nil(accountant.rdp {}:add(poisson(0.01, 1)).method)
   end)
 
+  it("has its two ends in order for noise in whole steps, the lower one that of continuous noise", function()
+    for _, scale in ipairs { 0.5, 3, 30 } do
+      local function noisy(steps) return event.report_noisy_max { scale = scale, sensitivity = 1, steps = steps } end
+      for _, delta in ipairs { 0, 1e-6, 0.01 } do
+        local low, high = interval(noisy(1), 1, delta)
+        assert.is_true(low <= high and high <= 2 / scale * (1 + 1e-9))
+        assert.is_true(math.abs(low - interval(noisy(), 1, delta)) <= 1e-9)
+      end
+      local low, high = interval(noisy(1), 10, 1e-6)
+      assert.is_true(low <= high)
+    end
+  end)
+
   it("takes many different events", function()
     local acc = accountant.pld {}
     for i = 1, 60 do
