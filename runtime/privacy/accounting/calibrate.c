@@ -84,12 +84,12 @@ double pn_calibrate_exponential_rho(double rho, size_t count, bool bounded_range
     return largest(&goal, sqrt((bounded_range ? 8.0 : 2.0) * rho / (double)count));
 }
 
-/* The least y with x/y <= bound in doubles, which is what an event computes. */
+/* The least y with x/y <= bound, rounded upward as an event does. */
 static double divide_upward(double x, double bound)
 {
     double y = x / bound;
 
-    while (isfinite(y) && x / y > bound)
+    while (isfinite(y) && pn_quotient_up(x, y) > bound)
         y = nextafter(y, INFINITY);
     return y > 0.0 && isfinite(y) ? y : NAN;
 }

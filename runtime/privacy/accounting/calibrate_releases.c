@@ -4,6 +4,7 @@
 
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/calibrate.h"
+#include "privacy/event/event_curve.h"
 #include "privacy/event/gaussian.h"
 #include "random/noise.h"
 
@@ -13,14 +14,14 @@ double pn_scale_for(pn_charged_sensitivity charged, double sensitivity, size_t n
 
     if (!(low >= 0x1p-900 && low <= 0x1p900)) /* also 0 and NaN, which no doubling brings anywhere */
         return NAN;
-    while (high <= 0x1p900 && !(charged(sensitivity, high, n, bound, 1) / high <= ratio))
+    while (high <= 0x1p900 && !(pn_quotient_up(charged(sensitivity, high, n, bound, 1), high) <= ratio))
         high *= 2.0;
     if (!(high <= 0x1p900))
         return NAN;
     for (int i = 0; i < 60; i++) {
         double middle = low + (high - low) / 2.0;
 
-        if (charged(sensitivity, middle, n, bound, 1) / middle <= ratio)
+        if (pn_quotient_up(charged(sensitivity, middle, n, bound, 1), middle) <= ratio)
             high = middle;
         else
             low = middle;
@@ -31,7 +32,7 @@ double pn_scale_for(pn_charged_sensitivity charged, double sensitivity, size_t n
 /* Exact epsilon at delta of count x gaussian(sigma, charged sensitivity, draws), sampled noise included. */
 static double cost(const pn_gaussian_releases *want, double sigma)
 {
-    double mu = pn_lattice_l2(want->sensitivity, sigma, want->dim, want->bound, 1) / sigma;
+    double mu = pn_quotient_up(pn_lattice_l2(want->sensitivity, sigma, want->dim, want->bound, 1), sigma);
     double total = mu * sqrt((double)want->count) * (1.0 + 0x1p-51);
     pn_slack slack = pn_gaussian_slack((double)want->dim * (double)want->count, mu);
 

@@ -18,7 +18,7 @@ static double upward(double x)
 
 static double cap(double value, double e, double quadratic)
 {
-    return fmin(upward(value), fmin(e, quadratic));
+    return fmin(upward(value), fmin(e, quadratic * (1.0 + 0x1p-50)));
 }
 
 /* e^x - 1 - x >= 0 */
@@ -129,5 +129,5 @@ double pn_curve_bounded_range(double e, double alpha)
 
 double pn_curve_zcdp(double rho, double alpha)
 {
-    return isinf(alpha) ? INFINITY : rho * alpha;
+    return isinf(alpha) ? INFINITY : pn_product_up(rho, alpha);
 }

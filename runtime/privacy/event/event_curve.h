@@ -1,12 +1,37 @@
 /* event_curve.h -- the Renyi curves behind the events, and exact sums of them.  Private to privacy/.
  * Depends on: libm.  Used by: event_*.c, accountant*.c, ledger*.c.  See accounting.md sections 2 and 8.
  *
- * Rounding.  A parameter is what its double says, to the nearest; what comes out of exp and log is rounded upward.  No
- * form below overflows or cancels, for any e > 0 and alpha > 1. */
+ * Rounding.  A parameter is what its double says; quotients and products of parameters, and what comes out of exp and
+ * log, are rounded upward.  No form below overflows or cancels, for any e > 0 and alpha > 1. */
 #ifndef PN_PRIVACY_EVENT_CURVE_H
 #define PN_PRIVACY_EVENT_CURVE_H
 
 #include <math.h>
+
+/** x/y for x, y > 0, rounded upward: the remainder, which a fused product has without rounding, says whether the
+ *  nearest double is below. */
+static inline double pn_quotient_up(double x, double y)
+{
+    double nearest = x / y;
+
+    return fma(nearest, y, -x) < 0.0 || x < 0x1p-960 ? nextafter(nearest, INFINITY) : nearest;
+}
+
+/** Rounded downward: of noise, less is on the safe side. */
+static inline double pn_quotient_down(double x, double y)
+{
+    double nearest = x / y;
+
+    return fma(nearest, y, -x) > 0.0 || x < 0x1p-960 ? nextafter(nearest, 0.0) : nearest;
+}
+
+/** x y for x, y >= 0, rounded upward. */
+static inline double pn_product_up(double x, double y)
+{
+    double nearest = x * y;
+
+    return fma(x, y, -nearest) > 0.0 ? nextafter(nearest, INFINITY) : nearest;
+}
 
 /** Any e-DP mechanism; the worst case is randomised response.  Order alpha in (1, inf]; at most min(e, alpha e^2/2). */
 double pn_curve_pure(double e, double alpha);

@@ -29,9 +29,9 @@ static const pn_param gaussian_params[] = {
 
 static pn_status gaussian_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    double mu = args[1].real / args[0].real;
+    double mu = pn_quotient_up(args[1].real, args[0].real);
 
-    return pn_leaf_new(out, &pn_event_gaussian_ops, args, mu * mu / 2.0, neighbours, err);
+    return pn_leaf_new(out, &pn_event_gaussian_ops, args, pn_product_up(mu, mu) / 2.0, neighbours, err);
 }
 
 double pn_gaussian_mu_squared(const pn_event *leaf)
@@ -41,8 +41,8 @@ double pn_gaussian_mu_squared(const pn_event *leaf)
 
     if (leaf->ops != &pn_event_gaussian_ops)
         return INFINITY;
-    mu = values[1] / values[0];
-    return mu * mu;
+    mu = pn_quotient_up(values[1], values[0]);
+    return pn_product_up(mu, mu);
 }
 
 bool pn_event_is_gaussian(const pn_event *event, double *mu, double *draws)

@@ -38,8 +38,8 @@ static pn_status create(pn_event **out, const pn_arg *args, pn_neighbours neighb
         return pn_fail(err, PN_EUNSUPPORTED,
                        "event.objective_perturbation: neighbours=\"add_remove\" makes n secret, which sets the noise; "
                        "use \"replace_one\" or \"zero_out\"");
-    return pn_leaf_new(out, &pn_event_objective_perturbation_ops, args, args[SENSITIVITY].real / args[SIGMA].real,
-                       neighbours, err);
+    return pn_leaf_new(out, &pn_event_objective_perturbation_ops, args,
+                       pn_quotient_up(args[SENSITIVITY].real, args[SIGMA].real), neighbours, err);
 }
 
 static double rdp(const pn_event *self, double alpha)

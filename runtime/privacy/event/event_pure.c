@@ -13,7 +13,7 @@ static double level(const pn_event *self)
 /* Any epsilon-DP mechanism is epsilon^2/2-zCDP (Bun, Steinke 2016). */
 static double pure_zcdp(const pn_event *self)
 {
-    return level(self) * level(self) / 2.0;
+    return pn_product_up(level(self), level(self)) / 2.0;
 }
 
 /* ---- exponential ---- */
@@ -30,7 +30,7 @@ static double exponential_rdp(const pn_event *self, double alpha)
 
 static double exponential_zcdp(const pn_event *self)
 {
-    return level(self) * level(self) / 8.0;
+    return pn_product_up(level(self), level(self)) / 8.0;
 }
 
 static const pn_param exponential_params[] = {
@@ -74,7 +74,7 @@ static const pn_param laplace_params[] = {
 
 static pn_status laplace_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    return pn_leaf_new(out, &pn_event_laplace_ops, args, args[1].real / args[0].real, neighbours, err);
+    return pn_leaf_new(out, &pn_event_laplace_ops, args, pn_quotient_up(args[1].real, args[0].real), neighbours, err);
 }
 
 static pn_slack laplace_slack(const pn_event *self)
@@ -145,7 +145,7 @@ static const pn_param noisy_max_params[] = {
 
 static pn_status noisy_max_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    double e = 2.0 * (args[1].real / args[0].real);
+    double e = 2.0 * pn_quotient_up(args[1].real, args[0].real);
 
     return pn_leaf_new(out, &pn_event_report_noisy_max_ops, args, e, neighbours, err);
 }

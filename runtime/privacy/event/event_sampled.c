@@ -92,7 +92,7 @@ static pn_status create(pn_event **out, const pn_event_ops *ops, const pn_sample
     self->base = (pn_event){ ops, values->base.neighbours, 1 };
     self->inner = pn_event_keep(values->inner);
     self->gaussian = self->inner->ops == &pn_event_gaussian_ops;
-    self->level = self->gaussian ? leaf->values[0] / leaf->values[1] : amplified(leaf->level, self->q);
+    self->level = self->gaussian ? pn_quotient_down(leaf->values[0], leaf->values[1]) : amplified(leaf->level, self->q);
     *out = &self->base;
     return PN_OK;
 }
@@ -154,7 +154,7 @@ static double zcdp(const pn_event *self)
 
     if (s->q == 0.0)
         return 0.0;
-    return s->gaussian ? unsampled_zcdp(s) : fmin(s->level * s->level / 2.0, unsampled_zcdp(s));
+    return s->gaussian ? unsampled_zcdp(s) : fmin(pn_product_up(s->level, s->level) / 2.0, unsampled_zcdp(s));
 }
 
 /* A mixture of laws that are each close to the ideal one is as close to the mixture of those.  Where both data sets
@@ -238,7 +238,7 @@ static pn_status fixed_create(pn_event **out, const pn_arg *args, pn_neighbours 
     pn_sampled values = { .base.neighbours = neighbours,
                           .batch = args[0].count,
                           .n = args[1].count,
-                          .q = (double)args[0].count / (double)args[1].count,
+                          .q = pn_quotient_up((double)args[0].count, (double)args[1].count),
                           .inner = inner_of(&args[2]) };
 
     if (values.batch > values.n)

@@ -138,20 +138,21 @@ static double best_split(shared *s)
     return search_split(s, x, value, i);
 }
 
+static double zcdp(const pn_event *self)
+{
+    return pn_product_up(level(self), level(self)) / 2.0;
+}
+
 static double rdp(const pn_event *self, double alpha)
 {
     const double *v = values(self);
-    double unsampled = pn_curve_zcdp(level(self) * level(self) / 2.0, alpha), ratio = v[WHOLE] / v[SIGMA];
-    shared s = { v[BATCH] / v[N], v[SIGMA] / v[SAMPLED], alpha, alpha * ratio * ratio / 2.0, v[WHOLE] / v[SAMPLED] };
+    double unsampled = pn_curve_zcdp(zcdp(self), alpha), ratio = pn_quotient_up(v[WHOLE], v[SIGMA]);
+    shared s = { pn_quotient_up(v[BATCH], v[N]), pn_quotient_down(v[SIGMA], v[SAMPLED]), alpha,
+                 alpha * ratio * ratio / 2.0, v[WHOLE] / v[SAMPLED] };
 
     if (isinf(alpha) || s.q >= 1.0)
         return unsampled;
     return fmin(best_split(&s), unsampled);
-}
-
-static double zcdp(const pn_event *self)
-{
-    return level(self) * level(self) / 2.0;
 }
 
 /* One draw an entry, whatever it is the sum of; under one batch the values of neighbours differ by S + W at most. */

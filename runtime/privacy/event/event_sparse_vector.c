@@ -21,7 +21,7 @@ static double zcdp(const pn_event *self)
 {
     double epsilon = ((const pn_leaf *)self)->level;
 
-    return epsilon * epsilon / 2.0;
+    return pn_product_up(epsilon, epsilon) / 2.0;
 }
 
 static const pn_param params[] = {

@@ -21,7 +21,7 @@ size_t pn_pairs_gaussian(const pn_event *event, bool attained, pn_pair pairs[2])
     const pn_leaf *leaf = (const pn_leaf *)event;
 
     (void)attained;
-    pn_pair_gaussian(&pairs[0], leaf->values[1] / leaf->values[0]);
+    pn_pair_gaussian(&pairs[0], pn_quotient_up(leaf->values[1], leaf->values[0]));
     return 1;
 }
 

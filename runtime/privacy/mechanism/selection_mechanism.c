@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "privacy/event/event_curve.h"
 #include "privacy/mechanism/mechanism.h"
 #include "privacy/mechanism/mechanism_row.h"
 #include "privacy/mechanism/score_choice.h"
@@ -175,13 +176,12 @@ static pn_status check_options(const pn_selection_options *options, pn_err *err)
     return PN_OK;
 }
 
-/* The largest double whose cost 2 sensitivity / scale is at least epsilon;
- * the fused product decides without rounding. */
+/* The largest double at which an event costs epsilon at least: 2 sensitivity / scale, rounded upward as it does. */
 static double scale_for(double sensitivity, double epsilon)
 {
-    double scale = 2.0 * sensitivity / epsilon;
+    double scale = nextafter(2.0 * sensitivity / epsilon, INFINITY);
 
-    while (fma(-epsilon, scale, 2.0 * sensitivity) < 0.0)
+    while (2.0 * pn_quotient_up(sensitivity, scale) < epsilon)
         scale = nextafter(scale, 0.0);
     return scale;
 }

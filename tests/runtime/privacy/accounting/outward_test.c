@@ -202,6 +202,41 @@ static void releases_cost_the_rho_that_was_given_for_them(void)
     }
 }
 
+/* ---- parameters ---- */
+
+static double of_event(const char *name, double noise, double sensitivity, double order)
+{
+    pn_arg args[3] = { { .given = true, .real = noise }, { .given = true, .real = sensitivity }, { 0 } };
+    pn_event *event = NULL;
+    double value = NAN;
+
+    if (CHECK(pn_event_from_args(&event, name, args, PN_REPLACE_ONE, NULL) == PN_OK))
+        value = order > 0.0 ? pn_event_rdp(event, order) : pn_event_zcdp(event);
+    pn_event_free(event);
+    return value;
+}
+
+/* Half of all quotients, and of their squares, are below the exact one when they are rounded to the nearest. */
+static void a_quotient_of_parameters_is_priced_upward(void)
+{
+    outward pure = { 0, 0, 0.0 }, choice = { 0, 0, 0.0 }, rho = { 0, 0, 0.0 }, renyi = { 0, 0, 0.0 };
+
+    for (int i = 0; i < POINTS; i++) {
+        double noise = between(1e-3, 1e6), sensitivity = between(1e-3, 1e3), order = 1.0 + between(1e-2, 1e3);
+        long double e = (long double)sensitivity / (long double)noise, square = e * e / 2.0L;
+
+        see(&pure, of_event("laplace", noise, sensitivity, INFINITY), e, DBL_EPSILON * (double)e);
+        see(&choice, of_event("report_noisy_max", noise, sensitivity, INFINITY), 2.0L * e, DBL_EPSILON * (double)e);
+        see(&rho, of_event("gaussian", noise, sensitivity, 0.0), square, DBL_EPSILON * (double)square);
+        square *= (long double)order;
+        see(&renyi, of_event("gaussian", noise, sensitivity, order), square, DBL_EPSILON * (double)square);
+    }
+    CHECK(pure.wrong == 0 && pure.most <= 1.0);
+    CHECK(choice.wrong == 0 && choice.most <= 2.0);
+    CHECK(rho.wrong == 0 && rho.most <= 3.0);
+    CHECK(renyi.wrong == 0 && renyi.most <= 4.0);
+}
+
 int main(void)
 {
     if (LDBL_MANT_DIG < DBL_MANT_DIG + 8)
@@ -213,6 +248,7 @@ int main(void)
     gaussian_noise_is_priced_upward();
     releases_cost_what_was_given_for_them();
     releases_cost_the_rho_that_was_given_for_them();
+    a_quotient_of_parameters_is_priced_upward();
     pn_rng_free(rng);
     return check_summary();
 }
