@@ -1,117 +1,11 @@
 # check_receipt.py -- works out every sensitivity and price of a privacy receipt again, with nothing of penumbra: plain Python 3.
 # Usage: python3 check_receipt.py RECEIPT.json      as fit:receipt(), L:receipt(), t:receipt() and `penumbra receipt FILE` give it
 # Exit status: 0 all that it claims follows; 1 something does not; 2 something could not be checked.  What, is printed.
-# Epsilons and slopes are bracketed, by pairs of laws that dominate a release (Zhu, Dong, Wang 2022) and by intervals: claims are refused below the
-# lower end, and certified from the upper one on.  Taken on trust: that the program did what is said, n, `rows`, `numbers`, the depth of sums.
-import ast, decimal, hashlib, heapq, itertools, json, math, re, sys, types
-EXACT, PLD, TINY = 1e-9, 1e-3, 1e-300  # how far a claim may be below the upper end here: of closed forms, of loss distributions
-def bisect(fits, low, high, width):  # fits(high), and not fits(low)
-    while high - low > width:
-        middle = (low + high) // 2 if isinstance(low, int) else (low + high) / 2
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return low, high
-# ---- pairs: above(l) = (P(L > l), Q(L > l)), below(l) = (P(L <= l), Q(L <= l)) of the loss L = ln dP/dQ, which is within +-end ----
-def Pair(above, below=None, end=700):  # without `below`, P and Q may change places
-    return types.SimpleNamespace(above=above, below=below or (lambda l: above(-l)[::-1]), end=end)
-def tail(x): return 0.5 * math.erfc(x / math.sqrt(2))  # P(N(0, 1) > x)
-def within(e, inside): return Pair(lambda l: inside(l) if -e <= l < e else (1.0 * (l < e),) * 2, end=e)
-def gaussian(mu): return Pair(lambda l: (tail(l / mu - mu / 2), tail(l / mu + mu / 2)))
-def laplace(e): return within(e, lambda l: (1 - math.exp((l - e) / 2) / 2, math.exp(-(e + l) / 2) / 2))
-def pure(e): return within(e, lambda l: (1 / (1 + math.exp(-e)), 1 / (1 + math.exp(e))))  # randomised response makes all of e-DP
-def bounded_range(e):  # the worst of pairs with losses t and t - e: H(x) = (1 - s)^2/c, s^2 = x exp(-e); P = H - x H', Q = -H'
-    c, s = -math.expm1(-e), lambda l: math.exp((l - e) / 2)
-    return within(e, lambda l: ((1 - s(l)) / c, (1 / s(l) - 1) * math.exp(-e) / c))
-def poisson(q, z):  # (1 - q) N(0, z^2) + q N(1, z^2) against N(0, z^2), whose loss rises with the number that is released
-    def split(l, side):
-        if l <= math.log1p(-q): return ((0.0, 0.0), (1.0, 1.0))[side > 0]
-        odds = math.log1p(math.expm1(l) / q) if l < 30 else l + math.log1p((q - 1) * math.exp(-l)) - math.log(q)
-        a, b = (tail(side * (z * odds + (0.5 - shift) / z)) for shift in (0, 1))
-        return (1 - q) * a + q * b, a
-    return Pair(lambda l: split(l, 1), lambda l: split(l, -1))
-def fixed_size(q, z):  # delta(ln(1 + q (e^eps - 1))) <= q delta_gaussian(eps) both ways: poisson's losses above 0, mirrored, the rest at 0
-    one = poisson(q, z)
-    return Pair(lambda l: one.above(l) if l >= 0 else tuple(1 - t for t in one.above(-l)[::-1]))
-def poisson_replace(q, z):  # one coin for a record at 1 and its replacement at -1: exp(x/z^2) solves a quadratic equation
-    b = math.exp(min(1 / (2 * z * z), 345)) / q
-    x = lambda l: z * (l / 2 + math.asinh((1 - q) * math.sinh(min(max(l / 2, -340), 340)) * b))
-    return Pair(lambda l: tuple((1 - q) * tail(x(l)) + q * tail(x(l) - c / z) for c in (1, -1)))
-def objective(s, j, rank):  # the loss is at most j + s^2/2 + s chi, chi the length of a standard Gaussian in `rank` dimensions
-    def above(l):
-        r = max(0.0, (l - j - s * s / 2) / s)
-        if rank == 1: return 2 * tail(r), 2 * math.exp(-j) * tail(r + s)
-        return math.exp(-r * r / 2), math.exp(-j) * (math.exp(-(r + s) ** 2 / 2) - s * math.sqrt(2 * math.pi) * tail(r + s))
-    return Pair(above, lambda l: tuple(1 - t for t in above(l)))
-def renyi(pair, a):  # E_Q (dP/dQ)^a - 1 = a (a - 1) int e^((a - 1) l) (H(l) - (1 - e^l)_+) dl, H the hockey stick; by Simpson's rule
-    total = 0.0
-    for side, tails in ((1, pair.above), (-1, pair.below)):
-        end, n = 1e-6, 1200 + 100 * math.ceil(a)
-        while end < pair.end and max(tails(side * end)) > 0: end *= 1.25
-        step = math.asinh(min(end, pair.end) * 1e7) / n
-        for i in range(n + 1):
-            l = side * min(math.sinh(i * step) / 1e7, pair.end * (1 - 1e-15))
-            stick = side * (tails(l)[0] - math.exp(l) * tails(l)[1])
-            if stick > 0: total += RISING["exp"]((a - 1) * l + math.log(stick * math.cosh(i * step) * step)) * (2 + 2 * (i % 2) - (i in (0, n)))
-    return math.log1p(a * (a - 1) * total / 3e7) / (a - 1)
-def single(pair, delta):  # epsilon of one release, exactly
-    return bisect(lambda e: pair.above(e)[0] - math.exp(e) * pair.above(e)[1] <= delta, -1e-12, pair.end, 1e-13)[1]
-# ---- composition: laws of losses on a grid, in whole units of 10^-34, multiplied exactly ----
-DIGITS, UNIT, SLOT, WIDE = 34, 10 ** 34, 76, decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-def convolve(a, b, up):  # one product of two decimals that have a slot of digits for each number; a unit more, or rounded down
-    x, y = (decimal.Decimal("".join(f"{v:0{SLOT}d}" for v in reversed(c))) for c in (a, b))
-    text = f"{WIDE.multiply(x, y):f}".zfill((len(a) + len(b) - 1) * SLOT)
-    return [int(text[i:i + SLOT - DIGITS]) + up for i in range(len(text) - SLOT, -1, -SLOT)]
-class Law:  # mass at (first + i) h.  Upper: P alone, at losses not below the true ones, and P's mass at infinity.  Lower: P (rounded down)
-    def __init__(self, first, columns, infinite=0):  # and Q (up) of a number near the loss, hence of a test; the last cell has what is cut off
-        self.first, self.columns, self.infinite, self.upper = first, columns, infinite, len(columns) == 1
-    def times(self, other, most):
-        columns = [convolve(a, b, 1 if self.upper or i else 0) for i, (a, b) in enumerate(zip(self.columns, other.columns))]
-        p, low, high, left, right = columns[0], 0, len(columns[0]), 0, 0
-        while low < high - 1 and left + p[low] <= most: left, low = left + p[low], low + 1
-        while high > low + 1 and right + p[high - 1] <= most: right, high = right + p[high - 1], high - 1
-        for i, c in enumerate(columns):
-            columns[i] = c[low:high]
-            columns[i][0] += sum(c[:low])
-            columns[i][-1] += 0 if self.upper else sum(c[high:])
-        return Law(self.first + other.first + low, columns, self.infinite + other.infinite + right * self.upper)
-    def power(self, count, most):
-        if count == 1: return self
-        half = self.power(count // 2, most)
-        square = half.times(half, most)
-        return square.times(self, most) if count & 1 else square
-def on_grid(pair, h, least, upper):  # upper: P and Q of a cell are kept, and moved to both its ends, so that hockey sticks become chords
-    end = lambda mass: bisect(lambda i: mass(i) <= least, -10 ** 7, next(i for k in itertools.count() if mass(i := 2 ** k) <= least), 1)[1]
-    first = -end(lambda i: pair.below(-i * h)[0])
-    size = max(1, end(lambda i: pair.above(i * h)[0]) - first)
-    ends = [(pair.above((first + i) * h), pair.below((first + i) * h)) for i in range(size + 1)]
-    p, q = [0.0] * (size + 1), [0.0] * (size + 1)
-    for i, ((above, below), (above_right, below_right)) in enumerate(zip(ends, ends[1:])):
-        mp, mq = (max(0.0, a - b) for a, b in (zip(above, above_right) if below[0] > 0.5 else zip(below_right, below)))
-        stays = min(mp, max(0.0, (mq * math.exp(min((first + i + 1) * h, 700)) - mp) / math.expm1(h))) if upper else mp
-        p[i], p[i + 1], q[i] = p[i] + stays, p[i + 1] + mp - stays, mq
-    p[0], q[0] = p[0] + ends[0][1][0], q[0] + ends[0][1][1]
-    if not upper: p[-1], q[-1] = p[-1] + ends[-1][0][0], ends[-1][0][1]
-    units = lambda masses, up: [int(m * UNIT * (1 + (2 * up - 1) * 1e-13)) + up for m in masses]
-    return Law(first, [units(p, 1)], units([ends[-1][0][0]], 1)[0]) if upper else Law(first, [units(p, 0), units(q, 1)])
-def composed(releases, delta, cells, upper):  # epsilon of (pair, count) ... at delta, from above or from below, on about so many cells
-    least, variance, widest, total = delta * 1e-7 / sum(c for _, c in releases), 0.0, 0.0, None
-    for pair, count in releases:
-        span = 1e-6
-        while pair.above(span)[0] > least or pair.below(-span)[0] > least: span *= 1.5
-        mass = [m / UNIT for m in on_grid(pair, span / 400, least, True).columns[0]]
-        mean, widest = sum(i * m for i, m in enumerate(mass)), max(widest, len(mass) * span / 400)
-        variance += count * sum((i - mean) ** 2 * m for i, m in enumerate(mass)) * (span / 400) ** 2
-    h = max(widest, 20 * math.sqrt(variance)) / cells
-    for pair, count in releases:
-        law = on_grid(pair, h, least, upper).power(count, int(least * UNIT))
-        total = total.times(law, int(least * UNIT)) if total else law
-    columns, losses = [[m / UNIT for m in c] for c in total.columns], [(total.first + i) * h for i in range(len(total.columns[0]))]
-    def delta_at(e):
-        if upper: return total.infinite / UNIT + sum(-m * math.expm1(e - l) for m, l in zip(columns[0], losses) if l > e)
-        factor = math.exp(min(e, 700))
-        return max(itertools.accumulate(a - factor * b for a, b in zip(*map(reversed, columns)))) * (1 - EXACT)
-    high = max(1e-3, losses[-1] + h)
-    if delta_at(high) > delta: return math.inf if upper else high
-    return bisect(lambda e: delta_at(e) <= delta, 0.0, high, 1e-10 * high)[upper]
+# Epsilons are certified by pairs of laws that dominate a release (Zhu, Dong, Wang 2022), slopes by intervals; a claim below what is certified here
+# is refused.  receipt.md, section "What is trusted", says what no checker can see.
+import ast, functools, hashlib, heapq, itertools, json, math, re, sys
+from receipt_laws import composed, exp, gaussian, lowest, parts, price, single
+EXACT, PLD, TINY = 1e-9, 1e-3, 1e-300  # how far a claim may be below what is certified here: by closed forms, by loss distributions
 # ---- formulas of losses: read, differentiated, and bounded over a box by intervals ----
 def parse(text):  # the grammar is Python's own, but for the sign of powers -> (operator, operands ...), numbers, and names of variables
     def tree(node):
@@ -139,7 +33,7 @@ def derivative(f, x):
              "cos": ("neg", ("sin", a)), "sigmoid": ("*", f, ("sigmoid", ("neg", a))), "erf": ("*", 2 / math.sqrt(math.pi), ("exp", ("neg", times(a, a))))}
     return times(outer[op], da)
 def replaced(f, old, new): return new if f == old else tuple(replaced(g, old, new) for g in f) if isinstance(f, tuple) else f
-RISING = {"exp": lambda x: math.exp(x) if x < 709 else math.inf, "expm1": lambda x: math.expm1(x) if x < 709 else math.inf, "tanh": math.tanh,
+RISING = {"exp": exp, "expm1": lambda x: math.expm1(x) if x < 709 else math.inf, "tanh": math.tanh,
           "erf": math.erf, "sqrt": lambda x: math.sqrt(max(x, 0.0)), "sigmoid": lambda x: 1 / (1 + math.exp(-x)) if x > -700 else math.exp(x),
           "log": lambda x: math.log(x) if x > 0 else -math.inf, "log1p": lambda x: math.log1p(x) if x > -1 else -math.inf,
           "softplus": lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x)))}
@@ -198,62 +92,62 @@ def supremum(f, box, effort=3000):  # (low, high) around the largest f over the 
         heapq.heappop(heap)
         for part in ((a, m), (m, b)): heapq.heappush(heap, measure({**box, wide: part}))
     return best, -heap[0][0]
-# ---- events ----
-def parts(charge):  # -> [(times, event)], compositions taken apart
-    if charge is None or charge["event"]["kind"] != "compose": return [(charge["times"], charge["event"])] if charge else []
-    return [(charge["times"] * n, e) for part in charge["event"]["parts"] for n, e in parts(part)]
-def price(event):
-    """rho; pure epsilon e; delta; mu of Gaussian noise alone; ways: pairs that compose, by direction; low: those of one such mechanism."""
-    p, kind, replace = event["parameters"], event["kind"], event["neighbours"] == "replace_one"
-    def made(rho, *ways, e=math.inf, delta=0.0, mu=None, low=None, draws=p.get("draws", 0)):
-        return types.SimpleNamespace(rho=rho, ways=ways, e=e, delta=delta, mu=mu, low=low or ways, draws=draws, kind=kind)
-    if kind == "gaussian": return made((mu := p["sensitivity"] / p["sigma"]) ** 2 / 2, [gaussian(mu)], mu=mu)
-    if kind in ("pure", "sparse_vector", "approximate"):
-        return made(math.inf if "delta" in p else p["epsilon"] ** 2 / 2, [pure(p["epsilon"])], e=p["epsilon"], delta=p.get("delta", 0.0))
-    if kind == "exponential": return made((e := p["epsilon"]) ** 2 / 8, [bounded_range(e)], e=e, low=([pure(e / 2)],))
-    if kind in ("laplace", "report_noisy_max"):  # of whole steps one crosses the middle of the Laplace law, which is cosh(r/2)^2 above them there
-        e, d = p["sensitivity"] / p["scale"] * (2 if "steps" in p else 1), p.get("steps")
-        return made(e * e / 2, [laplace(e + 2 * math.log(math.cosh(e / (4 * d))) if d else e)], e=e)
-    if kind == "objective_perturbation":
-        s, j, rank = p["sensitivity"] / p["sigma"], p["jacobian"], 2 if replace and p["dim"] > 1 else 1
-        return made(j + s * s / 2 + s * math.sqrt(2 / math.pi if rank == 1 else math.pi / 2), [objective(s, j, rank)], draws=p["dim"])
-    q, of = p["q"] if kind == "poisson_sampled" else p["batch"] / p["n"], price(p["event"])
-    both = kind == "poisson_sampled" and replace  # then the sensitivity of the event is one record's
-    if kind not in ("poisson_sampled", "fixed_sampled") or not replace and kind == "fixed_sampled" or both and not of.mu: raise KeyError(kind)
-    if not of.mu: return made((e := math.log1p(q * math.expm1(of.e))) ** 2 / 2, [pure(e)], e=e, draws=of.draws)
-    if q == 1: return made(of.rho * (1 + 3 * both), [gaussian(of.mu * (1 + both))], mu=of.mu * (1 + both), draws=of.draws)
-    one = (poisson_replace if both else fixed_size if replace else poisson)(q, 1 / of.mu)
-    back = Pair(lambda l: one.below(-l)[::-1], lambda l: one.above(-l)[::-1])  # P and Q have changed places
-    return made(of.rho * (1 + 3 * both), [one], *([] if replace else [[back]]), draws=of.draws)
-def divergence(one, a):  # of one event, in the worse direction; the worst t of the exponential mechanism depends on a
-    if one.kind == "exponential":
-        most, slope = -math.expm1(-a * one.e), math.exp(-one.e) - math.exp(-a * one.e)  # u^(a - 1) (most - u slope)/(1 - exp(-e)) at u = e^t
-        u = min(math.exp(one.e), max(1.0, (1 - 1 / a) * most / slope))
-        return math.log(u) + math.log((most - u * slope) / -math.expm1(-one.e)) / (a - 1)
-    return min(a * one.rho, max(sum(renyi(pair, a) for pair in way) for way in one.ways))
-# ---- the receipt ----
+# ---- sensitivities ----
 def real(x): return math.nan if x is None else float(x)
 def dual(a, b): return min(v for p, q in (("l1", "linf"), ("l2", "l2"), ("linf", "l1")) if (v := real(a[p]) * real(b[q])) == v)
 def counted(items): return {text: sum(n for n, e in items if e["text"] == text) for text in {e["text"] for _, e in items}}
 def moments(c, s, k):  # what a record moves of the sum of v v^T: |v|^2 <= s but for the constant sqrt(k) in it
     return math.sqrt(s * s + 2 * k * s) if c == 1 else math.sqrt(2) * (s + k) if k <= s else math.sqrt(8 * k * s)
-def gain(t):  # l2 sensitivity of what noise is added to, for leaves of sensitivity 1: a lower and an upper bound
-    m, q, apart, size = t["method"], t["participations"], t["separation"], t["horizon"]
-    if t["factorization"] == "binary" and size and m["scale"] == "equal":  # the root is in no prefix where the horizon is a power of two
-        levels = range(size.bit_length() - (size > 1 and size & (size - 1) == 0 and not m["keep_root"]))
-        inside = [[sum(j * apart >> i == node for j in range(q)) for node in range((q * apart >> i) + 1)] for i in levels]
-        most = [min(q, (2 ** i - 1) // apart + 1) for i in levels]
-        return math.sqrt(sum(c * c for node in inside for c in node)), math.sqrt(sum(q // c * c * c + (q % c) ** 2 for c in most))
-    bands = re.search(r"(\d+) bands, sqrt|(sqrt),|$", t["words"])
-    c = [1.0, *itertools.accumulate(((2 * j - 1) / (2 * j) for j in range(1, size)), lambda x, y: x * y)][:size if bands[2] else int(bands[1] or 0)]
-    columns = [[0.0] * (j * apart) + c[:size - j * apart] for j in range(q) if j * apart < size]
-    return (norm, norm) if (norm := math.sqrt(sum(sum(row) ** 2 for row in itertools.zip_longest(*columns, fillvalue=0.0)))) else (0.0, math.inf)
+def reached(n):  # by gradient steps, of a change of 1 in the gradients of one batch, at its worst place in each pass
+    total, worst, kept, batches = 0.0, 0.0, 1.0, int(n["batches"])
+    for t in range(int(n["passes"]) * batches, 0, -1):
+        eta = min(n["step"], 1 / (n["decreasing"] * t)) if n["decreasing"] else n["step"]
+        worst = max(worst, kept * eta / (1 + eta * n["prox_convexity"]))
+        kept *= max(1 - eta * n["convexity"], eta * n["smoothness"] - 1) / (1 + eta * n["prox_convexity"])
+        if (t - 1) % batches == 0: total, worst = total + worst, 0.0
+    return total
+def gain(t):  # l2 sensitivity of what noise is added to, for leaves of sensitivity 1
+    m, apart, size = t["method"], t["separation"], t["horizon"] or 1  # without a horizon: of the first epoch
+    q = min(t["participations"], (size - 1) // apart + 1)
+    if t["factorization"] == "binary" and not t["horizon"] and m["growth"] == "endless": return math.pi / math.sqrt(6)
+    if t["factorization"] == "binary":  # the root is in no prefix where the horizon is a power of two
+        root, levels = m["keep_root"] or not t["horizon"], (size - 1).bit_length()
+        nodes = [(size - 1 >> i) + 1 if root else size >> i for i in range(max(1, levels + root))]
+        if m["scale"] == "node":  # noise of a node by its largest leaf, in whole 1/1024 of the least
+            s, noise = t["sensitivities"], [math.ceil(x / min(t["sensitivities"]) * 1024 * (1 - 2 ** -50)) for x in t["sensitivities"]]
+            share = lambda x, i: s[x] / max(s) * max(noise) / max(noise[x >> i << i:(x >> i) + 1 << i])
+            return math.sqrt(max(sum(share(x, i) ** 2 for i, n in enumerate(nodes) if x >> i < n) for x in range(size)))
+        fullest = [min(q, (2 ** i - 1) // apart + 1) for i in range(len(nodes))]  # leaves of a record in a node
+        return math.sqrt(sum(min(q // c, n) * c * c + (q // c < n) * (q % c) ** 2 for c, n in zip(fullest, nodes)))
+    if m["rows"]: return given([row + [0.0] * (size - t - 1) for t, row in enumerate([0.0] * (t + 1 - len(row)) + row for t, row in enumerate(m["rows"]))], q, apart)
+    if m["theta"]: c = [1.0] + [sum(w * x ** j for x, w in zip(m["theta"], m["omega"])) for j in range(size - 1)]
+    else: c = m["coefficients"] or [1.0, *itertools.accumulate(((2 * j - 1) / (2 * j) for j in range(1, size)), lambda x, y: x * y)]
+    if q > 1 and any(a < b or b < 0 for a, b in zip(c, c[1:])): return math.inf  # other leaves may be worse
+    columns = [[0.0] * (j * apart) + c[:size - j * apart] for j in range(q)]
+    return math.sqrt(math.fsum(sum(row) ** 2 for row in itertools.zip_longest(*columns, fillvalue=0.0)))
+def given(rows, q, apart):  # any C: of the sums of |X_ij|, X = C^T C, over q leaves a bound, pairs counted at the later leaf with the one before it
+    size, columns = len(rows), list(zip(*rows))
+    x = lambda i, j: abs(sum(a * b for a, b in zip(columns[i], columns[j])))
+    value = []  # of sets of at most k leaves that end with leaf i
+    for i in range(size):
+        value.append([0.0] + [x(i, i)] * q)
+        more = [[0.0] * (q + 1)]  # the most that k leaves before l add with i
+        for l in range(i - apart + 1):
+            near = more[max(0, l + 1 - apart)]
+            for k in range(2, q + 1): value[i][k] = max(value[i][k], value[l][k - 1] + x(i, i) + 2 * x(l, i) + 2 * near[k - 2])
+            more.append([0.0] + [max(more[l][k], x(l, i) + near[k - 1]) for k in range(1, q + 1)])
+    return math.sqrt(max(row[q] for row in value))
 def spelled(a):  # what a release is made of: objective perturbation, and noise that hides how far the end is from the minimum
     t, made = a["mechanism"].get("perturbation"), lambda kind, **p: {"kind": kind, "neighbours": a["event"]["neighbours"], "parameters": p, "text": kind}
-    if not t or a["event"]["kind"] != "approximate": return parts(a)
+    if not t: return parts(a)
     hidden = 2 * (t["offset"] + math.sqrt(t["dim"]) * 2 ** -41 * t["sigma"] / t["strong_convexity"]) + math.sqrt(t["dim"]) * 2 ** -40 * t["sigma_out"]
     minimum = made("objective_perturbation", **{k: t[k] for k in ("sigma", "sensitivity", "jacobian", "dim")})
     return [(a["times"], minimum), (a["times"], made("gaussian", sigma=t["sigma_out"], sensitivity=hidden, draws=t["dim"]))]
+def bent(f):  # the second derivative of a regulariser's f(w), and whether f has kinks: sums may have parts c |w|, c >= 0
+    if isinstance(f, float): return 0.0, False
+    if f[0] == "+": return ("+", bent(f[1])[0], bent(f[2])[0]), bent(f[1])[1] or bent(f[2])[1]
+    if f == ("abs", "w") or f[0] == "*" and f[2] == ("abs", "w") and isinstance(f[1], float) and f[1] >= 0: return 0.0, True
+    return derivative(derivative(f, "w"), "w") if "abs" not in str(f) else -math.inf, "abs" in str(f)
 class Checker:
     def __init__(self, receipt):
         self.r, self.relation, self.said = receipt, receipt["neighbours"]["relation"], {True: [], False: [], None: []}
@@ -264,71 +158,112 @@ class Checker:
         claim, low, high = real(claim), real(low), real(low if high is None else high)
         fine = True if claim >= high - share * min(abs(high), 1e300) else None if claim >= low - share * min(abs(low), 1e300) else False
         self.say(fine, f"{name}: {claim:.9g}" + {True: "", False: f" is less than {low:.12g}", None: f" is certified only from {high:.12g} on"}[fine])
-    def objective(self, o):
-        b, loss, labels, rows = o["bounds"], o["loss"], o["loss"]["labels"], {k: math.inf if v is None else real(v) for k, v in o["rows"].items()}
-        if o["set"]:
-            norm, size = {"l1_ball": 1, "l2_ball": 0.5, "linf_ball": 0}.get(o["set"]["name"]), re.search(r"radius=([-\d.e+]+)", o["set"]["words"])
-            for p, power in (("l1", 1), ("l2", 0.5), ("linf", 0)):
-                if norm is None or not size: self.say(None, f"the radius of the set {o['set']['words']}")
-                else: self.covers(f"{p} radius of the set", o["set"]["radius"][p], float(size[1]) * o["set"]["dim"] ** max(0, power - norm))
-        low, high = -real(b["margin"]["low"]), real(b["margin"]["high"])
-        if loss["margins"]: self.covers("margin", min(low, high), dual(o["set"]["radius"], rows) if o["set"] else math.inf)
+    def loss(self, loss, b, rows):
+        labels, low, high = loss["labels"], -real(b["margin"]["low"]), real(b["margin"]["high"])
         if loss["name"] == "softmax":  # the label has a probability of at least p, and the others have the rest
             p = 1 / (1 + (labels["classes"] - 1) * math.exp(2 * min(high, 300)))
-            self.covers("slope of softmax", b["slope_norm"]["l2"], math.sqrt(2) * (1 - p * (high < math.inf)))
-        elif loss["margins"] != 1 or not loss["formula"] or loss["extra"]: self.say(None, f"the slope of the loss {loss['name']}: no formula in one margin")
-        else:
-            slope, ends = derivative(parse(loss["formula"]), "z"), tuple(real(labels["range"][k]) for k in ("low", "high"))
-            boxes = [{"z": (-low, high), "y": y} for y in ([(v, v) for v in labels["values"]] if labels["kind"] == "values" else [ends])]
-            for name, f in (("slope", slope), ("curvature", derivative(slope, "z"))):
-                for sign, end, g in ((1, "high", f), (-1, "low", ("neg", f))):
-                    if (claim := sign * real(b[name][end])) < math.inf:
-                        self.covers(f"{name}, {end} end", claim, *map(max, zip(*(supremum(g, box) for box in boxes))))
-            self.covers("slope_norm", b["slope_norm"]["l2"], max(real(b["slope"]["high"]), -real(b["slope"]["low"])))
-            self.covers("smoothness", b["smoothness"], rows["l2"] ** 2 * max(abs(real(v)) for v in b["curvature"].values()))
+            return self.covers("slope of softmax", b["slope_norm"]["l2"], math.sqrt(2) * (1 - p * (high < math.inf)))
+        if not loss["formula"]: return self.say(b["source"] in ("clipped", "declared"), f"bounds of a loss without a formula: {b['source']}")
+        f, ends = parse(loss["formula"]), tuple(real(labels["range"][k]) for k in ("low", "high"))
+        names = sorted(set(re.findall(r"(?<![\w.])[A-Za-z]\w*\b(?![\w.(])", loss["formula"])) - {"y"})
+        margins, extra = [x for x in names if re.fullmatch(r"z\d*", x)], [x for x in names if not re.fullmatch(r"z\d*", x)]
+        box = {**dict.fromkeys(margins, (-low, high)), **dict.fromkeys(extra, (-math.inf, math.inf))}
+        top = lambda g: map(max, zip(*(supremum(g, {**box, "y": y}) for y in ([(v, v) for v in labels["values"] or ()] or [ends]))))
+        for norm, of in (("slope_norm", margins), ("extra_norm", extra)) if loss["margins"] > 1 or loss["extra"] else ():
+            if real(claim := b[norm]["l2"]) < math.inf:
+                self.covers(f"square of {norm}", real(claim) ** 2, *top(functools.reduce(lambda g, x: ("+", g, ("^", derivative(f, x), 2.0)), of, 0.0)))
+        if loss["margins"] != 1 or loss["extra"]: return
+        slope = derivative(f, "z")
+        for name, g in (("slope", slope), ("curvature", derivative(slope, "z"))):
+            for claim, side in ((real(b[name]["high"]), g), (-real(b[name]["low"]), ("neg", g))):
+                if claim < math.inf: self.covers(f"{name}, {'low' if side != g else 'high'} end", claim, *top(side))
+        self.covers("slope_norm", b["slope_norm"]["l2"], max(real(b["slope"]["high"]), -real(b["slope"]["low"])))
+        self.covers("smoothness", b["smoothness"], rows["l2"] ** 2 * max(abs(real(v)) for v in b["curvature"].values()))
+    def objective(self, o):
+        b, rows, points = o["bounds"], {k: math.inf if v is None else real(v) for k, v in o["rows"].items()}, o["set"]
+        if points and (ball := re.fullmatch(r"(l1|l2|linf)_ball\(dim=\d+, radius=([-\d.e+]+)\)", points["words"])):
+            for p in (powers := {"l1": 1, "l2": 0.5, "linf": 0}):  # the words have six digits
+                self.covers(f"{p} radius of the set", points["radius"][p], float(ball[2]) * (1 - 5e-6) * points["dim"] ** max(0, powers[p] - powers[ball[1]]))
+        if o["loss"]["margins"]: self.covers("margin", min(-real(b["margin"]["low"]), real(b["margin"]["high"])), dual(points["radius"], rows) if points else math.inf)
+        self.loss(o["loss"], b, rows)
         slope, extra = (real(b[k]["l2"]) for k in ("slope_norm", "extra_norm"))
         self.covers("gradient of a record", b["gradient"]["l2"], min(math.hypot(slope * rows["l2"], extra), real(o["clip"] or math.inf)))
-    def release(self, a, o, items):
-        s, m, n, b, event = a["sensitivity"], a["mechanism"], (a["sensitivity"] or {}).get("numbers"), o and o["bounds"], a["event"]
-        name, of = f"{a['question']} ({a['label']})", m.get("batches") or m.get("choice") or m
+        text = re.search("sum of (.*) over the coordinates w", o["regulariser"] or "sum of 0 over the coordinates w")
+        (curve, kinks), box = bent(parse(text[1])) if text else (0.0, True), {"w": (-math.inf, math.inf)}
+        self.covers("strong convexity", -real(b["strong_convexity"]), *supremum(("neg", curve), box) if text else -math.inf)
+        if not kinks: self.covers("smoothness of the regulariser", b["regulariser_smoothness"], *supremum(curve, box))
+    def release(self, a, o, items, plan):
+        s, m, event, n = a["sensitivity"], a["mechanism"], a["event"], (a["sensitivity"] or {}).get("numbers")
+        name, of, stream = f"{a['question']} ({a['label']})", m.get("batches") or m.get("choice") or m, m.get("stream")
         if not s or not event: return self.say(None, f"{name}: where its sensitivity comes from")
-        c, value, rule, gradient, bent = self.c, s["value"], s["rule"], o and b["gradient"], o and b["curvature"]
-        low, high = (0.0, 1.0) if not bent else (min(0.0, real(bent["low"])), max(0.0, real(bent["high"])))
-        need = {"gradient": lambda: gradient["l2"], "unit": lambda: 1, "range": lambda: (n["high"] - n["low"]) / 2, "difference": lambda: n["most"],
-                "score": lambda: dual(o["set"]["atom_radius"], gradient), "smoothness": lambda: b["smoothness"], "slopes": lambda: n["slope"] * n["row"],
-                "moment": lambda: n["slope"] * n["row"], "moments": lambda: moments(c, 1 + n["tau"] ** 2, n["kappa"] ** 2), "relative": lambda: 1,
-                "hessian": lambda: max(-low, high) * o["rows"]["l2"] ** 2 if o["loss"]["margins"] == 1 else n["record"], "column": lambda: n["feature"] * n["column"],
-                "choices": lambda: min(math.sqrt(n["square_" + p]) * real(gradient[q]) for p, q in (("l1", "linf"), ("l2", "l2"), ("linf", "l1")))}.get(rule)
-        if need: self.covers(f"{name}: contribution by the rule {rule}", s["contribution"], need())
-        else: self.say(None, f"{name}: its sensitivity, by the rule {rule}")
-        moved = {"hessian": min(c, max(high - low, math.sqrt(2) * max(-low, high)) / max(-low, high)), "smoothness": c if low < 0 else 1.0, "moments": 1.0}
-        self.covers(f"{name}: contributions", s["contributions"], moved.get(rule, c) if need else 0.0)
-        divided = not need or s["divisor"] in (1.0, of.get("batch") or o["records"]) or (None if m.get("stream") else False)
-        self.say(divided, f"{name}: divisor {s['divisor']:.9g}")
-        exact = s["contributions"] * s["contribution"] * s["factor"] / s["divisor"]
-        self.covers(f"{name}: rounding", s["rounding"], (not m.get("perturbation")) * 2 ** -52 * exact / s["contributions"])  # of the last operation, on both sides
+        b, value, rule, records = o and o["bounds"], s["value"], s["rule"], o and o["records"]
+        c = 1.0 if of.get("scheme") == "poisson" else self.c  # a coin decides about a record, whatever its values are
+        low, high = (min(0.0, real(b["curvature"]["low"])), max(0.0, real(b["curvature"]["high"]))) if b else (0.0, 1.0)
+        need = {"unit": lambda: 1, "range": lambda: (n["high"] - n["low"]) / 2, "difference": lambda: n["most"], "relative": lambda: 1,
+                "score": lambda: dual(o["set"]["atom_radius"], b["gradient"]), "smoothness": lambda: b["smoothness"],
+                "moments": lambda: moments(c, 1 + n["tau"] ** 2, n["kappa"] ** 2), "column": lambda: n["feature"] * n["column"],
+                "hessian": lambda: max(-low, high) * o["rows"]["l2"] ** 2 if o["loss"]["margins"] == 1 else n["record"],
+                "choices": lambda: min(math.sqrt(n["square_" + p]) * real(b["gradient"][q]) for p, q in (("l1", "linf"), ("l2", "l2"), ("linf", "l1"))),
+                "smoothed": lambda: n["lipschitz"] * min({"orthogonal": math.sqrt(a["dim"])}.get(a["about"], a["dim"]), math.sqrt(a["dim"]) * (n["level"] or math.inf)),
+                **dict.fromkeys(("gradient", "steps", "minimum"), lambda: b["gradient"]["l2"]), **dict.fromkeys(("slopes", "moment"), lambda: n["slope"] * n["row"])}[rule]()
+        self.covers(f"{name}: contribution by the rule {rule}", s["contribution"], need)
+        moved = {"hessian": min(c, max(high - low, math.sqrt(2) * max(-low, high)) / max(-low, high)), "smoothness": c if low < 0 else 1.0, "moments": 1.0, "relative": 1.0}
+        self.covers(f"{name}: contributions", s["contributions"], moved.get(rule, c))
+        several = {"values": a["dim"], "differences": a["dim"], "score": 1 + n.get("stay", 0) / n.get("parties", 1)}.get(a["question"], 1)
+        self.covers(f"{name}: factor", s["factor"], reached(n) if rule == "steps" else math.sqrt(several))
+        most = {"minimum": lambda: records * b["strong_convexity"], "steps": lambda: records // n["batches"]}.get(rule, lambda: records if stream else 0)()
+        self.say(s["divisor"] in (1.0, of.get("batch") or records) or 1 <= s["divisor"] <= most * (1 + EXACT), f"{name}: divisor {s['divisor']:.9g}")
+        exact = s["contributions"] * s["contribution"] * s["factor"] / s["divisor"]  # rounding: of the last operation, on both sides
+        self.covers(f"{name}: rounding", s["rounding"], 2 * n.get("tolerance", 0.0) + (rule != "relative" and not m.get("perturbation")) * 2 ** -52 * exact / s["contributions"])
         self.covers(f"{name}: sensitivity", value, exact + s["rounding"], share=1e-15)
-        charged = a["times"] is None or event["kind"] == "compose" or any(event in (e, e["parameters"].get("event")) for _, e in items)
-        self.say(charged, f"{name}: its event is charged")
-        p, lattice, l1 = event["parameters"].get("event", event)["parameters"], of.get("lattice"), m["kind"] == "laplace"
-        if m.get("stream"): return self.stream(name, m["stream"], p)
+        self.say(a["times"] is None or event["kind"] == "compose" or any(event in (e, e["parameters"].get("event")) for _, e in items), f"{name}: its event is charged")
+        p, lattice, l1 = event.get("parameters", {}).get("event", event).get("parameters", {}), of.get("lattice"), m["kind"] == "laplace"
+        if rule == "steps":
+            smooth = real(b["regulariser_smoothness"]) if o["regulariser"] else 0.0  # of one with kinks steps take the proximal operator
+            self.covers(f"{name}: smoothness of steps", n["smoothness"], b["smoothness"] + (smooth if smooth < math.inf else 0.0))
+            self.covers(f"{name}: strong convexity of steps", -n["convexity"] - n["prox_convexity"], -b["strong_convexity"])
+            self.say(not n["prox_convexity" if smooth < math.inf else "convexity"], f"{name}: who uses the convexity")
+            self.same(f"{name}: passes", n["passes"], plan["steps"])
+        if stream: return self.stream(name, stream, p, *self.leaves(name, a, n, value, records, plan))
         if m["kind"] == "choice": self.covers(f"{name}: sensitivity of scores", of["sensitivity"], value, share=1e-15)
         if t := m.get("perturbation"):
             self.covers(f"{name}: sensitivity of the gradients", t["sensitivity"], value, share=1e-15)
             self.covers(f"{name}: jacobian", t["jacobian"], math.log1p(b["smoothness"] / t["strong_convexity"]))
+            if event["kind"] != "approximate":
+                (_, one), (_, two), (_, first), (_, second) = parts(a) + spelled(a)
+                self.same(f"{name}: its two parts", (one["parameters"], two["parameters"]["sigma"]), (first["parameters"], second["parameters"]["sigma"]))
+                self.covers(f"{name}: what the second noise hides", two["parameters"]["sensitivity"], second["parameters"]["sensitivity"], share=1e-9)
         if m["kind"] == "batches":
             self.covers(f"{name}: contribution to a sum", c * of["contribution"], exact)
-            self.say(all({"n": o["records"], **of}.get(k, v) == v for k, v in event["parameters"].items()), f"{name}: batch and rate of its event")
-            value = (1 if of["scheme"] == "poisson" else c) * of["contribution"] + 2 * math.sqrt(lattice["values"]) * of["error"]
+            kinds = {"fixed": ("fixed_sampled", "fixed_sampled_and_whole"), "poisson": ("poisson_sampled",)}.get(of["scheme"], ("gaussian",))
+            self.say(event["kind"] in kinds and all({"n": records, **of}.get(k, v) == v for k, v in event["parameters"].items()), f"{name}: batch and rate of its event")
+            value = c * of["contribution"] + 2 * math.sqrt(lattice["values"]) * of["error"]
+        if m["kind"] == "search" and "sigma" in p: self.covers(f"{name}: sensitivity of its event", p["sensitivity"], value, share=1e-15)
         if not lattice: return
         root, unit = lattice["values"] ** (1 if l1 else 0.5), lattice["unit"]  # half a unit a number, and what x/unit rounds by, on both sides
         rounded = value * (root ** 0.5 if l1 else 1) + root * unit * (1 + min(real(lattice["bound"]) / unit, 2.0 ** 62) / 2 ** 52)
         self.covers(f"{name}: sensitivity on the lattice", p["sensitivity"], rounded, share=1e-15)
+        self.covers(f"{name}: draws and numbers", min(p["draws"], lattice["values"]), a["dim"])
         self.same(f"{name}: scale and unit of the lattice", (lattice["scale"], unit), (p["scale" if l1 else "sigma"], lattice["scale"] / 2 ** 40))
-    def stream(self, name, t, p):
-        self.covers(f"{name}: gain of the stream", t["gain"], *gain(t))
+    def leaves(self, name, a, n, value, records, plan):  # what a record moves the first leaf by, and others; and that it is in no more of them
+        t, size = a["mechanism"]["stream"], a["sensitivity"]["divisor"]
+        if a["sensitivity"]["rule"] == "smoothed":  # records are used once a pass
+            self.covers(f"{name}: records", records, n["epochs"] * (size + (n["leaves"] - 1) * n["batch"]))
+            self.same(f"{name}: leaves and rounds", (t["horizon"], n["epochs"] * n["leaves"] * a["times"]), (n["leaves"], plan["steps"]))
+            return value, self.c * a["sensitivity"]["contribution"] * min(n["reach"], 2) / n["batch"] * (n["leaves"] > 1)
+        between = int(records // size)  # leaves from one that a record is in to the next
+        self.covers(f"{name}: participations", t["participations"], -(-max(t["horizon"], plan["steps"]) // between))
+        self.say(t["participations"] == 1 or t["separation"] <= between, f"{name}: separation {t['separation']}")
+        return value, value
+    def stream(self, name, t, p, first=0.0, others=0.0):
+        each, unit, late = t["sensitivities"] or [t["sensitivity"]], t["lattice"]["unit"], max(0, t["horizon"] - 1) * (t["factorization"] != "binary")
+        for x, leaf in ((each[0], first), (min(each[1:] or each), others)): self.covers(f"{name}: sensitivity of a leaf", x, leaf, share=1e-15)
+        self.covers(f"{name}: gain of the stream", t["gain"], gain(t))
+        rounding = math.sqrt(t["dim"]) * unit * (t["gain"] * (1 + min(real(t["bound"] or math.inf) / unit, 2.0 ** 62) / 2 ** 52) + math.sqrt(late))
         for mu in (t["mu"], p["sensitivity"] / p["sigma"]):
-            self.covers(f"{name}: mu of the stream", mu, (real(t["sensitivity"]) * t["gain"] + t["lattice"]["unit"]) / t["sigma"], share=1e-15)
+            self.covers(f"{name}: mu of the stream", mu, (max(each) * t["gain"] + rounding * (1 - 1e-9)) / t["sigma"], share=2e-15)
+        self.covers(f"{name}: draws", p["draws"], t["dim"])
+        self.same(f"{name}: scale and unit of the lattice", (t["lattice"]["scale"], unit), (t["sigma"], t["sigma"] / 2 ** 40))
     def price(self, name, items, claim, accountant=None, order=None):
         claim, priced = {k: real(v) for k, v in claim.items()}, [(n, price(e)) for n, e in items]
         e, delta, gaussians = claim["epsilon"], claim["delta"], [n * p.mu ** 2 for n, p in priced if p.mu]
@@ -341,20 +276,22 @@ class Checker:
         if sum(n * p.e for n, p in priced) <= e * (1 + EXACT) and delta >= 0: return self.say(True, f"{name}: epsilon {e:.9g}, pure")
         if delta <= 0: return self.say(False, f"{name}: epsilon {e:.9g} at delta {claim['delta']:.9g} is used up")
         if len(gaussians) == len(priced): return self.covers(f"{name}: epsilon", e, single(gaussian(math.sqrt(sum(gaussians))), delta))
-        at = lambda a: sum(n * divergence(p, a) for n, p in priced) + math.log1p(-1 / a) - math.log(delta * a) / (a - 1)
+        at = lambda a: sum(n * p.curve(a) for n, p in priced) + math.log1p(-1 / a) - math.log(delta * a) / (a - 1)
         if accountant == "rdp" and real(order) < 300: return self.covers(f"{name}: epsilon at the Renyi order {order:.4g}", e, at(order), share=1e-6)
-        for cells in (2048, 8192, 32768):
-            ways = lambda upper, d: [(pair, n) for n, p in priced for w in [p.ways if upper else p.low] for pair in w[d % len(w)]]
-            low, high = (max(composed(ways(upper, d), delta, cells, upper) for d in range(max(len(p.ways) for _, p in priced))) for upper in (0, 1))
-            if not low < e < high: break
-        if high > e > low: high = min(high, *(at(1 + 2 ** (i / 4)) for i in range(-8, 28)))
-        self.covers(f"{name}: epsilon by loss distributions", e, low, high, share=PLD if high - low < PLD * high else EXACT)
+        declared = [a for _, x in items for a in x.get("parameters", {}).get("orders") or [x.get("parameters", {}).get("alpha", 2)]]  # where curves bend
+        best = max(0.0, min(map(at, [1 + 2 ** lowest(lambda x: at(1 + 2 ** x), -3.0, 16.0, 19), *declared])))
+        if e >= best * (1 - 1e-5) or not all(p.ways for _, p in priced): return self.covers(f"{name}: epsilon by Renyi orders", e, best, share=1e-5)
+        for cells in (2048, 8192, 32768):  # each direction of neighbours by itself
+            ways = [[(pair, n) for n, p in priced for pair in p.ways[d % len(p.ways)]] for d in range(max(len(p.ways) for _, p in priced))]
+            if e >= (high := max(composed(way, delta, cells) for way in ways)) * (1 - PLD): break
+        self.covers(f"{name}: epsilon by loss distributions", e, high, share=PLD)
     def charge(self, name, items, digest):  # what the texts of events and the digest say
         for _, e in items:
             own = [e] + [v for v in e["parameters"].values() if isinstance(v, dict)]
-            known = {(k, float(v)) for i in own for k, v in i["parameters"].items() if isinstance(v, (int, float))}
+            known = {(k, float(v)) for i in own for k, v in i.get("parameters", {}).items() if isinstance(v, (int, float))}
             told = {(k, float(v)) for k, v in re.findall(r"(\w+)=(-?[\d.][-+\d.e]*)", e["text"])}
-            fine = told <= known and all(v in (0, 1) for _, v in known - told)
+            listed = [v for i in own for k, v in i.get("parameters", {}).items() if isinstance(v, (str, list))]
+            fine = told <= known and all(v in (0, 1) for _, v in known - told) and all(str(x).removesuffix(".0") in e["text"] for v in listed for x in ([v] if isinstance(v, str) else v))
             self.say(fine and all(i["neighbours"] == self.relation and i["kind"] + "(" in e["text"] for i in own), f"{name}: the parts of {e['text']}")
         self.same(f"{name}: digest", digest, hashlib.blake2b("".join(f"{n} {e['text']}\n" for n, e in items).encode(), digest_size=32).hexdigest())
         return items
@@ -363,28 +300,61 @@ class Checker:
         items, paid = (self.charge(k, parts(v["charge" if k == "plan" else k]), r["digests"][k]) for k, v in (("plan", plan), ("paid", run)))
         self.objective(r["objective"]) if r["objective"] else self.say(None, "the bounds of the loss: the receipt has no objective")
         made = [a for a in plan["releases"] if a["event"] and a["times"]]
-        for a in plan["releases"]: self.release(a, r["objective"], items + [p for a in made for p in parts(a)])
+        for a in plan["releases"]: self.release(a, r["objective"], items + [p for a in made for p in parts(a)], plan)
         follows = len(made) < len(plan["releases"])  # how many there are follows what is released: the charge is a budget
-        if plan["accountant"] == "pld": self.price("whole run", [p for a in made for p in spelled(a)], {**plan["price"], "rho": None}, "pld")
-        if not follows and not plan["whole"]: self.same("planned charges", counted(items), counted([p for a in made for p in parts(a)]))
-        claims = [plan["price"], held["price"]] + [s["price"] for s in r["stops"] if s["charged"]]
+        whole = plan["accountant"] == "pld"
+        self.say(whole or not plan["whole"], "charged as a whole by loss distributions")
+        if whole:
+            self.price("whole run", [p for a in made for p in spelled(a)], {**plan["price"], "rho": None}, "pld")
+            self.same("the charge of a whole run", [e["kind"] for _, e in items], ["approximate"])
+        elif not follows: self.same("planned charges", counted(items), counted([p for a in made for p in parts(a)]))
+        claims = [plan["price"], held["price"]] + [s["price"] for s in r["stops"] if s["charged"]] + [run["paid_price"]] * (paid == items)
         for claim in {str(c): c for c in claims}.values(): self.price("plan", items, claim, plan["accountant"], plan["order"])
-        self.same("last stop", max(s["to"] for s in r["stops"]), plan["steps"])
+        self.same("stops", [(s["charged"], s["from"], s["to"]) for s in r["stops"]], [(False, 0, 0), (True, 0, plan["steps"])])
         now, all_of = counted(paid), counted(items)
         self.say((follows or all(n <= all_of.get(k, 0) for k, n in now.items())) and run["steps"] <= plan["steps"], "paid: no more than planned")
         if run["stopped"] is None and run["steps"] == plan["steps"] and not follows: self.same("paid charges", now, all_of)
-        for claim in (run["paid_price"], held["price"]) if paid != items else (): self.price("paid", paid, claim, "pld")
-        self.same("guarantee: holds", held["holds"], held["proven"] and r["noise"]["protects"])
+        once = any(a["mechanism"]["kind"] in ("stream", "perturbation") or (a["sensitivity"] or {}).get("rule") in ("steps", "minimum") for a in made)
+        rounds = lambda a: a["mechanism"].get("batches", {}).get("scheme") == "shuffled" and r["objective"]["records"] // a["mechanism"]["batches"]["batch"] or 1
+        often = max([1] + [rounds(a) for a in plan["releases"]])
+        made_of = [p for a in made for p in parts(a)] if whole else items
+        for k, charges, steps in (("planned", made_of, plan["steps"]), ("paid", made_of if paid == items else paid, run["steps"])):  # each step asks something
+            if k == "paid" or not follows: self.covers(f"{k}: charges for {steps} steps", sum(n for n, _ in charges) * often, bool(steps) if once else steps)
+            for a in plan["releases"]:  # of parties each makes a choice, and uploads what it has not uploaded yet
+                if (a["sensitivity"] or {}).get("rule") in ("relative", "column"):
+                    each = steps * a["sensitivity"]["numbers"].get("parties", 1) if a["question"] != "feature" else min(steps, r["objective"]["dim"]) * (k == "planned")
+                    self.covers(f"{k}: charges of {a['question']}", counted(charges).get(a["event"]["text"], 0), each)
+        for claim in (run["paid_price"], held["price"]) if paid != items else (): self.price("paid", paid, claim)
+        self.same("guarantee: holds", held["holds"], held["proven"] and plan["proven"] and r["noise"]["protects"])
     def stream_receipt(self, r):
-        self.stream("stream", r["stream"], (items := self.charge("plan", parts(r["charge"]), r["digests"]["plan"]))[0][1]["parameters"])
-        for claim in [s["price"] for s in r["stops"] if s.get("charged", True)]: self.price("stream", items, claim)
+        (_, event), = items = self.charge("plan", parts(r["charge"]), r["digests"]["plan"])
+        self.stream("stream", r["stream"], event["parameters"])
+        self.same("paid", self.charge("paid", parts(r["run"]["paid"]), r["digests"]["paid"]), items if r["run"]["leaves"] else [])
+        self.same("stops", [(s["charged"], s["from"], s["to"]) for s in r["stops"]], [(False, 0, 0), (True, 1, r["stream"]["horizon"] or None)])
+        for claim in [s["price"] for s in r["stops"] if s["charged"]]: self.price("stream", items, claim)
     def ledger(self, r):
-        top, items = r["ledger"], [p for e in r["ledger"]["entries"] for p in parts(e)]
-        self.charge("charged", items, r["digests"]["charged"])
-        budget, orders = top["budget"], [o["order"] for o in top["orders"] or () if o["alive"]]
-        claim = {"epsilon": budget["epsilon"], "rho": budget["rho"], "delta": real(budget["delta"]) / len(top["orders"] or "1")}
-        if budget["unit"] == "divergence": self.covers("budget", budget["epsilon"], sum(n * divergence(price(e), budget["alpha"]) for n, e in items), share=1e-6)
-        for order in orders or [None]: self.price("budget", items, claim, "rdp" if orders else None, order)
+        top, stop = r["ledger"], r["stops"][0]
+        self.budget("", top, self.charge("charged", [p for e in top["entries"] for p in parts(e)], r["digests"]["charged"]))
+        self.same("stop: price, charged", (stop["price"], stop["charged"]), ({k: top["budget"][k] if top["budget"]["unit"] != "divergence" else None for k in stop["price"]}, top["entries"] != []))
+        self.same("teaching", top["budget"]["teaching"], r["noise"]["source"] == "simulated")
+    def budget(self, name, l, items):
+        b, priced = l["budget"], [(n, price(e)) for n, e in items]
+        e, delta, add = real(b["epsilon"]), real(b["delta"]), lambda of: sum(n * of(p) for n, p in priced)
+        plain = {"rho": lambda p: p.rho, "divergence": lambda p: p.curve(b["alpha"])}.get(b["unit"], (lambda p: p.e) if delta == 0 else None)
+        if plain:
+            for claim in (b["rho"] if b["unit"] == "rho" else e, l["spent"]): self.covers(f"{name}budget", claim, add(plain), share=1e-6)
+        elif items:
+            self.price(f"{name}spent", items, {"epsilon": l["spent"], "delta": delta, "rho": None})
+            orders, first = [real(x["order"]) for x in l["orders"] or ()], 2 * math.log(1 / delta) / e
+            if len(orders) > 1: self.say(all(abs(x / (1 + first * 2 ** (6 * i / 7 - 3)) - 1) < 1e-6 for i, x in enumerate(orders)), f"{name}orders of the filter")
+            if b["filter"] == "gaussian": self.price(f"{name}budget", items, {"epsilon": e, "delta": delta, "rho": None}, "gaussian")
+            elif orders: self.covers(f"{name}budget", e, min(add(lambda p: p.curve(a)) + math.log1p(-1 / a) - math.log(delta / len(orders) * a) / (a - 1) for a in orders), share=1e-6)
+        for child in l["children"]:
+            here = [p for x in child["entries"] for p in parts(x)]
+            told = [(f"{child['name']}: {x['label']}", x["times"], x["event"]) for x in child["entries"]]
+            mine = [(x["label"], x["times"], x["event"]) for x in l["entries"]]
+            self.say(all(told.count(x) <= mine.count(x) for x in told), f"{name}the charges of {child['name']}")
+            self.budget(f"{child['name']}: ", child, here)
     def check(self):
         r, said = self.r, [self.r[k] for k in ("format", "schema")] + [self.r["versions"]["library"], self.r["neighbours"]["contributions"]]
         self.same("format, schema, library, contributions", said, ["penumbra receipt", 1, "0.1.0", self.c])

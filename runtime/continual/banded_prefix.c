@@ -198,6 +198,16 @@ static void banded_describe(const pn_prefix_method *self, char *text, size_t siz
     (void)snprintf(text, size, "banded, %zu bands, %s", method->bands, method->origin);
 }
 
+static bool banded_number(const pn_prefix_method *self, pn_prefix_number which, size_t j, double *out)
+{
+    const banded_method *method = (const banded_method *)self;
+
+    if (which != PN_PREFIX_COEFFICIENT || j >= method->bands)
+        return false;
+    *out = j > 0 ? method->turns[method->bands - 1 - j] : 1.0;
+    return true;
+}
+
 static uint64_t banded_longest(const pn_prefix_options *options)
 {
     (void)options;
@@ -229,5 +239,6 @@ const pn_prefix_ops pn_prefix_banded = {
     .variances = pn_factored_variances,
     .words = banded_words,
     .push = banded_push,
+    .number = banded_number,
     .describe = banded_describe,
 };

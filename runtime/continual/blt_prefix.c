@@ -249,6 +249,16 @@ static void blt_describe(const pn_prefix_method *self, char *text, size_t size)
     (void)snprintf(text, size, "buffered, %zu buffers, %s", method->m, method->origin);
 }
 
+static bool blt_number(const pn_prefix_method *self, pn_prefix_number which, size_t j, double *out)
+{
+    const blt_method *method = (const blt_method *)self;
+
+    if (which == PN_PREFIX_COEFFICIENT || j >= method->m)
+        return false;
+    *out = which == PN_PREFIX_THETA ? method->theta[j] : method->omega[j];
+    return true;
+}
+
 static uint64_t blt_longest(const pn_prefix_options *options)
 {
     return options->theta.n > 0 || options->fit == PN_PREFIX_OPTIMAL ? PN_FACTORED_LONGEST : pn_toeplitz_blt_longest();
@@ -265,5 +275,6 @@ const pn_prefix_ops pn_prefix_blt = {
     .variances = pn_factored_variances,
     .words = blt_words,
     .push = blt_push,
+    .number = blt_number,
     .describe = blt_describe,
 };

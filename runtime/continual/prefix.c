@@ -60,6 +60,13 @@ double pn_prefix_gain(const pn_prefix_design *design)
     return design->method->gain;
 }
 
+bool pn_prefix_number_of(const pn_prefix_design *design, pn_prefix_number which, size_t j, double *out)
+{
+    const pn_prefix_method *method = design->method;
+
+    return method->ops->number && method->ops->number(method, which, j, out);
+}
+
 double pn_prefix_design_mu(const pn_prefix_design *design)
 {
     return design->mu;

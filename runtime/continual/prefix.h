@@ -49,6 +49,11 @@ double pn_prefix_gain(const pn_prefix_design *design);
 /** out[count]: the same for t = 1 .. count, count <= horizon, in O(count) time where pn_prefix_design_variance may take
  *  O(t). */
 void pn_prefix_variances(const pn_prefix_design *design, size_t count, double *out);
+/* The numbers that a factorization is made of: c_0, c_1 .. of "banded", one for each buffer of "blt". */
+typedef enum pn_prefix_number { PN_PREFIX_COEFFICIENT, PN_PREFIX_THETA, PN_PREFIX_OMEGA } pn_prefix_number;
+/** *out = number j, from 0, whether it was given or found; false where there is none.  Of epochs that double: of the
+ *  first. */
+bool pn_prefix_number_of(const pn_prefix_design *design, pn_prefix_number which, size_t j, double *out);
 /** The largest |entry| of a leaf that is carried; what is beyond it is cut to it, since a refusal would tell of the
  *  records.  Of epochs that double: of the first; each has this over the number of its leaves, or more.  INFINITY
  *  without noise. */

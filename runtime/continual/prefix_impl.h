@@ -76,6 +76,9 @@ struct pn_prefix_ops {
     void (*all)(const pn_prefix_method *self, const void *state, const pn_prefix_step *step, double *work, double *out,
                 size_t out_stride);
 
+    /* pn_prefix_number_of.  NULL: a name, a horizon and a matrix say it all. */
+    bool (*number)(const pn_prefix_method *self, pn_prefix_number which, size_t j, double *out);
+
     /* "7 layers, plain": what comes after the name. */
     void (*describe)(const pn_prefix_method *self, char *text, size_t size);
 };

@@ -5,6 +5,7 @@
  * Depends on: question.h, draw.h, continual/single_pass.h, objective/measures/smoothed.h.
  * Used by: draw.c, solvers/zeroth_order. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -249,8 +250,8 @@ pn_status pn_smoothed_design(pn_question *self, const pn_request *request, const
 
 /* ---- the row ---- */
 
-/* Of the first leaf; what the others are is beside it. */
-static void say_basis(pn_question *self, double first, double others)
+/* Of the first leaf; what the others follow from is beside it. */
+static void say_basis(pn_question *self, double first)
 {
     const pn_single_pass_options *how = &self->slices;
 
@@ -261,14 +262,13 @@ static void say_basis(pn_question *self, double first, double others)
                               .factor = 1.0,
                               .divisor = (double)how->first,
                               .value = first };
-    pn_basis_add(&self->basis, "first", first);
-    pn_basis_add(&self->basis, "others", others);
-    if (how->leaves > 1) {
-        pn_basis_add(&self->basis, "difference", difference_norm(self));
-        pn_basis_add(&self->basis, "batch", (double)how->others);
-    }
-    pn_basis_add(&self->basis, "reach", self->reach);
-    pn_basis_add(&self->basis, "passes", (double)how->passes);
+    pn_basis_add(&self->basis, "lipschitz", self->smoothing.lipschitz);
+    pn_basis_add(&self->basis, "level", self->smoothing.level);
+    pn_basis_add(&self->basis, "reach", self->reach / self->smoothing.radius);
+    pn_basis_add(&self->basis, "batch", (double)how->others);
+    pn_basis_add(&self->basis, "leaves", (double)how->leaves);
+    pn_basis_add(&self->basis, "epochs", (double)how->epochs);
+    (void)snprintf(self->about, sizeof self->about, "%s", pn_directions_names[self->smoothing.directions]);
 }
 
 static pn_status certify(pn_question *self, pn_err *err)
@@ -286,7 +286,7 @@ static pn_status certify(pn_question *self, pn_err *err)
     prefix->horizon = how->leaves;
     prefix->neighbours = self->neighbours;
     prefix->sensitivity = fmax(first, others);
-    say_basis(self, first, others);
+    say_basis(self, first);
     prefix->bound = fmax(entry_bound(self, gradient_norm(self), how->first),
                          how->leaves > 1 ? entry_bound(self, difference_norm(self), how->others) : 0.0);
     return PN_OK;

@@ -80,14 +80,15 @@ static json_t *bounds_of(const pn_bounds *bounds)
 
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
         gradient[pn_lp_dual((pn_lp)norm)] = bounds->lipschitz[norm];
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "source",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "source",
                      pn_bound_source_names[bounds->source], "margin", interval_of(bounds->margin), "value",
                      interval_of(bounds->loss.value), "slope", interval_of(bounds->loss.slope), "curvature",
                      interval_of(bounds->loss.curvature), "slope_norm", pn_receipt_norms(bounds->loss.slope_norm),
                      "extra_norm", pn_receipt_norms(bounds->loss.extra_norm), "gradient", pn_receipt_norms(gradient),
                      "smoothness", pn_receipt_real(bounds->loss_smoothness), "strong_convexity",
                      pn_receipt_real(bounds->strong_convexity), "regulariser_gradient",
-                     pn_receipt_real(bounds->reg.gradient), "continuous", (int)bounds->loss.continuous, "convex",
+                     pn_receipt_real(bounds->reg.gradient), "regulariser_smoothness",
+                     pn_receipt_real(bounds->reg.smoothness), "continuous", (int)bounds->loss.continuous, "convex",
                      (int)bounds->loss.convex);
 }
 

@@ -169,6 +169,8 @@ static pn_basis relative_basis(const fed_work *at, double factor, double value)
     pn_basis_add(&basis, "feature", at->X);
     pn_basis_add(&basis, "label", at->Y);
     pn_basis_add(&basis, "radius", at->radius);
+    pn_basis_add(&basis, "parties", at->parties);
+    pn_basis_add(&basis, "stay", at->plan->terms[0].stay ? 1.0 : 0.0);
     return basis;
 }
 

@@ -56,14 +56,41 @@ static pn_status check_options(const output_plan *plan, const pn_arg *common, co
 
 /* ---- noise ---- */
 
-/* What output_perturbation_bound.c derives it from. */
-static void say_numbers(const output_draft *of, pn_basis *basis)
+/* Gradient steps: a record is worth `factor` times its gradient over the batch, by output_perturbation_bound.c. */
+static void say_steps(const output_draft *of, pn_basis *basis)
 {
-    pn_basis_add(basis, "n", of->at.n);
-    pn_basis_add(basis, "gradient", of->at.lipschitz);
+    const output_schedule *s = &of->plan->schedule;
+
+    basis->rule = "steps";
+    basis->divisor = (double)s->batch;
+    basis->factor = of->bounds.exact * basis->divisor / (basis->contributions * basis->contribution);
+    pn_basis_add(basis, "passes", (double)s->passes);
+    pn_basis_add(basis, "batches", (double)s->batches);
+    pn_basis_add(basis, "step", s->step);
+    pn_basis_add(basis, "decreasing", s->decreasing);
     pn_basis_add(basis, "smoothness", of->at.smooth);
-    pn_basis_add(basis, "strong_convexity", of->at.strong);
-    pn_basis_add(basis, "step", of->plan->schedule.step);
+    pn_basis_add(basis, "convexity", of->at.strong_smooth);
+    pn_basis_add(basis, "prox_convexity", of->at.strong_prox);
+}
+
+/* The minimum of a strongly convex objective, and how far from it both data sets may end. */
+static void say_minimum(const output_draft *of, pn_basis *basis)
+{
+    basis->rule = "minimum";
+    basis->divisor = of->at.n * of->at.strong;
+    basis->factor = of->bounds.exact * basis->divisor / (basis->contributions * basis->contribution);
+    pn_basis_add(basis, "convexity", of->at.strong);
+    pn_basis_add(basis, "tolerance", of->plan->certificate.noise.offset);
+}
+
+static pn_basis basis_of(const output_draft *of)
+{
+    pn_basis basis = {
+        .norm = "l2", .contributions = of->at.records, .contribution = of->at.lipschitz, .value = of->bounds.sensitivity
+    };
+
+    (of->plan->method == OUTPUT_EXACT ? say_minimum : say_steps)(of, &basis);
+    return basis;
 }
 
 static pn_status attach_noise(output_draft *of, pn_err *err)
@@ -78,14 +105,7 @@ static pn_status attach_noise(output_draft *of, pn_err *err)
                                         .bound = of->bounds.entry,
                                         .dim = point->dim,
                                         .neighbours = plan->request.neighbours };
-    point->noise.basis = (pn_basis){ .rule = "run",
-                                     .norm = "l2",
-                                     .contributions = of->at.records,
-                                     .contribution = of->bounds.exact / of->at.records,
-                                     .factor = 1.0,
-                                     .divisor = 1.0,
-                                     .value = of->bounds.sensitivity };
-    say_numbers(of, &point->noise.basis);
+    point->noise.basis = basis_of(of);
     if (PN_MUTANT("output_sensitivity"))
         point->noise.sensitivity /= 2.0;
     PN_TRY(pn_point_noise(point, &plan->request, plan->owner, err));
