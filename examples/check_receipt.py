@@ -360,11 +360,12 @@ class Checker:
         self.same("format, schema, library, contributions", said, ["penumbra receipt", 1, "0.1.0", self.c])
         self.same("noise protects", r["noise"]["protects"], r["noise"]["source"] == "secure")
         {"fit": self.fit, "ledger": self.ledger, "stream": self.stream_receipt}[r["subject"]](r)
-def main(path):
-    checker = Checker(json.load(open(path, encoding="utf-8")))
+def main(path="(no file is named)"):
+    try: checker = Checker(json.load(open(path, encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error: return print(f"not checked: {path} is no receipt: {error!r}") or 2
     try: checker.check()
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error: checker.say(None, f"the rest: {error!r}")
     for fine, word in ((False, "NOT VALID"), (None, "not checked"), (True, "valid")):
         for text in checker.said[fine]: print(f"{word}: {text}")
     return 1 if checker.said[False] else 2 if checker.said[None] else 0
-if __name__ == "__main__": sys.exit(main(sys.argv[1]))
+if __name__ == "__main__": sys.exit(main(*sys.argv[1:2]))

@@ -164,6 +164,11 @@ describe("examples/check_receipt.py", function()
     out, err, code = check(bad)
     assert.same({ "", 1 }, { err, code })
     assert.is_truthy(out:find "^NOT VALID: format, schema")
+    for _, path in ipairs { "README.md", "nowhere" } do
+      out, err, code = check(path)
+      assert.same({ "", 2 }, { err, code })
+      assert.is_truthy(out:find("not checked: " .. path .. " is no receipt: ", 1, true), out)
+    end
   end)
 
   it("accepts the example beside the schema", function()
