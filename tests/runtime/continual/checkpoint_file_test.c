@@ -1,7 +1,7 @@
 /* checkpoint_file_test.c -- a process dies at each step of a commit, or the disk does: what counts afterwards is the
  * old state or the new one, never a mixture, never an older one; a copy is refused, and what is damaged says so.  The
- * file is built here with its crash
- * points.  Depends on: check.h, fail_alloc.h, continual/, POSIX. */
+ * file is built here with its crash points.
+ * Depends on: check.h, fail_alloc.h, folder.h, continual/, POSIX. */
 #define _GNU_SOURCE
 #define PN_MUTANTS
 #include "core/file.h"
@@ -39,6 +39,7 @@ static int noted_sync(int fd)
 
 #include "check.h"
 #include "fail_alloc.h"
+#include "folder.h"
 
 static const pn_checkpoint_owner owner = { .name = "prefix", .what = "stream" };
 
@@ -47,10 +48,7 @@ static const unsigned char id[PN_CHECKPOINT_ID] = { 1, 2, 3 }, stranger[PN_CHECK
 
 static void remove_files(void)
 {
-    char command[300];
-
-    (void)snprintf(command, sizeof command, "rm -f %s/*", directory);
-    CHECK(system(command) == 0);
+    folder_empty(directory);
 }
 
 /* States that are told apart by number and differ in length. */

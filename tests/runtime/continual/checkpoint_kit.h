@@ -1,6 +1,6 @@
 /* checkpoint_kit.h -- a folder for files, and streams that are started, paid for, pushed and resumed; for the tests of
  * checkpoints, which build the file with its crash points and with a disk that may fail.
- * Depends on: check.h, continual/, POSIX. */
+ * Depends on: check.h, folder.h, continual/, POSIX. */
 #ifndef PN_TESTS_CHECKPOINT_KIT_H
 #define PN_TESTS_CHECKPOINT_KIT_H
 
@@ -23,6 +23,7 @@ static inline int failing_write(int fd, const void *data, size_t size, size_t of
 
 #include "check.h"
 #include "continual/prefix_impl.h"
+#include "folder.h"
 
 #define MOST_DIM 5000 /* two blocks */
 
@@ -30,10 +31,7 @@ static char directory[200], path[256], other[256];
 
 static inline void remove_files(void)
 {
-    char command[300];
-
-    (void)snprintf(command, sizeof command, "rm -f %s/*", directory);
-    CHECK(system(command) == 0);
+    folder_empty(directory);
 }
 
 /* ---- streams ---- */
