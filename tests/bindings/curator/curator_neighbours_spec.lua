@@ -152,7 +152,7 @@ local storages = {
 local function told(storage, X, y)
   local ledger = pn.ledger { rho = 100 }
   local c = pn.curator { data = { d = storages[storage](X, y):clip_rows("l2", 1) }, ledger = ledger, memory = 64, seconds = 60,
-    instructions = 10^9, threads = 1 }
+    instructions = 10^9, threads = 1, process = tier.thorough }
   local result = c:run(facts, "a")
   assert.is_true(result.ok, result.error)
   return result.output, tonumber(result.answer)
@@ -166,7 +166,8 @@ describe("what analysts are told besides noisy values", function()
     once("is the same for all neighbours of " .. storage .. " data", function()
       local want, count = told(storage, base, labels)
       assert.truthy(count > 300)
-      for k, record in ipairs(records) do
+      for k = 1, tier.draws(#records, 2) do
+        local record = records[k]
         local got = told(storage, replaced(k % 2 == 0 and 1 or 6, record, k % 3 == 0 and 1 or -1))
         local other = got:gmatch "[^\n]+"
         for line in want:gmatch "[^\n]+" do

@@ -7,7 +7,8 @@ local function curator(options)
   options = options or {}
   local data = pn.data.synthetic.logistic { n = 400, p = 5, seed = 3 }:clip_rows("l2", 1)
   return pn.curator { data = { adult = options.data or data }, ledger = options.ledger or pn.ledger { epsilon = 20, delta = 1e-6 },
-    memory = 64, seconds = options.seconds or 60, instructions = options.instructions or 20000000, threads = 1 }
+    memory = options.memory or 64, seconds = options.seconds or 60, instructions = options.instructions or 20000000, threads = 1,
+    process = options.process or tier.thorough } -- in this process the table and the sandbox alone hold
 end
 
 local prelude = [[
@@ -96,18 +97,19 @@ describe("an analyst's script", function()
   end)
 
   it("is told where a limit stopped it, and nothing of the sandbox or of how much memory was in use", function()
+    local small = { instructions = 2000000, memory = 24 }
     for code, place in pairs { ["\nwhile true do end"] = "a:2: ", ["pcall(function() while true do end end)"] = "a:1: ",
                                ["return setmetatable({}, {__tostring=function() while true do end end})"] = "a: ",
                                ["while true do pcall(string.rep, 'x', 9) end"] = "a: " } do
-      local result = curator():run(code, "a")
+      local result = curator(small):run(code, "a")
       assert.equal("ELIMIT", result.status)
-      assert.truthy(result.error == place .. "the limit of 20000000 instructions was reached" or
-        result.error == "a:1: the limit of 20000000 instructions was reached", result.error)
+      assert.truthy(result.error == place .. "the limit of 2000000 instructions was reached" or
+        result.error == "a:1: the limit of 2000000 instructions was reached", result.error)
     end
     for _, code in ipairs { "local t = {} while true do t[#t + 1] = ('x'):rep(100000) .. #t end",
                             "local t = {} while true do t[#t + 1] = pn.vec.zeros(100000) end",
                             "return coroutine.wrap(function() local s = 'x' while true do s = s .. s end end)()" } do
-      local result = curator():run(code, "a")
+      local result = curator(small):run(code, "a")
       assert.equal("ENOMEM", result.status)
       assert.is_nil(result.error:find("in use", 1, true) or result.error:find("traceback", 1, true), result.error)
     end

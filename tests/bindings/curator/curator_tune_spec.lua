@@ -1,12 +1,13 @@
 -- curator_tune_spec.lua -- pn.tune in the scripts of analysts: one charge, one answer, and nothing of the runs that lost; what
 -- scripts try to get runs for nothing, or other runs than were paid for.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
 
 local function curator(epsilon)
   local data = pn.data.synthetic.logistic { n = 400, p = 5, seed = 3 }:clip_rows("l2", 1)
   local ledger = pn.ledger { epsilon = epsilon or 4, delta = 1e-6 }
-  return pn.curator { data = { adult = data }, ledger = ledger, memory = 64, seconds = 20, instructions = 100000000, threads = 1 },
-    ledger
+  return pn.curator { data = { adult = data }, ledger = ledger, memory = 64, seconds = 20, instructions = 100000000, threads = 1,
+    process = tier.thorough }, ledger
 end
 
 local prelude = [[

@@ -248,7 +248,7 @@ describe("a curator's script with batches", function()
     each(function(name)
       local ledger = pn.ledger { epsilon = 4, delta = 1e-6 }
       local curator = pn.curator { data = { people = data }, ledger = ledger, memory = 64, seconds = 20, instructions = 20000000,
-        threads = 1 }
+        threads = 1, process = false }
       local result = curator:run(([[
         local obj = pn.objective{data=data.people, loss=pn.loss.logistic(), set=pn.set.l2_ball{dim=6, radius=2}}
         local plan = pn.solve.%s.plan(obj, {epsilon=1, delta=1e-6, iterations=10, batch={scheme="poisson", rate=0.1}})
