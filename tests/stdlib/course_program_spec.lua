@@ -75,7 +75,9 @@ describe("penumbra course new", function()
       ["new x y"] = "unexpected word 'y'", ["new x --out y"] = "new takes no --out", ["play x --name"] = "a value is missing",
       ["grade x y --seconds 0"] = "--seconds takes a whole number from 1 to 3600, got '0'",
     } do
-      local _, err, status = course(words)
+      local list = { "course" }
+      for word in words:gmatch "%S+" do list[#list + 1] = word end
+      local _, err, status = program.call(list)
       assert.equal(2, status, words)
       has(err, why)
     end
@@ -86,7 +88,7 @@ describe("course.lua", function()
   local function told(text)
     local folder = class.course '"neighbours"'
     if text then program.write_all(folder .. "/course.lua", text) else os.remove(folder .. "/course.lua") end
-    local out, err, code = course(("check '%s'"):format(folder))
+    local out, err, code = program.call { "course", "check", folder }
     class.remove(folder)
     assert.equal(1, code, out)
     return err

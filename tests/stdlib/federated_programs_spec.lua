@@ -312,10 +312,10 @@ describe("the configuration of a party or a server", function()
   before_each(function() path = os.tmpname() end)
   after_each(function() os.remove(path) end)
 
-  -- What the program says of this configuration.
-  local function answer(word, text)
+  -- What the program says of this configuration; by `run`, program.run or program.call.
+  local function answer(word, text, run)
     program.write_all(path, text)
-    local _, err, code = program.run { word, path }
+    local _, err, code = (run or program.run) { word, path }
     return (err:gsub("^%S+ error ", "")), code
   end
 
@@ -343,7 +343,7 @@ describe("the configuration of a party or a server", function()
   end)
 
   it("is refused with the field, its value and what would be right", function()
-    for _, row in ipairs {
+    for k, row in ipairs {
       { "party", "return { conect = 1 }", "unknown field 'conect'; it takes connect, server" },
       { "party", "return { connect = 3 }", "connect must be a text, got 3" },
       { "party", "return { connect = 'x' }", "field 'server' is missing: the server's public key, or the file of it" },
@@ -415,7 +415,7 @@ describe("the configuration of a party or a server", function()
       { "party", "return { connect = 'x', server = 'y', keys = 'k', data = {}, nonprivate = true, checkpoint = '/nonexistent/c' }",
         "checkpoint: /nonexistent/c" },
     } do
-      local message, code = answer(row[1], row[2])
+      local message, code = answer(row[1], row[2], k > 1 and program.call)
       assert.truthy(message:find(row[3], 1, true), message)
       assert.equal(2, code, message)
       assert.is_nil(io.open(path .. ".probe"))

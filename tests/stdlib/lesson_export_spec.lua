@@ -268,7 +268,7 @@ Third.]] } } }]==])
     program.write_all(place .. "/there.ipynb", "mine")
     program.write_all(place .. "/own.lua", "return {steps = {}}")
     for _, case in ipairs {
-      { {}, 2, "expected the name of a lesson, or --all DIR" },
+      { {}, 2, "expected the name of a lesson, or --all DIR", program.run },
       { { "gaussian", "more" }, 2, "unexpected word 'more'" },
       { { "gaussian", "--all", place }, 2, "unexpected word 'gaussian' beside --all" },
       { { "--all", place, "-o", "x" }, 2, "--output is for one lesson" },
@@ -278,10 +278,10 @@ Third.]] } } }]==])
       { { place .. "/own.lua" }, 1, "a lesson and each of its steps need a name" },
       { { place .. "/none.lua" }, 1, "none.lua" },
       { { "gaussian", "-o", place .. "/there.ipynb" }, 1, "there.ipynb is there already; --force overwrites it" },
-      { { "gaussian", "-o", place .. "/no/x.ipynb" }, 1, "No such file or directory" },
+      { { "gaussian", "-o", place .. "/no/x.ipynb" }, 1, "No such file or directory", program.run }, -- whose JSON is the program's
       { { "--all", place .. "/there.ipynb" }, 1, "could not be made" },
     } do
-      local out, err, code = program.run { "lesson", "export", table.unpack(case[1]) }
+      local out, err, code = (case[4] or program.call) { "lesson", "export", table.unpack(case[1]) }
       assert.equal(case[2], code, out .. err)
       has(err, "penumbra lesson: ")
       has(err, case[3])

@@ -51,6 +51,33 @@ function program.run(words, input)
   return program.shell(table.concat(parts, " "), input)
 end
 
+-- A stand-in for io.stdout or io.stderr that keeps what is written to it.
+local function kept()
+  local texts, file = {}, {}
+  function file:write(...)
+    table.move({ ... }, 1, select("#", ...), #texts + 1, texts)
+    return self
+  end
+  function file:flush() return self end
+  return file, texts
+end
+
+-- What program.run gives for a word of main.c's table and what follows, in this process: the same file of stdlib/programs is called
+-- with the same words.  For tables of refusals: a start takes 40 ms of a processor, and 200 under a sanitizer.
+function program.call(words)
+  local name = (words[1] == "party" or words[1] == "server") and "federated" or words[1]
+  local main, stdout, stderr = require("penumbra.programs." .. name), io.stdout, io.stderr
+  local out, said = kept()
+  local err, complained = kept()
+  rawset(io, "stdout", out)
+  rawset(io, "stderr", err)
+  local fine, status = pcall(main, table.unpack(words))
+  rawset(io, "stdout", stdout)
+  rawset(io, "stderr", stderr)
+  assert(fine, status)
+  return table.concat(said), table.concat(complained), status
+end
+
 local function must(command)
   local out, err, code = program.shell(command)
   assert(code == 0, command .. "\n" .. out .. err)
