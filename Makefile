@@ -535,15 +535,18 @@ LUALS_DIR = $(TO)/share/penumbra
 DOC_DIR   = $(TO)/share/doc/penumbra
 EXAMPLES  = $(sort $(filter-out examples/federated/run/%,$(shell find examples -type f ! -name '.*')))
 INSTALL   = install -D -m 644
+# Files $(2), seen from folder $(1), to the same places in folder $(3): one process for each folder, not for each file.
+INSTALL_TREE = @$(foreach dir,$(sort $(dir $(2))),$(INSTALL) -t '$(3)/$(dir)' \
+	    $(foreach file,$(2),$(if $(filter $(dir),$(dir $(file))),$(1)/$(file))) && ) true
 # A pkg-config file: $(1) is its source, without .in; it is written where it belongs, as other installations may run beside this one.
 PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(notdir $(1))' && \
 	    sed 's|@PREFIX@|$(ROOT)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|; s|@FEDERATED_LIBS@|$(strip $(FEDERATED_LIBS))|; s|@LIB@|$(LIB)|; s|@LUA@|$(LUA_PC)|' $(1).in \
 	    >'$(LIB_DIR)/pkgconfig/$(notdir $(1))' && chmod 644 '$(LIB_DIR)/pkgconfig/$(notdir $(1))'
 
 install: all docs $(STATIC) $(SBOM) ## Install below DESTDIR/PREFIX
-	@$(foreach file,$(HEADERS) $(FED_HEADERS),$(INSTALL) $(file) '$(TO)/$(file:runtime/%=%)' && ) true
+	$(call INSTALL_TREE,runtime,$(patsubst runtime/%,%,$(HEADERS) $(FED_HEADERS)),$(TO))
 	@$(INSTALL) bindings/embed/penumbra_lua.h '$(TO)/include/penumbra_lua.h'
-	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
+	$(call INSTALL_TREE,stdlib,$(STDLIB),$(LUA_DIR))
 	$(INSTALL) $(BUILD)/static/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'
 	$(INSTALL) $(BUILD)/static/libpenumbra_federated.a '$(LIB_DIR)/libpenumbra_federated.a'
 	$(INSTALL) $(BUILD)/$(SO) '$(LIB_DIR)/$(SO)'
@@ -569,11 +572,11 @@ install: all docs $(STATIC) $(SBOM) ## Install below DESTDIR/PREFIX
 	$(INSTALL) runtime/model/MODEL-JSON.md '$(DOC_DIR)/MODEL-JSON.md'
 	$(INSTALL) SECURITY.md '$(DOC_DIR)/SECURITY.md'
 	$(INSTALL) $(SBOM) '$(DOC_DIR)/penumbra.spdx.json'
-	@$(foreach file,$(EXAMPLES),$(INSTALL) $(file) '$(DOC_DIR)/$(file)' && ) true
+	$(call INSTALL_TREE,.,$(EXAMPLES),$(DOC_DIR))
 
 # What luarocks puts into its tree: bindings/package/*.rockspec.
 install-rock: all
-	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(ROCK_LUA)/penumbra/$(file)' && ) true
+	$(call INSTALL_TREE,stdlib,$(STDLIB),$(ROCK_LUA)/penumbra)
 	@$(INSTALL) $(CORE) '$(ROCK_LIB)/penumbra/core.so'
 	@$(if $(MPI),$(INSTALL) $(MPI) '$(ROCK_LIB)/penumbra/mpi.so')
 

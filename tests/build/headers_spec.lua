@@ -17,24 +17,28 @@ local function headers()
   return list
 end
 
-local function compile(header, command)
-  run(([[printf '#include "%s"\nint main(void) { return 0; }\n' | %s -Wall -Wextra -Wpedantic -Werror -Iruntime/include ]]
-    .. "-Ibindings/embed $(pkg-config --cflags lua5.4 2>/dev/null) -fsyntax-only -"):format(header, command))
+-- Some headers in one program, each by its name.
+local function compile(some, command)
+  local lines = {}
+  for i, header in ipairs(some) do lines[i] = ('#include "%s"\\n'):format(header) end
+  run(([[printf '%sint main(void) { return 0; }\n' | %s -Wall -Wextra -Wpedantic -Werror -Iruntime/include ]]
+    .. "-Ibindings/embed $(pkg-config --cflags lua5.4 2>/dev/null) -fsyntax-only -"):format(table.concat(lines), command))
 end
 
 describe("the headers of hosts", function()
-  for _, standard in ipairs { "c99", "c17" } do
-    it("compile alone as " .. standard, function()
-      assert.is_true(#headers() > 20)
-      for _, header in ipairs(headers()) do compile(header, cc .. " -x c -std=" .. standard) end
-    end)
-  end
+  it("compile alone as c99", function()
+    assert.is_true(#headers() > 20)
+    for _, header in ipairs(headers()) do compile({ header }, cc .. " -x c -std=c99") end
+  end)
 
-  for _, standard in ipairs { "c++11", "c++17" } do
-    it("compile alone as " .. standard, function()
-      for _, header in ipairs(headers()) do compile(header, cxx .. " -x c++ -std=" .. standard) end
-    end)
-  end
+  it("compile alone as c++11", function()
+    for _, header in ipairs(headers()) do compile({ header }, cxx .. " -x c++ -std=c++11") end
+  end)
+
+  it("compile together as c17 and c++17", function()
+    compile(headers(), cc .. " -x c -std=c17")
+    compile(headers(), cxx .. " -x c++ -std=c++17")
+  end)
 
   it("include each other and C's own, and nothing of the inside", function()
     for _, header in ipairs(headers()) do

@@ -154,17 +154,14 @@ describe("make install", function()
       .. "objective_perturbation: private in 1 of 1 steps, epsilon <= 1: 1", 1, true), said)
   end)
 
-  it("puts down headers that each compile on their own", function()
-    local lua_flags = pkg_config("--cflags", "penumbra-lua")
-    local headers = run("cd '%s/include' && find . -name '*.h'", root)
+  it("puts down the headers as they are, of which headers_spec.lua compiles each", function()
     local count = 0
-    for header in headers:gmatch("[^\n]+") do
-      run("cd '%s/include' && echo '#include \"%s\"' | %s -std=c17 -Wall -Wextra -Werror -I. %s -x c -fsyntax-only -",
-        root,
-        header, cc, lua_flags)
+    for header in run("cd '%s/include' && find . -name '*.h'", root):gmatch "%./([^\n]+)" do
+      local source = header == "penumbra_lua.h" and "bindings/embed/" or "runtime/include/"
+      assert.equal("", run("cmp '%s%s' '%s/include/%s'", source, header, root, header))
       count = count + 1
     end
-    assert.is_true(count > 20, headers)
+    assert.is_true(count > 20)
   end)
 
   it("serves a C program that links the static library", function()
@@ -297,6 +294,5 @@ describe("make install", function()
   it("leaves nothing behind after make uninstall", function()
     make("uninstall")
     assert.equal("", run("find '%s' -type f", root))
-    make("install")
   end)
 end)
