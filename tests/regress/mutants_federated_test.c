@@ -452,7 +452,7 @@ static bool later_runs(void)
     return runs(true);
 }
 
-/* ---- all of them ---- */
+/* ---- all of them: in the fast tier each fault, and the first audit of honest parties ---- */
 
 static const struct {
     const char *fault;
@@ -483,7 +483,7 @@ int main(void)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         bool caught;
 
-        if (i == 0 || faults[i].audit != faults[i - 1].audit) {
+        if (i == 0 || (check_thorough() && faults[i].audit != faults[i - 1].audit)) {
             CHECK(unsetenv("PENUMBRA_MUTANT") == 0);
             if (!CHECK(!faults[i].audit()))
                 (void)fprintf(stderr, "    refuted without a fault: the audit of %s\n", faults[i].fault);
