@@ -1,4 +1,6 @@
 -- custom_loss_spec.lua -- the example custom_loss.lua says what it promises, on synthetic and on real data.
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local folder = os.getenv "PENUMBRA_DATA"
 
@@ -52,7 +54,7 @@ local function resists_outliers(text)
 end
 
 describe("the example custom_loss", function()
-  it("bounds two typed losses and trains them on synthetic data, which it says", function()
+  law("bounds two typed losses and trains them on synthetic data, which it says", function()
     local text = run("", "PENUMBRA_DATA= SEED=1")
     says(text, "no folder was given: synthetic data", "in label units", "seeded noise: no privacy",
       "teaching: noise may be simulated: no privacy")
@@ -60,7 +62,7 @@ describe("the example custom_loss", function()
     resists_outliers(text)
   end)
 
-  it("draws secure noise unless a seed is asked for", function()
+  law("draws secure noise unless a seed is asked for", function()
     local text = run("", "PENUMBRA_DATA= SEED=")
     says(text, "replace_one: holds")
     assert.is_nil(text:find "seeded noise")

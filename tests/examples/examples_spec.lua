@@ -86,7 +86,7 @@ describe("the example", function()
     assert.equal(7, days)
   end)
 
-  it("private_logistic states the accuracy with and without privacy", function()
+  law("private_logistic states the accuracy with and without privacy", function()
     local text, ok = run("private_logistic", "", "ITERATIONS=20")
     assert.is_true(ok, text)
     says(text, "test accuracy", "without privacy", "holds")

@@ -2,6 +2,7 @@
 local pn = require "penumbra"
 local program = require "tests.tools.program"
 local services = require "tests.tools.services"
+local law = require("tests.tools.tier").law(it)
 
 describe("examples/federated", function()
   local folder, group
@@ -20,7 +21,7 @@ describe("examples/federated", function()
     os.execute("rm -r " .. folder)
   end)
 
-  it("trains one model of both clinics' columns, and says what it cost", function()
+  law("trains one model of both clinics' columns, and says what it cost", function()
     local _, err, code = program.run { folder .. "/make_data.lua" }
     assert.equal(0, code, err)
     group:start("server", { "server", folder .. "/server.lua" })

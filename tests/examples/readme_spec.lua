@@ -3,6 +3,7 @@
 -- is one.
 local program = require "tests.tools.program"
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local thorough_it = tier.it(it)
 
 local path = program.path:find "^/" and program.path or io.popen("pwd"):read "l" .. "/" .. program.path
@@ -109,7 +110,7 @@ describe("README, handbook and CONTRIBUTING", function()
     assert.equal("", table.concat(wrong, "\n"))
   end) end
 
-  it("begin with code that runs as it is pasted, and answers as it says", function()
+  law("begin with code that runs as it is pasted, and answers as it says", function()
     local all = blocks "README.md"
     local build, rest = all[1].text:match "^(make %-s[^\n]*\n)(.+)$" -- the build is that of the tests
     assert.is_string(build)

@@ -1,4 +1,6 @@
 -- softmax_spec.lua -- the example softmax.lua beats the largest class, privately, on synthetic and on real data.
+local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local folder = os.getenv "PENUMBRA_DATA"
 
@@ -36,7 +38,7 @@ describe("the example softmax", function()
     assert.is_true(private > 0.87 and open > 0.90 and largest < 0.4, text)
   end)
 
-  it("draws secure noise unless a seed is asked for", function()
+  law("draws secure noise unless a seed is asked for", function()
     local text = run("", "PENUMBRA_DATA= SEED=")
     assert.is_truthy(text:find("replace_one: holds", 1, true), text)
     assert.is_nil(text:find "seeded")

@@ -2,6 +2,7 @@
 -- frank_wolfe_convex used to report as solve.frank_wolfe, a plan as the run, and a run without the "solve.".
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 
 local data = pn.data.synthetic.logistic { n = 50, p = 3, seed = 1 }:clip_rows("l2", 1)
 local two = pn.data.from(pn.mat { { 1, 2, 3 }, { 3, 4, 1 } }, pn.vec { 1, 2 })
@@ -63,7 +64,7 @@ describe("a refused call of a solver", function()
     return expect(name, f, objective, options)
   end
 
-  it("begins with the name that was called, for the run and for its plan", function()
+  law("begins with the name that was called, for the run and for its plan", function()
     local refused = 0
     for _, solver in ipairs(solver_names()) do
       for _, is_plan in ipairs { false, true } do
@@ -81,7 +82,7 @@ describe("a refused call of a solver", function()
     assert.is_true(refused > 1000, refused)
   end)
 
-  it("with a wrong value of any option begins with the name that was called", function()
+  law("with a wrong value of any option begins with the name that was called", function()
     local refused = 0
     local budget = { epsilon = 1, delta = 1e-6 }
     for _, solver in ipairs(solver_names()) do

@@ -1,6 +1,7 @@
 -- typed_rounding_spec.lua -- objective perturbation took every slope to be right to 2^-46 of its bound, typed formulas too: with
 -- u = (z + 1e8) - 1e8 in the loss 20 runs of 20 ended without a certificate, after they had been paid for.
 local pn = require "penumbra"
+local law = require("tests.tools.tier").law(it)
 
 local data = (pn.data.synthetic.logistic {n = 300, p = 3, sparsity = 1, seed = 1}):clip_rows("l2", 1)
 local ball = pn.set.l2_ball {dim = 3, radius = 5}
@@ -18,7 +19,7 @@ local function plan(loss, set, reg)
 end
 
 describe("objective perturbation of a typed loss", function()
-  it("leaves room for what rounding does to a formula that cancels", function()
+  law("leaves room for what rounding does to a formula that cancels", function()
     local rough, fine = plan(shifted(1e8), ball), plan(shifted(0), ball)
     for _ = 1, 20 do
       assert.is_true(rough:run().privacy.private)
@@ -36,7 +37,7 @@ describe("objective perturbation of a typed loss", function()
     assert.equal(0, ledger.spent)
   end)
 
-  it("plans formulas that do not cancel as it always did", function()
+  law("plans formulas that do not cancel as it always did", function()
     local typed = pn.loss.glm(function(z, y) return pn.log1p(pn.exp(-y * z)) end, {labels = {-1, 1}})
     for _, set in ipairs {ball, false} do
       local a, b = plan(typed, set or nil), plan(pn.loss.logistic(), set or nil)

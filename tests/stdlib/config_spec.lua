@@ -2,6 +2,7 @@
 local program = require "tests.tools.program"
 local config = require "penumbra.programs.config"
 local pn = require "penumbra"
+local law = require("tests.tools.tier").law(it)
 
 local path, trace
 
@@ -112,7 +113,7 @@ describe("a configuration", function()
     assert.is_true(seconds < 40)
   end)
 
-  it("ends, and is not large", function()
+  law("ends, and is not large", function()
     local started = os.clock()
     local garbage = {} -- what waits for the collector is no room above the limit
     for i = 1, 200 do garbage[i] = ("x"):rep(1 << 20) end

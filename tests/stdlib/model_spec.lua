@@ -2,6 +2,7 @@
 local pn = require "penumbra"
 local people = require "tests.tools.people"
 local refusal = require "tests.tools.refusal"
+local law = require("tests.tools.tier").law(it)
 local refused, refused_like = refusal.refused, refusal.refused_like
 
 local csv = people.write(400)
@@ -77,7 +78,7 @@ describe("pn.model", function()
   end)
 
   -- R = Y = 1; r = c sqrt(p) sigma/n, sigma = 1/mu.
-  it("clips gradients by the row norm to be expected and the noise, both public, and not at all without privacy", function()
+  law("clips gradients by the row norm to be expected and the noise, both public, and not at all without privacy", function()
     local function clip(kind, changes) return pn.model[kind](options(kind == "linear" and "squared" or kind, changes)) end
     local m = clip("logistic", { rng = pn.rng.seeded(1) })
     local u, n, p = m.train.bounds.usual, m.train.n, m.train.p

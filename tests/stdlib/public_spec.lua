@@ -65,7 +65,7 @@ local function asked(d, part, offset)
 end
 
 describe("public= of pn.model", function()
-  it("costs nothing and changes no statement, whatever the public records are and however they are used", function()
+  law("costs nothing and changes no statement, whatever the public records are and however they are used", function()
     for _, kind in ipairs { "linear", "logistic" } do
       for _, part in ipairs(parts) do
         for _, far in ipairs { false, true } do

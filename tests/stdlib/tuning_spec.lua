@@ -142,7 +142,7 @@ describe("pn.tune of a solver whose noise is not Gaussian alone", function()
 end)
 
 describe("pn.tune", function()
-  it("finds what differs by much more than the noise", function()
+  law("finds what differs by much more than the noise", function()
     local good = 0
     for seed = 1, 20 do
       local answer = pn.tune(options { objective = shared, epsilon = 20, score = "log_loss", mean = 30, rng = pn.rng.seeded(seed) })

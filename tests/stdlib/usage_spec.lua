@@ -2,6 +2,7 @@
 local pn = require "penumbra"
 local usage = require "penumbra.usage"
 local program = require "tests.tools.program"
+local tier = require "tests.tools.tier"
 
 local function names_where(wanted)
   local names = {}
@@ -93,8 +94,9 @@ describe("an example", function()
   it("runs as it stands", function()
     in_folder(function(folder)
       local mine = {}
+      local slow = tier.draws("", "accountant.selftest") -- under a sanitizer, where its own test runs it
       for _, name in ipairs(with_example) do
-        if not ranks_of(usage[name]) then mine[#mine + 1] = name .. "\n" end
+        if not ranks_of(usage[name]) and name ~= slow then mine[#mine + 1] = name .. "\n" end
       end
       assert.is_true(#mine > 250)
       program.write_all(folder .. "/names", table.concat(mine))

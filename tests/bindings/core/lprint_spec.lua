@@ -2,6 +2,7 @@
 -- that people look for.
 local pn = require "penumbra"
 local program = require "tests.tools.program"
+local law = require("tests.tools.tier").law(it)
 
 local noise = pn.rng.seeded(1)
 local data = pn.data.synthetic.lasso { n = 500, p = 20, sparsity = 3, noise = 0.1, seed = 1 }
@@ -83,7 +84,7 @@ describe("the text of", function()
     end)
   end
 
-  it("a plan of any solver fits 80 columns, with formulas below each other", function()
+  law("a plan of any solver fits 80 columns, with formulas below each other", function()
     local logistic = pn.data.synthetic.logistic { n = 5000, p = 20, seed = 1 }:clip_rows("l2", 1)
     local parts = {
       { data = data, loss = pn.loss.squared(), set = ball },

@@ -1,4 +1,5 @@
 local program = require "tests.tools.program"
+local law = require("tests.tools.tier").law(it)
 
 -- What a terminal of `columns` shows while code runs in the program that has pn.busy.
 local function watch(code, columns, redirect)
@@ -20,7 +21,7 @@ describe("the progress bar", function()
     assert.truthy(screen:find "\r +\rdone$")
   end)
 
-  it("shows the value that is reached and what has been charged so far, of how much", function()
+  law("shows the value that is reached and what has been charged so far, of how much", function()
     local screen = watch "pn.busy{ms = 600, label = 'zeroth_order', value = 0.12345, spent = 0.25}"
     assert.truthy(screen:find "zeroth_order  %[=+> +%]  +%d+%%  %d[%d.]*/s  %d+:%d%d left  value 0.1235  charged 0.25/1")
     screen = watch("pn.busy{ms = 600, total = 0, value = -2}", 200)
@@ -54,7 +55,7 @@ describe("the progress bar", function()
     for a = 1, 4 do assert.is_true(lines["between " .. a], screen) end
   end)
 
-  it("fits the terminal", function()
+  law("fits the terminal", function()
     for _, columns in ipairs { 20, 50, 80, 200 } do
       for part in watch("pn.busy{ms = 600, label = 'a_label', value = 1.5, spent = 0.125}", columns):gmatch "[^\r\n]+" do
         assert.is_true(#part < columns)
@@ -62,13 +63,13 @@ describe("the progress bar", function()
     end
   end)
 
-  it("shows a count when the total is not known", function()
+  law("shows a count when the total is not known", function()
     local screen = watch "pn.busy{ms = 700, total = 0}"
     assert.truthy(screen:find "busy  %d+ done  %d[%d.]*/s  %d+:%d%d")
     assert.is_nil(screen:find("%", 1, true))
   end)
 
-  it("does not show for short work", function()
+  law("does not show for short work", function()
     for _ = 1, 100 do
       local screen = watch [[
         local clock = require "penumbra.workers".seconds
@@ -80,11 +81,11 @@ describe("the progress bar", function()
     error "30 ms of work take 300 ms again and again"
   end)
 
-  it("does not show with progress = false", function()
+  law("does not show with progress = false", function()
     assert.equal("", (watch "pn.busy{ms = 600, progress = false}"))
   end)
 
-  it("does not show when stderr is no terminal", function()
+  law("does not show when stderr is no terminal", function()
     assert.equal("", (watch("pn.busy{ms = 600}", 80, "2>/dev/null")))
     local out, err = evaluate "pn.busy{ms = 600}"
     assert.equal("", out .. err)
@@ -106,7 +107,7 @@ describe("the progress bar", function()
     assert.truthy(screen:find("false\tenough\r\n", 1, true) or screen:find("false +enough\r\n"), screen)
   end)
 
-  it("comes after what the script has written", function()
+  law("comes after what the script has written", function()
     local screen = watch "io.write 'first\\n' pn.busy{ms = 600}"
     assert.equal(1, (screen:find("first", 1, true)))
   end)

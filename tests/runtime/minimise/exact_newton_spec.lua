@@ -112,7 +112,7 @@ describe("Newton steps of solve.exact", function()
 
   -- With the records sqrt(n) e_i and squared loss f = ||theta - c||^2/2 + const, c = y/sqrt(n): the minimum is soft(c, l1).
   -- More features than a Hessian is formed for in full, so that there is a working set, which has to grow from one l1 to the next.
-  it("find the support that an orthogonal design has, all along a path", function()
+  law("find the support that an orthogonal design has, all along a path", function()
     local n = 2500
     local rows, columns, values, y, c = {}, {}, {}, pn.vec.zeros(n), {}
     for i = 1, n do

@@ -2,13 +2,14 @@
 -- Draws have a fixed seed; before it was fixed each interval missed with the probability that is stated.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local law = require("tests.tools.tier").law(it)
 
 local function monte_carlo(C, draws, confidence)
   return pn.width(C, {method = "monte_carlo", draws = draws, confidence = confidence})
 end
 
 describe("the width by draws", function()
-  it("has the numbers of geometry.md, section 4", function()
+  law("has the numbers of geometry.md, section 4", function()
     local nuclear = monte_carlo(pn.set.nuclear_ball{rows = 10, cols = 10}, 20000)
     assert.is_near(5.630, nuclear.value, 0.012)
     assert.is_true(nuclear.standard_error < 0.005)

@@ -1,5 +1,6 @@
 -- auto_spec.lua -- solve.auto: which solver is picked, from what, and that nothing else happens.
 local pn = require "penumbra"
+local law = require("tests.tools.tier").law(it)
 
 local BUDGET = { epsilon = 1, delta = 1e-8 }
 
@@ -14,7 +15,7 @@ local function objective(loss, rest)
 end
 
 describe("solve.auto", function()
-  it("picks by the loss, the set and the kind of budget", function()
+  law("picks by the loss, the set and the kind of budget", function()
     local ball, polytope = pn.set.l2_ball { dim = 10 }, pn.set.l1_ball { dim = 10 }
     local rows = {
       { objective(pn.loss.logistic()), BUDGET, "newton" },

@@ -1,6 +1,7 @@
 -- schedule_spec.lua -- step sizes as lists and functions of the step: the runs of one number where they say the same, their own
 -- sizes where they do not, nothing but step numbers for the function, and no bound.
 local pn = require "penumbra"
+local law = require("tests.tools.tier").law(it)
 
 local T = 4
 local dense = pn.data.synthetic.logistic { n = 200, p = 4, seed = 3 }:clip_rows("l2", 1)
@@ -70,7 +71,7 @@ local function refusal(plan_of, ...)
 end
 
 describe("a schedule of steps", function()
-  it("of equal numbers is the run with that number, to the last bit, privately or not", function()
+  law("of equal numbers is the run with that number, to the last bit, privately or not", function()
     each_run(function(name, plan_of, eta)
       local one = run(plan_of(eta))
       assert_same(one, run(plan_of(pn.vec { eta, eta, eta, eta })), name .. ", vec")

@@ -44,7 +44,7 @@ describe("default plans within their work", function()
     assert.is_true(limited > tier.times(5, 50)) -- the limit was reached
   end)
 
-  it("are estimated to end within 4 s, or say first what they were held back from", function()
+  law("are estimated to end within 4 s, or say first what they were held back from", function()
     local n, p = 30000, 400
     local obj = pn.objective {data = empty(n, p), loss = pn.loss.logistic()}
     for _, solver in ipairs {"sgd", "gradient_descent"} do
@@ -75,7 +75,7 @@ describe("default plans within their work", function()
     assert.is_true(T * (4e-6 + p * 1e-8 + b * (1.5e-8 + p * 2.5e-10) + n * 1e-9) <= 4 * (1 + 1e-6))
   end)
 
-  it("do not depend on how many entries are stored", function()
+  law("do not depend on how many entries are stored", function()
     -- Neighbours: one record without an entry, or with all of them.
     local n, p = 3000, 4000
     local function sparse(entries)
@@ -176,7 +176,7 @@ describe("default plans of the other solvers within their work", function()
     end
   end)
 
-  it("have at least 30 steps, or an epoch, however large the data", function()
+  law("have at least 30 steps, or an epoch, however large the data", function()
     local huge = pn.data.from(pn.mat.zeros(25000, 400), pn.vec.ones(25000)):clip_labels(-1, 1):clip_rows("l2", 1)
     local obj = pn.objective {data = huge, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(1e-3)}
     local plan = pn.solve.trust_region.plan(obj, {epsilon = 1e9, delta = 1e-6}) -- a Hessian takes 0.2 s

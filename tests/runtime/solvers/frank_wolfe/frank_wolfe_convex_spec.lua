@@ -1,5 +1,6 @@
 -- frank_wolfe_convex_spec.lua -- Frank-Wolfe on gradients with Gaussian noise: numbers of the plan, risk, sets without vertices.
 local pn = require "penumbra"
+local law = require("tests.tools.tier").law(it)
 
 -- Rows of l2 norm at most 1 and labels in [-1, 1]: on the unit ball the squared loss has L = 2 and curvature 4.
 local function regression(n, p, seed)
@@ -29,7 +30,7 @@ describe("the plan of frank_wolfe_convex", function()
     assert.is_true(plan.proven)
   end)
 
-  it("has an eighth of those steps where their noise costs no more than there is to gain", function()
+  law("has an eighth of those steps where their noise costs no more than there is to gain", function()
     local sigma, width = 0.0142548237 / math.sqrt(254), 4.4167 -- sqrt(2) Gamma(10.5)/Gamma(10) = 4.4167
     local seen = {}
     for _, rho in ipairs {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1} do

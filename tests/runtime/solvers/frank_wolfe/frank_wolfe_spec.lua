@@ -485,7 +485,7 @@ describe("the warning of private Frank-Wolfe about its noise", function()
     return from_lines(lines, p)
   end
 
-  it("names what to take instead, from public numbers only", function()
+  law("names what to take instead, from public numbers only", function()
     -- n, p and row bound of a collection of 15935 texts with 62061 words, whose counts no plan can see.
     local lines = {}
     for i = 1, 15935 do lines[i] = (i % 2 == 0 and "+1 " or "-1 ") .. (i % 7 + 1) .. ":1" end

@@ -2,6 +2,7 @@
 -- hold: sets of a user's functions, sets whose support is approximate, sets far from the origin, progress.
 local pn = require "penumbra"
 local refused = require("tests.tools.refusal").refused
+local law = require("tests.tools.tier").law(it)
 local solve = pn.solve.objective_perturbation
 
 local n, p = 200, 3
@@ -73,7 +74,7 @@ describe("objective perturbation over a set", function()
     assert.is_true(offset(far) > 100 * offset(body))
   end)
 
-  it("certifies by a norm, 2^-40 n L unless rounding is more, where the projection's error is known", function()
+  law("certifies by a norm, 2^-40 n L unless rounding is more, where the projection's error is known", function()
     -- so that a = 2^-40 n L/Lam; by the gap it would be sqrt(2^-39 n L diameter/Lam), which is 4e-6
     local options = { epsilon = 1, delta = 1e-6, lambda = 0.02 }
     for _, set in ipairs { pn.set.l2_ball { dim = p }, pn.set.l1_ball { dim = p }, pn.set.simplex { dim = p },

@@ -63,7 +63,7 @@ describe("the plan of objective perturbation", function()
     assert.equal(1, plan.iterations)
   end)
 
-  it("uses the whole budget and no more, by the ledger's own accountant", function()
+  law("uses the whole budget and no more, by the ledger's own accountant", function()
     for _, epsilon in ipairs { table.unpack({ 1, 0.1, 8 }, 1, tier.times(1, 3)) } do
       for _, options in ipairs { {}, { lambda = 0.01 }, { neighbours = "zero_out" }, { split = 0.5 } } do
         local plan = solve.plan(f, merged({ epsilon = epsilon, delta = 1e-6 }, options))

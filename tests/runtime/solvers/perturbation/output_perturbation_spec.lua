@@ -204,7 +204,7 @@ end)
 describe("the plan of output perturbation", function()
   local f = logistic(1000, 10)
 
-  it("uses the whole budget and no more, by the ledger's own accountant", function()
+  law("uses the whole budget and no more, by the ledger's own accountant", function()
     for _, epsilon in ipairs { 0.1, 1, 8, 60 } do
       for _, options in ipairs { {}, { method = "sgd" }, { neighbours = "zero_out" }, { iterations = 3 } } do
         local plan = solve.plan(f, merged({ epsilon = epsilon, delta = 1e-6 }, options))

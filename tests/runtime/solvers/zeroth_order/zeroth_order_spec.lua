@@ -3,6 +3,7 @@
 -- Numbers are those of zeroth-order.md unless another source stands beside them.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
+local law = tier.law(it)
 local thorough_it = tier.it(it)
 
 -- n records of p standard normal numbers.
@@ -70,7 +71,7 @@ describe("the plan of zeroth_order", function()
     end
   end)
 
-  it("finds the sizes with the least bound", function()
+  law("finds the sizes with the least bound", function()
     -- M = 10^6, d = 10, article's rho 1, by an independent search with errors that count once (the published bounds are
     -- tested beside the search); the gap of section 5 has L mu d/(d + 1) in it already
     local plan = pn.solve.zeroth_order.plan(absolute(1000000, 10), {rho = 0.5, stationarity = 0.5,
