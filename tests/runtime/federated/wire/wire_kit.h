@@ -1,6 +1,6 @@
 /* wire_kit.h -- one message of each kind, with numbers that are easy to get wrong,
  * and whether two messages are the same to the last bit.
- * Used by: wire_test.c, wire_fuzz_test.c. */
+ * Used by: wire_test.c, wire_memory_test.c. */
 #ifndef PN_TESTS_WIRE_KIT_H
 #define PN_TESTS_WIRE_KIT_H
 
