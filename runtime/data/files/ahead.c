@@ -11,6 +11,7 @@
 
 struct pn_ahead {
     gzFile file;
+    size_t bytes;      /* of a piece */
     pn_digest *digest; /* of the side that fills */
     bool threaded;
     pthread_t thread;
@@ -28,11 +29,11 @@ static void fill(pn_ahead *self, pn_piece *piece)
     int got;
 
     errno = 0;
-    got = gzread(file, piece->bytes, (unsigned)PN_PIECE_BYTES);
+    got = gzread(file, piece->bytes, (unsigned)self->bytes);
     piece->system_error = errno;
     piece->used = got > 0 ? (size_t)got : 0;
     pn_digest_add(self->digest, piece->bytes, piece->used);
-    piece->last = piece->used < PN_PIECE_BYTES;
+    piece->last = piece->used < self->bytes;
     piece->code = Z_OK;
     if (piece->last) {
         const char *why = gzerror(file, &piece->code);
@@ -82,22 +83,23 @@ static bool start_thread(pn_ahead *self)
     return started;
 }
 
-pn_ahead *pn_ahead_open(gzFile file, bool threaded)
+pn_ahead *pn_ahead_open(gzFile file, size_t bytes, bool threaded)
 {
     pn_ahead *self = pn_calloc(1, sizeof *self);
-    char *bytes = pn_alloc(2, PN_PIECE_BYTES);
+    char *room = pn_alloc(2, bytes);
 
     if (self)
         self->digest = pn_digest_new();
-    if (!self || !bytes || !self->digest) {
+    if (!self || !room || !self->digest) {
         pn_digest_free(self ? self->digest : NULL);
         pn_free(self);
-        pn_free(bytes);
+        pn_free(room);
         return NULL;
     }
     self->file = file;
-    self->pieces[0].bytes = bytes;
-    self->pieces[1].bytes = bytes + PN_PIECE_BYTES;
+    self->bytes = bytes;
+    self->pieces[0].bytes = room;
+    self->pieces[1].bytes = room + bytes;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
     self->threaded = threaded && start_thread(self);

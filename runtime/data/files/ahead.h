@@ -10,7 +10,7 @@
 
 #include "core/origin.h"
 
-#define PN_PIECE_BYTES ((size_t)256 << 10) /* small enough for the second-level cache */
+#define PN_PIECE_BYTES ((size_t)256 << 10) /* the most at a time: small enough for the second-level cache */
 
 typedef struct pn_piece {
     char *bytes;
@@ -26,10 +26,11 @@ typedef struct pn_ahead pn_ahead;
 
 /**
  * file      kept; nobody else may use it until pn_ahead_close.
+ * bytes     of a piece, at most PN_PIECE_BYTES; the last one has fewer.
  * threaded  read in a thread of its own; without it, or when none can be had, pieces are read when they are asked for.
  * NULL when memory is short.
  */
-pn_ahead *pn_ahead_open(gzFile file, bool threaded);
+pn_ahead *pn_ahead_open(gzFile file, size_t bytes, bool threaded);
 /** The next piece, valid until the next call; not to be called after the last one. */
 const pn_piece *pn_ahead_next(pn_ahead *ahead);
 /** The hash of all bytes of the pieces so far: of the whole file, inflated, once the last is handed out. */

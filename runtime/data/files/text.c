@@ -17,6 +17,7 @@
 #include "data/files/text.h"
 
 #define INPUT_BYTES    (64u << 10) /* compressed bytes at a time */
+#define SMALL_BYTES    4096.0      /* of a file, which zlib reads at a time, too */
 #define WORTH_A_THREAD 1048576.0   /* bytes of a file that takes longer to read than a thread to start */
 #define QUOTED         24          /* bytes of the file that a message repeats */
 
@@ -40,6 +41,16 @@ static gzFile open_gzip(const char *path)
     return file;
 }
 
+/* A small file is one piece and a byte that is not there: room for large pieces takes longer to get and to give back
+ * than to read it.  A compressed one may become anything. */
+static size_t piece_of(pn_text *text)
+{
+    if (!(text->bytes > 0.0 && text->bytes < SMALL_BYTES))
+        return PN_PIECE_BYTES;
+    (void)gzbuffer(text->file, (unsigned)SMALL_BYTES);
+    return gzdirect(text->file) ? (size_t)text->bytes + 1 : PN_PIECE_BYTES;
+}
+
 pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *err)
 {
     struct stat facts;
@@ -60,9 +71,10 @@ pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *e
     if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
         text->bytes = (double)facts.st_size;
     text->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    text->capacity = 2 * PN_PIECE_BYTES; /* a piece and most of a line that the one before has begun */
+    text->piece = piece_of(text);
+    text->capacity = 2 * text->piece; /* a piece and most of a line that the one before has begun */
     text->buffer = pn_alloc(text->capacity, 1);
-    text->ahead = pn_ahead_open(text->file, text->bytes >= WORTH_A_THREAD);
+    text->ahead = pn_ahead_open(text->file, text->piece, text->bytes >= WORTH_A_THREAD);
     if (!text->buffer || !text->ahead || !text->c_locale) {
         pn_text_close(text);
         return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", path);
@@ -101,7 +113,7 @@ static pn_status make_room(pn_text *text, pn_err *err)
         memmove(text->buffer, text->buffer + text->next, left);
     text->next = 0;
     text->end = left;
-    if (text->capacity - left < PN_PIECE_BYTES + 1) { /* a line longer than a piece */
+    if (text->capacity - left < text->piece + 1) { /* a line longer than a piece */
         char *larger = pn_resize(text->buffer, text->capacity, 2);
 
         PN_TRY(pn_made(larger, err, "%.300s: out of memory for a line of %zu bytes", text->path, left));

@@ -20,6 +20,7 @@ typedef struct pn_text {
     pn_task *task;    /* kept; may be NULL */
     gzFile file;
     pn_ahead *ahead; /* reads the file */
+    size_t piece;    /* bytes that it reads at a time, but for the last */
     double bytes;    /* size of the file as it lies on disk, 0 when unknown */
     void *c_locale;  /* a locale_t: the "C" locale, whatever the user has set */
     char *buffer;
