@@ -63,7 +63,8 @@ end
 -- The runs of a file's text by their keys, each with the code that did it: of the line "code<tab>..." before it.
 local function read_runs(text)
   local done, code = {}, nil
-  for line in text:gmatch "([^\n]*)\n" do
+  local whole = text:match "^.*\n" or "" -- a last line that is torn would be tried from each of its bytes
+  for line in whole:gmatch "[^\n]+" do
     code = line:match "^code\t(%S+)$" or code
     local run = run_of(line)
     if run then done[run.key], run.code = run, code end

@@ -4,6 +4,7 @@
 -- Depends on: penumbra.files.  Used by: penumbra.lesson, penumbra.lesson.course.
 local progress = {}
 
+local MOST = 1000000 -- bytes of a file that are read
 local HEAD = "# Penumbra: how far the lessons are.  Delete this file to start over.\n"
 
 -- $PENUMBRA_PROGRESS (empty: keep nothing), or the user's data folder; nil when there is none.
@@ -29,9 +30,12 @@ function progress.read(path)
   if not file then
     return records
   end
-  local text = file:read(1000000) -- nil for a folder
+  local size = file:seek "end" or MOST -- room is made for all that is asked for
+  file:seek "set"
+  local text = file:read(math.min(size, MOST)) -- nil for a folder
   file:close()
-  for line in (text or ""):gmatch "([^\n]+)\n" do
+  local whole = (text or ""):match "^.*\n" or "" -- a line without an end would be tried from each of its bytes
+  for line in whole:gmatch "[^\n]+" do
     local what, name, id = line:match "^(%l+) ([%w_-]+) ([%w_-]+)$"
     if name then
       records[name] = records[name] or progress.record()

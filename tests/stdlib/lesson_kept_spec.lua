@@ -59,6 +59,11 @@ describe("progress", function()
     assert.equal("done", progress.read(path).sample.done.hello)
   end)
 
+  it("reads a million bytes without the end of a line", function() -- in milliseconds; an hour where that is quadratic
+    program.write_all(path, "done sample hello\n" .. ("a"):rep(1000000))
+    assert.same({ hello = "done" }, progress.read(path).sample.done)
+  end)
+
   it("says once that nothing can be written, and goes on", function()
     local course, said = begin(nil, nil, { path = "/proc/nowhere/lessons" })
     has(said, "progress is not kept")
