@@ -61,5 +61,5 @@ void pn_recipe_day_text(char out[32], double day)
     left -= before_year(year);
     while (left >= days_of(year, month))
         left -= days_of(year, month++);
-    (void)snprintf(out, 32, "%04d-%02d-%02d", year, month, left + 1);
+    (void)snprintf(out, 32, "%04d-%02d-%02d", year, (unsigned char)month, (unsigned char)(left + 1));
 }
