@@ -88,7 +88,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all setup demo repl test test-all test-san coverage fuzz fuzz-all check-layers lint check-abi abi format benches bench reproduce docs picture sbom install install-rock uninstall deb \
+.PHONY: all setup demo repl test test-all test-san test-threads coverage fuzz fuzz-all check-layers lint check-abi abi format benches bench reproduce docs picture sbom install install-rock uninstall deb \
         clean help FORCE
 
 all: ## Build the library, the Lua module and the program
@@ -326,9 +326,10 @@ LUA_DIRS  = LUA_PATH='$(TREE)/lua/?.lua;$(TREE)/lua/?/init.lua;./?.lua;;' LUA_CP
 CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBRA='$(TREE)/penumbra'
 # Sanitized trees leave out what tests other builds, the long audits, lessons and reproductions, whose every call has specs, and what
 # draws, plays and grades in Lua alone.
-NOT_SAN   = tests/build/% tests/examples/embed_spec.lua tests/examples/reproduce_spec.lua tests/regress/mutants_spec.lua \
-            tests/regress/mutants_federated_test.c tests/bindings/curator/curator_process_spec.lua tests/stdlib/lessons_spec.lua \
-            tests/stdlib/lesson_export_spec.lua tests/stdlib/lesson_kept_spec.lua tests/stdlib/course_program_spec.lua tests/stdlib/plot_%
+NOT_SAN   = tests/build/% $(if $(filter-out thread,$(SAN)),tests/examples/embed_spec.lua) tests/examples/reproduce_spec.lua \
+            tests/regress/mutants_spec.lua tests/regress/mutants_federated_test.c tests/bindings/curator/curator_process_spec.lua \
+            tests/stdlib/lessons_spec.lua tests/stdlib/lesson_export_spec.lua tests/stdlib/lesson_kept_spec.lua \
+            tests/stdlib/course_program_spec.lua tests/stdlib/plot_%
 ALL_TESTS = $(sort $(shell find $(TESTS) -name '*_spec.lua')) $(filter $(foreach path,$(TESTS),$(basename $(path))%),$(C_TEST_SRC))
 # The tests to which the thorough tier adds something say so: they ask for the tier, or for real data.  PART=2/5 takes every fifth of
 # them; those that take a minute and more are dealt first, so that no part gets two.
@@ -398,7 +399,7 @@ $(PEEK): $(PEEK_OBJ) $(MUTANT_OBJ) $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/object
 	    $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(PROGRAM_LIBS) $(ALL_LIBS)
 
 # What several specs install, each in a process of its own, is made before them: it stands in one place.
-INSTALLED = $(if $(filter tests/build/% tests/examples/embed_spec.lua,$(SPECS)),docs $(STATIC))
+INSTALLED = $(if $(SAN),,$(if $(filter tests/build/% tests/examples/embed_spec.lua,$(SPECS)),docs $(STATIC)))
 test: all $(if $(SAN),$(ALONE),$(MUTANTS) $(PEEK)) $(INSTALLED) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the fast tier of the tests; TESTS=path runs a part of them
 	@$(CLEAN_ENV) $(TIER_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
 	    PN_COSTS='$(BUILD)/tests/costs' \
@@ -407,10 +408,17 @@ test: all $(if $(SAN),$(ALONE),$(MUTANTS) $(PEEK)) $(INSTALLED) $(RUN_TESTS) | $
 test-all: ## Run the thorough tier, in minutes where test takes seconds, also under sanitizers, and the C tests of clang
 	@$(MAKE) THOROUGH=1 test
 	@$(MAKE) THOROUGH=1 test-san
+	@$(MAKE) test-threads
 	@$(MAKE) CC=clang BUILD=$(BUILD)/clang TESTS=tests/runtime test benches
 
 test-san: ## Run the fast tier under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) SAN=address,undefined BUILD=$(BUILD)/san test
+
+# What works in threads: tests that start some, by themselves, by a kit or as workers of a task, and the programs of examples that do.
+THREADS  = pthread_create|zeromq_kit\.h|fake_ranks\.h|pn_task_new\(&[^,]*, [^1]
+THREADED = $(shell grep -lE '$(THREADS)' $(C_TEST_SRC)) $(addprefix tests/examples/,embed_spec.lua external_program_spec.lua federated_spec.lua)
+test-threads: ## Run the tests that start threads, and the host programs of examples, under ThreadSanitizer
+	@$(MAKE) SAN=thread BUILD=$(BUILD)/tsan TESTS='$(THREADED)' test
 
 # Objects of -O1: at -O0 the tests take hours, from -O2 on the compiler merges branches.  What a killed or confined process ran is not
 # counted, nor what a test ran of a source that it includes.

@@ -99,20 +99,26 @@ local function build(name, command)
   return built[name]
 end
 
+-- A program of C, under that name in the tree, from `words` of the compiler's: sources, objects, options.  It is built with the
+-- sanitizers that the tree has, and linked with its libraries.
+function program.compiled(name, words)
+  local config, flags = read_all(program.tree .. "/config.mk"), read_all(program.tree .. "/flags")
+  local function setting(setting_name) return config:match(setting_name .. " :?= ?([^\n]*)") or "" end
+  return build(name, table.concat({
+    os.getenv "PN_CC" or "cc", "-std=c17 -g", flags:match "%-fsanitize=%S+" or "",
+    "-Iruntime/include -Iruntime -Ibindings/embed -I.", setting "LUA_CFLAGS", "-pthread -o OUT", words,
+    program.tree .. "/libpenumbra_federated.a", program.tree .. "/libpenumbra.a",
+    setting "LUA_LIBS", setting "READLINE_LIBS", setting "SECCOMP_LIBS", setting "DEP_LIBS", setting "FEDERATED_LIBS", "-lm",
+  }, " "))
+end
+
 -- The program with pn.busy in it (busy.c), for what is about long calls.
 function program.with_busy()
-  local config, flags = read_all(program.tree .. "/config.mk"), read_all(program.tree .. "/flags")
-  local function setting(name) return config:match(name .. " :?= ?([^\n]*)") or "" end
   local objects = {}
   for object in read_all(program.tree .. "/objects"):gmatch "%S+" do -- those of the Makefile: older ones may lie beside them
     if object:find "/bindings/" then objects[#objects + 1] = quote(object) end
   end
-  return build("penumbra_busy", table.concat({
-    os.getenv "PN_CC" or "cc", "-std=c17 -g", flags:match "%-fsanitize=%S+" or "", "-Iruntime/include -Iruntime -I.",
-    setting "LUA_CFLAGS", "-pthread -Wl,--wrap=luaopen_penumbra_core -o OUT tests/tools/busy.c", table.concat(objects, " "),
-    program.tree .. "/libpenumbra_federated.a", program.tree .. "/libpenumbra.a", setting "LUA_LIBS", setting "READLINE_LIBS",
-    setting "SECCOMP_LIBS", setting "DEP_LIBS", setting "FEDERATED_LIBS", "-lm",
-  }, " "))
+  return program.compiled("penumbra_busy", "-Wl,--wrap=luaopen_penumbra_core tests/tools/busy.c " .. table.concat(objects, " "))
 end
 
 -- Play a script of keys (see pty_run.c) to a command line on a terminal; the screen and the exit status.
