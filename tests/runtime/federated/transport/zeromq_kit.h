@@ -164,7 +164,7 @@ typedef struct kit_party {
     pn_zeromq_party_options options;
     char connect[64];
     pn_task *task;
-    long delay_ms;
+    atomic_long delay_ms;
     atomic_bool held; /* a round is not answered before this is over */
     unsigned asked;   /* requests that were answered */
     pn_message_kind last;
