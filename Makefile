@@ -339,8 +339,8 @@ LONG      = $(addprefix tests/,regress/mutants_spec.lua examples/reproduce_spec.
             runtime/solvers/least_squares/sufficient_statistics_spec.lua \
             runtime/solvers/perturbation/objective_perturbation_test.c stdlib/intervals/curvature_spec.lua)
 ASKING    = $(shell grep -lE '$(ASKS)' $(ALL_TESTS))
-PART_OF   = $(shell printf '%s\n' $(filter $(LONG),$(ASKING)) $(filter-out $(LONG),$(ASKING)) | awk -v part=$(1) \
-            'BEGIN { split(part, k, "/") } NR % k[2] == k[1] % k[2]')
+DEAL      = $(shell printf '%s\n' $(2) | awk -v part=$(1) 'BEGIN { split(part, k, "/") } NR % k[2] == k[1] % k[2]')
+PART_OF   = $(call DEAL,$(1),$(filter $(LONG),$(ASKING)) $(filter-out $(LONG),$(ASKING)))
 TAKEN     = $(if $(PART),$(call PART_OF,$(PART)),$(filter-out $(if $(OMIT),$(call PART_OF,$(OMIT))),$(ALL_TESTS)))
 HERE      = $(filter-out $(if $(SAN),$(NOT_SAN)),$(TAKEN))
 SPECS     = $(filter %.lua,$(HERE))
@@ -447,9 +447,10 @@ fuzz: $(if $(TARGET),| $(BUILD)/setup/fuzz) ## Fuzz one reader of bytes: TARGET=
 	@$(if $(TARGET),$(MAKE) -s $(FUZZ_TREE) $(BUILD)/fuzz/fuzzers/$(TARGET))
 	@$(if $(TARGET),sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET))
 
-fuzz-all: | $(BUILD)/setup/fuzz ## Fuzz every reader of bytes, each for SECONDS, and fail on a finding
-	@$(MAKE) -s $(FUZZ_TREE) $(FUZZERS:$(BUILD)/%=$(BUILD)/fuzz/%)
-	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(notdir $(FUZZERS))
+FUZZED = $(if $(PART),$(call DEAL,$(PART),$(FUZZERS)),$(FUZZERS))
+fuzz-all: | $(BUILD)/setup/fuzz ## Fuzz every reader of bytes, each for SECONDS, and fail on a finding; PART=2/5 takes every fifth
+	@$(MAKE) -s $(FUZZ_TREE) $(FUZZED:$(BUILD)/%=$(BUILD)/fuzz/%)
+	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(notdir $(FUZZED))
 
 demo: all ## Train a private lasso in a minute: examples/private_lasso.lua
 	@$(CLEAN_ENV) $(or $(PROGRAM),$(LUA)) examples/private_lasso.lua
