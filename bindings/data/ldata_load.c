@@ -180,10 +180,11 @@ static const pnl_row data_functions[] = {
       "pn.data.libsvm(path, {cols=, sparse=, labels=nil | \"binary\" | {[1]=-1, [2]=1}, clip_rows=}) -> data",
       "Read LIBSVM text (\"label index:value ...\", indices from 1, increasing, # starts a comment), gzip or plain. "
       " cols: number of features, default the largest index found.  sparse: storage, default sparse when fewer than "
-      "1 entry in 5 is present.  labels: \"binary\" makes the two values found -1 (smaller) and 1 (larger), a table "
-      "maps each label; both enforce the label range, as do labels that are all -1 or 1 (the alphabet is taken as "
-      "public).  clip_rows: {\"l2\", 1} does what d:clip_rows(\"l2\", 1) does, before anybody has the rows, so that "
-      "there is never a second copy of them.  Errors name file, line and column." },
+      "1 entry in 5 is present; false without cols is refused above 64 MB where fewer than 1 in 1000 is.  labels: "
+      "\"binary\" makes the two values found -1 (smaller) and 1 (larger), a table maps each label; both enforce the "
+      "label range, as do labels that are all -1 or 1 (the alphabet is taken as public).  clip_rows: {\"l2\", 1} "
+      "does what d:clip_rows(\"l2\", 1) does, before anybody has the rows, so that there is never a second copy of "
+      "them.  Errors name file, line and column." },
     { "csv", pnl_data_csv, PNL_FUNCTION, PNL_NOTHING | PNL_FILES,
       "pn.data.csv(path, {label=, header=, sep=, columns=, one_hot=, labels=, clip_rows=}) -> data",
       "Read CSV (RFC 4180 quoting, a quoted field ends on its line), gzip or plain, dense.  label: the label column by "

@@ -11,6 +11,11 @@
 
 #define LARGEST_INDEX 2147483648u /* 2^31 */
 
+/* Of a dense table as wide as the largest index: what it may take always, and how many of its numbers there may be for
+ * one in the file where it takes more. */
+#define FREE_BYTES 0x1p26
+#define THINNEST   1000.0
+
 typedef struct reader {
     pn_text text;
     pn_spool spool;
@@ -151,6 +156,21 @@ static pn_status check_options(const pn_libsvm_options *options, pn_err *err)
     return pn_labels_check("libsvm", &options->labels, err);
 }
 
+/* One large index in a few bytes would make a dense table of any size, unless somebody said how wide it is. */
+static pn_status check_width(const reader *self, pn_err *err)
+{
+    double cells = (double)self->spool.records * (double)self->largest_index, bytes = 8.0 * cells;
+
+    if (self->options->storage != PN_STORAGE_DENSE || self->options->cols > 0 || bytes <= FREE_BYTES ||
+        (double)self->spool.entries * THINNEST >= cells)
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL,
+                   "%.300s: the largest index is %zu, so that a dense table of %zu records takes %.0f MB, and the file "
+                   "has %zu values; give cols=%zu if it is right, or leave sparse=false out",
+                   self->text.path, self->largest_index, self->spool.records, bytes / 0x1p20, self->spool.entries,
+                   self->largest_index);
+}
+
 static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
 {
     const pn_libsvm_options *options = self->options;
@@ -184,6 +204,8 @@ pn_status pn_dataset_load_libsvm(pn_dataset **out, const char *path, const pn_li
     if (status != PN_OK)
         return status;
     status = read_all(&self, err);
+    if (status == PN_OK)
+        status = check_width(&self, err);
     if (status == PN_OK)
         status = finish(out, &self, err);
     pn_spool_clear(&self.spool);

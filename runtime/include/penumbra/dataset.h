@@ -78,7 +78,8 @@ typedef struct pn_label_options {
 
 typedef struct pn_libsvm_options {
     size_t cols;             /* 0: the largest index found */
-    pn_storage storage;      /* AUTO: sparse when fewer than 1 entry in 5 is present */
+    pn_storage storage;      /* AUTO: sparse when fewer than 1 entry in 5 is present.  DENSE without cols: above 64 MB
+                                only where 1 in 1000 is */
     pn_label_options labels; /* without text */
 } pn_libsvm_options;
 

@@ -50,6 +50,16 @@ describe("the LIBSVM loader", function()
     assert.is_true(load("1 1:1 2:1\n", { sparse = true }).sparse)
   end)
 
+  it("refuses a large dense table whose width the file alone tells and hardly fills", function()
+    local text = "1 1:1 60000000:1\n" -- 458 MB
+    local ok, why = pcall(load, text, { sparse = false })
+    assert.is_false(ok)
+    assert.matches("largest index is 60000000, so that a dense table of 1 records takes 458 MB, and the file has 2 values", why)
+    assert.matches("give cols=60000000 if it is right, or leave sparse=false out", why)
+    assert.is_true(load(text).sparse)
+    assert.is_false(load("1 1:1 8000000:1\n", { sparse = false }).sparse) -- below 64 MB
+  end)
+
   it("gives the same numbers dense and sparse", function()
     local text = "1 1:0.5 4:3\n-1\n1 2:-1 3:0 4:1e-5\n"
     local dense, sparse = load(text, { sparse = false }), load(text, { sparse = true })
