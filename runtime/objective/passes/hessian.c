@@ -158,43 +158,6 @@ static void weigh(const forming *self, const pn_block *block, const desk *at, do
 
 /* ---- the products ---- */
 
-/* Of the pair of margins (k, l). */
-static void add_sparse(const pn_block *block, size_t k, size_t l, const double *bend, double *packed)
-{
-    for (size_t r = 0; r < block->count; r++) {
-        size_t i = block->rows ? block->rows[r] : block->first + r;
-        const pn_dataset *data = pn_lent_source(block->lent, block->data, &i);
-        size_t begin = pn_csr_place(data, i), end = begin + data->csr.start[i + 1] - data->csr.start[i];
-
-        for (size_t b = begin; b < end && bend[r] != 0.0; b++) {
-            size_t j = l * data->p + data->csr.column[b], last = k < l ? end : b + 1;
-            double *column = packed + j * (j + 1) / 2 + k * data->p;
-            double weight = bend[r] * (data->csr_single ? (double)data->csr_single[b] : data->csr.value[b]);
-
-            for (size_t a = begin; a < last; a++)
-                column[data->csr.column[a]] +=
-                    weight * (data->csr_single ? (double)data->csr_single[a] : data->csr.value[a]);
-        }
-    }
-}
-
-/* Add a tile of the pair (k, l), from row i and column j of its block on.  Off the diagonal a block is symmetric, too,
- * and all of it is in the upper triangle. */
-static void add_tile(const pressing *press, const double *tile, size_t i, size_t j, size_t rows, size_t columns)
-{
-    size_t p = press->self->objective->data->p, side = press->self->side, from = press->k * p, to = press->l * p;
-
-    for (size_t c = 0; c < columns; c++) {
-        double *column = press->packed + (to + j + c) * (to + j + c + 1) / 2 + from + i;
-        size_t count = i == j ? c + 1 : rows;
-
-        for (size_t r = 0; r < count; r++)
-            column[r] += tile[c * side + r];
-        for (size_t r = 0; from < to && r < count && i + r < j + c; r++)
-            press->packed[(to + i + r) * (to + i + r + 1) / 2 + from + j + c] += tile[c * side + r];
-    }
-}
-
 /* Tile t of the panel's products: columns of the tiles (i, j), i <= j, t = j (j + 1)/2 + i. */
 static void press_tile(void *context, size_t t, unsigned worker)
 {
@@ -202,7 +165,7 @@ static void press_tile(void *context, size_t t, unsigned worker)
     const forming *self = press->self;
     const desk *at = press->at;
     size_t p = self->objective->data->p, side = self->side, j = 0, i, rows, columns;
-    double *tile = self->scratch + worker * self->room;
+    double *values = self->scratch + worker * self->room;
     const double *minus = at->panel + (PN_HESSIAN_ROWS - at->minus) * p;
 
     while ((j + 1) * (j + 2) / 2 <= t)
@@ -213,18 +176,19 @@ static void press_tile(void *context, size_t t, unsigned worker)
     columns = p - j < side ? p - j : side;
     if (i == j) {
         cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, (int)columns, (int)at->plus, 1.0, at->panel + j, (int)p,
-                    0.0, tile, (int)side);
+                    0.0, values, (int)side);
         if (at->minus)
             cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, (int)columns, (int)at->minus, -1.0, minus + j, (int)p,
-                        1.0, tile, (int)side);
+                        1.0, values, (int)side);
     } else {
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)rows, (int)columns, (int)at->plus, 1.0, at->panel + i,
-                    (int)p, at->panel + j, (int)p, 0.0, tile, (int)side);
+                    (int)p, at->panel + j, (int)p, 0.0, values, (int)side);
         if (at->minus)
             cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)rows, (int)columns, (int)at->minus, -1.0,
-                        minus + i, (int)p, minus + j, (int)p, 1.0, tile, (int)side);
+                        minus + i, (int)p, minus + j, (int)p, 1.0, values, (int)side);
     }
-    add_tile(press, tile, i, j, rows, columns);
+    pn_packed_add_tile(press->packed, p, press->k, press->l,
+                       &(pn_tile){ .values = values, .side = side, .i = i, .j = j, .rows = rows, .columns = columns });
 }
 
 /* packed += the panel's products, of the pair of margins (k, l); the panel is empty then. */
@@ -325,7 +289,7 @@ static void form_block(forming *self, pn_block *block, desk *at, double *packed,
         wait_dense(self, block, at, packed, worker);
     for (size_t l = 0; objective->data->sparse && l < matrices(self); l++) {
         for (size_t k = 0; k <= l; k++)
-            add_sparse(block, k, l, at->bend + (l * (l + 1) / 2 + k) * block->count, packed);
+            pn_packed_add_sparse(packed, block, k, l, at->bend + (l * (l + 1) / 2 + k) * block->count);
     }
 }
 
@@ -446,12 +410,6 @@ static pn_status run(forming *self, double *value, double *gradient, pn_err *err
 
 /* ---- what callers ask for ---- */
 
-static void pack(const double *matrix, size_t p, double *packed)
-{
-    for (size_t j = 0; j < p; j++, packed += j)
-        memcpy(packed, matrix + j * p, (j + 1) * sizeof *packed);
-}
-
 static pn_status check(const pn_objective *objective, const pn_batch *batch, const double *theta, pn_err *err)
 {
     size_t size = pn_hessian_size(objective->dim);
@@ -488,7 +446,7 @@ static pn_status form(pn_objective *objective, const pn_batch *batch, bool major
     if (status != PN_OK || !packed)
         return status;
     if (constant) {
-        pack(objective->gram.matrix, objective->dim, packed);
+        pn_packed_copy(packed, objective->gram.matrix, objective->dim);
         return PN_OK;
     }
     return run(&self, apart ? NULL : value, apart ? NULL : gradient, err);

@@ -30,4 +30,22 @@ void pn_bend_margins(const pn_objective *objective, size_t count, const double *
 void pn_majorant_weights(const pn_objective *objective, const pn_block *block, const double *z, const double *y,
                          double *slope, double *weight);
 
+/* ---- the packed upper triangle, column after column ----
+ * Of several margins it has blocks of order p: (k, l), k <= l, is the one whose rows are those of margin k. */
+
+/* packed += the records of the block, bend[count] times each with itself, of the pair (k, l). */
+void pn_packed_add_sparse(double *packed, const pn_block *block, size_t k, size_t l, const double *bend);
+
+/* A part of one block: rows x columns from row i and column j of it on; column c begins at values[c * side]. */
+typedef struct pn_tile {
+    const double *values;
+    size_t side, i, j, rows, columns;
+} pn_tile;
+
+/* packed += the tile of the pair (k, l).  Off the diagonal a block is symmetric, too, and all of it is in the upper
+ * triangle. */
+void pn_packed_add_tile(double *packed, size_t p, size_t k, size_t l, const pn_tile *tile);
+/* packed = the upper triangle of matrix[p * p]. */
+void pn_packed_copy(double *packed, const double *matrix, size_t p);
+
 #endif
