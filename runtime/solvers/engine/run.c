@@ -1,6 +1,5 @@
-/* run.c -- the only loop that calls a solver's step: progress, cancellation, callbacks, the trace,
- * the privacy statement.
- * Depends on: solver.h.  Used by: bindings, hosts. */
+/* run.c -- the only loop that calls a solver's step: progress, cancellation, callbacks, the trace.
+ * Depends on: solver.h, fit_privacy.h.  Used by: bindings, hosts. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "core/alloc.h"
 #include "objective/regularisers/regulariser.h"
 #include "random/shared_stream.h"
+#include "solvers/engine/fit_privacy.h"
 #include "solvers/engine/solver.h"
 #include "solvers/engine/without_records.h"
 
@@ -252,85 +252,6 @@ const double *pn_walk_theta(pn_walk *walk)
     return walk->theta;
 }
 
-static double request_epsilon(const pn_plan *plan)
-{
-    return plan->request.kind == PN_RHO ? NAN : plan->simulation_only ? INFINITY : plan->epsilon;
-}
-
-/* The price of what has been charged, in the plan's own measure. */
-typedef struct price {
-    double rho, epsilon; /* NaN for the one that the request does not ask for */
-    pn_event *event;     /* a reference; NULL for nothing */
-    size_t times;
-} price;
-
-static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
-{
-    const pn_plan *plan = walk->plan;
-    pn_event *event = NULL;
-    size_t count;
-
-    PN_TRY(pn_oracle_charged(walk->ask, &event, &count, err));
-    out->event = event;
-    out->times = count;
-    out->epsilon = NAN;
-    out->rho = !event ? 0.0 : plan->simulation_only ? INFINITY : (double)count * event->ops->zcdp(event);
-    if (plan->request.kind != PN_RHO)
-        out->epsilon = !event                  ? 0.0
-                       : plan->simulation_only ? INFINITY
-                       : event == plan->event && count == pn_plan_charges(plan)
-                           ? plan->epsilon
-                           : pn_event_epsilon(event, count, plan->delta, NULL);
-    return PN_OK;
-}
-
-/* Whether it was public from the start what the run asks: all of its plan.  A step in Lua may have left questions out
- * because of an answer. */
-static bool ended_as_planned(const pn_walk *walk)
-{
-    const pn_state *state = walk->state;
-    const pn_solver_ops *solver = walk->plan->solver;
-
-    return !solver->adaptive && !solver->by_questions && !state->finished && state->step >= walk->plan->iterations;
-}
-
-/* The price of the first k steps holds for a k that was chosen before anything was released.  Who ends a run early, be
- * it the solver, a function of the caller's, Ctrl-C, a limit or a ledger that others charge, may have seen what it
- * released; the run up to there is a post-processing of all of it, so the plan's whole budget holds wherever it
- * ends. */
-static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
-{
-    const pn_plan *plan = walk->plan;
-    price charged;
-
-    fit->epsilon = fit->delta = fit->rho = fit->charged_epsilon = fit->charged_rho = NAN;
-    fit->is_private = plan->request.kind != PN_NONPRIVATE;
-    fit->simulated = walk->simulated;
-    fit->proven = plan->proven;
-    fit->neighbours = plan->request.neighbours;
-    if (plan->without_records) {
-        fit->is_private = true;
-        fit->delta = plan->delta;
-        fit->rho = fit->charged_rho = plan->rho;
-        fit->epsilon = fit->charged_epsilon = plan->epsilon;
-        fit->certificate = (pn_certificate){ 0 }; /* of the stand-in */
-    }
-    if (!fit->is_private || plan->without_records)
-        return PN_OK;
-    PN_TRY(price_of_spent(walk, &charged, err));
-    if (plan->request.kind != PN_RHO)
-        fit->delta = plan->delta;
-    fit->rho = fit->charged_rho = charged.rho;
-    fit->epsilon = fit->charged_epsilon = charged.epsilon;
-    fit->charged = charged.event;
-    fit->charged_times = charged.times;
-    if (charged.event && !ended_as_planned(walk)) {
-        fit->rho = plan->simulation_only ? INFINITY : plan->rho;
-        fit->epsilon = request_epsilon(plan);
-    }
-    return PN_OK;
-}
-
 /* Of a run that ended by itself before its plan did; NULL of any other. */
 static const char *own_reason(const pn_walk *walk)
 {
@@ -393,7 +314,7 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
     if (status == PN_OK)
         status = keep_curvature(walk, fit, err);
     if (status == PN_OK)
-        status = state_privacy(walk, fit, err);
+        status = pn_fit_state_privacy(fit, walk->plan, walk->ask, walk->state, walk->simulated, err);
     if (status != PN_OK)
         goto failed;
     *out = fit;
@@ -417,11 +338,11 @@ static void price_now(teller *self, const pn_walk *walk)
     const pn_plan *plan = walk->plan;
     bool rho = plan->request.kind == PN_RHO;
     double begin = clock_seconds();
-    price charged;
+    pn_spent charged;
 
     if (plan->request.kind == PN_NONPRIVATE || begin - self->priced_at < PRICING_SHARE * self->pricing)
         return;
-    if (price_of_spent(walk, &charged, NULL) == PN_OK) {
+    if (pn_spent_of(&charged, plan, walk->ask, NULL) == PN_OK) {
         self->now.spent = rho ? charged.rho : charged.epsilon;
         self->now.budget = rho ? plan->rho : plan->epsilon;
         self->now.unit = rho ? "rho" : "epsilon";
