@@ -1,9 +1,10 @@
-/* choices.c -- see choices.h.  Depends on: choices.h, set_algebra.h, upper.h.
+/* choices.c -- see choices.h.  Depends on: choices.h, choice_loss.h, set_algebra.h, upper.h.
  * Used by: oracle (question_choices.c), solvers/frank_wolfe. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "geometry/algebra/choice_loss.h"
 #include "geometry/algebra/choices.h"
 #include "geometry/algebra/set_algebra.h"
 #include "geometry/kernels/upper.h"
@@ -29,21 +30,6 @@ typedef struct bounds {
 } bounds;
 
 /* ---- the arithmetic ---- */
-
-/* W(x), rounded up. */
-static double lambert(double x)
-{
-    double w = log1p(x);
-
-    for (int i = 0; i < 60; i++) { /* Newton's method for w + ln w = ln x rises to W after one step */
-        double next = w * (1.0 + log(x) - log(w)) / (1.0 + w);
-
-        if (!(next > 0.0) || next == w)
-            break;
-        w = next;
-    }
-    return x > 0.0 ? w * (1.0 + 1e-12) : 0.0;
-}
 
 static bounds of_list(const double *rho, size_t k)
 {
@@ -90,7 +76,8 @@ static void note_choice(pn_choices *self, size_t candidates, const double *rho)
     self->picks++;
     self->candidates += (double)candidates;
     self->most = candidates > self->most ? candidates : self->most;
-    self->loss += lambert(((double)candidates - 1.0) * 0.36787944117144232160);
+    self->loss += pn_choice_loss((double)candidates);
+    self->flip_loss += pn_flip_loss((double)candidates);
     for (int q = 0; q < PN_LP_COUNT; q++)
         self->longest[q] = fmax(self->longest[q], rho[q]);
 }
@@ -239,6 +226,7 @@ static pn_status take_image(descent *at, const pn_set *image, double factor, siz
     self->candidates += part->inner->candidates;
     self->most = part->inner->most > self->most ? part->inner->most : self->most;
     self->loss += part->inner->loss;
+    self->flip_loss += part->inner->flip_loss;
     self->terms = self->dim + part->inner->terms > self->terms ? self->dim + part->inner->terms : self->terms;
     room = pn_choices_room(part->inner) + 2 * part->inner->dim;
     self->nested = room > self->nested ? room : self->nested;

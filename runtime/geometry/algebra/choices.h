@@ -18,14 +18,12 @@
  * dual of t, ||M||_t,q = max ||M x||_q over ||x||_t <= 1; as the blocks of Delta have norms x, y with max(x, y),
  * sqrt(x^2 + y^2), x + y <= 1 for q = 1, 2, infinity.
  *
- * What noise loses.  Of K scores that lie x_i below the largest, a choice with chances proportional to exp(score/b)
- * loses L = sum x_i w_i/(1 + sum w_i), w_i = exp(-x_i/b), on average.  Where L is largest dL/dx_i = 0, so x_i = b + L
- * for all i (or infinity), and L = (K - 1) x e^(-x/b)/(1 + (K - 1) e^(-x/b)) with x = b + L gives L = b W((K - 1)/e),
- * W(z) e^W(z) = z.  The losses of a vertex are at most the sum of those of its choices: in a product or sum by the sum
- * over parts; for k of the coordinates of values a_1 >= a_2 >= ..., since a choice of value v leaves k - 1 choices
- * whose best is the former best less v where v is one of its k values (nothing is lost), else less a_k (a_k - v <=
- * a_1 - v is lost); of both signs, -|a_j| loses 2|a_j| or a_k + |a_j|, at most a_1 + |a_j|.
- * Depends on: set_algebra.h.  Used by: oracle (question_choices.c), solvers/frank_wolfe. */
+ * What noise loses of one choice is in choice_loss.h.  The losses of a vertex are at most the sum of those of its
+ * choices: in a product or sum by the sum over parts; for k of the coordinates of values a_1 >= a_2 >= ..., since a
+ * choice of value v leaves k - 1 choices whose best is the former best less v where v is one of its k values (nothing
+ * is lost), else less a_k (a_k - v <= a_1 - v is lost); of both signs, -|a_j| loses 2|a_j| or a_k + |a_j|, at most a_1
+ * + |a_j|.
+ * Depends on: set_algebra.h, choice_loss.h.  Used by: oracle (question_choices.c), solvers/frank_wolfe. */
 #ifndef PN_GEOMETRY_CHOICES_H
 #define PN_GEOMETRY_CHOICES_H
 
@@ -38,7 +36,8 @@ typedef struct pn_choices {
     size_t most;                                    /* of the choice that has most */
     size_t terms;                                   /* products that add up in a score, roundings to count */
     double squares[PN_LP_COUNT], sums[PN_LP_COUNT]; /* the bounds above, by q: PN_L1 is q = 1 */
-    double loss;                                    /* the sum of W((K - 1)/e) */
+    double loss;                                    /* the sum of pn_choice_loss */
+    double flip_loss;                               /* the sum of pn_flip_loss */
     double longest[PN_LP_COUNT];                    /* the largest rho_r */
     struct pn_choice_part *parts;
     size_t count;

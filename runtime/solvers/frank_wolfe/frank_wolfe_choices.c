@@ -5,8 +5,8 @@
  *
  * All choices of all steps have noise of one scale b (Gumbel).  A step costs rho = Delta2^2/(2 b^2), Delta2^2 the sum
  * over choices of what a record moves their scores by, squared, or epsilon = 2 Delta1/b by the plain sum Delta1
- * (selections.h); a vertex loses at most b c, c the sum over choices of W((K - 1)/e) (choices.h).  Without a delta
- * they are made by permute-and-flip, whose price is the plain sum, too, and which loses no more on average.  So
+ * (selections.h); a vertex loses at most b c, c the sum over choices of W((K - 1)/e) (choice_loss.h).  Without a delta
+ * they are made by permute-and-flip, whose price is the plain sum, too, and whose c is smaller.  So
  *     2 Gamma/(T+2) + b c
  * bounds the expected excess risk.  One scale for all is the exponential mechanism over all vertices at once: the
  * chance of a vertex is proportional to exp(score/b) where its choices do not follow from one another.
@@ -96,6 +96,7 @@ static pn_status choose(design *out, const fw_problem *at, const pn_question *qu
     other = *out;
     other.options.pure = true;
     other.options.flips = only_pure(at) && selection != (size_t)PN_SELECT_EXPONENTIAL + 1;
+    other.loss = other.options.flips ? question->choices->flip_loss : other.loss;
     if (!only_pure(at))
         PN_TRY(evaluate(out, at, question, given, err));
     if (at->request->kind != PN_RHO) {
@@ -157,7 +158,8 @@ static void explain_noise(pn_plan *plan, const fw_problem *at, const design *mad
                 "of every score <v, gradient>");
     if (at->bounded && fw_is_standard(at))
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
-    pn_plan_add(plan, "risk from noise", noise, "scale x sum over choices of W((K - 1)/e), K candidates");
+    pn_plan_add(plan, "risk from noise", noise, "scale x sum over choices of %s, K candidates",
+                made->options.flips ? "max_p ln(1/p) (1 - (1 - (1-p)^K)/(K p))" : "W((K - 1)/e)");
     fw_explain_lag(plan, at);
     (void)pn_plan_bounds(plan, made->bound + at->lag, fw_no_bound(at), "expected, over the noise; sum of %s",
                          at->lag > 0.0 ? "the three" : "the two");

@@ -146,6 +146,46 @@ static double loss_at(double count, double x)
     return count * x * exp(-x) / (1.0 + count * exp(-x));
 }
 
+/* The mean loss of permute-and-flip for b = 1 with scores x[0..2] below the largest: the chance of each is p_i times
+ * the integral over [0, 1] of the product of 1 - p_j t over the others, a cubic, for which Simpson's rule is exact. */
+static double flip_loss_at(const double *x)
+{
+    double p[4] = { 1.0, exp(-x[0]), exp(-x[1]), exp(-x[2]) }, loss = 0.0;
+
+    for (int i = 1; i < 4; i++) {
+        double at[3] = { 1.0, 1.0, 1.0 };
+
+        for (int j = 0; j < 4; j++)
+            for (int k = 0; k < 3 && j != i; k++)
+                at[k] *= 1.0 - p[j] * 0.5 * k;
+        loss += x[i - 1] * p[i] * (at[0] + 4.0 * at[1] + at[2]) / 6.0;
+    }
+    return loss;
+}
+
+static void losses_of_permute_and_flip_are_the_worst_ones(void)
+{
+    pn_set *cube = ball("linf_ball", 0, 0.5), *simplex = ball("simplex", 0, 1.0);
+    pn_choices *of_cube = NULL, *of_simplex = NULL;
+    double alike = 0.0, any = 0.0;
+
+    CHECK(pn_choices_new(&of_cube, cube, "test", NULL) == PN_OK);
+    CHECK(pn_choices_new(&of_simplex, simplex, "test", NULL) == PN_OK);
+    CHECK_CLOSE(of_cube->flip_loss / DIM, 0.18393972058572117, 1e-9); /* 1/(2 e) */
+    for (double x = 0.0; x < 6.0; x += 0.05) {
+        alike = fmax(alike, flip_loss_at((double[]){ x, x, x }));
+        for (double y = x; y < 6.0; y += 0.05)
+            for (double z = y; z < 6.0; z += 0.05)
+                any = fmax(any, flip_loss_at((double[]){ x, y, z }));
+    }
+    CHECK(any <= alike && any <= of_simplex->flip_loss);
+    CHECK_CLOSE(of_simplex->flip_loss, alike, 1e-4);
+    pn_choices_free(of_cube);
+    pn_choices_free(of_simplex);
+    pn_set_free(cube);
+    pn_set_free(simplex);
+}
+
 static void losses_are_the_worst_ones(void)
 {
     pn_set *cube = ball("linf_ball", 0, 0.5), *simplex = ball("simplex", 0, 1.0);
@@ -194,6 +234,7 @@ int main(void)
 
     every_set_is_what_it_says();
     losses_are_the_worst_ones();
+    losses_of_permute_and_flip_are_the_worst_ones();
     others_are_refused_by_name();
     CHECK(fail_alloc_sweep("choices", scenario, set) >= 4);
     pn_set_free(set);
