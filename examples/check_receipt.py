@@ -151,7 +151,7 @@ def bent(f):  # the second derivative of a regulariser's f(w), and whether f has
 class Checker:
     def __init__(self, receipt):
         self.r, self.relation, self.said = receipt, receipt["neighbours"]["relation"], {True: [], False: [], None: []}
-        self.c = {"replace_one": 2.0, "add_remove": 1.0, "zero_out": 1.0}[self.relation]  # by how many records' parts sums differ
+        self.c = {"replace_one": 2.0, "add_remove": 1.0, "zero_out": 1.0}.get(self.relation, math.inf)  # by how many records' parts sums differ
     def say(self, fine, text): self.said[fine].append(text) if text not in self.said[fine] else None
     def same(self, name, claim, right): self.say(claim == right, f"{name}: {claim}" + f" is not {right}" * (claim != right))
     def covers(self, name, claim, low, high=None, share=EXACT):  # `claim` has to bound what lies between low and high
@@ -162,7 +162,8 @@ class Checker:
         labels, low, high = loss["labels"], -real(b["margin"]["low"]), real(b["margin"]["high"])
         if loss["name"] == "softmax":  # the label has a probability of at least p, and the others have the rest
             p = 1 / (1 + (labels["classes"] - 1) * math.exp(2 * min(high, 300)))
-            return self.covers("slope of softmax", b["slope_norm"]["l2"], math.sqrt(2) * (1 - p * (high < math.inf)))
+            for norm, most in (("l1", 2), ("l2", math.sqrt(2)), ("linf", 1)): self.covers(f"{norm} slope of softmax", b["slope_norm"][norm], most * (1 - p * (high < math.inf)))
+            return
         if not loss["formula"]: return self.say(b["source"] in ("clipped", "declared"), f"bounds of a loss without a formula: {b['source']}")
         f, ends = parse(loss["formula"]), tuple(real(labels["range"][k]) for k in ("low", "high"))
         names = sorted(set(re.findall(r"(?<![\w.])[A-Za-z]\w*\b(?![\w.(])", loss["formula"])) - {"y"})
@@ -177,7 +178,7 @@ class Checker:
         for name, g in (("slope", slope), ("curvature", derivative(slope, "z"))):
             for claim, side in ((real(b[name]["high"]), g), (-real(b[name]["low"]), ("neg", g))):
                 if claim < math.inf: self.covers(f"{name}, {'low' if side != g else 'high'} end", claim, *top(side))
-        self.covers("slope_norm", b["slope_norm"]["l2"], max(real(b["slope"]["high"]), -real(b["slope"]["low"])))
+        self.covers("slope_norm", min(b["slope_norm"].values(), key=real), max(real(b["slope"]["high"]), -real(b["slope"]["low"])))
         self.covers("smoothness", b["smoothness"], rows["l2"] ** 2 * max(abs(real(v)) for v in b["curvature"].values()))
     def objective(self, o):
         b, rows, points = o["bounds"], {k: math.inf if v is None else real(v) for k, v in o["rows"].items()}, o["set"]
@@ -186,8 +187,10 @@ class Checker:
                 self.covers(f"{p} radius of the set", points["radius"][p], float(ball[2]) * (1 - 5e-6) * points["dim"] ** max(0, powers[p] - powers[ball[1]]))
         if o["loss"]["margins"]: self.covers("margin", min(-real(b["margin"]["low"]), real(b["margin"]["high"])), dual(points["radius"], rows) if points else math.inf)
         self.loss(o["loss"], b, rows)
-        slope, extra = (real(b[k]["l2"]) for k in ("slope_norm", "extra_norm"))
-        self.covers("gradient of a record", b["gradient"]["l2"], min(math.hypot(slope * rows["l2"], extra), real(o["clip"] or math.inf)))
+        for p, wide in (("l1", math.sqrt(o["dim"])), ("l2", 1.0), ("linf", 1.0)):  # slopes times features, or a clip in l2
+            slope, extra = (real(b[k][p]) for k in ("slope_norm", "extra_norm"))
+            whole = {"l1": slope * rows[p] + extra, "l2": math.hypot(slope * rows[p], extra), "linf": max(slope * rows[p], extra)}[p] if rows[p] < math.inf else math.inf
+            self.covers(f"{p} norm of the gradient of a record", b["gradient"][p], min(whole, wide * real(o["clip"] or math.inf)))
         text = re.search("sum of (.*) over the coordinates w", o["regulariser"] or "sum of 0 over the coordinates w")
         (curve, kinks), box = bent(parse(text[1])) if text else (0.0, True), {"w": (-math.inf, math.inf)}
         self.covers("strong convexity", -real(b["strong_convexity"]), *supremum(("neg", curve), box) if text else -math.inf)
@@ -224,6 +227,7 @@ class Checker:
             self.covers(f"{name}: strong convexity of steps", -n["convexity"] - n["prox_convexity"], -b["strong_convexity"])
             self.say(not n["prox_convexity" if smooth < math.inf else "convexity"], f"{name}: who uses the convexity")
             self.same(f"{name}: passes", n["passes"], plan["steps"])
+        if stream or rule in ("steps", "minimum"): self.same(f"{name}: numbers", (a["dim"], (stream or m["lattice"]).get("dim", a["dim"])), (o["dim"], o["dim"]))
         if stream: return self.stream(name, stream, p, *self.leaves(name, a, n, value, records, plan))
         if m["kind"] == "choice": self.covers(f"{name}: sensitivity of scores", of["sensitivity"], value, share=1e-15)
         if t := m.get("perturbation"):
@@ -300,7 +304,7 @@ class Checker:
         items, paid = (self.charge(k, parts(v["charge" if k == "plan" else k]), r["digests"][k]) for k, v in (("plan", plan), ("paid", run)))
         self.objective(r["objective"]) if r["objective"] else self.say(None, "the bounds of the loss: the receipt has no objective")
         made = [a for a in plan["releases"] if a["event"] and a["times"]]
-        for a in plan["releases"]: self.release(a, r["objective"], items + [p for a in made for p in parts(a)], plan)
+        for a in plan["releases"]: self.release(a, r["objective"], [p for a in made for p in parts(a)] if plan["accountant"] == "pld" else items, plan)
         follows = len(made) < len(plan["releases"])  # how many there are follows what is released: the charge is a budget
         whole = plan["accountant"] == "pld"
         self.say(whole or not plan["whole"], "charged as a whole by loss distributions")
