@@ -20,9 +20,12 @@ static bool for_analysts(pnl_reveals reveals)
 
 void pnl_curate(lua_State *L, struct pn_ledger *ledger)
 {
+    void **slot;
+
     lua_pushboolean(L, true); /* before the first class is made */
     lua_rawsetp(L, LUA_REGISTRYINDEX, &curated_key);
-    *(pn_ledger **)pnl_newbox(L, &pnl_ledger_class) = pn_ledger_keep(ledger);
+    slot = pnl_newbox(L, &pnl_ledger_class);
+    *slot = pn_ledger_keep(ledger);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &curated_key);
 }
 

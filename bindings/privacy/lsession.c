@@ -109,11 +109,14 @@ pn_status pnl_bill_refused(const pn_bill *account, const pn_ledger *ledger, cons
 
 void pnl_push_budget_of(lua_State *L, const pn_bill *account)
 {
+    void **slot;
+
     if (!account->budget) {
         lua_pushnil(L);
         return;
     }
-    *pnl_newbox(L, &pnl_ledger_class) = pn_ledger_keep(account->budget);
+    slot = pnl_newbox(L, &pnl_ledger_class);
+    *slot = pn_ledger_keep(account->budget);
 }
 
 /* ---- processes that were forked ---- */

@@ -53,12 +53,14 @@ static int new_stream(lua_State *L, const pnl_class *cls, const pn_question_ops 
     pnl_ask *ask = pnl_check(L, 1, &pnl_ask_class);
     pnl_stream *self;
     pn_question *question;
+    void **slot;
     int box;
 
     lua_settop(L, 2);
     if (ask->mode != PNL_ASK_ONCE)
         pnl_ask_check_within(L, ask);
-    *pnl_newbox(L, cls) = self = pn_calloc(1, sizeof *self);
+    slot = pnl_newbox(L, cls);
+    *slot = self = pn_calloc(1, sizeof *self);
     if (!self)
         pnl_no_memory(L, "%s: out of memory", ask->owner);
     box = lua_gettop(L);

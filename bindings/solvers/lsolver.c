@@ -478,6 +478,7 @@ void pnl_open_solver(lua_State *L)
 {
     pnl_open_oracle(L);
     pnl_open_class(L, &pnl_solver_class);
+    (void)pnl_private_step(L, false); /* so that in a run, where nothing may be raised, its key is there */
     pnl_open_shipped(L);
     pnl_open_selection(L);
     pnl_open_scores(L);
