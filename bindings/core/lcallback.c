@@ -190,7 +190,7 @@ pn_status pnl_call_back(const pnl_callback *back, unsigned which, pnl_call_body 
     int status;
 
     if (!lua_checkstack(L, 4))
-        return pn_fail(err, PN_ENOMEM, "%s: out of stack", back->owner);
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for the stack", back->owner);
     lua_pushcfunction(L, run_body);
     lua_pushlightuserdata(L, &self);
     if (hooked)

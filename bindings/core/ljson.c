@@ -4,12 +4,15 @@
  * of a tree may raise, so that there a userdata owns it. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <jansson.h>
 
 #include "bindings/core/ljson.h"
+#include "core/json.h"
 
-#define DEPTH 40 /* tables within tables */
+#define DEPTH     40 /* tables within tables */
+#define NO_MEMORY "out of memory"
 
 static const char empty_key = 'e';
 
@@ -43,13 +46,38 @@ static json_t *refuse(encoder *self, const char *wrong, int at)
 
 static json_t *value_of(encoder *self, int index, int depth);
 
+/* Jansson refuses text that is no UTF-8 as it refuses all when memory is short: which of the two it was.  (The Unicode
+ * Standard, table 3-7.) */
+static bool is_utf8(const char *text, size_t length)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + length;
+
+    while (at < end) {
+        size_t bytes = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf5 ? 4 : 0;
+
+        if (bytes == 0 || bytes > (size_t)(end - at))
+            return false;
+        for (size_t i = 1; i < bytes; i++) {
+            if ((at[i] & 0xc0) != 0x80)
+                return false;
+        }
+        if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) || (*at == 0xf0 && at[1] < 0x90) ||
+            (*at == 0xf4 && at[1] > 0x8f))
+            return false;
+        at += bytes;
+    }
+    return true;
+}
+
 static json_t *text_of(encoder *self, int index)
 {
     size_t length;
     const char *text = lua_tolstring(self->L, index, &length);
     json_t *made = json_stringn(text, length);
 
-    return made ? made : refuse(self, "expected text in UTF-8, got %s", index);
+    if (made)
+        return made;
+    return refuse(self, is_utf8(text, length) ? NO_MEMORY : "expected text in UTF-8, got %s", index);
 }
 
 static json_t *number_of(encoder *self, int index)
@@ -73,16 +101,30 @@ static json_t *list_of(encoder *self, int index, int depth)
     for (lua_Integer k = 1; list && k <= count && !self->wrong; k++) {
         lua_rawgeti(L, index, k);
         if (json_array_append_new(list, value_of(self, lua_gettop(L), depth)) != 0)
-            (void)refuse(self, "out of memory", 0);
+            (void)refuse(self, NO_MEMORY, 0);
         if (!self->wrong)
             lua_pop(L, 1);
     }
-    return list;
+    return list ? list : refuse(self, NO_MEMORY, 0);
 }
 
 static bool in_list(lua_State *L, int index, size_t count)
 {
     return lua_isinteger(L, index) && lua_tointeger(L, index) >= 1 && (size_t)lua_tointeger(L, index) <= count;
+}
+
+/* The key below the value on the top. */
+static void set_field(encoder *self, json_t *object, int top, int depth)
+{
+    const char *name = lua_tostring(self->L, top - 1);
+    json_t *value = value_of(self, top, depth);
+
+    if (value && json_object_set_new(object, name, value) == 0)
+        return;
+    if (value && !is_utf8(name, strlen(name)))
+        (void)refuse(self, "expected names in UTF-8, got %s", top - 1);
+    else
+        (void)refuse(self, NO_MEMORY, 0);
 }
 
 static json_t *object_of(encoder *self, int index, int depth)
@@ -96,14 +138,14 @@ static json_t *object_of(encoder *self, int index, int depth)
             continue;
         if (lua_type(L, -2) != LUA_TSTRING)
             (void)refuse(self, "expected a table of names or a list without holes, got the key %s", lua_gettop(L) - 1);
-        else if (json_object_set_new(object, lua_tostring(L, -2), value_of(self, lua_gettop(L), depth)) != 0)
-            (void)refuse(self, "expected names in UTF-8, got %s", lua_gettop(L) - 1);
+        else
+            set_field(self, object, lua_gettop(L), depth);
         if (self->wrong) /* what the message shows stays */
             return object;
     }
     if (listed > 0 && json_object_set_new(object, "values", list_of(self, index, depth)) != 0)
-        (void)refuse(self, "out of memory", 0);
-    return object;
+        (void)refuse(self, NO_MEMORY, 0);
+    return object ? object : refuse(self, NO_MEMORY, 0);
 }
 
 static bool has_names(lua_State *L, int index)
@@ -124,8 +166,10 @@ static json_t *table_of(encoder *self, int index, int depth)
     lua_State *L = self->L;
     json_t *made;
 
-    if (depth == 0 || !lua_checkstack(L, 16))
+    if (depth == 0)
         return refuse(self, "tables are nested too deeply", 0);
+    if (!lua_checkstack(L, 16))
+        return refuse(self, NO_MEMORY, 0);
     if (lua_topointer(L, index) == self->empty_list)
         return json_array();
     made = lua_rawlen(L, index) > 0 && !has_names(L, index) ? list_of(self, index, depth - 1)
@@ -202,7 +246,7 @@ void pnl_push_json(lua_State *L, int index, const char *owner)
     }
     kept->text = json_dumps(kept->tree, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
     if (!kept->text)
-        pnl_error(L, "%s: out of memory", owner);
+        pnl_error(L, "%s: " NO_MEMORY, owner);
     lua_settop(L, top);
     lua_pushstring(L, kept->text);
     lua_replace(L, top - 1); /* of the empty list */
@@ -265,6 +309,8 @@ bool pnl_push_of_json(lua_State *L, const char *text, size_t length)
     fine = kept->tree != NULL;
     if (fine)
         push_tree(L, kept->tree);
+    else if (pn_json_status(&wrong) == PN_ENOMEM)
+        lua_pushliteral(L, NO_MEMORY);
     else
         lua_pushfstring(L, "line %d, column %d: %s", wrong.line, wrong.column, wrong.text);
     lua_remove(L, -2); /* the collector releases the tree */

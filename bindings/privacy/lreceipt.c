@@ -51,14 +51,12 @@ static int receipt_save(lua_State *L)
 
 static int receipt_words(lua_State *L)
 {
-    char *words = NULL;
+    const char *json = json_of(L);
+    char **words = pnl_new_receipt(L); /* which owns a text */
     pn_err err;
-    pn_status status = pn_receipt_words(&words, json_of(L), &err);
 
-    if (status == PN_OK)
-        lua_pushstring(L, words);
-    pn_free(words);
-    pnl_status(L, status, &err);
+    pnl_status(L, pn_receipt_words(words, json, &err), &err);
+    lua_pushstring(L, *words);
     return 1;
 }
 
@@ -168,13 +166,16 @@ static void read_stream(lua_State *L, const char *path)
     pnl_status(L, status, &err);
 }
 
-static bool is_receipt(const char *json)
+static bool is_receipt(lua_State *L, const char *json)
 {
     char *words = NULL;
-    bool is_one = pn_receipt_words(&words, json, NULL) == PN_OK;
+    pn_err err;
+    pn_status status = pn_receipt_words(&words, json, &err);
 
     pn_free(words);
-    return is_one;
+    if (status != PN_EPARSE)
+        pnl_status(L, status, &err);
+    return status == PN_OK;
 }
 
 static int receipt_of_file(lua_State *L)
@@ -188,7 +189,7 @@ static int receipt_of_file(lua_State *L)
     head = read_file(L, slot, path, sizeof ledger - 1);
     if (strcmp(head, ledger) == 0) {
         read_ledger(L, path);
-    } else if (head[0] == '{' && is_receipt(read_file(L, slot, path, MOST_BYTES))) {
+    } else if (head[0] == '{' && is_receipt(L, read_file(L, slot, path, MOST_BYTES))) {
         lua_settop(L, 2);
     } else if (pn_model_is(path)) {
         (void)pnl_load_model(L, path);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/json.h"
 #include "model/model.pb-c.h"
 #include "model/model_json.h"
 #include "model/model_use.h"
@@ -380,10 +381,11 @@ static pn_status read_text(pn_fit **fit, pn_model_about **about, const char *tex
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &wrong);
     pn_status status;
 
+    if (!root && pn_json_status(&wrong) == PN_ENOMEM)
+        return pn_fail(err, PN_ENOMEM, "model: %.300s: out of memory for the JSON", path);
     if (!root)
-        return pn_fail(err, json_error_code(&wrong) == json_error_out_of_memory ? PN_ENOMEM : PN_EPARSE,
-                       "model: %.300s: line %d, column %d of the JSON: %.120s", path, wrong.line, wrong.column,
-                       wrong.text);
+        return pn_fail(err, PN_EPARSE, "model: %.300s: line %d, column %d of the JSON: %.120s", path, wrong.line,
+                       wrong.column, wrong.text);
     status = accept(fit, about, root, path, err);
     json_decref(root);
     return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/json.h"
 #include "privacy/text/ledger_text.h"
 #include "receipt/receipt.h"
 #include "receipt/receipt_json.h"
@@ -110,9 +111,12 @@ static void add_head(pn_text *text, const json_t *root)
 
 pn_status pn_receipt_words(char **out, const char *json, pn_err *err)
 {
-    json_t *root = json_loads(json, 0, NULL);
+    json_error_t wrong;
+    json_t *root = json_loads(json, 0, &wrong);
     pn_text text = { 0 };
 
+    if (!root && pn_json_status(&wrong) == PN_ENOMEM)
+        return pn_fail(err, PN_ENOMEM, "receipt: out of memory for the JSON");
     if (!root || strcmp(word(root, "format"), PN_RECEIPT_FORMAT) != 0) {
         json_decref(root);
         return pn_fail(err, PN_EPARSE, "receipt: this is no receipt");

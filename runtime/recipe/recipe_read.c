@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "core/alloc.h"
+#include "core/json.h"
 #include "core/table.h"
 #include "recipe/recipe.h"
 #include "recipe/recipe_spec.h"
@@ -190,8 +191,10 @@ pn_status pn_recipe_new(pn_recipe **out, const char *json, pn_err *err)
     pn_status status = pn_made(c_locale, err, "recipe: out of memory");
 
     if (status == PN_OK && !root)
-        status = pn_fail(err, json_error_code(&wrong) == json_error_out_of_memory ? PN_ENOMEM : PN_EPARSE,
-                         "recipe: line %d, column %d of the JSON: %.120s", wrong.line, wrong.column, wrong.text);
+        status = pn_json_status(&wrong) == PN_ENOMEM
+                     ? pn_fail(err, PN_ENOMEM, "recipe: out of memory for the JSON")
+                     : pn_fail(err, PN_EPARSE, "recipe: line %d, column %d of the JSON: %.120s", wrong.line,
+                               wrong.column, wrong.text);
     if (status == PN_OK)
         status = pn_new_zeroed(&recipe, 1, err, "recipe: out of memory");
     if (status == PN_OK)
