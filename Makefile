@@ -162,7 +162,10 @@ FUZZERS     := $(FUZZ_SRC:tests/fuzz/%_fuzz.c=$(BUILD)/fuzzers/%)
 MPI_LIBS    := $(shell pkg-config --libs ompi-c 2>/dev/null)
 MPI_OBJ     := $(if $(MPI_LIBS),$(BUILD)/bindings/mpi/lmpi.o)
 MPI_CFLAGS  := $(if $(MPI_LIBS),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c)))
-ALL_OBJ     := $(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ) $(C_TESTS:=.o) $(BENCHES:=.o) $(FUZZ_OBJ)
+# What stands between C tests and what allocates (tests/fail_calls.h).
+FAIL_OBJ    := $(BUILD)/tests/fail_calls.o
+FAIL_LUA    := $(BUILD)/tests/fail_lua.o
+ALL_OBJ     := $(FAIL_OBJ) $(FAIL_LUA) $(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ) $(C_TESTS:=.o) $(BENCHES:=.o) $(FUZZ_OBJ)
 
 # The tests' own module with deliberate faults (core/mutant.h): only what includes that header is compiled again.
 MUTANT_SRC  := $(shell grep -l 'core/mutant\.h' $(RUNTIME_SRC))
@@ -335,7 +338,7 @@ ALL_TESTS = $(sort $(shell find $(TESTS) -name '*_spec.lua')) $(filter $(foreach
 # them; those that take a minute and more are dealt first, so that no part gets two.
 ASKS      = check_thorough|check_times|fail_alloc_sweep|tier\.(it|times|thorough)|PENUMBRA_DATA
 LONG      = $(addprefix tests/,regress/mutants_spec.lua examples/reproduce_spec.lua stdlib/intervals/paid_spec.lua \
-            bindings/core/boundary_test.c bindings/core/alloc_test.c build/package_spec.lua stdlib/lessons_spec.lua \
+            bindings/core/boundary_test.c bindings/core/alloc_test.c bindings/core/usage_alloc_test.c build/package_spec.lua stdlib/lessons_spec.lua \
             runtime/solvers/least_squares/sufficient_statistics_spec.lua \
             runtime/solvers/perturbation/objective_perturbation_test.c stdlib/intervals/curvature_spec.lua)
 ASKING    = $(shell grep -lE '$(ASKS)' $(ALL_TESTS))
@@ -346,7 +349,7 @@ HERE      = $(filter-out $(if $(SAN),$(NOT_SAN)),$(TAKEN))
 SPECS     = $(filter %.lua,$(HERE))
 RUN_TESTS = $(patsubst %.c,$(BUILD)/%,$(filter %.c,$(HERE)))
 # Real data belong to the thorough tier, and so do OpenBLAS's threads: in three jobs on two processors they wait for each other.
-TIER_ENV  = $(if $(THOROUGH)$(PART),PN_THOROUGH=1,env -u PN_THOROUGH -u PENUMBRA_DATA OPENBLAS_NUM_THREADS=1)
+TIER_ENV  = $(if $(THOROUGH)$(PART),PN_THOROUGH=1 PN_FAILED_CALLS='$(TREE)/tests/failed_calls',env -u PN_THOROUGH -u PENUMBRA_DATA OPENBLAS_NUM_THREADS=1)
 # The interpreter is not sanitized: what the modules need of a sanitizer is loaded before it, and into it alone.
 RUNTIME_OF = $(if $(filter thread,$(1)),libtsan.so,$(if $(filter address,$(1)),libasan.so))
 # Of large blocks, AddressSanitizer maps the shadow anew and gives the memory back at once, which takes longer than to clear and keep it.
@@ -365,18 +368,25 @@ endif
 
 # The runtime with all its names, which C tests call: linked once, and not into each of them.
 TEST_SO  := $(BUILD)/tests/libruntime.so
-$(TEST_SO): $(RUNTIME_OBJ) $(BUILD)/objects
+$(TEST_SO): $(RUNTIME_OBJ) $(FAIL_OBJ) $(BUILD)/objects $(BUILD)/tests/wraps
 	@mkdir -p $(@D)
-	$(call quiet,link $@)$(LINK) -shared -o $@ $(RUNTIME_OBJ) $(ALL_LIBS)
+	$(call quiet,link $@)$(LINK) -shared -o $@ @$(BUILD)/tests/wraps $(RUNTIME_OBJ) $(FAIL_OBJ) $(ALL_LIBS)
+# Each allocating call goes to the wrapper of its function.
+$(BUILD)/tests/wraps: tests/fail_calls.c tests/fail_lua.c
+	@mkdir -p $(@D)
+	@sed -nE 's/^(FAIL_CALLS_(NOTE|WRAP|DECLARE)|WRAP)\([^,]*, (\w+),.*/-Wl,--wrap=\3/p' $^ >$@
 
 # What a test is linked from: its own object, the runtime and more.  C tests of bindings/ are their own Lua host; those of random/ read
 # tables that a shared object hides; those of regress/ may carry the faults of core/mutant.h; some have a source of the runtime in them.
 STATIC_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter tests/runtime/random/% tests/regress/%,$(C_TEST_SRC)) \
     $(shell grep -lE '^.include ".*\.c"' $(C_TEST_SRC)))
 $(C_TESTS) $(BENCHES): %: %.o
-	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' \
+	$(call quiet,link $@)$(LINK) -o $@ $(addprefix @,$(filter %/wraps,$^)) $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' \
 	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(if $(findstring tests/fuzz/,$@),$(PROGRAM_LIBS)) $(ALL_LIBS)
 $(STATIC_TESTS) $(BENCHES): $(ARCHIVES)
+$(STATIC_TESTS): $(FAIL_OBJ)
+$(C_TESTS): $(BUILD)/tests/wraps
+$(filter $(BUILD)/tests/bindings/% $(BUILD)/tests/fuzz/%,$(C_TESTS)): $(FAIL_LUA)
 # Both makers of the keystream, whichever the build has.
 $(BUILD)/tests/runtime/random/keystream_test: LDLIBS += -lcrypto
 $(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)

@@ -4,7 +4,8 @@
  *     ...
  *     fail_alloc_sweep("task", scenario, NULL);               in main, before check_summary()
  *
- * In the fast tier, past the first fifty, every fifth k.  Each round checks that a scenario whose allocation failed
+ * In the fast tier, past the first fifty, every fifth k, and then each call in the text (fail_calls.h) that none of
+ * these was.  Each round checks that a scenario whose allocation failed
  * says PN_ENOMEM and that no block is left.  Everything that a scenario allocates it must free before it returns: the
  * allocator is its own.  Depends on: check.h, core/alloc.h. */
 #ifndef PN_TESTS_FAIL_ALLOC_H
@@ -18,23 +19,77 @@
 #include "core/status.h"
 
 #include "check.h"
+#include "fail_calls.h"
 
 #define FAIL_ALLOC_ROUNDS 100000 /* a scenario that needs more is a loop that swallows failures */
 
+/* Places that allocate, each once: calls of allocating functions, or chains of calls that lead to one. */
+enum { FAIL_PLACES = 1 << 15 };
+typedef struct fail_places {
+    uint64_t at[FAIL_PLACES], seen[2 * FAIL_PLACES]; /* in the order in which they were found, and by their hash */
+    size_t n;
+} fail_places;
+
 typedef struct fail_alloc {
-    atomic_long calls; /* allocations and resizes asked for so far */
-    atomic_long live;  /* blocks that are not freed yet */
-    long fail_at;      /* the call that fails, from 1; 0: none */
-    bool for_good;     /* and all calls after it */
+    atomic_long calls;   /* allocations and resizes asked for so far */
+    atomic_long live;    /* blocks that are not freed yet */
+    long fail_at;        /* the call that fails, from 1; 0: none */
+    bool for_good;       /* and all calls after it */
+    uint64_t fail_place; /* the first call from this place fails; 0: none */
+    bool chains;         /* a place is a chain of calls */
+    fail_places *found;  /* where a run without a failure notes its places; or NULL */
+    atomic_bool struck;  /* fail_place was reached */
+    const void *last;    /* the call that failed last */
 } fail_alloc;
 
 typedef pn_status (*fail_alloc_fn)(void *self, pn_err *err);
 
+/** Whether the place is a new one, which is then added. */
+static inline bool fail_places_add(fail_places *self, uint64_t place)
+{
+    for (uint64_t i = place * 0x9e3779b97f4a7c15u >> 32;; i++) {
+        uint64_t *slot = &self->seen[i % (2 * FAIL_PLACES)];
+
+        if (*slot == place || self->n == FAIL_PLACES)
+            return false;
+        if (*slot == 0) {
+            *slot = self->at[self->n++] = place;
+            return true;
+        }
+    }
+}
+
+static inline bool fail_alloc_strikes(fail_alloc *self)
+{
+    uint64_t place;
+
+    if (!self->found && self->fail_place == 0)
+        return false;
+    if (atomic_load(&self->struck))
+        return self->for_good;
+    place = self->chains ? fail_calls_chain() : (uint64_t)(size_t)fail_calls_site();
+    if (self->found)
+        (void)fail_places_add(self->found, place);
+    return place == self->fail_place && !atomic_exchange(&self->struck, true);
+}
+
+/** Whether the call that is being made fails. */
 static inline bool fail_alloc_refuses(fail_alloc *self)
 {
     long call = atomic_fetch_add(&self->calls, 1) + 1;
+    bool refused = call == self->fail_at || (self->for_good && self->fail_at != 0 && call > self->fail_at) ||
+                   fail_alloc_strikes(self);
 
-    return call == self->fail_at || (self->for_good && self->fail_at != 0 && call > self->fail_at);
+    if (refused)
+        fail_calls_failed(self->last = fail_calls_site());
+    return refused;
+}
+
+/** For fail_calls_ask, where jansson's calls, Lua's and the system's are to be places, too. */
+static inline bool fail_alloc_asked(void *self, const void *site)
+{
+    (void)site;
+    return fail_alloc_refuses(self);
 }
 
 static inline void *fail_alloc_allocate(void *self, size_t bytes)
@@ -83,22 +138,54 @@ static inline pn_status fail_alloc_run(fail_alloc *count, fail_alloc_fn scenario
     return status;
 }
 
+/** One round, in which *count fails; whether it was reached, and all was as it should be. */
+static inline bool fail_alloc_round(const char *name, fail_alloc *count, fail_alloc_fn scenario, void *self,
+                                    bool *reached)
+{
+    pn_status status = fail_alloc_run(count, scenario, self);
+    long live = atomic_load(&count->live);
+
+    *reached = count->fail_place != 0 ? atomic_load(&count->struck)
+                                      : count->fail_at > 0 && atomic_load(&count->calls) >= count->fail_at;
+    if (CHECK(live == 0) && CHECK(status == (*reached ? PN_ENOMEM : PN_OK)))
+        return true;
+    (void)fprintf(stderr, "    %s: allocation %ld of %ld failed, asked for at %p: %s, %ld blocks left\n", name,
+                  count->fail_at, atomic_load(&count->calls), count->last, pn_status_name(status), live);
+    return false;
+}
+
+/* What the strides of the fast tier pass over: each place that no round has made fail yet. */
+static inline bool fail_alloc_rest(const char *name, fail_alloc_fn scenario, void *self)
+{
+    static fail_places found;
+    fail_alloc whole = { .found = &found };
+    bool reached;
+
+    found = (fail_places){ .n = 0 };
+    if (!fail_alloc_round(name, &whole, scenario, self, &reached))
+        return false;
+    for (size_t i = 0; i < found.n; i++) {
+        fail_alloc count = { .fail_place = found.at[i] };
+
+        if (!fail_calls_has_failed((const void *)(size_t)found.at[i]) &&
+            !fail_alloc_round(name, &count, scenario, self, &reached))
+            return false;
+    }
+    return true;
+}
+
 /** The whole sweep; returns how many allocations the scenario makes when none fails, or -1 when a round went wrong. */
 static inline long fail_alloc_sweep(const char *name, fail_alloc_fn scenario, void *self)
 {
     for (long k = 1; k <= FAIL_ALLOC_ROUNDS; k += k < 50 ? 1 : check_times(5, 1)) {
         fail_alloc count = { .fail_at = k };
-        pn_status status = fail_alloc_run(&count, scenario, self);
-        long calls = atomic_load(&count.calls), live = atomic_load(&count.live);
-        bool reached = calls >= k;
+        bool reached;
 
-        if (!CHECK(live == 0) || !CHECK(status == (reached ? PN_ENOMEM : PN_OK))) {
-            (void)fprintf(stderr, "    %s: allocation %ld of %ld failed: %s, %ld blocks left\n", name, k, calls,
-                          pn_status_name(status), live);
+        if (!fail_alloc_round(name, &count, scenario, self, &reached))
             return -1;
-        }
         if (!reached)
-            return calls;
+            return k <= 50 || check_thorough() || fail_alloc_rest(name, scenario, self) ? atomic_load(&count.calls)
+                                                                                        : -1;
     }
     CHECK(false && "the sweep ends");
     return -1;

@@ -10,8 +10,8 @@ local SHOWN = 8 -- lines of a failure that are said again
 -- LeakSanitizer follows the storage of threads that have ended, and may die of that at the end of some specs in one process: then
 -- they run again, each in its own.
 local TOOL_DIED = "LeakSanitizer has encountered a fatal error"
--- They watch a terminal or a clock, and mostly wait: after the others.
-local LATE = { "/repl[%w_]*_spec%.lua$", "/federated_programs_spec%.lua$" }
+-- They watch a terminal or a clock, and mostly wait, or read what the C tests have written: after the others.
+local LATE = { "/repl[%w_]*_spec%.lua$", "/federated_programs_spec%.lua$", "/fail_calls_spec%.lua$" }
 
 local programs, specs, late = {}, {}, {}
 local into = programs
@@ -188,6 +188,12 @@ local function processors()
   local number = tonumber(pipe:read "a") or 1
   pipe:close()
   return number
+end
+
+-- Where C tests write which calls they made fail (tests/fail_calls.h).
+local failed_calls = os.getenv "PN_FAILED_CALLS"
+if failed_calls then
+  assert(os.execute(("rm -rf %s && mkdir -p %s"):format(quote(failed_calls), quote(failed_calls))))
 end
 
 local jobs, last = {}, {}

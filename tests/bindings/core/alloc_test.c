@@ -1,6 +1,6 @@
 /* alloc_test.c -- the Lua module when memory runs out: Lua's allocations and the runtime's are one sequence, and the
- * k-th fails, for every k (in the fast tier for every 13th).  Nothing may leak, crash,
- * or be reported as done when it was not.
+ * k-th fails, for every k (in the fast tier for every 13th, and each call in the text).  Nothing may leak, crash, or
+ * be reported as done when it was not.  usage_alloc_test.c does the same with all examples.
  * Depends on: check.h, fail_alloc.h, Lua, bindings/. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
@@ -304,30 +304,39 @@ static pn_status scenario(void *self, pn_err *err)
     return status;
 }
 
-static void one_round(const script *self, long fail_at, bool for_good)
+static void one_round(const script *self, fail_alloc count)
 {
-    fail_alloc count = { .fail_at = fail_at, .for_good = for_good };
-    attempt one = { self, for_good };
+    attempt one = { self, count.for_good };
     pn_status status = fail_alloc_run(&count, scenario, &one);
 
     if (!CHECK(status == PN_OK || status == PN_ENOMEM) || !CHECK(count.live == 0))
-        (void)fprintf(stderr, "    %s: allocation %ld failed%s\n", self->name, fail_at, for_good ? " for good" : "");
+        (void)fprintf(stderr, "    %s: allocation %ld failed%s, asked for at %p\n", self->name, count.fail_at,
+                      count.for_good ? " for good" : "", count.last);
 }
 
 /* Once with memory to spare; then with the k-th allocation failing alone, which Lua may survive
- * (it collects garbage and tries again; the script's own assertions then hold); then with all from the k-th on failing.
+ * (it collects garbage and tries again; the script's own assertions then hold); then with all from the k-th on failing;
+ * and the same with each call of the runtime's text that none of these was.
  * Returns the number of allocations of the whole script; k starts at `from`. */
 static long sweep(const script *self, long from)
 {
-    fail_alloc count = { .fail_at = 0 };
+    static fail_places found;
+    fail_alloc count = { .found = &found };
     attempt one = { self, false };
     long stride = check_times(13, 1) * (strcmp(self->name, REFERENCE) == 0 ? REFERENCE_STRIDE : 1);
 
+    found = (fail_places){ .n = 0 };
     if (!CHECK(fail_alloc_run(&count, scenario, &one) == PN_OK) || !CHECK(count.live == 0))
         return 0;
     for (long k = from; k <= count.calls; k += stride) {
-        one_round(self, k, false);
-        one_round(self, k, true);
+        one_round(self, (fail_alloc){ .fail_at = k });
+        one_round(self, (fail_alloc){ .fail_at = k, .for_good = true });
+    }
+    for (size_t i = 0; i < found.n; i++) {
+        if (fail_calls_has_failed((const void *)(size_t)found.at[i]))
+            continue;
+        one_round(self, (fail_alloc){ .fail_place = found.at[i] });
+        one_round(self, (fail_alloc){ .fail_place = found.at[i], .for_good = true });
     }
     return count.calls;
 }

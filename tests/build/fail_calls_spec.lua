@@ -1,0 +1,147 @@
+-- fail_calls_spec.lua -- the calls in runtime/ and bindings/ that allocate: some C test makes each of them fail.
+-- The C tests of the same run have written which ones they made fail (tests/fail_calls.h) into the folder PN_FAILED_CALLS; which
+-- ones there are stands in the machine code.  This spec runs after them (tests/tools/run_tests.lua), in the thorough tier.
+-- Depends on: objdump, addr2line, find, grep.
+local build = os.getenv "PN_BUILD" or "build"
+local folder = os.getenv "PN_FAILED_CALLS" or ""
+local thorough_it = require("tests.tools.tier").it(it)
+
+-- Calls that no test makes fail yet, by file: how many.  A test that reaches one lowers the number; none is raised.
+local untested = {
+  ["bindings/core/lworkers.c"] = 3, ["bindings/curator/curator.c"] = 1, ["bindings/curator/lcurator.c"] = 1,
+  ["bindings/curator/process.c"] = 2, ["bindings/embed/host.c"] = 1, ["bindings/privacy/laccountant.c"] = 2,
+  ["bindings/solvers/lask_options.c"] = 1, ["bindings/solvers/lfit_receipt.c"] = 1, ["runtime/core/options.c"] = 3,
+  ["runtime/core/process.c"] = 1, ["runtime/core/ranks.c"] = 4, ["runtime/core/task.c"] = 4, ["runtime/core/vault.c"] = 3,
+  ["runtime/data/dataset.c"] = 3, ["runtime/data/dataset_facts.c"] = 1, ["runtime/data/files/ahead.c"] = 1,
+  ["runtime/data/files/text.c"] = 1, ["runtime/data/rows.c"] = 1, ["runtime/data/shared.c"] = 3,
+  ["runtime/expr/bound_case.c"] = 1, ["runtime/expr/rounding.c"] = 3, ["runtime/federated/party/party_checkpoint.c"] = 4,
+  ["runtime/federated/party/party_release.c"] = 1, ["runtime/federated/server/server.c"] = 1,
+  ["runtime/federated/server/server_account.c"] = 1, ["runtime/federated/server/server_state.c"] = 2,
+  ["runtime/federated/solver/federated_frank_wolfe_plan_noise.c"] = 1, ["runtime/federated/transport/in_process.c"] = 1,
+  ["runtime/federated/transport/ranks_transport.c"] = 2, ["runtime/federated/transport/zeromq_party.c"] = 5,
+  ["runtime/federated/transport/zeromq_server.c"] = 1, ["runtime/geometry/algebra/choices.c"] = 1,
+  ["runtime/geometry/algebra/set_image.c"] = 2, ["runtime/geometry/algebra/set_joined.c"] = 1,
+  ["runtime/geometry/algebra/set_polar.c"] = 3, ["runtime/geometry/convex/affine.c"] = 1, ["runtime/geometry/convex/ball.c"] = 1,
+  ["runtime/geometry/convex/fallback.c"] = 1, ["runtime/geometry/convex/set.c"] = 1,
+  ["runtime/geometry/potentials/boxed_entropy.c"] = 1, ["runtime/geometry/potentials/intersection_step.c"] = 1,
+  ["runtime/geometry/potentials/potential.c"] = 1, ["runtime/geometry/potentials/potential_affine.c"] = 2,
+  ["runtime/geometry/potentials/potential_composed.c"] = 1, ["runtime/geometry/potentials/potential_entropy.c"] = 1,
+  ["runtime/geometry/potentials/potential_for_set.c"] = 1, ["runtime/geometry/potentials/potential_parts.c"] = 1,
+  ["runtime/geometry/potentials/potential_polytope.c"] = 1, ["runtime/geometry/potentials/potential_quadratic.c"] = 1,
+  ["runtime/geometry/potentials/potential_separable.c"] = 2, ["runtime/geometry/potentials/radius_in.c"] = 1,
+  ["runtime/geometry/prox/prox_norm.c"] = 1, ["runtime/geometry/sets/custom_set.c"] = 1,
+  ["runtime/geometry/sets/ellipsoid.c"] = 1, ["runtime/geometry/sets/flat.c"] = 1, ["runtime/geometry/sets/group_ball.c"] = 1,
+  ["runtime/geometry/sets/polytope.c"] = 1, ["runtime/minimise/lazy_steps.c"] = 5, ["runtime/minimise/newton_descent.c"] = 1,
+  ["runtime/minimise/perturbed_minimum.c"] = 1, ["runtime/model/model.c"] = 2, ["runtime/model/model_json.c"] = 6,
+  ["runtime/numeric/lapack.c"] = 1, ["runtime/objective/measures/expected_curvature_blocks.c"] = 7,
+  ["runtime/objective/measures/expected_curvature_corners.c"] = 4,
+  ["runtime/objective/measures/expected_curvature_vertices.c"] = 5, ["runtime/objective/measures/stationarity.c"] = 1,
+  ["runtime/objective/passes/hessian_columns.c"] = 2, ["runtime/objective/passes/lend.c"] = 5,
+  ["runtime/objective/passes/score.c"] = 1, ["runtime/objective/regularisers/group_regulariser.c"] = 3,
+  ["runtime/objective/regularisers/quadratic_regulariser.c"] = 2, ["runtime/oracle/question_hvp.c"] = 1,
+  ["runtime/oracle/question_smoothed.c"] = 1, ["runtime/oracle/vertex_path.c"] = 3, ["runtime/privacy/ledger/ledger_link.c"] = 1,
+  ["runtime/privacy/ledger/ledger_open.c"] = 2, ["runtime/privacy/ledger/ledger_record.c"] = 1,
+  ["runtime/privacy/mechanism/perturbation.c"] = 1, ["runtime/random/block_sampling_declared.c"] = 2,
+  ["runtime/receipt/fit_receipt.c"] = 10, ["runtime/receipt/ledger_receipt.c"] = 3, ["runtime/receipt/objective_json.c"] = 1,
+  ["runtime/receipt/receipt_json.c"] = 7, ["runtime/receipt/stream_json.c"] = 2, ["runtime/recipe/recipe_write.c"] = 7,
+  ["runtime/solvers/engine/hopeless.c"] = 1, ["runtime/solvers/engine/without_records.c"] = 2,
+  ["runtime/solvers/first_order/gradient_descent_problem.c"] = 2, ["runtime/solvers/first_order/mirror_descent_noise.c"] = 1,
+  ["runtime/solvers/first_order/mirror_range.c"] = 1, ["runtime/solvers/frank_wolfe/block_frank_wolfe_plan.c"] = 1,
+  ["runtime/solvers/perturbation/objective_perturbation_plan.c"] = 1,
+  ["runtime/solvers/perturbation/objective_perturbation_problem.c"] = 1,
+  ["runtime/solvers/perturbation/output_perturbation_bound.c"] = 1,
+  ["runtime/solvers/perturbation/output_perturbation_steps.c"] = 1,
+}
+
+local function lines_of(command)
+  local pipe, list = assert(io.popen(command)), {}
+  for line in pipe:lines() do list[#list + 1] = line end
+  pipe:close()
+  return list
+end
+
+-- {address, ...} -> address -> {file =, line =}, of the calls that return there.
+local function places(module, addresses)
+  local name = os.tmpname()
+  local file = assert(io.open(name, "w"))
+  for _, address in ipairs(addresses) do file:write(("%x\n"):format(address - 1)) end
+  file:close()
+  local known = {}
+  for i, line in ipairs(lines_of(("addr2line -e '%s' <%s"):format(module, name))) do
+    local path, number = line:match "^%./(.-):(%d+)"
+    if not path then path, number = line:match "/?([rb][ui][ni][td][i%l]-/.-):(%d+)" end
+    known[addresses[i]] = path and { file = path, line = number }
+  end
+  os.remove(name)
+  return known
+end
+
+-- Where the module's calls of wrapped functions return to: address -> name of the function.
+local function calls_of(module)
+  local calls, pending = {}, nil
+  for line in io.popen(("objdump -d --no-show-raw-insn '%s'"):format(module)):lines() do
+    local address, kind, rest = line:match "^%s+(%x+):\t(%S+)%s*(.*)$"
+    if address then
+      if pending then calls[tonumber(address, 16)] = pending end
+      pending = (kind:find "^call" or kind == "bl") and rest:match "<__wrap_([%w_]-)@?p?l?t?>$" or nil
+    end
+  end
+  return calls
+end
+
+local function sorted(set)
+  local list = {}
+  for key in pairs(set) do list[#list + 1] = key end
+  table.sort(list)
+  return list
+end
+
+-- What the tests wrote: programs that did, and "FILE:LINE" of the calls that failed.
+local function recorded()
+  local programs, by_module, failed = {}, {}, {}
+  for _, line in ipairs(lines_of(("cat '%s'/*"):format(folder))) do
+    local program = line:match "^program (%S+)$"
+    local module, address, how = line:match "^(%S+) (%x+) ([FS])$"
+    if program then programs[program] = true end
+    if module and how == "F" then
+      by_module[module] = by_module[module] or {}
+      by_module[module][tonumber(address, 16)] = true
+    end
+  end
+  for module, addresses in pairs(by_module) do
+    for _, at in pairs(places(module, sorted(addresses))) do
+      if at then failed[at.file .. ":" .. at.line] = true end
+    end
+  end
+  return programs, failed
+end
+
+describe("each call that allocates", function()
+  thorough_it("is made to fail by some test", function()
+    local programs, failed = recorded()
+    for _, source in ipairs(lines_of "grep -rl 'fail_alloc.h' tests --include='*_test.c'") do
+      if not programs[source:match "([%w_]+)%.c$"] then return pending("not all C tests ran: " .. source) end
+    end
+    local left, seen = {}, {}
+    for _, module in ipairs { build .. "/tests/libruntime.so", build .. "/tests/bindings/core/usage_alloc_test" } do
+      local calls = calls_of(module)
+      local at = places(module, sorted(calls))
+      for address, name in pairs(calls) do
+        local place = at[address]
+        local key = place and ("%s:%s %s"):format(place.file, place.line, name)
+        if key and not name:find "^lua" and place.file:find "^[rb][ui]n" and not seen[key] then
+          seen[key] = true
+          if not failed[place.file .. ":" .. place.line] then
+            left[place.file] = left[place.file] or {}
+            table.insert(left[place.file], key)
+          end
+        end
+      end
+    end
+    assert.is_true(#sorted(seen) > 900) -- it can see them
+    for file, list in pairs(left) do
+      table.sort(list)
+      assert.is_true(#list <= (untested[file] or 0), "no test makes these fail:\n  " .. table.concat(list, "\n  "))
+    end
+  end)
+end)
