@@ -381,8 +381,9 @@ $(BUILD)/tests/wraps: tests/fail_calls.c tests/fail_lua.c
 STATIC_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter tests/runtime/random/% tests/regress/%,$(C_TEST_SRC)) \
     $(shell grep -lE '^.include ".*\.c"' $(C_TEST_SRC)))
 $(C_TESTS) $(BENCHES): %: %.o
-	$(call quiet,link $@)$(LINK) -o $@ $(addprefix @,$(filter %/wraps,$^)) $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' \
-	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(if $(findstring tests/fuzz/,$@),$(PROGRAM_LIBS)) $(ALL_LIBS)
+	$(call quiet,link $@)$(LINK) -o $@ $(addprefix @,$(filter %/wraps,$^)) $(filter %.o,$^) $(filter %.a %.so,$^) \
+	    -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) \
+	    $(if $(findstring tests/fuzz/,$@)$(findstring tests/crash/,$@),$(PROGRAM_LIBS)) $(ALL_LIBS)
 $(STATIC_TESTS) $(BENCHES): $(ARCHIVES)
 $(STATIC_TESTS): $(FAIL_OBJ)
 $(C_TESTS): $(BUILD)/tests/wraps
@@ -393,6 +394,7 @@ $(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)
 $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
 $(filter $(BUILD)/tests/regress/%,$(C_TESTS)): $(MUTANT_OBJ)
 $(BUILD)/tests/fuzz/corpus_test: $(FUZZ_OBJ) $(FUZZED_OBJ)
+$(BUILD)/tests/crash/crash_test: $(FUZZED_OBJ)
 
 $(MUTANT_OBJ) $(PEEK_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
 	@mkdir -p $(@D)

@@ -1,22 +1,26 @@
-/* lfiles.c -- `require "penumbra.files"`: put(path, text), by which the Lua half writes files whole or not at all.
- * Depends on: pnl.h, core/file.h.  Used by: module.c; penumbra.experiment.result,
- * penumbra.lesson.progress, penumbra.plot.show. */
+/* lfiles.c -- `require "penumbra.files"`: how the Lua half writes files, whole or not at all, and makes folders.
+ * Depends on: pnl.h, core/file.h.  Used by: module.c; whatever writes files in stdlib/. */
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <lauxlib.h>
 
 #include "bindings/core/pnl.h"
 #include "core/file.h"
 
-/* put(path, text) -> true, or nil and the system's words */
-static int put(lua_State *L)
+static const char *path_at_1(lua_State *L)
 {
-    size_t length, size;
-    const char *path = luaL_checklstring(L, 1, &length), *text = luaL_checklstring(L, 2, &size);
-    int error;
+    size_t length;
+    const char *path = luaL_checklstring(L, 1, &length);
 
     luaL_argcheck(L, strlen(path) == length, 1, "a file name must not contain a zero byte");
-    error = pn_file_put(path, text, size, 0666, true);
+    return path;
+}
+
+/* true, or nil and the system's words */
+static int outcome(lua_State *L, const char *path, int error)
+{
     if (error) {
         luaL_pushfail(L);
         lua_pushfstring(L, "%s: %s", path, strerror(error));
@@ -26,9 +30,52 @@ static int put(lua_State *L)
     return 1;
 }
 
+/* put(path, text): the whole file, or nothing */
+static int put(lua_State *L)
+{
+    const char *path = path_at_1(L);
+    size_t size;
+    const char *text = luaL_checklstring(L, 2, &size);
+
+    return outcome(L, path, pn_file_put(path, text, size, 0666, true));
+}
+
+/* append(path, text [, durable]): all of it at the end of the file, or nothing */
+static int append(lua_State *L)
+{
+    const char *path = path_at_1(L);
+    size_t size;
+    const char *text = luaL_checklstring(L, 2, &size);
+
+    return outcome(L, path, pn_file_append(path, text, size, 0666, lua_toboolean(L, 3)));
+}
+
+static int make_folder(const char *path)
+{
+    struct stat info;
+
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    return errno == EEXIST && stat(path, &info) == 0 && !S_ISDIR(info.st_mode) ? ENOTDIR : errno == EEXIST ? 0 : errno;
+}
+
+/* folder(path): the folder, and those that it is in, unless they are there */
+static int folder(lua_State *L)
+{
+    const char *path = path_at_1(L);
+    int error = 0;
+
+    for (const char *slash = strchr(path, '/'); slash && !error; slash = strchr(slash + 1, '/')) {
+        lua_pushlstring(L, path, (size_t)(slash - path));
+        error = slash > path ? make_folder(lua_tostring(L, -1)) : 0;
+        lua_pop(L, 1);
+    }
+    return outcome(L, path, error ? error : make_folder(path));
+}
+
 static int open_files(lua_State *L)
 {
-    static const luaL_Reg functions[] = { { "put", put }, { NULL, NULL } };
+    static const luaL_Reg functions[] = { { "put", put }, { "append", append }, { "folder", folder }, { NULL, NULL } };
 
     luaL_newlib(L, functions);
     return 1;

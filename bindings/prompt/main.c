@@ -7,6 +7,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -427,6 +428,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--curated") == 0) /* by a curator, with its socket */
         return pnl_serve();
     keep_pages();
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit on the sizes of files fails, and is told */
     filled = pn_file_fill_standard(); /* first of all: no other file may get the place of one that is closed */
     if (!filled) {
         (void)fputs(

@@ -58,8 +58,9 @@ typedef enum repl_input { REPL_LINE, REPL_END, REPL_INTERRUPTED } repl_input;
 void repl_input_open(lua_State *L);
 /** Push the next line without its newline (REPL_LINE), or push nothing. */
 repl_input repl_input_line(lua_State *L, const char *prompt);
-/** Remember an entry, which may have several lines, here and in the history file. */
-void repl_input_remember(const char *entry);
+/** Remember an entry, which may have several lines, here and in the history file.  False when it is not in the file, of
+ *  which the first time is told on stderr. */
+bool repl_input_remember(const char *entry);
 bool repl_input_is_terminal(void);
 /** Whether nothing had been typed when Ctrl-C gave the last REPL_INTERRUPTED. */
 bool repl_input_was_empty(void);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <readline/history.h>
@@ -147,9 +148,68 @@ static char *find_history_path(void)
     return path;
 }
 
+/* The entries from number `from` on as the file has them: each a time, then its lines. */
+static char *entries_text(int from, size_t *size)
+{
+    HIST_ENTRY **list = history_list();
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+
+    for (int i = 0; out && list && list[i]; i++) {
+        if (i >= from && list[i]->timestamp && list[i]->timestamp[0])
+            (void)fprintf(out, "%s\n", list[i]->timestamp);
+        if (i >= from)
+            (void)fprintf(out, "%s\n", list[i]->line);
+    }
+    if (out)
+        (void)fclose(out);
+    return text;
+}
+
+/* What cannot be kept is told once, and then is kept for this session only. */
+static bool history_fails(int error)
+{
+    if (error && history_path) {
+        (void)fprintf(stderr, "penumbra: the history in %s cannot be written: %s\n", history_path, strerror(error));
+        free(history_path);
+        history_path = NULL;
+    }
+    return error != 0;
+}
+
+/* All of it anew, and whole. */
+static void rewrite_history(void)
+{
+    size_t size = 0;
+    char *text = entries_text(0, &size);
+
+    (void)history_fails(text ? pn_file_put(history_path, text, size, 0600, true) : ENOMEM);
+    free(text);
+}
+
+/* The file is there, and of its last line, whose writer was killed in it, nothing is left.  0 or errno. */
+static int mend_history(void)
+{
+    int fd = pn_file_open(history_path, O_RDWR | O_CREAT | O_NOCTTY, 0600);
+    off_t end, whole;
+    char last = '\0';
+
+    if (fd < 0)
+        return errno;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) { /* nobody is about to write */
+        whole = end = lseek(fd, 0, SEEK_END);
+        while (whole > 0 && pread(fd, &last, 1, whole - 1) == 1 && last != '\n')
+            whole--;
+        if (whole < end)
+            (void)!ftruncate(fd, whole);
+    }
+    close(fd);
+    return 0;
+}
+
 static void open_history(void)
 {
-    int fd;
+    int error;
 
     using_history();
     history_write_timestamps = 1; /* they also mark where an entry of several lines begins */
@@ -157,30 +217,38 @@ static void open_history(void)
     history_path = find_history_path();
     if (!history_path)
         return;
-    fd = pn_file_open(history_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (fd < 0) { /* read-only home and the like: work without */
+    error = mend_history();
+    if (error == EACCES || error == EROFS || error == ENOENT) { /* a home that is not to be written in: work without */
         free(history_path);
         history_path = NULL;
-        return;
     }
-    close(fd);
-    (void)read_history(history_path);
+    if (!history_path || history_fails(error))
+        return;
+    if (history_fails(read_history(history_path)))
+        return;
     if (history_length > HISTORY_ENTRIES) {
         stifle_history(HISTORY_ENTRIES);
-        (void)write_history(history_path);
+        rewrite_history();
     }
     stifle_history(HISTORY_ENTRIES);
 }
 
-void repl_input_remember(const char *entry)
+bool repl_input_remember(const char *entry)
 {
     HIST_ENTRY *last = history_length > 0 ? history_get(history_base + history_length - 1) : NULL;
+    size_t size = 0;
+    char *text;
+    bool fails;
 
     if (!terminal || entry[strspn(entry, " \t\n")] == '\0' || (last && strcmp(last->line, entry) == 0))
-        return;
+        return true;
     add_history(entry);
-    if (history_path)
-        (void)append_history(1, history_path); /* at once: a crash loses nothing */
+    if (!history_path)
+        return false;
+    text = entries_text(history_length - 1, &size); /* at once: a crash loses nothing */
+    fails = history_fails(text ? pn_file_append(history_path, text, size, 0600, false) : ENOMEM);
+    free(text);
+    return !fails;
 }
 
 /* ---- lines ---- */

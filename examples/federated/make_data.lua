@@ -43,14 +43,13 @@ end
 
 for _, clinic in ipairs { "a", "b" } do
   local path = ("%s/clinic_%s.csv"):format(folder, clinic)
-  local file = assert(io.open(path, "w"))
-  file:write("patient,", table.concat(NAMES[clinic], ","), ",outcome\n")
+  local lines = { "patient," .. table.concat(NAMES[clinic], ",") .. ",outcome\n" }
   for _, one in ipairs(shuffled(patients)) do
     local cells = {}
     for j, value in ipairs(one[clinic]) do cells[j] = ("%.3f"):format(value) end
-    file:write(one.id, ",", table.concat(cells, ","), (",%.3f\n"):format(one.outcome))
+    lines[#lines + 1] = ("%s,%s,%.3f\n"):format(one.id, table.concat(cells, ","), one.outcome)
   end
-  file:close()
+  assert(require "penumbra.files".put(path, table.concat(lines)))
   print(("%s: %d patients, %d columns"):format(path, PATIENTS, COLUMNS))
 end
 

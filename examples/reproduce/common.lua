@@ -97,16 +97,13 @@ end
 -- A table with these columns, saved as NAME.csv; row(...) prints as it goes.  widths: column -> characters, for those with words.
 function common.table(name, columns, wide)
   local path = folder .. "/" .. name .. ".csv"
-  local file, problem = io.open(path, "w")
-  if not file then error(("reproduce: cannot write %s: %s"):format(path, problem), 0) end
-  file:write(table.concat(columns, ","), "\n")
   local widths, heads = {}, {}
   for i, column in ipairs(columns) do
     widths[i] = math.max(#column, wide and wide[column] or 10)
     heads[i] = (" "):rep(widths[i] - #column) .. column
   end
   print("  " .. table.concat(heads, "  "))
-  return setmetatable({ file = file, widths = widths, path = path }, table_methods)
+  return setmetatable({ lines = { table.concat(columns, ",") }, widths = widths, path = path }, table_methods)
 end
 
 function table_methods:row(...)
@@ -117,12 +114,13 @@ function table_methods:row(...)
       or text:find '[,"]' and '"' .. text:gsub('"', '""') .. '"' or text
     cells[i] = (" "):rep(self.widths[i] - #text) .. text
   end
-  self.file:write(table.concat(saved, ","), "\n")
+  self.lines[#self.lines + 1] = table.concat(saved, ",")
   print("  " .. table.concat(cells, "  "))
 end
 
 function table_methods:close()
-  self.file:close()
+  local written, problem = require "penumbra.files".put(self.path, table.concat(self.lines, "\n") .. "\n")
+  if not written then error("reproduce: cannot write " .. problem, 0) end
   print("  table: " .. self.path)
 end
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -143,24 +144,73 @@ static int write_all(int fd, const char *data, size_t size, size_t offset)
     return 0;
 }
 
-/* A write beyond RLIMIT_FSIZE raises SIGXFSZ in the writing thread, which would end the host.  It is held back, and
- * taken away unless it was there before. */
-int pn_file_write(int fd, const void *data, size_t size, size_t offset)
+/* What makes a file larger than RLIMIT_FSIZE raises SIGXFSZ in the thread that does it, which would end the host.  It is
+ * held back, and taken away unless it was there before. */
+typedef struct held {
+    sigset_t limit, before, pending;
+} held;
+
+static void hold(held *self)
+{
+    sigemptyset(&self->limit);
+    sigaddset(&self->limit, SIGXFSZ);
+    sigpending(&self->pending);
+    (void)pthread_sigmask(SIG_BLOCK, &self->limit, &self->before);
+}
+
+static void let_go(const held *self)
 {
     const struct timespec now = { 0, 0 };
-    sigset_t limit, before, pending;
-    int error;
 
-    sigemptyset(&limit);
-    sigaddset(&limit, SIGXFSZ);
-    sigpending(&pending);
-    (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
-    error = write_all(fd, data, size, offset);
-    if (!sigismember(&pending, SIGXFSZ)) {
-        while (sigtimedwait(&limit, NULL, &now) < 0 && errno == EINTR)
+    if (!sigismember(&self->pending, SIGXFSZ)) {
+        while (sigtimedwait(&self->limit, NULL, &now) < 0 && errno == EINTR)
             continue;
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &self->before, NULL);
+}
+
+int pn_file_write(int fd, const void *data, size_t size, size_t offset)
+{
+    held limit;
+    int error;
+
+    hold(&limit);
+    error = write_all(fd, data, size, offset);
+    let_go(&limit);
+    return error;
+}
+
+int pn_file_reserve(int fd, size_t size)
+{
+    held limit;
+    int error;
+
+    hold(&limit);
+    error = posix_fallocate(fd, 0, (off_t)size);
+    let_go(&limit);
+    return error;
+}
+
+int pn_file_append(const char *path, const void *data, size_t size, unsigned mode, bool durable)
+{
+    int fd = pn_file_open(path, O_RDWR | O_CREAT | O_NOCTTY, mode), error = fd < 0 ? errno : 0;
+    struct stat info = { 0 };
+
+    if (fd < 0)
+        return error;
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        continue; /* a file system without locks has one writer */
+    if (fstat(fd, &info) != 0)
+        error = errno;
+    if (!error) {
+        error = pn_file_write(fd, data, size, (size_t)info.st_size);
+        if (!error && durable)
+            error = pn_file_sync(fd);
+        if (error)
+            (void)!ftruncate(fd, info.st_size);
+    }
+    if (close(fd) != 0 && !error && errno != EINTR)
+        error = errno;
     return error;
 }
 

@@ -32,6 +32,12 @@ bool pn_file_fill_standard(void);
 /** Write all of data[size] at `offset`; 0, or errno (EFBIG instead of the signal SIGXFSZ, which a limit on file sizes
  *  raises). */
 int pn_file_write(int fd, const void *data, size_t size, size_t offset);
+/** The disk gives room for `size` bytes of fd now, or says why not: 0 or errno, as pn_file_write. */
+int pn_file_reserve(int fd, size_t size);
+/** Add all of data[size] to the end of the file `path`, which is made with mode `mode` where there is none, or nothing; at
+ *  one time as seen by others who do the same.  Who is killed in the middle leaves a part.  With `durable` it is.  0 or
+ *  errno. */
+int pn_file_append(const char *path, const void *data, size_t size, unsigned mode, bool durable);
 /** Make what was written to fd durable; 0 or errno. */
 int pn_file_sync(int fd);
 /** Make the entry of `path` in its directory durable; 0 or errno. */

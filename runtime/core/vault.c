@@ -224,7 +224,7 @@ static void *map_file(const char *folder, size_t bytes, int *why)
     int fd = pn_file_open(folder, O_TMPFILE | O_RDWR, 0600);
     void *at = MAP_FAILED;
 
-    *why = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
+    *why = fd < 0 ? errno : pn_file_reserve(fd, bytes);
     if (*why == 0) {
         at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         *why = at == MAP_FAILED ? errno : 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/vault.h"
 #include "data/build.h"
 #include "data/fingerprint.h"
 #include "random/rng.h"
@@ -143,7 +144,7 @@ pn_status pn_fingerprint_dataset(pn_dataset **out, const pn_fingerprint *code, s
     data->dense = pn_dataset_alloc_rows(n, p);
     if (!data->dense) {
         pn_dataset_free(data);
-        return pn_fail(err, PN_ENOMEM, "fingerprint:dataset: out of memory for %zu x %zu numbers", n, p);
+        return pn_fail(err, PN_ENOMEM, "fingerprint:dataset: %s for %zu x %zu numbers", pn_vault_lack(), n, p);
     }
     for (size_t i = 0; i < code->ridge; i++) {
         for (size_t j = 0; j < p; j++)

@@ -31,11 +31,12 @@ static pn_status fill(int fd, const pn_dataset *data, pn_err *err)
     header about = { .magic = MAGIC, .sizes = pn_layout_sizes_of(data, false), .bounds = data->bounds };
     const void *from[PN_ARRAYS];
     pn_layout layout;
+    int why = pn_layout_find(&layout, &about.sizes) ? pn_file_reserve(fd, layout.end) : EOVERFLOW;
     char *to;
 
-    if (!pn_layout_find(&layout, &about.sizes) || ftruncate(fd, (off_t)layout.end) != 0)
+    if (why)
         return pn_fail(err, PN_EIO, "data: no shared memory for %zu records of %zu features: %s", data->n, data->p,
-                       strerror(errno));
+                       strerror(why));
     about.size = layout.end;
     to = mmap(NULL, about.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (to == MAP_FAILED)

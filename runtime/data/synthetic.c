@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/vault.h"
 #include "data/build.h"
 #include "data/synthetic.h"
 
@@ -112,7 +113,7 @@ static pn_status generate(pn_dataset **out, const recipe *kind, const pn_synthet
     scratch = pn_alloc(n, sizeof *scratch);
     data->dense = pn_dataset_alloc_rows(n, p);
     if (!places || !theta || !scratch || !data->dense) {
-        status = pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu x %zu numbers", kind->owner, n, p);
+        status = pn_fail(err, PN_ENOMEM, "%s: %s for %zu x %zu numbers", kind->owner, pn_vault_lack(), n, p);
         goto done;
     }
     pn_rng_permutation(rng, p, places);

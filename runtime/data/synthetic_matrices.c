@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/size.h"
+#include "core/vault.h"
 #include "data/build.h"
 #include "data/synthetic.h"
 
@@ -147,8 +148,8 @@ pn_status pn_dataset_synthetic_classification(pn_dataset **out, const pn_classif
     frame = pn_alloc(K * p, sizeof *frame);
     data->dense = pn_dataset_alloc_rows(options->n, p);
     if (!mean || !frame || !data->dense) {
-        status =
-            pn_fail(err, PN_ENOMEM, "synthetic.classification: out of memory for %zu x %zu numbers", options->n, p);
+        status = pn_fail(err, PN_ENOMEM, "synthetic.classification: %s for %zu x %zu numbers", pn_vault_lack(),
+                         options->n, p);
         goto done;
     }
     status = draw_means(rng, options, mean, frame, err);
@@ -246,7 +247,7 @@ pn_status pn_dataset_synthetic_low_rank(pn_dataset **out, const pn_low_rank_opti
     right = pn_alloc(options->rank * options->cols, sizeof *right);
     data->dense = pn_dataset_alloc_rows(options->n, p);
     if (!M || !left || !right || !data->dense) {
-        status = pn_fail(err, PN_ENOMEM, "synthetic.low_rank: out of memory for %zu x %zu numbers", options->n, p);
+        status = pn_fail(err, PN_ENOMEM, "synthetic.low_rank: %s for %zu x %zu numbers", pn_vault_lack(), options->n, p);
         goto done;
     }
     status = draw_matrix(rng, options, M, left, right, err);

@@ -186,20 +186,16 @@ function submission.append(path, head, kind, lesson, step, text)
   if text and #text > MOST_ENTRY then
     return nil, ("an entry of more than %d kilobytes goes into no submission"):format(MOST_ENTRY >> 10)
   end
-  local file, why = io.open(path, "r+b")
+  local file <close>, why = io.open(path, "rb")
   if not file then return nil, why end
   file:seek("end", -17)
-  local before = (file:read(17) or ""):match "^(%x+)\n$"
-  if not before then
-    file:close()
-    return nil, ("%s does not end as a submission does"):format(path)
-  end
-  file:seek "end"
-  local fine
-  fine, why = file:write((submission.line(head, before, kind, lesson, step, text, os.time())))
-  local closed, late = file:close()
-  if fine and closed then return true end
-  return nil, why or late
+  local last
+  last, why = file:read(17)
+  if why then return nil, ("%s: %s"):format(path, why) end
+  local before = (last or ""):match "^(%x+)\n$"
+  if not before then return nil, ("%s does not end as a submission does"):format(path) end
+  local line = submission.line(head, before, kind, lesson, step, text, os.time())
+  return require "penumbra.files".append(path, line, true)
 end
 
 -- The submission at `path`, to go on with, made for this learner where there is none.  A last line that a crash cut off is dropped.

@@ -202,11 +202,11 @@ local function run_in_processes(open, done, processes, options, note)
 end
 
 -- Runs what is open; the reason when it was stopped.
-local function perform(open, done, options, out)
+local function perform(open, done, options)
   local processes = options.processes
   local function note(i, fine, text)
     finish(open[i], fine, text)
-    if out then record.add(out, open[i]) end
+    if options.path then record.add(options.path, open[i]) end
   end
   if #open == 0 then return nil end
   local ok, why
@@ -263,13 +263,11 @@ function experiment.run(options)
   local rows, names
   if options.grid then rows, names = combinations(options.grid) else rows, names = listed(options.rows) end
   local runs = make_runs(rows, options.repeats or 1)
-  local kept, out, code = {}, nil, options.path and code_of(options.run)
-  if options.path then kept, out = record.open(options.path, options.seed == nil and 1 or options.seed, code) end
+  local code = options.path and code_of(options.run)
+  local kept = options.path and record.open(options.path, options.seed == nil and 1 or options.seed, code) or {}
   local open, again, older = sort_out(runs, kept, code)
-  local ok, why = pcall(perform, open, again, options, out)
-  if out then out:close() end
-  if not ok then error(why, 0) end
-  return result.new { runs = runs, names = names, repeats = options.repeats or 1, stopped = why, kept = again, older = older,
+  local stop = perform(open, again, options)
+  return result.new { runs = runs, names = names, repeats = options.repeats or 1, stopped = stop, kept = again, older = older,
     simulated = options.seed ~= false, path = options.path }
 end
 

@@ -1,9 +1,10 @@
 -- experiment_record.lua -- the file of an experiment: what is done is there, a line a run, so that an interrupted experiment
 -- goes on where it was.  Values are written as Lua literals (numbers to the last bit); a torn last line is forgotten.
--- Depends on: nothing.  Used by: penumbra.experiment.
+-- Depends on: penumbra.files.  Used by: penumbra.experiment.
 local record = {}
 
 local FIRST = "penumbra experiment 1"
+local NOT_THERE = 2 -- ENOENT
 
 local function literal(value)
   return (("%q"):format(value):gsub("\\\n", "\\n"))
@@ -72,36 +73,44 @@ local function read_runs(text)
   return done, code
 end
 
--- The runs that the file has, and the file open for more.  `seed` is part of what an experiment is; `code`, a word that stands for
--- the function, is noted.
-function record.open(path, seed, code)
-  local head, done = ("%s seed=%s"):format(FIRST, tostring(seed)), {}
-  local file, whole, last = io.open(path, "rb"), 0, nil
-  if file then
-    local text = file:read "a" or ""
-    file:close()
-    whole = #text
-    local first = text:match "^([^\n]*)\n"
-    if whole > 0 and not (first and first:sub(1, #FIRST) == FIRST) then
-      fail(path, "the file exists and is not a record of an experiment; give another path")
-    elseif first and first ~= head then
-      fail(path, "it was begun with %s, this experiment has seed=%s; give that seed or another path",
-        first:sub(#FIRST + 2), tostring(seed))
-    end
-    done, last = read_runs(text)
-    whole = text:find "[^\n]$" and -1 or whole
-  end
-  local out, why = io.open(path, "ab")
-  if not out then fail(path, "%s", (why:gsub("^.-: ", ""))) end
-  if whole == 0 then out:write(head, "\n") elseif whole < 0 then out:write "\n" end
-  if code ~= last then out:write("code\t", code, "\n") end
-  out:flush()
-  return done, out
+local function text_of(path)
+  local file <close>, why, number = io.open(path, "rb")
+  if not file then return number ~= NOT_THERE and fail(path, "%s", (why:gsub("^.-: ", ""))) or "" end
+  local text
+  text, why = file:read "a"
+  return text or fail(path, "%s", why)
 end
 
-function record.add(out, run)
-  out:write(line_of(run), "\n")
-  out:flush()
+local function must(written, why)
+  if not written then error("experiment: " .. why, 0) end
+end
+
+-- The runs that the file has, which is made where there is none.  `seed` is part of what an experiment is; `code`, a word that
+-- stands for the function, is noted.
+function record.open(path, seed, code)
+  local head, text, files = ("%s seed=%s"):format(FIRST, tostring(seed)), text_of(path), require "penumbra.files"
+  local first, note = text:match "^([^\n]*)\n", ("code\t%s\n"):format(code)
+  if text == "" then
+    must(files.put(path, head .. "\n" .. note))
+    return {}
+  elseif not (first and first:sub(1, #FIRST) == FIRST) then
+    fail(path, "the file exists and is not a record of an experiment; give another path")
+  elseif first ~= head then
+    fail(path, "it was begun with %s, this experiment has seed=%s; give that seed or another path",
+      first:sub(#FIRST + 2), tostring(seed))
+  end
+  local done, last = read_runs(text)
+  if text:sub(-1) ~= "\n" then -- a part of a line: with an end, it would be a run with a part of its values
+    text = text:sub(1, -#(text:reverse():match "^[^\n]*") - 1)
+    must(files.put(path, text))
+  end
+  if code ~= last then must(files.append(path, note)) end
+  return done
+end
+
+-- All of the line, or an error.
+function record.add(path, run)
+  must(require "penumbra.files".append(path, line_of(run) .. "\n"))
 end
 
 return record

@@ -24,16 +24,21 @@ function progress.record()
   return { done = {}, at = nil }
 end
 
--- All records, by the names of the lessons; empty without a file.
+local NOT_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
+
+-- All records, by the names of the lessons; empty without a file.  Then why a file that is there could not be read.
 function progress.read(path)
-  local records, file = {}, path and io.open(path, "r")
+  if not path then return {} end
+  local records, file, why, number = {}, io.open(path, "r")
   if not file then
-    return records
+    return records, not NOT_THERE[number] and why or nil
   end
   local size = file:seek "end" or MOST -- room is made for all that is asked for
   file:seek "set"
-  local text = file:read(math.min(size, MOST)) -- nil for a folder
+  local text
+  text, why = file:read(math.min(size, MOST))
   file:close()
+  if why then return records, ("%s: %s"):format(path, why) end
   local whole = (text or ""):match "^.*\n" or "" -- a line without an end would be tried from each of its bytes
   for line in whole:gmatch "[^\n]+" do
     local what, name, id = line:match "^(%l+) ([%w_-]+) ([%w_-]+)$"
@@ -65,25 +70,17 @@ local function text_of(records)
   return HEAD .. table.concat(lines)
 end
 
-local function quote(word)
-  return "'" .. word:gsub("'", "'\\''") .. "'"
-end
-
--- The folder of `path` made when it is missing.
-local function make_folder(path)
-  local folder = path:match "^(.+)/[^/]*$"
-  if folder then os.execute("mkdir -p " .. quote(folder) .. " 2>/dev/null") end
-end
-
 -- Keep the record of one lesson and leave those of the others as they are in the file now.  true, or nil and why not.
 function progress.write(path, name, record)
-  local records = progress.read(path)
+  local files, folder, records, why = require "penumbra.files", path:match "^(.+)/[^/]*$", progress.read(path)
+  if why then return nil, why end
   records[name] = record
-  local put, text = require "penumbra.files".put, text_of(records)
-  if put(path, text) then return true end
-  make_folder(path)
-  if put(path, text) then return true end
-  return nil, ("%s cannot be written"):format(path)
+  if folder then
+    local there
+    there, why = files.folder(folder)
+    if not there then return nil, why end
+  end
+  return files.put(path, text_of(records))
 end
 
 -- Who keeps the progress of a lesson that is being taken: read(name) -> its record or nil; write(name, record) -> true, or nil and

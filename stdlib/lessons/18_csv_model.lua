@@ -27,9 +27,7 @@ local function write_once()
   if file then return file.path, file.income end
   local text, income = people()
   local path = os.tmpname()
-  local out = assert(io.open(path, "w"))
-  out:write(text)
-  out:close()
+  assert(require "penumbra.files".put(path, text))
   file = setmetatable({ path = path, income = income }, { __gc = function(self) os.remove(self.path) end })
   return path, income
 end

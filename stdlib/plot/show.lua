@@ -23,15 +23,6 @@ local function read(path)
   return text
 end
 
-local function write(path, text)
-  local file, problem = io.open(path, "wb")
-  if not file then return nil, problem end
-  local ok, why = file:write(text)
-  local closed, late = file:close()
-  if ok and closed then return true end
-  return nil, why or late
-end
-
 -- gnuplot's own sentence: the line that its prompt's mark `^` stands under comes before it.
 local function complaint(text)
   local last = text:match "([^\n]+)%s*$" or "it gave no reason"
@@ -44,7 +35,7 @@ end
 function show.gnuplot(text)
   local input, errors = os.tmpname(), os.tmpname()
   local ok, result, why = pcall(function()
-    local written, problem = write(input, text)
+    local written, problem = require "penumbra.files".put(input, text)
     if not written then return nil, problem end
     local pipe = assert(io.popen(("env -u LD_PRELOAD gnuplot -d '%s' 2>'%s'"):format(input, errors), "r"))
     local output = pipe:read "a"

@@ -58,10 +58,6 @@ local function limits_of(asked)
   return { seconds = tonumber(asked.seconds or 20) // 1, megabytes = tonumber(asked.memory or 512) // 1 }
 end
 
-local function quoted(word)
-  return "'" .. word:gsub("'", "'\\''") .. "'"
-end
-
 local function put(path, text)
   local fine, why = require "penumbra.files".put(path, text)
   if not fine then error(why, 0) end
@@ -69,18 +65,30 @@ end
 
 -- ---- new ----
 
+-- Nothing is in the folder but what `new` puts there before course.lua, unchanged: it was killed, or the disk was full.
+local function is_free(folder, lesson)
+  local names = require "penumbra.terminal".files
+  for _, name in ipairs(names(folder)) do
+    if name ~= "lessons/" and not name:find "^course%.lua%.tmp%-%x+$" then return false end
+  end
+  for _, name in ipairs(names(folder .. "/lessons")) do
+    if name ~= "first.lua" and not name:find "^first%.lua%.tmp%-%x+$" then return false end
+  end
+  local file <close> = io.open(folder .. "/lessons/first.lua", "rb")
+  return not file or file:read "a" == lesson
+end
+
 local function new(asked)
   local template, folder = require "penumbra.course.template", asked[2]:gsub("(.)/+$", "%1")
   local file = io.open(folder, "rb")
   local unreadable = file and select(2, file:read(0)) -- a folder opens, but cannot be read
   if file then file:close() end
   if file and not unreadable then error(folder .. " is a file; a course needs a folder", 0) end
-  if #require "penumbra.terminal".files(folder) > 0 then
+  if not is_free(folder, template.lesson) then
     error(folder .. " is not empty; name a folder that is empty or not there yet", 0)
   end
-  if not os.execute(("mkdir -p -- %s 2>/dev/null"):format(quoted(folder .. "/lessons"))) then
-    error(("the folder %s could not be made"):format(folder), 0)
-  end
+  local there, why = require "penumbra.files".folder(folder .. "/lessons")
+  if not there then error("the folder could not be made: " .. why, 0) end
   local title = asked.title or folder:match "([^/]*)$"
   local filled = { TITLE = ("%q"):format(title):sub(2, -2):gsub("\n", "n"),
     ID = require "penumbra.course.submission".random_hex(8) }

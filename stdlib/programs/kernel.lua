@@ -42,10 +42,6 @@ local function data_folder(asked)
   return folder or error("--install: neither JUPYTER_DATA_DIR, XDG_DATA_HOME nor HOME is set; use --prefix", 0)
 end
 
-local function quoted(word)
-  return "'" .. word:gsub("'", "'\\''") .. "'"
-end
-
 -- The text of the file, and where it belongs.
 local function install(asked)
   local kernel = require "penumbra.kernel"
@@ -54,7 +50,8 @@ local function install(asked)
     argv = { asked.program or kernel.program(), "kernel", "-f", "{connection_file}" },
     display_name = "Penumbra", language = "lua", interrupt_mode = "signal", metadata = { debugger = false },
   }
-  if not os.execute("mkdir -p " .. quoted(folder)) then error(("--install: %s could not be made"):format(folder), 0) end
+  local there, why = require "penumbra.files".folder(folder)
+  if not there then error("--install: the folder could not be made: " .. why, 0) end
   return kernel.encode(spec) .. "\n", folder .. "/kernel.json"
 end
 

@@ -40,10 +40,6 @@ local function parse(words)
   return asked
 end
 
-local function quoted(word)
-  return "'" .. word:gsub("'", "'\\''") .. "'"
-end
-
 -- ---- lessons ----
 
 local function find(which)
@@ -91,9 +87,8 @@ local function export_all(asked)
     paths[k] = ("%s/%s.%s"):format(folder, lesson.file, asked.ending)
     must_be_free(paths[k], asked)
   end
-  if not os.execute(("mkdir -p -- %s 2>/dev/null"):format(quoted(folder))) then
-    error(("--all: the folder %s could not be made"):format(folder), 0)
-  end
+  local there, why = require "penumbra.files".folder(folder)
+  if not there then error("--all: the folder could not be made: " .. why, 0) end
   for k, lesson in ipairs(lessons) do put(paths[k], text_of(lesson, lesson.name, asked)) end
   return ""
 end

@@ -182,10 +182,8 @@ local function at_home(path)
 end
 
 local function write_file(path, text)
-  local file, message = io.open(path, "w")
-  if not file then refuse("%s", message) end
-  file:write(text)
-  file:close()
+  local fine, why = require "penumbra.files".put(path, text)
+  if not fine then refuse("%s", why) end
 end
 
 local function read_file(path)

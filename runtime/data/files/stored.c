@@ -120,7 +120,7 @@ pn_status pn_dataset_store(const pn_dataset *data, const char *path, pn_task *ta
     if (why != 0)
         return pn_fail(err, PN_EIO, "%.300s: %s", path, strerror(why));
     status = write_all(&(writer){ draft.fd, path, task, 0.0, (double)layout.end, NULL }, data, &header, &layout, err);
-    if (status == PN_OK && (why = pn_file_name(&draft, true, NULL)) != 0)
+    if (status == PN_OK && ((why = pn_file_sync(draft.fd)) != 0 || (why = pn_file_name(&draft, true, NULL)) != 0))
         status = pn_fail(err, PN_EIO, "%.300s: %s", path, strerror(why));
     pn_file_end(&draft);
     return status;

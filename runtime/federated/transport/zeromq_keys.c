@@ -46,28 +46,35 @@ static pn_status made(const char *path, int error, pn_err *err)
     return error ? cannot(path, "written", error, err) : PN_OK;
 }
 
-static pn_status write_pair(const char *path, const char *public_path, const pn_curve_keys *keys, pn_err *err)
+static pn_status write_public(const char *path, const pn_curve_keys *keys, pn_err *err)
+{
+    char text[FILE_MAX];
+
+    (void)snprintf(
+        text, sizeof text,
+        "# Public key of Penumbra (CURVE): to be given to those who are to know its owner by it.\npublic %s\n",
+        keys->public_key);
+    return made(path, pn_file_put(path, text, strlen(text), 0644, false), err);
+}
+
+/* A secret key alone is what a maker left that failed or was killed: the pair is completed from it. */
+static pn_status write_pair(const char *path, const char *public_path, pn_curve_keys *keys, pn_err *err)
 {
     char text[FILE_MAX];
     pn_status status;
 
     if (access(public_path, F_OK) == 0)
         return made(public_path, EEXIST, err);
-    (void)snprintf(text, sizeof text,
-                   "# Secret key of Penumbra (CURVE): nobody but its owner may read this file.\nsecret %s\n",
-                   keys->secret_key);
-    status = made(path, pn_file_put(path, text, strlen(text), 0600, false), err);
-    sodium_memzero(text, sizeof text);
-    if (status != PN_OK)
-        return status;
-    (void)snprintf(
-        text, sizeof text,
-        "# Public key of Penumbra (CURVE): to be given to those who are to know its owner by it.\npublic %s\n",
-        keys->public_key);
-    status = made(public_path, pn_file_put(public_path, text, strlen(text), 0644, false), err);
-    if (status != PN_OK)
-        (void)unlink(path); /* made here, a moment ago: nobody has its other half */
-    return status;
+    if (access(path, F_OK) == 0) {
+        status = pn_curve_read(path, keys, NULL) == PN_OK ? PN_OK : made(path, EEXIST, err);
+    } else {
+        (void)snprintf(text, sizeof text,
+                       "# Secret key of Penumbra (CURVE): nobody but its owner may read this file.\nsecret %s\n",
+                       keys->secret_key);
+        status = made(path, pn_file_put(path, text, strlen(text), 0600, false), err);
+        sodium_memzero(text, sizeof text);
+    }
+    return status == PN_OK ? write_public(public_path, keys, err) : status;
 }
 
 pn_status pn_curve_make(const char *path, pn_curve_keys *keys, pn_err *err)

@@ -102,8 +102,9 @@ typedef struct pn_curve_keys {
     char public_key[PN_CURVE_TEXT], secret_key[PN_CURVE_TEXT];
 } pn_curve_keys;
 
-/** A new pair: the secret key to `path` (mode 600, refused if something is there), the public one to path.pub.
- *  Errors: PN_EIO; PN_EINVAL when a file is there already. */
+/** A new pair: the secret key to `path` (mode 600), the public one to path.pub.  A secret key that is there without its
+ *  path.pub, of a call that was killed, gets it, and is the pair.  Errors: PN_EIO; PN_EINVAL when anything else is
+ *  there already. */
 pn_status pn_curve_make(const char *path, pn_curve_keys *keys, pn_err *err);
 
 /** Errors: PN_EIO, also when others may read it; PN_EPARSE. */
