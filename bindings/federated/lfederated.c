@@ -31,8 +31,8 @@ static int failure(lua_State *L)
 static const pnl_row rows[] = {
     { "keygen", keygen, PNL_FUNCTION, PNL_NOTHING | PNL_FILES, "pn.federated.keygen(path) -> string",
       "A new pair of keys: the secret one is written to path, for its owner only (mode 600), the public one, which is "
-      "returned, to path.pub, to be given to the others.  A secret key without its path.pub gets it.  Errors: any other "
-      "file that is there already." },
+      "returned, to path.pub, to be given to the others.  A secret key without its path.pub gets it.  Errors: any "
+      "other file that is there already." },
     { "failure", failure, PNL_FUNCTION, PNL_NOTHING | PNL_PROCESSES, "pn.federated.failure() -> string or nil",
       "What kind of error the runtime raised last, since this was asked before: \"EBUDGET\" and \"EPRIVACY\" are "
       "refusals, \"EIO\" files, the network and parties that are silent, \"ECANCELLED\" Ctrl-C, \"EINVAL\" and others "

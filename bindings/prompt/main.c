@@ -428,7 +428,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--curated") == 0) /* by a curator, with its socket */
         return pnl_serve();
     keep_pages();
-    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit on the sizes of files fails, and is told */
+    (void)signal(SIGXFSZ, SIG_IGN);   /* a write beyond a limit on the sizes of files fails, and is told */
     filled = pn_file_fill_standard(); /* first of all: no other file may get the place of one that is closed */
     if (!filled) {
         (void)fputs(

@@ -144,7 +144,7 @@ static int write_all(int fd, const char *data, size_t size, size_t offset)
     return 0;
 }
 
-/* What makes a file larger than RLIMIT_FSIZE raises SIGXFSZ in the thread that does it, which would end the host.  It is
+/* What makes a file larger than RLIMIT_FSIZE raises SIGXFSZ in its thread, which would end the host.  The signal is
  * held back, and taken away unless it was there before. */
 typedef struct held {
     sigset_t limit, before, pending;

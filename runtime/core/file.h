@@ -34,9 +34,9 @@ bool pn_file_fill_standard(void);
 int pn_file_write(int fd, const void *data, size_t size, size_t offset);
 /** The disk gives room for `size` bytes of fd now, or says why not: 0 or errno, as pn_file_write. */
 int pn_file_reserve(int fd, size_t size);
-/** Add all of data[size] to the end of the file `path`, which is made with mode `mode` where there is none, or nothing; at
- *  one time as seen by others who do the same.  Who is killed in the middle leaves a part.  With `durable` it is.  0 or
- *  errno. */
+/** Add all of data[size] to the end of the file `path`, or nothing; the file is made with mode `mode` where there is
+ *  none.  Writers wait for one another.  One that is killed in the middle leaves a part.  `durable`: as pn_file_sync.
+ *  0 or errno. */
 int pn_file_append(const char *path, const void *data, size_t size, unsigned mode, bool durable);
 /** Make what was written to fd durable; 0 or errno. */
 int pn_file_sync(int fd);

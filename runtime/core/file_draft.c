@@ -114,7 +114,6 @@ int pn_file_begin_next(pn_file_draft *out, const char *path, unsigned mode)
         pn_free(out->name);
         out->name = NULL;
     }
-    PN_CRASH("file_crash_begun");
     return error;
 }
 
@@ -198,7 +197,6 @@ int pn_file_put(const char *path, const void *data, size_t size, unsigned mode, 
     if (error)
         return error;
     error = pn_file_write(draft.fd, data, size, 0);
-    PN_CRASH("file_crash_in_bytes");
     if (!error)
         error = pn_file_sync(draft.fd);
     if (!error)

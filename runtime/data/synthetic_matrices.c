@@ -247,7 +247,8 @@ pn_status pn_dataset_synthetic_low_rank(pn_dataset **out, const pn_low_rank_opti
     right = pn_alloc(options->rank * options->cols, sizeof *right);
     data->dense = pn_dataset_alloc_rows(options->n, p);
     if (!M || !left || !right || !data->dense) {
-        status = pn_fail(err, PN_ENOMEM, "synthetic.low_rank: %s for %zu x %zu numbers", pn_vault_lack(), options->n, p);
+        status =
+            pn_fail(err, PN_ENOMEM, "synthetic.low_rank: %s for %zu x %zu numbers", pn_vault_lack(), options->n, p);
         goto done;
     }
     status = draw_matrix(rng, options, M, left, right, err);

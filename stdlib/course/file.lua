@@ -81,7 +81,8 @@ end
 -- The course in a folder: folder, title, id, budget, lessons (with number, due, note) and by_name.  Raises what is wrong with it.
 function course.read(folder)
   local path = folder:gsub("/+$", "") .. "/course.lua"
-  local file = io.open(path, "rb")
+  local file, why, number = io.open(path, "rb")
+  if not file and number ~= 2 then config.fail("%s", why) end -- not ENOENT
   if not file then config.fail("%s is not there; `penumbra course new %s` makes a course", path, folder) end
   file:close()
   local fine, made = pcall(config.read, path)

@@ -201,9 +201,11 @@ end
 -- The submission at `path`, to go on with, made for this learner where there is none.  A last line that a crash cut off is dropped.
 function submission.open(path, course, name)
   local put = require "penumbra.files".put
-  local file = io.open(path, "rb")
+  local file, unreadable, code = io.open(path, "rb")
   if file then
     file:close()
+  elseif code ~= 2 then -- not ENOENT
+    return nil, unreadable
   else
     if not name then return nil, ('%s is not there yet: --name "YOUR NAME" begins it'):format(path) end
     local fine, why = put(path, submission.begun(course, name))

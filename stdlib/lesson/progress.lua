@@ -1,4 +1,4 @@
--- lesson_progress.lua -- which steps of which lessons are done, kept between sessions in a small text file:
+-- progress.lua -- which steps of which lessons are done, kept between sessions in a small text file:
 --   at LESSON STEP     where the learner is        done LESSON STEP, skipped LESSON STEP    how a step was passed
 -- A line that is not understood is left out; steps go by their ids, so that new ones in a lesson lose nothing.
 -- Depends on: penumbra.files.  Used by: penumbra.lesson, penumbra.lesson.course.

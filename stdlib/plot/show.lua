@@ -33,8 +33,10 @@ end
 -- "poor" where it was built without a way of drawing that is asked for.
 -- The command has no word of the caller's in it: the program is a file with a name from os.tmpname.
 function show.gnuplot(text)
-  local input, errors = os.tmpname(), os.tmpname()
+  local input = os.tmpname()
+  local named, errors = pcall(os.tmpname)
   local ok, result, why = pcall(function()
+    if not named then error(errors, 0) end
     local written, problem = require "penumbra.files".put(input, text)
     if not written then return nil, problem end
     local pipe = assert(io.popen(("env -u LD_PRELOAD gnuplot -d '%s' 2>'%s'"):format(input, errors), "r"))
@@ -46,7 +48,7 @@ function show.gnuplot(text)
     return nil, reason:find("unknown or ambiguous terminal", 1, true) and "poor" or reason
   end)
   os.remove(input)
-  os.remove(errors)
+  if named then os.remove(errors) end
   if not ok then error(result, 0) end
   return result, why
 end

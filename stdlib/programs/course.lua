@@ -74,8 +74,9 @@ local function is_free(folder, lesson)
   for _, name in ipairs(names(folder .. "/lessons")) do
     if name ~= "first.lua" and not name:find "^first%.lua%.tmp%-%x+$" then return false end
   end
-  local file <close> = io.open(folder .. "/lessons/first.lua", "rb")
-  return not file or file:read "a" == lesson
+  local file <close>, _, number = io.open(folder .. "/lessons/first.lua", "rb")
+  if file then return file:read "a" == lesson end
+  return number == 2 or number == 20 -- ENOENT, ENOTDIR
 end
 
 local function new(asked)

@@ -57,8 +57,10 @@ end
 -- ---- files ----
 
 local function must_be_free(path, asked)
-  local file = not asked.force and io.open(path, "rb")
-  if not file then return end
+  if asked.force then return end
+  local file, why, number = io.open(path, "rb")
+  if not file and (number == 2 or number == 20) then return end -- ENOENT, ENOTDIR
+  if not file then error(why, 0) end
   file:close()
   error(("%s is there already; --force overwrites it"):format(path), 0)
 end

@@ -13,7 +13,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-typedef enum call_kind { CALL_OPEN, CALL_READ, CALL_WRITE, CALL_CUT, CALL_SYNC, CALL_NAME, CALL_REMOVE, CALL_MAKE, CALL_MARK, CALL_CLOSE } call_kind;
+typedef enum call_kind {
+    CALL_OPEN,
+    CALL_READ,
+    CALL_WRITE,
+    CALL_CUT,
+    CALL_SYNC,
+    CALL_NAME,
+    CALL_REMOVE,
+    CALL_MAKE,
+    CALL_MARK,
+    CALL_CLOSE
+} call_kind;
 
 /* Where a call says which file: `fd` an argument that is a descriptor, or `path` one that is a name, seen from the
  * folder that argument `folder` is; -1: none. */

@@ -33,11 +33,12 @@
 /* What becomes of the call whose turn it is:
  *   NONE nobody looks; COUNT nothing; KILL the process ends before it; TEAR in the middle of its bytes; FAIL it fails
  *   (EIO); FULL it and all later ones that make files grow fail (ENOSPC), a write after half of its bytes; DEAD it and
- *   all later ones that change anything fail (EIO). */
+ *   all later ones fail (EIO). */
 typedef enum fate { NONE, COUNT, KILL, TEAR, FAIL, FULL, DEAD } fate;
 static const char *const fates[] = { "none", "count", "kill", "tear", "fail", "full", "dead", NULL };
 
-typedef struct try {
+typedef struct
+try {
     fate fate;
     long at;           /* the number of the call, from 1 */
     lua_Integer limit; /* on the size of files; negative: none */
@@ -45,9 +46,11 @@ typedef struct try {
     pid_t child;
     int pidfd, listener;
     long calls;
-    bool killed, lost;                            /* lost: the call that failed had bytes that nothing else made durable */
+    bool killed;
+    const char *lost; /* the call that failed was to make bytes durable that nothing else did: "sync" or "close" */
     char dirty[FILES][TEXT], strays[FILES][TEXT]; /* files with bytes that are not durable; temporary ones */
-} try;
+}
+try;
 
 static char folder[256]; /* where the writers write */
 
@@ -233,7 +236,10 @@ static void fail_call(try *self, const struct seccomp_notif *asked, struct secco
 {
     if (row->kind == CALL_CLOSE)
         unlock(self, asked);
-    self->lost = self->lost || row->kind == CALL_SYNC || (row->kind == CALL_CLOSE && find(self->dirty, file));
+    if (row->kind == CALL_SYNC)
+        self->lost = "sync";
+    else if (!self->lost && row->kind == CALL_CLOSE && find(self->dirty, file))
+        self->lost = "close";
     reply->error = -error;
 }
 
@@ -257,10 +263,11 @@ static void decide(try *self, const struct seccomp_notif *asked, struct seccomp_
         if (self->fate == TEAR)
             (void)write_half(self, asked, row);
         end_child(self, asked);
-    } else if (now && self->fate == FULL && row->kind == CALL_WRITE && (reply->val = write_half(self, asked, row)) > 0) {
+    } else if (now && self->fate == FULL && row->kind == CALL_WRITE &&
+               (reply->val = write_half(self, asked, row)) > 0) {
         add(self->dirty, file);
         reply->flags = 0;
-    } else if ((now && self->fate == FAIL) || (self->fate == DEAD && self->calls >= self->at && changing)) {
+    } else if ((now && self->fate == FAIL) || (self->fate == DEAD && self->calls >= self->at)) {
         fail_call(self, asked, reply, row, file, EIO);
     } else if (self->fate == FULL && (now || (self->calls > self->at && grows))) {
         fail_call(self, asked, reply, row, file, ENOSPC);
@@ -310,7 +317,6 @@ static void watch(try *self)
     if (self->listener >= 0)
         (void)close(self->listener);
 }
-
 
 /* tell(): one more step is done, and may be acted upon. */
 static int tell(lua_State *L)
@@ -382,7 +388,7 @@ static void set_outcome(try *self, int heard, int shown, int ended)
     lua_pop(L, 1);
     push_all(L, shown);
     lua_setfield(L, -2, "shown");
-    lua_pushboolean(L, self->lost);
+    lua_pushstring(L, self->lost); /* nil for NULL */
     lua_setfield(L, -2, "lost");
     for (size_t i = 0; i < FILES; i++) { /* those that are still there */
         if (self->strays[i][0] && unlink(self->strays[i]) == 0)
@@ -406,7 +412,8 @@ static int run_try(lua_State *L)
     (void)lua_getfield(L, 1, "limit");
     self.limit = luaL_optinteger(L, -1, -1);
     lua_settop(L, 1);
-    if (pipe2(heard, O_CLOEXEC) != 0 || pipe2(shown, O_CLOEXEC) != 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, through) != 0)
+    if (pipe2(heard, O_CLOEXEC) != 0 || pipe2(shown, O_CLOEXEC) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, through) != 0)
         return luaL_error(L, "try: %s", strerror(errno));
     self.child = fork();
     if (self.child == 0)

@@ -5,9 +5,10 @@ local rows, others = dofile "tests/crash/writers.lua"
 local doors = {
   c = { "pn_file_put%(", "pn_file_append%(", "pn_file_begin[%w_]*%(", "pn_file_name%(", "pn_file_write%(", "pn_file_reserve%(",
     "pn_file_open[%w_]*%([^;]*O_CREAT", "pn_file_open[%w_]*%([^;]*O_WRONLY", "pn_file_open[%w_]*%([^;]*O_RDWR",
-    "pn_checkpoint_make%(", "pn_checkpoint_commit%(", "[^_%w]fopen%([^;]*\"[wa]", "[^_%w]creat%(", "[^_%w]openat?%(", "[^_%w]rename%(",
-    "[^_%w]ftruncate%(", "write_history%(", "append_history%(", "[^_%w]mkstemp%(" },
-  lua = { "files\"?%.put%f[^%w_]", "files\"?%.append%f[^%w_]", "files\"?%.folder%f[^%w_]", "io%.output%(", "io%.tmpfile", "os%.rename%(", "os%.tmpname" },
+    "pn_checkpoint_make%(", "pn_checkpoint_commit%(", "[^_%w]fopen%([^;]*\"[wa]", "[^_%w]creat%(", "[^_%w]openat?%(",
+    "[^_%w]rename%(", "[^_%w]ftruncate%(", "write_history%(", "append_history%(", "[^_%w]mkstemp%(" },
+  lua = { "files\"?%.put%f[^%w_]", "files\"?%.append%f[^%w_]", "files\"?%.folder%f[^%w_]", "io%.output%(", "io%.tmpfile",
+    "os%.rename%(", "os%.tmpname" },
 }
 
 local function files()

@@ -78,4 +78,12 @@ describe("a script that is started with standard files closed", function()
     assert.equal(1, code)
     assert.truthy(err:find("stdin", 1, true), err)
   end)
+
+  -- It was ended by SIGXFSZ, and said nothing.
+  it("says that its output is lost where files may not grow", function()
+    local _, err, code = program.shell(("ulimit -f 8; exec %s -e 'io.write((\"x\"):rep(100000))' >%s"):format(
+      program.quote(program.path), program.quote(told)))
+    assert.equal(1, code)
+    assert.truthy(err:find("standard output could not be written", 1, true), err)
+  end)
 end)

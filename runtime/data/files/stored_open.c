@@ -1,6 +1,7 @@
 /* stored_open.c -- maps a data set that stored.c wrote, and checks all of it once.
  * Depends on: stored.h, layout.h, mapped.h, rows.h, core/task.h, POSIX (madvise).  Used by: dataset.c, bindings. */
 #define _DEFAULT_SOURCE /* madvise, pread */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,10 +18,13 @@
 
 static pn_status read_header(pn_stored_header *out, const pn_mapped *file, pn_err *err)
 {
+    ssize_t got = pread(file->fd, out, sizeof *out, 0);
     pn_content sum;
 
-    if (file->bytes < PN_LAYOUT_FIRST || pread(file->fd, out, sizeof *out, 0) != (ssize_t)sizeof *out ||
-        out->magic != PN_STORED_MAGIC || out->bytes != sizeof *out)
+    if (got < 0)
+        return pn_fail(err, PN_EIO, "%.300s: %s", file->path, strerror(errno));
+    if (file->bytes < PN_LAYOUT_FIRST || got != (ssize_t)sizeof *out || out->magic != PN_STORED_MAGIC ||
+        out->bytes != sizeof *out)
         return pn_fail(err, PN_EPARSE, "%.300s: not a stored data set of this version and this kind of machine; %s",
                        file->path, SAY_WRITTEN);
     PN_TRY(pn_stored_header_sum(&sum, out, err));

@@ -144,8 +144,11 @@ static pn_status read_file(const char *path, bool secret, char text[FILE_MAX + 1
         return cannot(path, "opened", errno, err);
     if (secret)
         status = pn_file_check_owner(fd, PN_FILE_SECRET, "federated.keys", path, err);
-    if (status == PN_OK && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+    if (status == PN_OK && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
         got = read(fd, text, FILE_MAX + 1);
+        if (got < 0)
+            status = cannot(path, "read", errno, err);
+    }
     (void)close(fd);
     if (status != PN_OK)
         return status;

@@ -95,8 +95,11 @@ pn_status pn_disk_read_key(unsigned char key[PN_KEY_BYTES], const char *path, pn
                        "was changed",
                        path, strerror(errno));
     status = pn_file_check_owner(fd, PN_FILE_SECRET, "ledger", path, err);
-    if (status == PN_OK && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+    if (status == PN_OK && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
         got = read(fd, text, sizeof text - 1);
+        if (got < 0)
+            status = pn_fail(err, PN_EIO, "ledger: %.300s: the key cannot be read: %s", path, strerror(errno));
+    }
     (void)close(fd);
     if (status == PN_OK)
         status = parse_key(key, text, got, path, err);

@@ -1,15 +1,20 @@
-/* file_test.c -- descriptors keep out of the way of the standard files, and files appear whole or not at all, with
- * nothing beside them once the next writer was there, wherever the one before was killed.
- * The file is built here with its crash points.
+/* file_test.c -- descriptors keep out of the way of the standard files, and files appear whole or not at all.  What is
+ * there after a writer was killed: tests/crash.
  * Depends on: check.h, fail_alloc.h, core/, POSIX. */
-#define PN_MUTANTS
-#include "core/file_draft.c"
-
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
+#include "core/file.h"
 #include "fail_alloc.h"
 
 static char directory[] = "/tmp/penumbra-file-XXXXXX", path[64];
@@ -144,26 +149,22 @@ static void test_put(void)
     (void)unlink(path);
 }
 
-static int put(const char *point)
+/* All of a text at the end, or nothing; and no signal where the limit on sizes does not let it grow. */
+static int grows_within_limits(const char *word)
 {
-    (void)setenv("PENUMBRA_MUTANT", point, 1);
-    return pn_file_put(path, "new", 3, 0600, true);
-}
+    const struct rlimit limit = { 10, RLIM_INFINITY };
+    int fd = pn_file_open(path, O_RDWR | O_CREAT, 0600);
 
-static void test_a_killed_writer_leaves_nothing_for_long(void)
-{
-    static const char *const points[] = { "file_crash_begun", "file_crash_in_bytes", "file_crash_written",
-                                          "file_crash_named" };
-
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-        CHECK(pn_file_put(path, "old", 3, 0600, true) == 0);
-        CHECK(in_child(put, points[i]) == -SIGKILL);
-        CHECK(holds("old") || (i == 3 && holds("new")));
-        CHECK(files_in_directory() == (i == 3 ? 1 : 2));
-        CHECK(pn_file_put(path, "last", 4, 0600, true) == 0 && holds("last"));
-        CHECK(files_in_directory() == 1);
-    }
-    (void)unlink(path);
+    (void)word;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        return 1;
+    if (pn_file_reserve(fd, 11) != EFBIG || pn_file_reserve(fd, 4) != 0 || ftruncate(fd, 0) != 0)
+        return 2;
+    if (pn_file_append(path, "one ", 4, 0600, true) != 0 || pn_file_append(path, "two", 3, 0600, false) != 0)
+        return 3;
+    if (pn_file_append(path, "three", 5, 0600, true) != EFBIG || !holds("one two"))
+        return 4;
+    return pn_file_append("/no/such/folder/file", "", 0, 0600, true) == ENOENT ? 0 : 5;
 }
 
 /* What lives, what is no draft of this file, and what is no file stays. */
@@ -221,7 +222,8 @@ int main(void)
         test_descriptors();
         CHECK(in_child(runs_out, "") == 0);
         test_put();
-        test_a_killed_writer_leaves_nothing_for_long();
+        CHECK(in_child(grows_within_limits, "") == 0);
+        (void)unlink(path);
         test_others_stay();
         test_ends();
         fail_alloc_sweep("file", put_with_little_memory, NULL);
