@@ -52,7 +52,7 @@ static size_t run_all(const target *t)
     all = opendir(folder);
     while (all && (entry = readdir(all)) != NULL) {
         uint8_t *data;
-        size_t size;
+        size_t size = 0;
 
         if (entry->d_name[0] == '.')
             continue;
