@@ -387,7 +387,7 @@ $(C_TESTS) $(BENCHES): %: %.o
 $(STATIC_TESTS) $(BENCHES): $(ARCHIVES)
 $(STATIC_TESTS): $(FAIL_OBJ)
 $(C_TESTS): $(BUILD)/tests/wraps
-$(filter $(BUILD)/tests/bindings/% $(BUILD)/tests/fuzz/%,$(C_TESTS)): $(FAIL_LUA)
+$(filter $(addprefix $(BUILD)/tests/,bindings/% crash/% fuzz/%),$(C_TESTS)): $(FAIL_LUA)
 # Both makers of the keystream, whichever the build has.
 $(BUILD)/tests/runtime/random/keystream_test: LDLIBS += -lcrypto
 $(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)
