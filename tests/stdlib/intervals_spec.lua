@@ -112,7 +112,7 @@ describe("fit:intervals", function()
       pn.objective { data = d, loss = pn.loss.squared(), reg = pn.reg.l2(1) } } do
       local t = pn.solve.sufficient_statistics(o, { epsilon = 1, delta = 1e-6 }):intervals()
       assert.equal("heuristic", t.kind)
-      assert.truthy(t.notes[1]:find("no coverage is claimed", 1, true))
+      assert.truthy(table.concat(t.notes, "; "):find("no coverage is claimed", 1, true)) -- noise may add a note before it
     end
     assert.equal("approx", pn.solve.sufficient_statistics(objective(d), { epsilon = 1, delta = 1e-6 }):intervals().kind)
   end)

@@ -146,7 +146,7 @@ describe("a stored data set", function()
         :find("FILE: not a stored data set of this version and this kind of machine", 1, true))
     end
     assert.is_truthy(refusal(pn.data.store, "/no/such/file"):find "No such file")
-    assert.is_truthy(refusal(pn.data.store, "/tmp"):find "not a stored data set")
+    assert.is_truthy(refusal(pn.data.store, "/tmp"):find "Is a directory")
   end)
 
   it("is refused before anything is spent once its file was changed", function()

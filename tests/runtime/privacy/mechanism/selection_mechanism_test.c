@@ -80,8 +80,8 @@ static void the_unit_is_the_smallest_power_of_two_that_will_do(void)
     }
 }
 
-/* 2 sensitivity / scale, rounded or not, is never below the epsilon of the draw,
- * and above it by an ulp or two at most. */
+/* What the event costs, 2 sensitivity / scale rounded upward, is never below the epsilon of the draw, and above it by an
+ * ulp or two at most. */
 static void the_charge_is_never_below_what_is_drawn(void)
 {
     pn_rng *rng = NULL;
@@ -90,10 +90,11 @@ static void the_charge_is_never_below_what_is_drawn(void)
     for (int i = 0; i < 20000; i++) {
         double epsilon = pn_dyadic_value(pn_dyadic_floor(exp2(between(rng, -40.0, 10.0))));
         double sensitivity = exp2(between(rng, -900.0, 899.0)), scale = scale_for(sensitivity, epsilon);
+        double charged = 2.0 * pn_quotient_up(sensitivity, scale);
 
-        if (!CHECK(2.0 * sensitivity / scale >= epsilon && fma(-epsilon, scale, 2.0 * sensitivity) >= 0.0))
+        if (!CHECK(charged >= epsilon && fma(-charged, scale, 2.0 * sensitivity) <= 0.0))
             break;
-        CHECK(2.0 * sensitivity / scale <= epsilon * (1.0 + 0x1p-50));
+        CHECK(charged <= epsilon * (1.0 + 0x1p-50));
     }
     pn_rng_free(rng);
 }
