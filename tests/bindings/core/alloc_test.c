@@ -94,6 +94,15 @@ static const script scripts[] = {
                  "local acc = pn.accountant.rdp {}\n"
                  "acc:add(e, 3)\n"
                  "assert(acc:epsilon(1e-6) > 0.1)\n" },
+    { "receipts",
+      "local pn = ...\n"
+      "local d = pn.data.from({ { 3, 4 }, { 1, 0 }, { 0, 2 } }, { 1, -1, 1 }):clip_rows('l2', 1):clip_labels(-1, 1)\n"
+      "local o = pn.objective { data = d, loss = pn.loss.logistic(), set = pn.set.l2_ball { dim = 2, radius = 1 } }\n"
+      "local L = pn.ledger { epsilon = 1, delta = 1e-6 }\n"
+      "local options = { epsilon = 0.4, delta = 1e-7, iterations = 2, ledger = L:split(2) }\n"
+      "local r = pn.solve.gradient_descent(o, options):receipt()\n"
+      "assert(#r.words > 100 and r:table().subject == 'fit' and L:receipt():table().subject == 'ledger')\n"
+      "assert(#pn.tree { dim = 2, sigma = 3, sensitivity = 1, horizon = 4 }:receipt().json > 100)\n" },
     { "releases", "local pn = ...\n"
                   "local L = pn.ledger { rho = 100 }\n"
                   "local g = pn.mechanism.gaussian { sigma = 2, sensitivity = 1, dim = 2 }\n"
