@@ -80,8 +80,8 @@ static void the_unit_is_the_smallest_power_of_two_that_will_do(void)
     }
 }
 
-/* What the event costs, 2 sensitivity / scale rounded upward, is never below the epsilon of the draw, and above it by an
- * ulp or two at most. */
+/* What the event costs, 2 sensitivity / scale rounded upward, is never below the epsilon of the draw, and above it by
+ * an ulp or two at most. */
 static void the_charge_is_never_below_what_is_drawn(void)
 {
     pn_rng *rng = NULL;
