@@ -159,14 +159,15 @@ function handout.pdf(lesson, answers)
   local base = os.tmpname()
   local input, output = base .. ".html", base .. ".pdf"
   local written, why = require "penumbra.files".put(input, page)
-  if written then os.execute((command:gsub("IN", input):gsub("OUT", output)) .. " >/dev/null 2>&1") end
+  local ran = written and os.execute((command:gsub("IN", input):gsub("OUT", output)) .. " >/dev/null 2>&1")
   local made = io.open(output, "rb")
   local text = ""
   if made then text, why = made:read "a" end
+  if made and why then why = ("%s: %s"):format(output, why) end
   if made then made:close() end
   os.execute(("rm -rf '%s' '%s' '%s' '%s.profile'"):format(base, input, output, output))
   if why then error(why, 0) end
-  if not text:find "^%%PDF" then error(("%s made no PDF of the page"):format(name), 0) end
+  if not (ran and text:find "^%%PDF") then error(("%s made no PDF of the page"):format(name), 0) end
   return text
 end
 

@@ -66,6 +66,7 @@ end
 -- ---- new ----
 
 -- Nothing is in the folder but what `new` puts there before course.lua, unchanged: it was killed, or the disk was full.
+-- Then why that cannot be told.
 local function is_free(folder, lesson)
   local names = require "penumbra.terminal".files
   for _, name in ipairs(names(folder)) do
@@ -74,9 +75,9 @@ local function is_free(folder, lesson)
   for _, name in ipairs(names(folder .. "/lessons")) do
     if name ~= "first.lua" and not name:find "^first%.lua%.tmp%-%x+$" then return false end
   end
-  local file <close>, _, number = io.open(folder .. "/lessons/first.lua", "rb")
+  local file <close>, why, number = io.open(folder .. "/lessons/first.lua", "rb")
   if file then return file:read "a" == lesson end
-  return number == 2 or number == 20 -- ENOENT, ENOTDIR
+  return number == 2 or number == 20, why -- ENOENT, ENOTDIR
 end
 
 local function new(asked)
@@ -85,10 +86,12 @@ local function new(asked)
   local unreadable = file and select(2, file:read(0)) -- a folder opens, but cannot be read
   if file then file:close() end
   if file and not unreadable then error(folder .. " is a file; a course needs a folder", 0) end
-  if not is_free(folder, template.lesson) then
-    error(folder .. " is not empty; name a folder that is empty or not there yet", 0)
+  local free, why = is_free(folder, template.lesson)
+  if not free then
+    error(why or folder .. " is not empty; name a folder that is empty or not there yet", 0)
   end
-  local there, why = require "penumbra.files".folder(folder .. "/lessons")
+  local there
+  there, why = require "penumbra.files".folder(folder .. "/lessons")
   if not there then error("the folder could not be made: " .. why, 0) end
   local title = asked.title or folder:match "([^/]*)$"
   local filled = { TITLE = ("%q"):format(title):sub(2, -2):gsub("\n", "n"),

@@ -8,7 +8,7 @@
 -- Depends on: the table `crash` of crash_test.c, writers.lua.  Used by: crash_test.c.
 local writers = dofile "tests/crash/writers.lua"
 
-local POINTS, FEW = 2, 1 -- of each row and beginning in the fast tier; of a dear row
+local POINTS, FEW, MANY = 2, 1, 40 -- of each row and beginning in the fast tier; of a dear row; of that in the thorough tier
 local REASONS = { "Input/output error", "No space left on device", "File too large" }
 
 local only = os.getenv "CRASH_WRITER" -- to look at one
@@ -136,7 +136,8 @@ local function run(row, made, start, shift)
     return find(row, where, "%s, with %d calls: %s%s", outcome.ended, #calls, outcome.text, outcome.shown)
   end
   local list = plans(calls, { 0, most // 2, most - 1 })
-  local stride = (crash.thorough or only) and 1 or math.max(1, #list // (row.dear and FEW or POINTS))
+  local points = crash.thorough and (row.dear and MANY or #list) or row.dear and FEW or POINTS
+  local stride = only and 1 or math.max(1, #list // points)
   for i = 1 + shift % stride, #list, stride do attempt(row, made, start, list[i]) end
   return #calls, #list
 end

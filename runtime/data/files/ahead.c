@@ -1,7 +1,6 @@
 /* ahead.c -- two pieces in turn: the thread fills one while its owner parses the other.
  * Depends on: ahead.h, core, zlib, POSIX threads.  Used by: text.c. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,11 +25,8 @@ struct pn_ahead {
 static void fill(pn_ahead *self, pn_piece *piece)
 {
     gzFile file = self->file;
-    int got;
+    int got = gzread(file, piece->bytes, (unsigned)self->bytes);
 
-    errno = 0;
-    got = gzread(file, piece->bytes, (unsigned)self->bytes);
-    piece->system_error = errno;
     piece->used = got > 0 ? (size_t)got : 0;
     pn_digest_add(self->digest, piece->bytes, piece->used);
     piece->last = piece->used < self->bytes;

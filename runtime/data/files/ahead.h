@@ -17,7 +17,6 @@ typedef struct pn_piece {
     size_t used;
     bool last;        /* nothing comes after it */
     int code;         /* Z_OK, or zlib's error; then it is the last, and its bytes are void */
-    int system_error; /* errno, for Z_ERRNO */
     double offset;    /* compressed bytes read so far */
     char why[64];     /* zlib's words */
 } pn_piece;

@@ -93,10 +93,13 @@ void pn_text_close(pn_text *text)
     memset(text, 0, sizeof *text);
 }
 
+/* zlib has the system's reason from where the read failed, behind its own name for the file, "<fd:5>: ". */
 static pn_status read_error(const pn_text *text, const pn_piece *piece, pn_err *err)
 {
+    const char *named = strstr(piece->why, ">: ");
+
     if (piece->code == Z_ERRNO)
-        return pn_fail(err, PN_EIO, "%.300s: cannot be read: %s", text->path, strerror(piece->system_error));
+        return pn_fail(err, PN_EIO, "%.300s: cannot be read: %s", text->path, named ? named + 3 : piece->why);
     if (piece->code == Z_MEM_ERROR)
         return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", text->path);
     if (piece->code == Z_BUF_ERROR)
