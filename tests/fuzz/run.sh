@@ -2,7 +2,7 @@
 # run.sh -- run fuzz targets, each for some seconds and as many at once as there are processors; ends with one line "N passed, N failed".
 # Usage: run.sh BUILD SECONDS TARGET...     BUILD is the tree in which `make fuzz` built them.
 # Inputs that reach new code are kept in BUILD/corpus/TARGET; one that shows a fault is written to BUILD/found/TARGET-...
-# An input may take ten seconds, which under sanitizers is about two, and 4096 bytes.
+# An input may take thirty seconds, which under sanitizers are about five, and 4096 bytes.
 # Depends on: POSIX sh, xargs -P, libFuzzer in the targets.  Used by: make fuzz, make fuzz-all.
 set -u
 
@@ -34,7 +34,7 @@ leaks=1
 grep -q lua_kit.h "tests/fuzz/${target}_fuzz.c" && leaks=0
 
 status=0
-"$build/fuzzers/$target" -max_total_time="$seconds" -timeout=10 -report_slow_units=1 -rss_limit_mb=2560 -max_len=4096 \
+"$build/fuzzers/$target" -max_total_time="$seconds" -timeout=30 -report_slow_units=1 -rss_limit_mb=2560 -max_len=4096 \
     -detect_leaks=$leaks -artifact_prefix="$build/found/$target-" -print_final_stats=1 "$build/corpus/$target" \
     "tests/fuzz/corpus/$target" >"$log" 2>&1 || status=1
 [ $status = 0 ] || grep -aE 'does not hold|runtime error|ERROR:|SUMMARY:|Test unit written' "$log" | head -20

@@ -15,10 +15,10 @@
 typedef struct pn_piece {
     char *bytes;
     size_t used;
-    bool last;        /* nothing comes after it */
-    int code;         /* Z_OK, or zlib's error; then it is the last, and its bytes are void */
-    double offset;    /* compressed bytes read so far */
-    char why[64];     /* zlib's words */
+    bool last;     /* nothing comes after it */
+    int code;      /* Z_OK, or zlib's error; then it is the last, and its bytes are void */
+    double offset; /* compressed bytes read so far */
+    char why[64];  /* zlib's words */
 } pn_piece;
 
 typedef struct pn_ahead pn_ahead;
