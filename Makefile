@@ -26,6 +26,8 @@ HARDEN  ?= yes
 KEYSTREAM ?=
 # V=1 shows the commands in full.
 V       ?=
+# CCACHE=ccache takes from it what was compiled before, in whichever folder.
+CCACHE  ?=
 # Run a part of the suite with TESTS="path ...": spec files, C tests, or folders.
 TESTS   ?= tests
 # THOROUGH=1 asks for the thorough tier of the tests, and PART=2/5 for the second fifth of the programs to which it adds something;
@@ -88,7 +90,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all setup demo repl test test-all test-san test-threads coverage fuzz fuzz-all check-layers lint check-abi abi format benches bench reproduce docs picture sbom install install-rock uninstall deb \
+.PHONY: all setup demo repl test test-all test-san test-threads coverage warnings fuzz fuzz-all check-layers lint check-abi abi format benches bench reproduce docs picture sbom install install-rock uninstall deb \
         clean help FORCE
 
 all: ## Build the library, the Lua module and the program
@@ -214,21 +216,21 @@ $(BUILD)/objects: FORCE
 
 $(CXX_OBJ): $(BUILD)/%.o: %.cc $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call quiet,c++ $<)$(COMPILE_CXX) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
+	$(call quiet,c++ $<)$(CCACHE) $(COMPILE_CXX) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
 
 # Message formats become C before anything that may include them is compiled; what is generated answers to no warnings of ours.
 $(PROTO_SRC): $(BUILD)/proto/%.pb-c.c: runtime/%.proto
 	@mkdir -p $(@D)
 	$(call quiet,protoc-c $<)protoc-c --proto_path=runtime --c_out=$(BUILD)/proto $<
 $(PROTO_OBJ): %.o: %.c $(BUILD)/flags
-	$(call quiet,cc $<)$(COMPILE) -w -c $< -o $@
+	$(call quiet,cc $<)$(CCACHE) $(COMPILE) -w -c $< -o $@
 $(RUNTIME_SRC:%.c=$(BUILD)/%.o): | $(PROTO_SRC)
 
 $(BUILD)/bindings/lua_half.c: tests/tools/embed.lua $(STDLIB:%=stdlib/%) $(BUILD)/objects
 	@mkdir -p $(@D)
 	$(call quiet,embed stdlib)$(LUA) $< $@ $(STDLIB:%=stdlib/%)
 $(LUA_HALF): %.o: %.c bindings/embed/open.h $(BUILD)/flags
-	$(call quiet,cc $<)$(COMPILE) -Wno-overlength-strings -c $< -o $@
+	$(call quiet,cc $<)$(CCACHE) $(COMPILE) -Wno-overlength-strings -c $< -o $@
 
 # Bindings hide what they do not say to show.
 $(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ): OWN := -fvisibility=hidden
@@ -237,7 +239,7 @@ $(C_TESTS:=.o): OWN := $(TEST_OPT)
 $(FUZZ_OBJ): OWN = $(TEST_OPT) $(if $(FUZZING),,-DFUZZ_TARGET=fuzz_$(patsubst %_fuzz,%,$(notdir $*)))
 $(filter-out $(CXX_OBJ) $(PROTO_OBJ) $(LUA_HALF),$(ALL_OBJ)): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call quiet,cc $<)$(COMPILE) $(OWN) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
+	$(call quiet,cc $<)$(CCACHE) $(COMPILE) $(OWN) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
 
 $(BUILD)/libpenumbra.a: $(CORE_OBJ)
 $(BUILD)/libpenumbra_federated.a: $(FED_OBJ)
@@ -398,7 +400,7 @@ $(BUILD)/tests/crash/crash_test: $(FUZZED_OBJ)
 
 $(MUTANT_OBJ) $(PEEK_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
 	@mkdir -p $(@D)
-	$(call quiet,cc $@)$(COMPILE) -DPN_MUTANTS -MMD -MP -c $< -o $@
+	$(call quiet,cc $@)$(CCACHE) $(COMPILE) -DPN_MUTANTS -MMD -MP -c $< -o $@
 
 # It has no version in its path and no install rule: nothing but tests/regress/mutants_spec.lua loads it.
 $(MUTANTS): $(MUTANT_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
@@ -453,6 +455,9 @@ $(BUILD)/fuzzed.a: $(FUZZED_OBJ) $(FUZZ_KIT:%.c=$(BUILD)/%.o) $(BUILD)/objects
 $(FUZZERS): $(BUILD)/fuzzers/%: $(BUILD)/tests/fuzz/%_fuzz.o $(BUILD)/fuzzed.a $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call quiet,link $@)$(LINK) -fsanitize=fuzzer -o $@ $< $(BUILD)/fuzzed.a $(ARCHIVES) $(PROGRAM_LIBS) $(ALL_LIBS)
+
+warnings: | $(BUILD)/setup/fuzz ## Compile everything but the C tests with clang, for its warnings, in the tree of the fuzzers
+	@$(MAKE) -s $(FUZZ_TREE) $(patsubst $(BUILD)/%,$(BUILD)/fuzz/%,$(filter-out $(C_TESTS:=.o),$(ALL_OBJ)))
 
 fuzz: $(if $(TARGET),| $(BUILD)/setup/fuzz) ## Fuzz one reader of bytes: TARGET=csv SECONDS=60; without TARGET, list them
 	@$(if $(TARGET),,printf '%s\n' $(notdir $(FUZZERS)))

@@ -47,7 +47,7 @@ describe("setup.sh", function()
   it("refuses a group that it does not know", function()
     local ok, said = sh("sh tests/tools/setup.sh attic")
     assert.is_false(ok)
-    local groups = "there are build, test, lint, bench, reproduce, package, picture, docs, coverage and fuzz"
+    local groups = "there are build, test, lint, bench, reproduce, package, picture, docs, coverage, fuzz and ci"
     assert.truthy(said:find(groups, 1, true), said)
   end)
 end)

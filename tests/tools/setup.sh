@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh -- see that what a target needs is there; on Debian and its kin install what is missing.
-# Usage: setup.sh "GROUP ..." [STAMP]     GROUP is build, test, lint, bench, reproduce, package, picture, docs, coverage or fuzz; what several lack is said, or
+# Usage: setup.sh "GROUP ..." [STAMP]     GROUP is build, test, lint, bench, reproduce, package, picture, docs, coverage, fuzz or ci; what several lack is said, or
 # installed, at once.  STAMP is written at the end; for build alone it is a piece of Makefile that holds the flags of the libraries.
 # Depends on: POSIX sh.  Used by: Makefile, .ci/run.
 set -eu
@@ -28,6 +28,7 @@ needs_package="cmd:luarocks:luarocks cmd:dpkg-deb:dpkg cmd:dpkg-shlibdeps:dpkg-d
 needs_picture="cmd:tmux:tmux cmd:gnuplot:gnuplot-nox"
 needs_docs="cmd:pandoc:pandoc"
 needs_coverage="cmd:gcovr:gcovr"
+needs_ci="cmd:ccache:ccache"
 needs_fuzz="cmd:clang:clang cmd:clang++:clang fuzzer:libFuzzer:libclang-rt-dev"
 
 # The first of a|b|c that `$2 x` accepts.
@@ -125,7 +126,7 @@ write_config()
 needs=
 for group in $groups; do
     eval "of_group=\${needs_$group:-}"
-    [ -n "$of_group" ] || refuse "there is no group '$group'; there are build, test, lint, bench, reproduce, package, picture, docs, coverage and fuzz"
+    [ -n "$of_group" ] || refuse "there is no group '$group'; there are build, test, lint, bench, reproduce, package, picture, docs, coverage, fuzz and ci"
     needs="$needs $of_group"
 done
 missing=$(missing_of "$needs" | sort -u)
