@@ -9,7 +9,7 @@ local prompt = require "penumbra.prompt"
 local show = require "penumbra.prompt.show"
 local html = require "penumbra.notebook.html"
 
-local ABORT_MS = 10 -- within this time of each other arrive the cells that were asked for together
+local ABORT_MS = 50 -- within this time of each other arrive the cells that were asked for together
 local encode, none = kernel.encode, kernel.none
 
 local notebook = {}

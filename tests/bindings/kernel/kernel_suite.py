@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import tempfile
 import unittest
 
 import jupyter_kernel_test as suite
@@ -190,11 +191,17 @@ class Kernel(unittest.TestCase):
         self.assertEqual(self.run_cell("2")[0]["status"], "ok")
 
     def test_cells_behind_one_that_failed_are_left_out(self):
-        names = [self.client.execute(code) for code in ("error 'first'", "left_out = 1", "left_out = 2")]
-        replies = {}
-        while len(replies) < 3:
-            message = self.client.get_shell_msg(timeout=PATIENCE)
-            replies[message["parent_header"]["msg_id"]] = message["content"]["status"]
+        # The first cell fails once the others are sent, however long that takes.
+        with tempfile.TemporaryDirectory() as folder:
+            sent = os.path.join(folder, "sent")
+            first = f"while not io.open '{sent}' do end error 'first'"
+            names = [self.client.execute(code) for code in (first, "left_out = 1", "left_out = 2")]
+            with open(sent, "w"):
+                pass
+            replies = {}
+            while len(replies) < 3:
+                message = self.client.get_shell_msg(timeout=PATIENCE)
+                replies[message["parent_header"]["msg_id"]] = message["content"]["status"]
         self.assertEqual([replies[name] for name in names], ["error", "aborted", "aborted"])
         _, published = self.run_cell("left_out == nil")
         self.assertEqual(self.of_kind(published, "execute_result")[0]["data"]["text/plain"], "true")
