@@ -340,7 +340,7 @@ ALL_TESTS = $(sort $(shell find $(TESTS) -name '*_spec.lua')) $(filter $(foreach
 # them; those that take a minute and more are dealt first, so that no part gets two.
 ASKS      = check_thorough|check_times|fail_alloc_sweep|tier\.(it|times|thorough)|PENUMBRA_DATA
 LONG      = $(addprefix tests/,regress/mutants_spec.lua examples/reproduce_spec.lua stdlib/intervals/paid_spec.lua \
-            bindings/core/boundary_test.c bindings/core/alloc_test.c bindings/core/usage_alloc_test.c build/package_spec.lua stdlib/lessons_spec.lua \
+            bindings/core/boundary_test.c bindings/core/alloc_test.c bindings/core/usage_alloc_test.c crash/crash_test.c build/package_spec.lua stdlib/lessons_spec.lua \
             runtime/solvers/least_squares/sufficient_statistics_spec.lua \
             runtime/solvers/perturbation/objective_perturbation_test.c stdlib/intervals/curvature_spec.lua)
 ASKING    = $(shell grep -lE '$(ASKS)' $(ALL_TESTS))

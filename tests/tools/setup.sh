@@ -48,6 +48,12 @@ has_module()
     pkg-config --exists "$1"
 }
 
+# Looks for a Python module; to import it can take a second.
+finds_module()
+{
+    "$1" -c "import importlib.util as u, sys; sys.exit(u.find_spec('$2') is None)" >/dev/null 2>&1
+}
+
 has()
 {
     case $1 in
@@ -56,7 +62,7 @@ has()
     header) printf '#include <%s>\n' "$2" | g++ -E -x c++ - >/dev/null 2>&1 ;;
     fuzzer) echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
         clang -fsanitize=fuzzer,address -x c -o /dev/null - >/dev/null 2>&1 ;;
-    python) python3 -c "import $2" >/dev/null 2>&1 || /usr/bin/python3 -c "import $2" >/dev/null 2>&1 ;;
+    python) finds_module python3 "$2" || finds_module /usr/bin/python3 "$2" ;;
     esac
 }
 

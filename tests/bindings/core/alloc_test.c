@@ -332,7 +332,7 @@ static long sweep(const script *self, long from)
     static fail_places found;
     fail_alloc count = { .found = &found };
     attempt one = { self, false };
-    long stride = check_times(13, 1) * (strcmp(self->name, REFERENCE) == 0 ? REFERENCE_STRIDE : 1);
+    long stride = check_times(23, 1) * (strcmp(self->name, REFERENCE) == 0 ? REFERENCE_STRIDE : 1);
 
     found = (fail_places){ .n = 0 };
     if (!CHECK(fail_alloc_run(&count, scenario, &one) == PN_OK) || !CHECK(count.live == 0))

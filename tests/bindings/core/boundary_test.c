@@ -296,7 +296,7 @@ static void in_a_curator(lua_State *L, long cases)
 
 static void run_all(char *const texts[TEXTS])
 {
-    const long stride = only ? 1 : check_times(11, 1); /* of the cases that are kept */
+    const long stride = only ? 1 : check_times(19, 1); /* of the cases that are kept */
     pnl_host_options limits = { .memory_bytes = (size_t)64 << 20, .seconds = SECONDS, .threads = 1, .log = ignore };
     pnl_host *host = NULL;
     lua_State *L;
