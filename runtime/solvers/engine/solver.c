@@ -115,10 +115,23 @@ void pn_plan_free(pn_plan *plan)
 
 /* ---- from options to a request ---- */
 
-static pn_status refuse_privacy_options(const pn_arg *common, pn_err *err)
+/* Options that would be without effect: a caller who gives one takes the run for another. */
+static pn_status refuse_privacy_options(const pn_solver_ops *solver, const pn_arg *common, const pn_arg *own,
+                                        pn_err *err)
 {
     if (common[PN_OPT_EPSILON].given || common[PN_OPT_DELTA].given || common[PN_OPT_RHO].given)
         return pn_fail(err, PN_EINVAL, "privacy=false takes no epsilon, delta or rho; leave them out");
+    if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
+        return pn_fail(err, PN_EINVAL,
+                       "calibration=\"paper\" is noise for epsilon and delta; with privacy=false leave it out");
+    for (const char *const *name = solver->noise_params; name && *name; name++) {
+        size_t i = 0;
+
+        while (strcmp(solver->params[i].name, *name) != 0)
+            i++;
+        if (own[i].given)
+            return pn_fail(err, PN_EINVAL, "%s is an option of private runs; without privacy, leave it out", *name);
+    }
     return PN_OK;
 }
 
@@ -141,13 +154,14 @@ static pn_status request_remaining(pn_request *request, pn_err *err)
     return PN_OK;
 }
 
-static pn_status read_request(const pn_solver_ops *solver, const pn_arg *common, pn_request *request, pn_err *err)
+static pn_status read_request(const pn_solver_ops *solver, const pn_arg *common, const pn_arg *own, pn_request *request,
+                              pn_err *err)
 {
     request->neighbours = (pn_neighbours)common[PN_OPT_NEIGHBOURS].count;
     request->epsilon = request->delta = request->rho = NAN;
     request->kind = PN_NONPRIVATE;
     if (!common[PN_OPT_PRIVACY].flag)
-        return refuse_privacy_options(common, err);
+        return refuse_privacy_options(solver, common, own, err);
     if (!solver->is_private)
         return pn_fail(err, PN_EUNSUPPORTED, "the solver has no private form; give privacy=false");
     if (request->ledger && !common[PN_OPT_NEIGHBOURS].given)
@@ -372,7 +386,7 @@ static pn_status make(pn_plan **out, const pn_solver_ops *solver, pn_objective *
     PN_TRY(pn_args_check(owner, pn_solver_common, common, err));
     PN_TRY(pn_args_check(owner, solver->params, own, err));
     PN_TRY(check_start(&common[PN_OPT_START], objective, err));
-    PN_TRY(read_request(solver, common, &request, err));
+    PN_TRY(read_request(solver, common, own, &request, err));
     if (solver->pick)
         return solver->pick(out, objective, &request, common, own, err);
     PN_TRY(check_private(solver, objective, &request, err));

@@ -90,6 +90,8 @@ struct pn_solver_ops {
     const char *doc;
     const char *source;     /* paper, algorithm, theorem */
     const pn_param *params; /* its own options; the common ones are pn_solver_common */
+    /* NULL, or the names of those that shape nothing but noise and its price, NULL-ended: refused with privacy=false */
+    const char *const *noise_params;
     pn_solver_reveals reveals;
     bool is_private;   /* has a private form */
     bool clips_values; /* it bounds what a record does by itself: no certified gradient is asked for */

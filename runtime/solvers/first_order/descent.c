@@ -170,6 +170,8 @@ static pn_status descent_update(pn_state *state, pn_trace_row *row, pn_err *err)
     .rooms = descent_rooms, .begin = descent_begin, .query = descent_query, .update = descent_update,                  \
     .respond = pn_descent_respond
 
+static const char *const gd_noise_params[] = { "c", NULL };
+
 const pn_solver_ops pn_solver_gradient_descent = {
     .name = "gradient_descent",
     .doc =
@@ -178,12 +180,15 @@ const pn_solver_ops pn_solver_gradient_descent = {
         "Polyak-Lojasiewicz type, the average where it is convex, a random one where it is neither.",
     .source = "Wang, Ye, Xu (2017), Algorithm 4, with the noise and all constants exact",
     .params = gd_params,
+    .noise_params = gd_noise_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .passes = true,
     .fill = gd_fill,
     DESCENT_RUN,
 };
+
+static const char *const sgd_noise_params[] = { "accountant", NULL };
 
 const pn_solver_ops pn_solver_sgd = {
     .name = "sgd",
@@ -193,6 +198,7 @@ const pn_solver_ops pn_solver_sgd = {
         "that runs.",
     .source = "Bassily, Smith, Thakurta (2014), Algorithm 1; Balle, Barthe, Gaboardi (2018) for the price of batches",
     .params = sgd_params,
+    .noise_params = sgd_noise_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .fill = sgd_fill,

@@ -211,6 +211,8 @@ static pn_status read_preset(problem *at, const pn_arg *common, const pn_arg *ow
         return pn_fail(err, PN_EINVAL, "strongly_convex sets the steps of the theory; leave preset=\"practical\" out");
     if (own[MD_TIME].given && (at->theory || own[MD_STEP].given))
         return pn_fail(err, PN_EINVAL, "time= multiplies the time that preset=\"practical\" chooses; leave it out");
+    if (own[MD_WIDTH].given && !at->theory)
+        return pn_fail(err, PN_EINVAL, "width= belongs to preset=\"theory\"; give that as well, or leave width out");
     if (own[MD_RANGE].given && !own[MD_POTENTIAL].given)
         return pn_fail(err, PN_EINVAL, "range= belongs to potential=; give both, or neither");
     at->plan->space.lazy = own[MD_FORM].given ? own[MD_FORM].count == LAZY : !at->theory;

@@ -170,6 +170,9 @@ static pn_status fw_update(pn_state *state, pn_trace_row *row, pn_err *err)
     return PN_OK;
 }
 
+static const char *const fw_noise_params[] = { "selection", "preset", "gradient", "kappa", NULL };
+static const char *const fw_convex_noise_params[] = { "preset", "width", NULL };
+
 #define FW_RUN                                                                                                         \
     .reveals = PN_REVEALS_PAID, .is_private = true, .passes = true, .plan_size = sizeof(fw_plan),                      \
     .destroy_plan = fw_plan_destroy, .state = sizeof(fw_state), .rooms = fw_rooms, .begin = fw_begin,                  \
@@ -182,6 +185,7 @@ const pn_solver_ops pn_solver_frank_wolfe = {
         "and over boxes, hypersimplices, products, sums and images by several choices that make one.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 4 with step 2/(t+2); Jaggi (2013)",
     .params = fw_params,
+    .noise_params = fw_noise_params,
     .fill = fw_fill,
     FW_RUN,
 };
@@ -193,6 +197,7 @@ const pn_solver_ops pn_solver_frank_wolfe_convex = {
         "gradient plus Gaussian noise.  What the noise costs follows the Gaussian width of the set.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 5 with L^2 in the noise and step 2/(t+2); Jaggi (2013)",
     .params = fw_convex_params,
+    .noise_params = fw_convex_noise_params,
     .fill = fw_convex_fill,
     FW_RUN,
 };

@@ -97,8 +97,6 @@ void fw_explain_theory(pn_plan *plan, const fw_problem *at, double a, size_t bes
 /** at->slopes, kappa, lag and kept_seconds, from the options `gradient` and `kappa`.
  *  Errors: PN_EINVAL; PN_EUNSUPPORTED, which says what is missing, where it was asked for and cannot be. */
 pn_status fw_read_kept(fw_problem *at, const pn_question *vertex, const pn_arg *own, pn_err *err);
-/** The same options in plans without privacy.  Errors: PN_EUNSUPPORTED where one is given. */
-pn_status fw_refuse_kept(const pn_arg *own, pn_err *err);
 /** The line of what tangents cost, where they do. */
 void fw_explain_lag(pn_plan *plan, const fw_problem *at);
 /** The most steps of `each` seconds by default, of which `first` seconds are gone: three quarters at most count. */

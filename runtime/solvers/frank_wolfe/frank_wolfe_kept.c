@@ -34,14 +34,6 @@ void fw_explain_lag(pn_plan *plan, const fw_problem *at)
         pn_plan_add(plan, "risk of tangents", at->lag, "2 r xmax max |l'''| kappa^2/2");
 }
 
-pn_status fw_refuse_kept(const pn_arg *own, pn_err *err)
-{
-    if (own[FW_GRADIENT].count == 0 && !own[FW_KAPPA].given)
-        return PN_OK;
-    return pn_fail(err, PN_EUNSUPPORTED, "%s is an option of private runs; without privacy, leave it out",
-                   own[FW_GRADIENT].count ? "gradient" : "kappa");
-}
-
 /* Why it is not kept; NULL and at->slopes where it is. */
 static const char *try_slopes(fw_problem *at, pn_path_options *along, const pn_question *vertex, size_t asked)
 {

@@ -409,7 +409,6 @@ pn_status fw_fill(pn_plan *base, const pn_arg *common, const pn_arg *own, pn_err
 
     PN_TRY(fw_read(&at, base, &common[PN_OPT_START], &own[FW_STEP], err));
     if (base->request.kind == PN_NONPRIVATE) {
-        PN_TRY(fw_refuse_kept(own, err));
         fw_plan_nonprivate(plan, &at, common);
     } else if (!pn_set_is_polytope(at.set)) {
         PN_TRY(fw_plan_choices(plan, &at, common, own, err));

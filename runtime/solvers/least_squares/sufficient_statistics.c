@@ -161,6 +161,8 @@ static const pn_least_squares *ss_moments(const pn_state *state)
     return ((const ss_state *)state)->given;
 }
 
+static const char *const noise_params[] = { "tau", "kappa", "damping", NULL };
+
 const pn_solver_ops pn_solver_sufficient_statistics = {
     .name = "sufficient_statistics",
     .doc =
@@ -171,6 +173,7 @@ const pn_solver_ops pn_solver_sufficient_statistics = {
     .source = "Wang (2018), Revisiting differentially private linear regression; Dwork, Talwar, Thakurta, Zhang "
               "(2014); one matrix and its constants as derived",
     .params = ss_params,
+    .noise_params = noise_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .by_questions = true,

@@ -93,6 +93,10 @@ static pn_status ask(ss_plan *plan, const pn_arg *own, pn_question **out, pn_err
         question->clip = (pn_interval){ -bound, bound };
     question->shape = (pn_moments_shape){ .tau = own[SS_TAU].real, .kappa = own[SS_KAPPA].real };
     PN_TRY(pn_question_certify(question, err));
+    if (own[SS_KAPPA].given && !(question->shape.kappa > 0.0))
+        return pn_fail(err, PN_EINVAL,
+                       "kappa= weighs the feature of add_bias(), and the data has none; call add_bias, or leave kappa "
+                       "out");
     *out = question;
     plan->like = (pn_least_squares){ .p = pn_objective_dim(plan->base.objective),
                                      .n = pn_objective_data(plan->base.objective)->n,

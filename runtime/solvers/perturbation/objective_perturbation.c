@@ -81,6 +81,8 @@ static pn_status op_respond(const pn_plan *base, double loss, double regular, pn
     return PN_OK;
 }
 
+static const char *const noise_params[] = { "split", "approximate", "unproven", "accountant", "width", NULL };
+
 const pn_solver_ops pn_solver_objective_perturbation = {
     .name = "objective_perturbation",
     .doc = "One private minimum of the losses plus a quadratic and a random linear term, over a set or all of R^p: for "
@@ -90,6 +92,7 @@ const pn_solver_ops pn_solver_objective_perturbation = {
     .source = "Kifer, Smith, Thakurta (2012) and Iyengar et al. (2019), approximate minima, constants for replaced "
               "records",
     .params = op_params,
+    .noise_params = noise_params,
     .reveals = PN_REVEALS_FAILURE,
     .is_private = true,
     .plan_size = sizeof(op_plan),

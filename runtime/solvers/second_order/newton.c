@@ -410,6 +410,9 @@ static bool nw_curvature(const pn_state *state, pn_curvature *out)
     return true;
 }
 
+static const char *const noise_params[] = { "hessians",  "hessian_share", "start_share", "damping",
+                                            "gradients", "hessian_noise", NULL };
+
 const pn_solver_ops pn_solver_newton = {
     .name = "newton",
     .doc = "Private Newton for smooth convex losses: a few steps, each with a fresh noisy gradient and every other one "
@@ -420,6 +423,7 @@ const pn_solver_ops pn_solver_newton = {
         "Ganesh, Haghifam, Steinke, Thakurta (2023), with the Hessian's sensitivity, differences of gradients and "
         "gains, majorant and damping derived anew",
     .params = nw_params,
+    .noise_params = noise_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .plan_size = sizeof(nw_plan),

@@ -321,6 +321,9 @@ static void so_certify(const pn_state *state, pn_certificate *out)
     out->eigenvalue = proven(fmax(self->least.value - out->hessian_error, lowest));
 }
 
+static const char *const noise_params[] = { "phases",      "first_share",   "first_iterations", "use_filter",
+                                            "value_share", "hessian_noise", "hessian_bound",    NULL };
+
 const pn_solver_ops pn_solver_second_order = {
     .name = "second_order",
     .doc =
@@ -330,6 +333,7 @@ const pn_solver_ops pn_solver_second_order = {
         "what it released.",
     .source = "Gao, Wright, Differentially private optimization for smooth nonconvex ERM, with constants derived anew",
     .params = so_params,
+    .noise_params = noise_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .plan_size = sizeof(so_plan),

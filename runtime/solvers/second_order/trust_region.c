@@ -118,6 +118,8 @@ static void tr_certificate(const pn_state *state, pn_certificate *out)
     tr_certify(&plan->of, &self->last, plan->error.gradient, plan->error.hessian, plan->lowest, out);
 }
 
+static const char *const noise_params[] = { "hessian_noise", "hessian_bound", "hess_noise_factor", NULL };
+
 const pn_solver_ops pn_solver_trust_region = {
     .name = "trust_region",
     .doc = "Every step releases gradient and Hessian of the mean loss under Gaussian noise, on all records or on "
@@ -126,6 +128,7 @@ const pn_solver_ops pn_solver_trust_region = {
            "there.",
     .source = "Wang, Xu, DP-trust region method, with all constants derived anew",
     .params = tr_params,
+    .noise_params = noise_params,
     .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .plan_size = sizeof(tr_plan),

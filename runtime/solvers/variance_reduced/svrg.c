@@ -181,10 +181,13 @@ static pn_status svrg_update(pn_state *state, pn_trace_row *row, pn_err *err)
 
 /* ---- the rows ---- */
 
+static const char *const noise_params[] = { "form", "anchor_share", "reach", "accountant", NULL };
+
 #define SVRG_ROW                                                                                                       \
-    .params = svrg_params, .reveals = PN_REVEALS_PAID, .is_private = true, .plan_size = sizeof(svrg_plan),             \
-    .fill = svrg_fill, .what_if = svrg_what_if, .destroy_plan = svrg_plan_destroy, .state = sizeof(svrg_state),        \
-    .rooms = svrg_rooms, .begin = svrg_begin, .query = svrg_query, .update = svrg_update, .end = svrg_end
+    .params = svrg_params, .noise_params = noise_params, .reveals = PN_REVEALS_PAID, .is_private = true,               \
+    .plan_size = sizeof(svrg_plan), .fill = svrg_fill, .what_if = svrg_what_if, .destroy_plan = svrg_plan_destroy,     \
+    .state = sizeof(svrg_state), .rooms = svrg_rooms, .begin = svrg_begin, .query = svrg_query, .update = svrg_update, \
+    .end = svrg_end
 
 const pn_solver_ops pn_solver_svrg = {
     .name = "svrg",

@@ -295,6 +295,9 @@ static pn_status read_manner(svrg_plan *plan, const pn_arg *own, pn_err *err)
     plan->tail = own[SVRG_TAIL].given ? own[SVRG_TAIL].real : theory ? 0.0 : 3.0;
     /* Below a half an epoch may run away: where all rows point one way the clipped differences cannot turn the steps
      * before they have gone more than twice as far as they should.  At a half noise is halved, at next to no bias. */
+    if (plan->printed && (own[SVRG_REACH].given || own[SVRG_ANCHOR].given))
+        return pn_fail(err, PN_EINVAL, "%s= belongs to form=\"anchored\"; leave it out, or the other form",
+                       own[SVRG_REACH].given ? "reach" : "anchor_share");
     plan->reach = theory || plan->printed || !single || p < 20 ? 1.0 : 0.5;
     if (own[SVRG_REACH].given && !(own[SVRG_REACH].real > 0.0))
         return pn_fail(err, PN_EINVAL, "reach must be in (0, 1], got %g", own[SVRG_REACH].real);
