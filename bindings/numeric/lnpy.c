@@ -88,8 +88,11 @@ static int load_npy(lua_State *L, const char *path)
 static int load(lua_State *L)
 {
     const char *path = pnl_check_path(L, 1);
+    bool is_model;
+    pn_err err;
 
-    return pn_model_is(path) ? pnl_load_model(L, path) : load_npy(L, path);
+    pnl_status(L, pn_model_look(path, &is_model, &err), &err);
+    return is_model ? pnl_load_model(L, path) : load_npy(L, path);
 }
 
 void pnl_open_npy(lua_State *L)

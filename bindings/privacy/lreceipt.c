@@ -178,6 +178,15 @@ static bool is_receipt(lua_State *L, const char *json)
     return status == PN_OK;
 }
 
+static bool is_model(lua_State *L, const char *path)
+{
+    bool found;
+    pn_err err;
+
+    pnl_status(L, pn_model_look(path, &found, &err), &err);
+    return found;
+}
+
 static int receipt_of_file(lua_State *L)
 {
     static const char ledger[] = "penumbra-ledger ";
@@ -191,7 +200,7 @@ static int receipt_of_file(lua_State *L)
         read_ledger(L, path);
     } else if (head[0] == '{' && is_receipt(L, read_file(L, slot, path, MOST_BYTES))) {
         lua_settop(L, 2);
-    } else if (pn_model_is(path)) {
+    } else if (is_model(L, path)) {
         (void)pnl_load_model(L, path);
         lua_pushcfunction(L, pnl_fit_receipt);
         lua_pushvalue(L, -2);

@@ -52,7 +52,8 @@ typedef struct pn_model_change {
 pn_status pn_model_in_terms_of(pn_fit **fit_out, pn_model_about **about_out, const pn_fit *fit,
                                const pn_model_about *about, const pn_model_change *change, pn_err *err);
 
-/** Whether the file begins as model files or JSON objects do; false also when it cannot be read. */
-bool pn_model_is(const char *path);
+/** *found: whether the file begins as model files or JSON objects do; false of a folder, a pipe or a device, which is
+ *  not read.  Errors: PN_EIO, the file's and the system's words, where it cannot be opened or read. */
+pn_status pn_model_look(const char *path, bool *found, pn_err *err);
 
 #endif

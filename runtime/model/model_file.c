@@ -97,16 +97,18 @@ static bool is_json(const unsigned char *head)
     return head[k] == '{';
 }
 
-bool pn_model_is(const char *path)
+pn_status pn_model_look(const char *path, bool *found, pn_err *err)
 {
     unsigned char head[PN_MODEL_HEAD + 1];
     size_t size;
     int fd = open_file(path, head, &size);
 
+    *found = false;
     if (fd < 0)
-        return false;
+        return errno == EISDIR || errno == ENOTSUP ? PN_OK : pn_fail(err, PN_EIO, "%.300s: %s", path, strerror(errno));
     (void)close(fd);
-    return memcmp(head, magic, MAGIC_BYTES) == 0 || is_json(head);
+    *found = memcmp(head, magic, MAGIC_BYTES) == 0 || is_json(head);
+    return PN_OK;
 }
 
 /* What the head says, before anything is read for it: *size bytes are between head and digest. */

@@ -52,9 +52,11 @@ static void comes_back(void)
     pn_fit *fit = NULL;
     pn_model_about *about = NULL;
     run of = { 0 };
+    bool found = false;
 
     CHECK(make(&of, true, NULL) == PN_OK);
-    CHECK(pn_model_export(path, of.fit, of.plan, NULL) == PN_OK && pn_model_is(path));
+    CHECK(pn_model_export(path, of.fit, of.plan, NULL) == PN_OK && pn_model_look(path, &found, NULL) == PN_OK);
+    CHECK(found);
     if (CHECK(pn_model_load(&fit, &about, path, NULL) == PN_OK)) {
         CHECK(fit->p == DIM && memcmp(fit->theta, of.fit->theta, sizeof(double) * DIM) == 0);
         CHECK(fit->is_private && fit->rho == of.fit->rho && isnan(fit->epsilon) && fit->rows == 0);

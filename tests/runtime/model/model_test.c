@@ -29,12 +29,13 @@ static void comes_back(bool private, const double *value)
     pn_model_about *about = NULL;
     pn_err err = { 0 };
     struct stat info;
+    bool found;
     char text[8192];
 
     CHECK(make(&of, private, &err) == PN_OK);
     CHECK(pn_model_save(path, of.fit, of.plan, value, &err) == PN_OK);
     CHECK(stat(path, &info) == 0 && (info.st_mode & 0777) == 0600);
-    CHECK(pn_model_is(path));
+    CHECK(pn_model_look(path, &found, NULL) == PN_OK && found);
     if (!CHECK(pn_model_load(&fit, &about, path, &err) == PN_OK))
         (void)fprintf(stderr, "    %s\n", err.message);
     if (fit) {
@@ -112,6 +113,7 @@ static bool refused(pn_status want_one, pn_status or_other)
 
 static void damage_is_refused(void)
 {
+    bool found = true;
     static unsigned char bytes[MOST];
     static const unsigned char spoils[] = { 0x01, 0x80, 0xff };
     run of = { 0 };
@@ -140,7 +142,7 @@ static void damage_is_refused(void)
     bytes[8] = 3;
     write_file(bytes, size);
     CHECK(refused(PN_EUNSUPPORTED, PN_EUNSUPPORTED));
-    CHECK(unlink(path) == 0 && refused(PN_EIO, PN_EIO) && !pn_model_is(path));
+    CHECK(unlink(path) == 0 && refused(PN_EIO, PN_EIO) && pn_model_look(path, &found, NULL) == PN_EIO && !found);
     clear(&of);
 }
 
