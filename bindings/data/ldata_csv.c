@@ -132,6 +132,16 @@ static void read_header(lua_State *L, pn_csv_options *options)
         options->header = lua_toboolean(L, -1) ? PN_HEADER_YES : PN_HEADER_NO;
 }
 
+static void read_storage(lua_State *L, pn_csv_options *options)
+{
+    int type = pnl_data_option(L, "sparse");
+
+    if (type != LUA_TNIL && type != LUA_TBOOLEAN)
+        pnl_error(L, "data.csv: sparse must be true or false, got %s", pnl_text(L, -1));
+    if (type == LUA_TBOOLEAN)
+        options->storage = lua_toboolean(L, -1) ? PN_STORAGE_SPARSE : PN_STORAGE_DENSE;
+}
+
 /* A list of names or of numbers; the array stays on the stack, names belong to the list. */
 static void read_columns(lua_State *L, pn_csv_options *options)
 {
@@ -284,7 +294,8 @@ static void read_one_hot(lua_State *L, pn_csv_options *options)
 
 int pnl_data_csv(lua_State *L)
 {
-    static const char *const extra[] = { "label", "header", "sep", "columns", "one_hot", "labels", "clip_rows", NULL };
+    static const char *const extra[] = { "label",  "header",    "sep",    "columns", "one_hot",
+                                         "labels", "clip_rows", "sparse", NULL };
     const char *path = pnl_data_path(L, 1, "data.csv");
     pn_csv_options options = { 0 };
     pnl_row_clip clip;
@@ -299,6 +310,7 @@ int pnl_data_csv(lua_State *L)
     read_header(L, &options);
     read_columns(L, &options);
     read_one_hot(L, &options);
+    read_storage(L, &options);
     clip = pnl_data_row_clip(L, 2, "data.csv");
     pnl_data_labels(L, "data.csv", true, &options.labels);
     slot = pnl_new_data(L);

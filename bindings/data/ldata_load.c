@@ -186,8 +186,8 @@ static const pnl_row data_functions[] = {
       "does what d:clip_rows(\"l2\", 1) does, before anybody has the rows, so that there is never a second copy of "
       "them.  Errors name file, line and column." },
     { "csv", pnl_data_csv, PNL_FUNCTION, PNL_NOTHING | PNL_FILES,
-      "pn.data.csv(path, {label=, header=, sep=, columns=, one_hot=, labels=, clip_rows=}) -> data",
-      "Read CSV (RFC 4180 quoting, a quoted field ends on its line), gzip or plain, dense.  label: the label column by "
+      "pn.data.csv(path, {label=, header=, sep=, columns=, one_hot=, sparse=, labels=, clip_rows=}) -> data",
+      "Read CSV (RFC 4180 quoting, a quoted field ends on its line), gzip or plain.  label: the label column by "
       "name, by number, or \"last\" (default).  header: whether the first line holds names; default: when a field of "
       "it is not a number, or, with one_hot or labels and no column asked for by name, when all are not; true passes "
       "over any first line.  sep: one character; default: found among , ; tab.  columns: the features by name or "
@@ -197,7 +197,8 @@ static const pnl_row data_functions[] = {
       "{\"a\", \"b\"}}, in that order; a text that is not declared is an error, or with unknown = \"zeros\" beside the "
       "categories all zeros.  Without declaration the categories are those found, at most 10000, sorted (numbers by "
       "value, then bytes): they and their number come from the records, and nothing pays for that, so declare what is "
-      "public knowledge.  labels: \"binary\" makes the two values found -1 and 1 (the smaller number, or first text, "
+      "public knowledge.  sparse: storage, default dense, but sparse where 0/1 features make a dense table above 64 MB "
+      "with more than 5 features for each column.  labels: \"binary\" makes the two values found -1 and 1 (the smaller number, or first text, "
       "-1), a table maps each, as in {[\"<=50K\"] = -1, [\">50K\"] = 1}; both enforce the label range.  clip_rows: as "
       "for pn.data.libsvm.  Errors name file, line and column." },
     { "npy", load_npy, PNL_FUNCTION, PNL_NOTHING | PNL_FILES, "pn.data.npy(xpath, ypath, {ranks=, clip_rows=}) -> data",

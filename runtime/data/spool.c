@@ -154,7 +154,20 @@ static void move_dense(pn_dataset *data, const pn_chunk *chunk, const pn_spool_l
     }
 }
 
-static void move_sparse(pn_dataset *data, const pn_chunk *chunk)
+/* The layout keeps the order of columns, and a record has one feature of each at most. */
+static void put_entry(pn_dataset *data, const pn_spool_layout *layout, size_t column, double value, size_t entry)
+{
+    size_t feature = layout ? layout->first[column] : column;
+
+    if (layout && layout->place[column]) {
+        feature += layout->place[column][(size_t)value - 1];
+        value = 1.0;
+    }
+    data->csr.column[entry] = (uint32_t)feature;
+    data->csr.value[entry] = value;
+}
+
+static void move_sparse(pn_dataset *data, const pn_chunk *chunk, const pn_spool_layout *layout)
 {
     const unsigned char *at = chunk->bytes, *end = at + chunk->used;
     size_t record = chunk->records, entry = chunk->entries;
@@ -171,8 +184,7 @@ static void move_sparse(pn_dataset *data, const pn_chunk *chunk)
             column = 0;
         } else {
             column += step;
-            data->csr.column[entry] = column - 1;
-            data->csr.value[entry++] = value;
+            put_entry(data, layout, column - 1, value, entry++);
         }
     }
 }
@@ -203,7 +215,7 @@ pn_status pn_spool_finish(pn_dataset **out, pn_spool *spool, size_t p, pn_storag
     spool->last->used = (size_t)(spool->at - spool->last->bytes);
     while (spool->last) {
         if (data->sparse)
-            move_sparse(data, spool->last);
+            move_sparse(data, spool->last, layout);
         else
             move_dense(data, spool->last, layout, &covered);
         drop_last(spool);

@@ -98,8 +98,7 @@ static inline bool pn_spool_entry(pn_spool *spool, uint32_t column, double value
     return true;
 }
 
-/* For dense data whose stored columns are not yet its features: one may stand for several,
- * of which a record has one. */
+/* For data whose stored columns are not yet its features: one may stand for several, of which a record has one. */
 typedef struct pn_spool_layout {
     size_t columns;             /* stored ones */
     size_t *first;              /* [columns + 1] the feature (from 0) where each begins; first[columns] is p */
@@ -109,7 +108,7 @@ typedef struct pn_spool_layout {
 
 /**
  * Make the data set and empty the spool (on failure too).  p >= every column, records >= 1.
- *   layout  NULL: column j is feature j; else storage is PN_STORAGE_DENSE.
+ *   layout  NULL: column j is feature j.
  * Errors: PN_ENOMEM; PN_EDIM when p does not fit a sparse matrix.
  */
 pn_status pn_spool_finish(pn_dataset **out, pn_spool *spool, size_t p, pn_storage storage,

@@ -14,6 +14,9 @@
 #include "data/spool.h"
 #include "data/files/text.h"
 
+#define FREE_BYTES   0x1p26 /* of a dense table, however few numbers are in it */
+#define SPARSE_BELOW 5      /* features for each column, from which on a larger one is sparse */
+
 typedef struct reader {
     pn_text text;
     pn_spool spool;
@@ -227,6 +230,18 @@ static void lay_out(const reader *self, size_t *const *place, size_t *first)
         first[k + 1] = first[k] + (place[k] ? self->plan.coding[k].words.count : 1);
 }
 
+/* Categories that fill a large table with zeros are kept without them.  By counts of records and columns alone: with
+ * declared categories all of that is public. */
+static pn_storage storage_of(const reader *self, size_t p)
+{
+    double cells = (double)self->spool.records * (double)p;
+
+    if (self->options->storage != PN_STORAGE_AUTO)
+        return self->options->storage;
+    return sizeof(double) * cells > FREE_BYTES && self->plan.features * SPARSE_BELOW < p ? PN_STORAGE_SPARSE
+                                                                                         : PN_STORAGE_DENSE;
+}
+
 static pn_status make_features(pn_dataset **out, reader *self, pn_err *err)
 {
     size_t columns = self->plan.features;
@@ -236,7 +251,8 @@ static pn_status make_features(pn_dataset **out, reader *self, pn_err *err)
 
     if (status == PN_OK) {
         lay_out(self, place, first);
-        status = pn_spool_finish(out, &self->spool, first[columns], PN_STORAGE_DENSE, &layout, self->text.name, err);
+        status = pn_spool_finish(out, &self->spool, first[columns], storage_of(self, first[columns]), &layout,
+                                 self->text.name, err);
     }
     if (status == PN_OK)
         status = pn_csv_name_features(&self->plan, layout.place, *out, err);

@@ -124,6 +124,9 @@ typedef struct pn_csv_options {
     /* every other column whose first record is not a number is one-hot, too: then it must hold no number */
     bool one_hot_text;
     pn_label_options labels;
+    /* AUTO: dense, but sparse where one-hot columns make a dense table above 64 MB with more than 5 features for each
+     * column */
+    pn_storage storage;
 } pn_csv_options;
 
 /** Read CSV (RFC 4180 quoting, but a quoted field ends on its line), gzip or plain, dense: numbers, but for the

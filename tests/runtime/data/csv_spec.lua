@@ -122,7 +122,8 @@ describe("the CSV loader", function()
     local function fails(options, message)
       assert.equal(message, files.error_of(path, pn.data.csv, path, options):match("csv: .*"))
     end
-    fails({ seperator = "," }, "csv: unknown option 'seperator'; it takes label, header, sep, columns, one_hot, labels, clip_rows")
+    fails({ seperator = "," }, "csv: unknown option 'seperator'; it takes label, header, sep, columns, one_hot, labels, "
+      .. "clip_rows, sparse")
     fails({ sep = ", " }, "csv: sep must be a string of one character, got , ")
     fails({ sep = "5" }, "csv: sep must be a character that cannot be part of a number or end a line, got '5'")
     fails({ header = "yes" }, "csv: header must be true or false, got yes")

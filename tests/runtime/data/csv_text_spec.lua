@@ -32,6 +32,29 @@ describe("a column of text in CSV", function()
     same(names, X, { 1, 2, 3 }, load(people, { one_hot = true }))
   end)
 
+  it("takes the memory of its records where its categories would fill a large table with zeros", function()
+    local lines = {}
+    for i = 1, 3000 do lines[i] = ("k%04d,%d,%d"):format(i * 7 % 3000, i % 3, i) end -- a dense table takes 72 MB
+    local d = load("id,a,y\n" .. table.concat(lines, "\n"), { header = true, one_hot = { "id" } })
+    assert.is_true(d.sparse)
+    assert.same({ 3000, 3001, 5000 }, { d.n, d.p, d.X.nnz })
+    local place, expected = {}, {}
+    for j = 1, 3001 do place[j] = j <= 3000 and j or 10000 end
+    for i = 1, 3000 do expected[i] = i * 7 % 3000 + 1 + i % 3 * 10000 end
+    assert.same(expected, (d.X * pn.vec(place)):table())
+    local small = load("id,a,y\n" .. table.concat(lines, "\n", 1, 2000), { header = true, one_hot = { "id" } }) -- 32 MB
+    assert.is_false(small.sparse)
+  end)
+
+  it("is stored as `sparse` says", function()
+    local d = load(people, { one_hot = { "job", "town" }, sparse = true })
+    assert.is_true(d.sparse)
+    local X = { { 39, 0, 1, 0, 1 }, { 50, 1, 0, 1, 0 }, { 28, 0, 1, 1, 0 } }
+    assert.same(X, files.rows(d.X:dense()))
+    assert.is_true(load("0,1,2\n3,0,4\n", { sparse = true }).sparse)
+    assert.matches("sparse must be true or false, got 3", error_of(people, { one_hot = { "job", "town" }, sparse = 3 }))
+  end)
+
   it("becomes features for the declared categories, in the order of their declaration", function()
     local options = { columns = { "job", "age" }, one_hot = { job = { "guard", "cook", "clerk" } } }
     same({ "job=guard", "job=cook", "job=clerk", "age" }, { { 0, 1, 0, 39 }, { 0, 0, 1, 50 }, { 0, 1, 0, 28 } },
