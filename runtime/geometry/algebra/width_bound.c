@@ -1,7 +1,9 @@
 /* width_bound.c -- upper bounds of Gaussian widths that take no draws.  G is that of (C - C)/2, too, and grows with the
  * set; so with the radii and half the diameters r of C in l1, l2 and linf
  *     G <= r_2 E ||b||_2,   r_1 E max |b_j|,   r_inf dim sqrt(2/pi),
- * and with k vertices at most R from a common point G <= R sqrt(2 ln k).  Of sets made of sets:
+ * and with k vertices at most R from a common point G <= R sqrt(2 ln k), at most D from each other
+ *     G <= D/sqrt(2) E max(b_1, .., b_k)     (Sudakov, Fernique),
+ * which is the width of a simplex.  Of sets made of sets:
  *     product and sum    G_C + G_D;
  *     intersection       min(G_C, G_D);
  *     hull of both       max(G_C, G_D) + max(R_C, R_D) sqrt(2 ln 2) for the l2 radii R: a support function is
@@ -32,8 +34,12 @@ static double from_outside(const pn_set *set)
 
     most = fmin(most, size_in(set, PN_L1) * pn_width_of_l1(set->dim).high);
     most = fmin(most, size_in(set, PN_LINF) * p * sqrt(2.0 / pi));
-    if (pn_set_is_polytope(set))
-        most = fmin(most, set->ops->atom_radius(set, PN_L2) * sqrt(2.0 * log((double)set->ops->atom_count(set))));
+    if (pn_set_is_polytope(set)) {
+        size_t k = set->ops->atom_count(set);
+
+        most = fmin(most, set->ops->atom_radius(set, PN_L2) * sqrt(2.0 * log((double)k)));
+        most = fmin(most, set->ops->diameter(set, PN_L2) * sqrt(0.5) * pn_width_of_simplex(k).high);
+    }
     return most * (1.0 + 1e-14);
 }
 

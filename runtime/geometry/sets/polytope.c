@@ -20,6 +20,7 @@
 typedef struct polytope {
     pn_set base;
     pn_mat vertices; /* owned */
+    double *box;     /* [2 * cols] owned: the least entries of the vertices, then the largest */
     double *centred; /* [rows * cols] v_i - c as rounded, or vertices.data when c = 0 */
     double radius[PN_LP_COUNT], atom_radius[PN_LP_COUNT];
 } polytope;
@@ -51,6 +52,7 @@ static void polytope_destroy(pn_set *self)
     if (set->centred != set->vertices.data)
         pn_free(set->centred);
     pn_free(set->vertices.data);
+    pn_free(set->box);
     pn_free(set);
 }
 
@@ -63,21 +65,30 @@ static double largest_row(const double *data, size_t rows, size_t cols, pn_lp no
     return largest;
 }
 
+static void find_box(polytope *set)
+{
+    size_t cols = set->vertices.cols;
+    double *low = set->box, *high = low + cols;
+
+    memcpy(low, vertex(set, 0), cols * sizeof *low);
+    memcpy(high, vertex(set, 0), cols * sizeof *high);
+    for (size_t i = 1; i < set->vertices.rows; i++) {
+        for (size_t j = 0; j < cols; j++) {
+            low[j] = fmin(low[j], vertex(set, i)[j]);
+            high[j] = fmax(high[j], vertex(set, i)[j]);
+        }
+    }
+}
+
 /* centred <- vertices - middle of their bounding box */
 static void centre_rows(polytope *set)
 {
     size_t rows = set->vertices.rows, cols = set->vertices.cols;
+    const double *low = set->box, *high = low + cols;
 
-    for (size_t j = 0; j < cols; j++) {
-        double low = vertex(set, 0)[j], high = low, middle;
-
-        for (size_t i = 1; i < rows; i++) {
-            low = fmin(low, vertex(set, i)[j]);
-            high = fmax(high, vertex(set, i)[j]);
-        }
-        middle = 0.5 * low + 0.5 * high;
-        for (size_t i = 0; i < rows; i++)
-            set->centred[i * cols + j] = vertex(set, i)[j] - middle;
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < cols; j++)
+            set->centred[i * cols + j] = vertex(set, i)[j] - (0.5 * low[j] + 0.5 * high[j]);
     }
 }
 
@@ -85,7 +96,9 @@ static pn_status prepare(polytope *set, pn_err *err)
 {
     size_t rows = set->vertices.rows, cols = set->vertices.cols;
 
+    PN_TRY(pn_new(&set->box, 2 * cols, err, "set.polytope: out of memory"));
     PN_TRY(pn_new(&set->centred, rows * cols, err, "set.polytope: out of memory"));
+    find_box(set);
     centre_rows(set);
     for (int norm = 0; norm < PN_LP_COUNT; norm++) {
         set->radius[norm] = largest_row(set->vertices.data, rows, cols, (pn_lp)norm);
@@ -155,6 +168,24 @@ static double polytope_radius(const pn_set *self, pn_lp norm)
     return as_polytope(self)->radius[norm];
 }
 
+/* Seen from a corner of the bounding box all vertices are on one side, <v_i - a, v_j - a> >= 0, so that
+ * ||v_i - v_j||_2^2 <= ||v_i - a||^2 + ||v_j - a||^2: of a simplex that is its diameter. */
+static double diameter_from_corner(const polytope *set, const double *corner)
+{
+    size_t cols = set->vertices.cols;
+    long double farthest = 0.0L, second = 0.0L;
+
+    for (size_t i = 0; i < set->vertices.rows; i++) {
+        long double joined = 0.0L;
+
+        for (size_t j = 0; j < cols; j++)
+            joined = pn_norm_join(PN_L2, joined, pn_norm_term(PN_L2, (long double)vertex(set, i)[j] - corner[j]));
+        second = fmaxl(second, fminl(joined, farthest));
+        farthest = fmaxl(farthest, joined);
+    }
+    return pn_norm_finish(PN_L2, farthest + second, cols + 2); /* as pn_distance_upper, and one sum more */
+}
+
 /* max ||v_i - v_j|| <= 2 max ||v_i - c|| for any c */
 static double diameter_bound(const polytope *set, pn_lp norm)
 {
@@ -164,7 +195,11 @@ static double diameter_bound(const polytope *set, pn_lp norm)
         about_first = fmax(about_first, pn_distance_upper(norm, vertex(set, i), vertex(set, 0), set->vertices.cols));
     if (set->centred != set->vertices.data) /* v_i - c has been rounded in each entry */
         bound *= 1.0 + 1e-15;
-    return fmin(bound, 2.0 * about_first);
+    bound = fmin(bound, 2.0 * about_first);
+    if (norm == PN_L2)
+        bound = fmin(
+            bound, fmin(diameter_from_corner(set, set->box), diameter_from_corner(set, set->box + set->vertices.cols)));
+    return bound;
 }
 
 static double polytope_diameter(const pn_set *self, pn_lp norm)
@@ -173,6 +208,8 @@ static double polytope_diameter(const pn_set *self, pn_lp norm)
     size_t rows = set->vertices.rows, cols = set->vertices.cols;
     double largest = 0.0;
 
+    if (norm == PN_LINF)
+        return pn_distance_upper(norm, set->box + cols, set->box, cols);
     if (0.5 * (double)rows * (double)rows * (double)cols > DIAMETER_WORK)
         return diameter_bound(set, norm);
     for (size_t i = 0; i < rows; i++) {
@@ -296,7 +333,7 @@ const pn_set_ops pn_set_polytope = {
     .name = "polytope",
     .doc =
         "The convex hull of the rows of a matrix, conv{v_1, .., v_k}.  Projection and membership by Wolfe's method, to "
-        "1e-12 of the radius; the diameter is exact up to k^2 dim = 2e9, beyond that an upper bound.",
+        "1e-12 of the radius; the diameter is exact up to k^2 dim = 2e9, beyond that an upper bound, but in linf.",
     .source = "Wolfe (1976), Finding the nearest point in a polytope",
     .params = polytope_params,
     .create = polytope_create,

@@ -135,6 +135,58 @@ describe("polytope", function()
     assert.is_true(diameter <= math.sqrt(2) * (1 + 1e-12)) -- twice the radius about the middle of the square
   end)
 
+  -- The rows of the unit matrix, of which there are too many pairs: the diameters of a simplex are 2, sqrt 2 and 1.
+  it("has the diameters and the curvature of the simplex whose vertices it lists, however many", function()
+    local dim = 1300
+    local data = pn.data.synthetic.logistic{n = 50, p = dim, seed = 1}:clip_rows("l2", 1)
+    local named = pn.set.simplex{dim = dim}
+    local function unit(i)
+      local row = pn.vec.zeros(dim)
+      row[i] = 1
+      return row
+    end
+    local listed = pn.set.polytope{vertices = unit, count = dim}
+    for norm, truth in pairs{l1 = 2, l2 = math.sqrt(2), linf = 1} do
+      assert.is_true(listed:diameter_in(norm) >= truth)
+      assert.is_near(named:diameter_in(norm), listed:diameter_in(norm), 1e-12)
+    end
+    local function curvature(set) return pn.objective{data = data, loss = pn.loss.logistic(), set = set}.bounds.curvature end
+    assert.is_near(curvature(named), curvature(listed), 1e-12)
+    local far = pn.set.polytope{vertices = function(i) return unit(i) * -3 + 7 end, count = dim} -- all on the other side
+    assert.is_near(3 * math.sqrt(2), far:diameter_in "l2", 1e-12)
+    assert.is_near(3, far:diameter_in "linf", 1e-12)
+  end)
+
+  it("bounds every distance of points on all sides when there are too many pairs", function()
+    local rng, rows = pn.rng.seeded(6), {}
+    for i = 1, 20000 do
+      rows[i] = {}
+      for j = 1, 6 do rows[i][j] = rng:uniform() * 2 - 1 + 5 * (j % 3) end
+    end
+    local C = pn.set.polytope{vertices = rows}
+    local most_l2, most_linf = C:diameter_in "l2", C:diameter_in "linf"
+    for i = 1, 400 do
+      local l2, linf = 0, 0
+      for j = 1, 6 do
+        local apart = rows[i][j] - rows[20001 - i][j]
+        l2, linf = l2 + apart ^ 2, math.max(linf, math.abs(apart))
+      end
+      assert.is_true(math.sqrt(l2) <= most_l2 and linf <= most_linf)
+    end
+    assert.is_true(most_linf < 2 and most_l2 < 2 * math.sqrt(6))
+  end)
+
+  it("has no wider a bound than the simplex whose vertices it lists", function()
+    local data = pn.data.synthetic.logistic{n = 1000, p = 3, seed = 1}:clip_rows("l2", 1)
+    local function width(set)
+      local objective = pn.objective{data = data, loss = pn.loss.logistic(), set = set}
+      return pn.solve.frank_wolfe_convex.plan(objective, {rho = 1}).lines["width G of C"]
+    end
+    -- E max(b_1, b_2, b_3) = 3/(2 sqrt(pi))
+    assert.is_near(3 / (2 * math.sqrt(math.pi)), width(pn.set.simplex{dim = 3}), 1e-9)
+    assert.is_near(3 / (2 * math.sqrt(math.pi)), width(pn.set.polytope{vertices = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}), 1e-9)
+  end)
+
   it("refuses a NaN with its position", function()
     local ok, message = pcall(pn.set.polytope, {vertices = {{1, 2}, {3, 0 / 0}}})
     assert.is_false(ok)
