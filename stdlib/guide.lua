@@ -137,7 +137,7 @@ guide.rows = {
     signature = "pn.guide(title)",
     doc = 'Show a page of the handbook, which has one for each task: guide() lists them, guide "train a model" shows one.  '
       .. "A title that is not known is answered with the nearest ones and with the pages that hold its words.  Returns nothing.",
-    reveals = "nothing",
+    reveals = "nothing", touches = "modules",
     kind = "function",
   },
 }

@@ -1,14 +1,14 @@
 -- sandbox.lua -- the globals of an analyst's script: what is safe, and nothing that leads elsewhere.  Everything that a script
 -- could make run long is Lua here, so that limits of instructions see it, or refuses what is too large.
 -- Depends on: Lua's own libraries, as the host has guarded them (bindings/embed/host_guards.c); penumbra.evaluation,
--- penumbra.intervals (for fit:intervals), penumbra.model, penumbra.solvers, penumbra.tuning.
--- Used by: bindings/curator/inside.c,
--- penumbra.programs.config_guard.
+-- penumbra.intervals (for fit:intervals), penumbra.model, penumbra.parts, penumbra.solvers, penumbra.tuning.
+-- Used by: bindings/curator/inside.c, penumbra.programs.config_guard.
 local error, getmetatable, ipairs, load, next, pairs, pcall = error, getmetatable, ipairs, load, next, pairs, pcall
 local rawget, rawlen, rawset, select, setmetatable = rawget, rawlen, rawset, select, setmetatable
 local tostring, type, unpack, pack = tostring, type, table.unpack, table.pack
 local evaluation = require "penumbra.evaluation"
 local model = require "penumbra.model"
+local parts = require "penumbra.parts"
 local solvers = require "penumbra.solvers"
 local tuning = require "penumbra.tuning"
 require "penumbra.intervals"
@@ -327,6 +327,17 @@ end
 
 -- compile(code, name) -> function or nil, message; report(ok, ...): what it returned or raised -> true, answer or false, message;
 -- and the globals of the script.
+-- The parts of the Lua half, which load modules when they are called.
+local function refuse_parts(pn)
+  for _, part in ipairs(parts) do
+    local name = part[1]
+    local no = refuse("pn." .. name, name == "advise"
+      and "it loads a module; the plans that it compares are there, as pn.solve.sgd.plan(obj, {rho = 1}).predicted"
+      or "it loads a module")
+    rawset(pn, name, part.functions and setmetatable({}, { __index = no, __call = no, __metatable = false }) or no)
+  end
+end
+
 local function make(pn, data, ledger, said)
   local env = basics()
   math.randomseed(1, 2) -- nothing of the process: a stock Lua takes its time and addresses
@@ -335,6 +346,7 @@ local function make(pn, data, ledger, said)
   tuning.add(pn)
   evaluation.add(pn, ledger.neighbours)
   model.add(pn)
+  refuse_parts(pn)
   env._G, env.pn, env.data, env.budget, env.print = env, pn, sealed(data, "data"), budget_of(ledger), printer(said)
   setmetatable(env, { __index = explain, __metatable = false })
   local strings = getmetatable ""

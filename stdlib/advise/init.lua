@@ -172,7 +172,7 @@ advise.rows = {
       .. 'each of ranking.sets has set=, reach=, star=, why=, probe_loss=.  The fits of the probe have less budget than the final '
       .. 'one, so it favours sets that need little.  rng: a seeded stream makes the probe a simulation; a ledger of teaching '
       .. 'takes it.',
-    reveals = 'paid',
+    reveals = 'paid', touches = 'modules',
     kind = 'function',
   },
 }

@@ -134,7 +134,7 @@ check.rows = {
       .. 'with the declared constant, its inverse gradient inverts, and its steps over set= are optimal; a prox minimises.  The '
       .. 'report prints itself; report.ok is true when nothing failed, report[i] = {name=, ok=, worst=, tolerance=, detail=}.  '
       .. 'probes: 40 by default; tolerance: 1e-7, relative.  It can find a broken promise, not prove one kept.',
-    reveals = 'nothing',
+    reveals = 'nothing', touches = 'modules',
     kind = 'function',
   },
 }

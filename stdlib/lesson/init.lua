@@ -139,7 +139,7 @@ lesson.rows = {
       .. 'lesson("gaussian", {notebook = true}), after which cells run in the lesson\'s environment in any order, and '
       .. 'lesson.check(), lesson.check(ID), lesson.hint(ID), lesson.skip(ID) and lesson.picture(ID) are there.  `penumbra course` '
       .. 'makes a course of lessons with deadlines, and grades what a class hands in.',
-    reveals = "nothing",
+    reveals = "nothing", touches = "files, modules",
     kind = "function",
   },
 }

@@ -382,7 +382,7 @@ help.rows = {
       .. 'an object (then its class), pn for a list of every name, or nothing for tasks and what to type for each.  '
       .. 'Other words are looked up in the reference and the handbook, and a name that is not known is answered with the '
       .. 'nearest ones.  Returns nothing.',
-    reveals = 'nothing',
+    reveals = 'nothing', touches = 'modules',
     kind = 'function',
   },
 }
