@@ -198,9 +198,9 @@ static const pnl_row data_functions[] = {
       "categories all zeros.  Without declaration the categories are those found, at most 10000, sorted (numbers by "
       "value, then bytes): they and their number come from the records, and nothing pays for that, so declare what is "
       "public knowledge.  sparse: storage, default dense, but sparse where 0/1 features make a dense table above 64 MB "
-      "with more than 5 features for each column.  labels: \"binary\" makes the two values found -1 and 1 (the smaller number, or first text, "
-      "-1), a table maps each, as in {[\"<=50K\"] = -1, [\">50K\"] = 1}; both enforce the label range.  clip_rows: as "
-      "for pn.data.libsvm.  Errors name file, line and column." },
+      "with more than 5 features for each column.  labels: \"binary\" makes the two values found -1 and 1 (the "
+      "smaller number, or first text, -1), a table maps each, as in {[\"<=50K\"] = -1, [\">50K\"] = 1}; both enforce "
+      "the label range.  clip_rows: as for pn.data.libsvm.  Errors name file, line and column." },
     { "npy", load_npy, PNL_FUNCTION, PNL_NOTHING | PNL_FILES, "pn.data.npy(xpath, ypath, {ranks=, clip_rows=}) -> data",
       "Read two NumPy files, gzip or plain: features, n x p, and labels, n or n x 1; '<f8', '<f4', whole numbers or "
       "'|b1' (as 0 and 1), C or Fortran order.  Dense, stored as doubles; d:float32() halves them.  clip_rows: as for "

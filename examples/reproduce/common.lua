@@ -66,11 +66,15 @@ function common.control(effect, control, what, ...)
     control, effect)
 end
 
+-- What a plan was made with that has no place in its control.
+local of_noise = { objective_perturbation = { "split" }, svrg = { "form" } }
+
 -- Excess risk of the plan's control: the same run (steps, batches), without noise; `more`: what else it was planned with.
 function common.still(plan, best, more)
   local options = { privacy = false, progress = false }
   for name, value in pairs(plan.settings) do options[name] = value end
   for name, value in pairs(more or {}) do options[name] = value end
+  for _, name in ipairs(of_noise[plan.solver] or {}) do options[name] = nil end
   if plan.solver == "mirror_descent" then options.step, options.time = plan.lines["step eta"], nil end -- a time needs noise
   return pn.solve[plan.solver](plan.objective, options).value - (best or pn.solve.exact(plan.objective, { tol = 1e-9 }).value)
 end
