@@ -129,7 +129,7 @@ typedef struct pn_csv_options {
     pn_storage storage;
 } pn_csv_options;
 
-/** Read CSV (RFC 4180 quoting, but a quoted field ends on its line), gzip or plain, dense: numbers, but for the
+/** Read CSV (RFC 4180 quoting, but a quoted field ends on its line), gzip or plain: numbers, but for the
  *  columns of text and the labels that the options name.  Features take the names of a header that has as many fields
  *  as the records; "column=category" for those of a column of text.
  *  Header AUTO with labels or one-hot columns, none of the columns looked up by name: the first line is a header when
