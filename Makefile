@@ -152,7 +152,9 @@ CORE_OBJ    := $(filter-out $(FED_OBJ),$(RUNTIME_OBJ))
 # The Lua half as C, for states that have no files.
 LUA_HALF    := $(BUILD)/bindings/lua_half.o
 BINDING_OBJ := $(BINDING_SRC:%.c=$(BUILD)/%.o) $(LUA_HALF)
-PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(BUILD)/%.o)
+# Lua's longjmp, where ThreadSanitizer would not see it.
+LONGJMP     := $(if $(filter thread,$(SAN)),$(BUILD)/tests/tools/longjmp.o)
+PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(BUILD)/%.o) $(LONGJMP)
 PROGRAM_LIBS = $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS)
 # What fuzz targets read with, besides the runtime: all but main().
 FUZZED_OBJ  := $(BINDING_OBJ) $(filter-out %/main.o,$(PROGRAM_OBJ))
@@ -393,10 +395,11 @@ $(filter $(addprefix $(BUILD)/tests/,bindings/% crash/% fuzz/%),$(C_TESTS)): $(F
 # Both makers of the keystream, whichever the build has.
 $(BUILD)/tests/runtime/random/keystream_test: LDLIBS += -lcrypto
 $(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)
-$(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
+$(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ) $(LONGJMP)
 $(filter $(BUILD)/tests/regress/%,$(C_TESTS)): $(MUTANT_OBJ)
 $(BUILD)/tests/fuzz/corpus_test: $(FUZZ_OBJ) $(FUZZED_OBJ)
 $(BUILD)/tests/crash/crash_test: $(FUZZED_OBJ)
+$(BUILD)/tests/bindings/kernel/channels_test: $(addprefix $(BUILD)/bindings/kernel/,channels.o publish.o utf8.o)
 
 $(MUTANT_OBJ) $(PEEK_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
 	@mkdir -p $(@D)

@@ -103,10 +103,11 @@ end
 -- sanitizers that the tree has, and linked with its libraries.
 function program.compiled(name, words)
   local config, flags = read_all(program.tree .. "/config.mk"), read_all(program.tree .. "/flags")
+  local threads = flags:find "%-fsanitize=thread" and "tests/tools/longjmp.c " or ""
   local function setting(setting_name) return config:match(setting_name .. " :?= ?([^\n]*)") or "" end
   return build(name, table.concat({
     os.getenv "PN_CC" or "cc", "-std=c17 -g", flags:match "%-fsanitize=%S+" or "",
-    "-Iruntime/include -Iruntime -Ibindings/embed -I.", setting "LUA_CFLAGS", "-pthread -o OUT", words,
+    "-Iruntime/include -Iruntime -Ibindings/embed -I.", setting "LUA_CFLAGS", "-pthread -o OUT", threads .. words,
     program.tree .. "/libpenumbra_federated.a", program.tree .. "/libpenumbra.a",
     setting "LUA_LIBS", setting "READLINE_LIBS", setting "SECCOMP_LIBS", setting "DEP_LIBS", setting "FEDERATED_LIBS", "-lm",
   }, " "))
