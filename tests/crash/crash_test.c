@@ -24,6 +24,7 @@
 #include "bindings/prompt/repl.h"
 #include "check.h"
 #include "crash/calls.h"
+#include "crash/federated.h"
 
 #define TEMPORARY "/tmp/lua_" /* what os.tmpname names */
 #define TEXT      4096
@@ -488,7 +489,14 @@ static int remember(lua_State *L)
 static int run_campaign(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "try", run_try }, { "empty", empty }, { "files", files }, { "remember", remember }, { NULL, NULL },
+        { "try", run_try },
+        { "empty", empty },
+        { "files", files },
+        { "remember", remember },
+        { "party", federated_party },
+        { "server", federated_server },
+        { "forget", federated_forget },
+        { NULL, NULL },
     };
 
     luaL_newlib(L, functions);

@@ -110,6 +110,10 @@ local function count_of(path)
   return count
 end
 
+local FEDERATED = { "books", "books.key", "books.head", "notes" }
+
+local function forget() crash.forget() end
+
 local rows = {
   -- ---- what is paid for ----
   { name = "ledger", files = { "ledger", "ledger.key", "ledger.head" }, steps = 2,
@@ -144,6 +148,16 @@ local rows = {
       tree:save "sums"
     end,
     get = of("sums", function() return count_of "sums" end) },
+
+  -- ---- federated runs: a ledger and a checkpoint, which have to fit each other ----
+  { name = "party of a federated run", sources = { "runtime/federated/party/party_checkpoint.c" }, dear = true,
+    files = FEDERATED, says = { "books", "notes" }, steps = 2, hints = "close", make = forget, before = forget,
+    put = function(_, _, tell) crash.party(tell) end,
+    get = of("notes", function() return crash.party() end) },
+  { name = "server of a federated run", sources = { "runtime/federated/server/server_state.c" }, dear = true,
+    files = FEDERATED, says = { "books", "notes" }, steps = 2, hints = "close", make = forget, before = forget,
+    put = function(_, _, tell) crash.server(tell) end,
+    get = of("notes", function() return crash.server() end) },
 
   -- ---- models ----
   { name = "fit:save", sources = { "runtime/model/model_file.c" }, files = { "model" }, make = fits,
@@ -333,8 +347,6 @@ local others = {
   ["bindings/core/lfiles.c"] = "the door of the Lua half, through which the rows in Lua go",
   ["bindings/prompt/lconfined.c"] = "/dev/null",
   ["runtime/data/shared.c"] = "memory without a name, for other processes",
-  ["runtime/federated/party/party_checkpoint.c"] = "tests/runtime/federated/party/party_crash_test.c",
-  ["runtime/federated/server/server_state.c"] = "tests/runtime/federated/server/server_crash_test.c",
   ["stdlib/lessons/18_csv_model.lua"] = "a file of the lesson's own, gone with it",
   ["stdlib/notebook/init.lua"] = "what a call prints, in a file without a name",
   ["stdlib/programs/config.lua"] = "asks whether a file can be written: an empty one, which the next asking removes, too",
