@@ -333,7 +333,7 @@ LUA_DIRS  = LUA_PATH='$(TREE)/lua/?.lua;$(TREE)/lua/?/init.lua;./?.lua;;' LUA_CP
 CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBRA='$(TREE)/penumbra'
 # Sanitized trees leave out what tests other builds, the long audits, lessons and reproductions, whose every call has specs, and what
 # draws, plays and grades in Lua alone.
-NOT_SAN   = tests/build/% $(if $(filter-out thread,$(SAN)),tests/examples/embed_spec.lua) tests/examples/reproduce_spec.lua \
+NOT_SAN   = tests/build/% $(if $(filter-out thread,$(SAN)),$(addprefix tests/examples/,embed_spec.lua federated_spec.lua)) tests/examples/reproduce_spec.lua \
             tests/regress/mutants_spec.lua tests/regress/mutants_federated_test.c tests/bindings/curator/curator_process_spec.lua \
             tests/stdlib/lessons_spec.lua tests/stdlib/lesson_export_spec.lua tests/stdlib/lesson_kept_spec.lua \
             tests/stdlib/course_program_spec.lua tests/stdlib/plot_%
@@ -431,8 +431,9 @@ test-all: ## Run the thorough tier, in minutes where test takes seconds, also un
 test-san: ## Run the fast tier under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) SAN=address,undefined BUILD=$(BUILD)/san test
 
-# What works in threads: tests that start some, by themselves, by a kit or as workers of a task, and the programs of examples that do.
-THREADS  = pthread_create|zeromq_kit\.h|fake_ranks\.h|pn_task_new\(&[^,]*, [^1]
+# What works in threads: tests that start some, by themselves, by a kit, as workers of a task or as the reader of a large file, and
+# the programs of examples that do.
+THREADS  = pthread_create|zeromq_kit\.h|fake_ranks\.h|pn_task_new\(&[^,]*, [^1]|pn_dataset_load_(csv|libsvm)\(
 THREADED = $(shell grep -lE '$(THREADS)' $(C_TEST_SRC)) $(addprefix tests/examples/,embed_spec.lua external_program_spec.lua federated_spec.lua)
 test-threads: ## Run the tests that start threads, and the host programs of examples, under ThreadSanitizer
 	@$(MAKE) SAN=thread BUILD=$(BUILD)/tsan TESTS='$(THREADED)' test

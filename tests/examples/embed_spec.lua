@@ -59,6 +59,19 @@ describe("examples/embed", function()
     assert.matches("blocks left: 0", text, 1, true)
   end)
 
+  -- What is larger than a mebibyte is read by a thread of the library's own, which takes no memory from the program's allocator.
+  it("trains on a large file", function()
+    local lines = {}
+    for i = 1, 30000 do lines[i] = ("%d 1:%.6f 2:%.6f 3:%.6f 4:1\n"):format(i % 2, math.sin(i), math.cos(i), i % 7 / 7) end
+    local file = assert(io.open(root .. "/large.svm", "w"))
+    assert(file:write(table.concat(lines)))
+    file:close()
+    local text, status = start("./train large.svm")
+    assert.equal(0, status, text)
+    assert.matches("squared loss on 30000 x 4 records", text, 1, true)
+    assert.matches("blocks left: 0", text, 1, true)
+  end)
+
   it("says what is wrong with a file", function()
     local text, status = start("./train nothere.svm")
     assert.equal(1, status)

@@ -4,7 +4,7 @@ local build = os.getenv "PENUMBRA" or "build/penumbra"
 
 describe("the example external_program", function()
   it("finds power and threshold, and is told of every broken program", function()
-    local pipe = assert(io.popen(build .. " examples/external_program.lua 2>&1"))
+    local pipe = assert(io.popen("env PENUMBRA_THREADS=2 " .. build .. " examples/external_program.lua 2>&1"))
     local text = pipe:read "a"
     assert.is_true(pipe:close(), text)
     local power, threshold, value = text:match "search: power ([%d.]+), threshold ([%d.]+), mean error ([%d.]+)"

@@ -8,9 +8,9 @@ local PATIENCE = 300 -- seconds: a guard against hanging, not a measure
 local services = {}
 services.__index = services
 
--- A group of programs that share a folder; their logs and exit statuses lie in it.
-function services.new(folder)
-  return setmetatable({ folder = folder, all = {} }, services)
+-- A group of programs that share a folder; their logs and exit statuses lie in it.  Each works on `threads`, by default one.
+function services.new(folder, threads)
+  return setmetatable({ folder = folder, threads = threads or 1, all = {} }, services)
 end
 
 local function read(path)
@@ -34,7 +34,7 @@ function services:start(name, words)
   local script = ("%s 2>>%s >>%s </dev/null & echo $! >%s; wait $!; echo $? >%s; mv %s %s"):format(table.concat(parts, " "),
     quote(base .. ".log"), quote(base .. ".out"), quote(base .. ".pid"), quote(base .. ".now"), quote(base .. ".now"),
     quote(base .. ".status"))
-  os.execute(("env PENUMBRA_THREADS=1 sh -c %s >/dev/null 2>&1 &"):format(quote(script)))
+  os.execute(("env PENUMBRA_THREADS=%d sh -c %s >/dev/null 2>&1 &"):format(self.threads, quote(script)))
   return one
 end
 
