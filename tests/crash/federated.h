@@ -61,7 +61,7 @@ static bool federated_says(federated_run *self, said *place, const said *now)
     memcpy(what.numbers, now->numbers, sizeof what.numbers);
     if (place->known && memcmp(place, &what, sizeof what) != 0)
         return federated_fails(self, "it says something else than it did before");
-    *place = what;
+    memcpy(place, &what, sizeof what);
     return true;
 }
 
