@@ -9,9 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#define TEXT 4096 /* bytes of a path */
 
 typedef enum call_kind {
     CALL_OPEN,
@@ -107,6 +110,66 @@ static int take_fd(int through)
     if (recvmsg(through, &message, MSG_CMSG_CLOEXEC) == 1 && message.msg_controllen >= CMSG_LEN(sizeof fd))
         memcpy(&fd, CMSG_DATA(&with.head), sizeof fd);
     return fd;
+}
+
+/* ---- which file a call of process `pid` is about ---- */
+
+static bool link_of(pid_t pid, const char *what, char out[TEXT])
+{
+    char name[64];
+    ssize_t length;
+
+    (void)snprintf(name, sizeof name, "/proc/%ld/%s", (long)pid, what);
+    length = readlink(name, out, TEXT - 1);
+    if (length < 0)
+        return false;
+    out[length] = '\0';
+    return true;
+}
+
+static bool file_of_fd(pid_t pid, int fd, char out[TEXT])
+{
+    char name[32];
+
+    (void)snprintf(name, sizeof name, "fd/%d", fd);
+    return link_of(pid, name, out);
+}
+
+static ssize_t memory_of(pid_t pid, uint64_t address, void *to, size_t size)
+{
+    char name[64];
+    ssize_t got;
+    int fd;
+
+    (void)snprintf(name, sizeof name, "/proc/%ld/mem", (long)pid);
+    fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    got = pread(fd, to, size, (off_t)address);
+    (void)close(fd);
+    return got;
+}
+
+static bool file_of_path(pid_t pid, int from, uint64_t address, char out[TEXT])
+{
+    char path[TEXT] = "", base[TEXT] = "";
+    ssize_t got = memory_of(pid, address, path, sizeof path - 1);
+
+    if (got <= 0 || !memchr(path, '\0', (size_t)got))
+        return false;
+    if (path[0] != '/' && !(from == AT_FDCWD ? link_of(pid, "cwd", base) : file_of_fd(pid, from, base)))
+        return false;
+    return snprintf(out, TEXT, path[0] == '/' ? "%.0s%s" : "%s/%s", base, path) < TEXT;
+}
+
+static bool find_file(const struct seccomp_notif *asked, const call_row *row, char out[TEXT])
+{
+    const __u64 *args = asked->data.args;
+    pid_t pid = (pid_t)asked->pid;
+
+    if (row->fd >= 0)
+        return file_of_fd(pid, (int)args[row->fd], out);
+    return file_of_path(pid, row->folder < 0 ? AT_FDCWD : (int)args[row->folder], args[row->path], out);
 }
 
 /* From here on the calls of this process, and of those that it starts, wait for an answer. */

@@ -27,7 +27,6 @@
 #include "crash/federated.h"
 
 #define TEMPORARY "/tmp/lua_" /* what os.tmpname names */
-#define TEXT      4096
 #define FILES     32
 #define HANGS     120000 /* milliseconds without a call: a writer that waits for ever is a finding */
 
@@ -55,72 +54,12 @@ try;
 
 static char folder[256]; /* where the writers write */
 
-/* ---- which file a call is about ---- */
-
 static bool inside(const char *path)
 {
     size_t length = strlen(folder);
 
     return (strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0')) ||
            strncmp(path, TEMPORARY, sizeof TEMPORARY - 1) == 0;
-}
-
-static bool link_of(pid_t pid, const char *what, char out[TEXT])
-{
-    char name[64];
-    ssize_t length;
-
-    (void)snprintf(name, sizeof name, "/proc/%ld/%s", (long)pid, what);
-    length = readlink(name, out, TEXT - 1);
-    if (length < 0)
-        return false;
-    out[length] = '\0';
-    return true;
-}
-
-static bool file_of_fd(pid_t pid, int fd, char out[TEXT])
-{
-    char name[32];
-
-    (void)snprintf(name, sizeof name, "fd/%d", fd);
-    return link_of(pid, name, out);
-}
-
-static ssize_t memory_of(pid_t pid, uint64_t address, void *to, size_t size)
-{
-    char name[64];
-    ssize_t got;
-    int fd;
-
-    (void)snprintf(name, sizeof name, "/proc/%ld/mem", (long)pid);
-    fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    got = pread(fd, to, size, (off_t)address);
-    (void)close(fd);
-    return got;
-}
-
-static bool file_of_path(pid_t pid, int from, uint64_t address, char out[TEXT])
-{
-    char path[TEXT] = "", base[TEXT] = "";
-    ssize_t got = memory_of(pid, address, path, sizeof path - 1);
-
-    if (got <= 0 || !memchr(path, '\0', (size_t)got))
-        return false;
-    if (path[0] != '/' && !(from == AT_FDCWD ? link_of(pid, "cwd", base) : file_of_fd(pid, from, base)))
-        return false;
-    return snprintf(out, TEXT, path[0] == '/' ? "%.0s%s" : "%s/%s", base, path) < TEXT;
-}
-
-static bool find_file(const struct seccomp_notif *asked, const call_row *row, char out[TEXT])
-{
-    const __u64 *args = asked->data.args;
-    pid_t pid = (pid_t)asked->pid;
-
-    if (row->fd >= 0)
-        return file_of_fd(pid, (int)args[row->fd], out);
-    return file_of_path(pid, row->folder < 0 ? AT_FDCWD : (int)args[row->folder], args[row->path], out);
 }
 
 /* ---- what is durable ---- */
