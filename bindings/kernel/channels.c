@@ -300,7 +300,7 @@ pnl_channels *pnl_channels_open(const pnl_connection *connection, const char **w
     if (!take_over(self, 0, STDOUT_FILENO) || !take_over(self, 1, STDERR_FILENO))
         goto failed;
     (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    *why = "no thread could be begun";
+    *why = "out of memory or threads";
     if (begin_thread(self))
         return self;
 failed:

@@ -141,13 +141,14 @@ static const char *read_file(lua_State *L, char **slot, const char *path, size_t
 static void read_ledger(lua_State *L, const char *path)
 {
     pn_ledger **ledger = (pn_ledger **)pnl_newbox(L, &pnl_ledger_class);
-    char **slot;
+    char **slot = pnl_new_receipt(L);
+    pn_status status;
     pn_err err;
 
     pnl_status(L, pn_ledger_open(ledger, path, NULL, NULL, &err), &err);
-    slot = pnl_new_receipt(L);
-    pnl_status(L, pn_ledger_receipt(slot, *ledger, PNL_LUA_VERSION, &err), &err);
-    pn_ledger_close(*ledger);
+    status = pn_ledger_receipt(slot, *ledger, PNL_LUA_VERSION, &err);
+    pn_ledger_close(*ledger); /* also where it failed: nobody is to wait for the collector */
+    pnl_status(L, status, &err);
 }
 
 static void read_stream(lua_State *L, const char *path)

@@ -10,6 +10,8 @@
 
 #include "bindings/prompt/repl.h"
 
+#define MOST_FAILURES 10
+
 void repl_push_prompt(lua_State *L, const char *name)
 {
     luaL_checkstack(L, LUA_MINSTACK, "the prompt");
@@ -155,24 +157,43 @@ static int say_how_to_leave(int presses)
     return 0;
 }
 
+/* Read an entry and run it: whether there may be another.  At 1 is where the presses of Ctrl-C are counted. */
+static int one_turn(lua_State *L)
+{
+    int *presses = lua_touserdata(L, 1); /* of Ctrl-C at an empty prompt, in a row */
+    repl_input input;
+
+    lua_settop(L, 0);
+    input = read_entry(L);
+    *presses = input == REPL_INTERRUPTED ? say_how_to_leave(*presses) : 0;
+    if (input == REPL_LINE)
+        evaluate(L);
+    lua_pushboolean(L, input != REPL_END || left_a_mode(L));
+    return 1;
+}
+
+/* What fails besides the entries, as where memory is short, loses one of them and not what the session has. */
 int repl_run(lua_State *L)
 {
-    int presses = 0; /* of Ctrl-C at an empty prompt, in a row */
+    int presses = 0, failures = 0; /* in a row */
+    bool goes_on = true;
 
     repl_input_open(L);
     repl_push_prompt(L, "opened");
     lua_pushboolean(L, repl_input_is_terminal());
     lua_call(L, 1, 0);
-    for (;;) {
-        repl_input input;
-
+    while (goes_on) {
         lua_settop(L, 0);
-        input = read_entry(L);
-        if (input == REPL_END && !left_a_mode(L))
-            break;
-        presses = input == REPL_INTERRUPTED ? say_how_to_leave(presses) : 0;
-        if (input == REPL_LINE)
-            evaluate(L);
+        lua_pushcfunction(L, one_turn);
+        lua_pushlightuserdata(L, &presses);
+        if (lua_pcall(L, 1, 1, 0) == LUA_OK) {
+            goes_on = lua_toboolean(L, -1);
+            failures = 0;
+        } else if (++failures == MOST_FAILURES) {
+            return lua_error(L);
+        } else {
+            repl_report(L, "");
+        }
     }
     return 0;
 }

@@ -320,11 +320,17 @@ static repl_input line_from_terminal(lua_State *L, const char *prompt)
 
 static repl_input line_from_pipe(lua_State *L)
 {
-    ssize_t length = getline(&line, &line_size, stdin);
+    ssize_t length;
+    int error;
 
+    errno = 0;
+    length = getline(&line, &line_size, stdin);
+    error = errno;
     if (length < 0) {
         if (repl_take_interrupt())
             repl_die_of_interrupt(); /* nobody sees a prompt to go on at */
+        if (error == ENOMEM)
+            (void)luaL_error(L, "not enough memory for a line of standard input");
         return REPL_END;
     }
     if (length > 0 && line[length - 1] == '\n')

@@ -6,33 +6,38 @@
 #include "oracle/start_value.h"
 
 /* Where margins are at most the start's length times a row's; of all margins where rows are not bounded. */
-static pn_interval range_at(pn_objective *objective, const double *start)
+static pn_status range_at(pn_interval *out, pn_objective *objective, const double *start, pn_err *err)
 {
     const pn_record_bounds *records = &pn_objective_data(objective)->bounds;
     pn_interval known = pn_objective_bounds(objective)->margin, labels = pn_objective_labels(objective);
     double far = pn_lp_norm(PN_L2, pn_objective_dim(objective), start) * (1.0 + 1e-9);
     double margin = far == 0.0 ? 0.0 : far * records->norm[PN_L2];
     pn_loss_bounds here;
+    pn_status status;
 
     if (!isfinite(margin))
         margin = INFINITY;
     if (known.high > 0.0)
         margin = fmin(margin, known.high);
-    if (pn_loss_certify(pn_objective_loss(objective), (pn_interval){ -margin, margin }, labels, &here, NULL) != PN_OK)
-        return (pn_interval){ -INFINITY, INFINITY };
-    return here.value;
+    status = pn_loss_certify(pn_objective_loss(objective), (pn_interval){ -margin, margin }, labels, &here, err);
+    *out = status == PN_OK ? here.value : (pn_interval){ -INFINITY, INFINITY };
+    return status == PN_ENOMEM ? status : PN_OK; /* no memory is not no bound */
 }
 
-void pn_start_value_read(pn_start_value *out, pn_objective *objective, pn_neighbours neighbours, const double *start)
+pn_status pn_start_value_read(pn_start_value *out, pn_objective *objective, pn_neighbours neighbours,
+                              const double *start, pn_err *err)
 {
-    pn_interval each = range_at(objective, start);
-    double size = pn_interval_magnitude(each);
+    pn_interval each;
+    double size;
 
+    PN_TRY(range_at(&each, objective, start, err));
+    size = pn_interval_magnitude(each);
     *out = (pn_start_value){ .objective = objective,
                              .neighbours = neighbours,
                              .each = each,
                              .bound = size,
                              .data_free = isfinite(size) && each.high - each.low <= 1e-12 * size };
+    return PN_OK;
 }
 
 /* What one record moves, as it is computed.  Any order of summing n numbers is off by less than (n + 4) 2^-53 of their

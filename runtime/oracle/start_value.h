@@ -16,8 +16,9 @@ typedef struct pn_start_value {
     double cost, z, sensitivity; /* of releasing it, the cost in the allowance's unit; 0: not released */
 } pn_start_value;
 
-/** What is public of it; infinite where nothing is known. */
-void pn_start_value_read(pn_start_value *out, pn_objective *objective, pn_neighbours neighbours, const double *start);
+/** What is public of it; infinite where nothing is known.  Errors: PN_ENOMEM. */
+pn_status pn_start_value_read(pn_start_value *out, pn_objective *objective, pn_neighbours neighbours,
+                              const double *start, pn_err *err);
 /** Its noise and price, for that share of the allowance; 0: it is not released.  Errors: as pn_allowance_noise. */
 pn_status pn_start_value_pay(pn_start_value *self, const pn_allowance *allowance, double share, pn_err *err);
 /** The plan asks for it, if it is paid for.  Errors: PN_ENOMEM. */

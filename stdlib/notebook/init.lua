@@ -9,6 +9,7 @@ local prompt = require "penumbra.prompt"
 local show = require "penumbra.prompt.show"
 local html = require "penumbra.notebook.html"
 
+local MOST_FAILURES = 100 -- one after the other end the kernel; a few, as where memory is short, do not take its names away
 local ABORT_MS = 50 -- within this time of each other arrive the cells that were asked for together
 local encode, none = kernel.encode, kernel.none
 
@@ -269,14 +270,22 @@ local function answer(kind, content, held)
   end
 end
 
--- A request that is not as the protocol has it gets no answer.
+-- Made while there is memory for them.
+local BUSY, IDLE = encode { execution_state = "busy" }, encode { execution_state = "idle" }
+local NO_MEMORY = encode { status = "error", ename = "Error", evalue = "not enough memory", traceback = { "not enough memory" } }
+
+-- A request that is not as the protocol has it gets no answer; where memory ran out, somebody waits for one.
 local function handle(header, content, held)
   link:answers()
-  link:publish("status", encode { execution_state = "busy" })
+  link:publish("status", BUSY)
   local fine, wrong = pcall(answer, header.msg_type, content, held)
   running = nil
-  if not fine then io.stderr:write(("kernel: %s was not answered: %s\n"):format(header.msg_type, wrong)) end
-  link:publish("status", encode { execution_state = "idle" })
+  if not fine and tostring(wrong):find("memory", 1, true) then
+    link:reply(header.msg_type:gsub("request$", "reply"), NO_MEMORY)
+  elseif not fine then
+    io.stderr:write(("kernel: %s was not answered: %s\n"):format(header.msg_type, wrong))
+  end
+  link:publish("status", IDLE)
 end
 
 -- The next request; nothing after a signal, or when it is none.
@@ -285,6 +294,11 @@ local function next_request()
   header, content = header and kernel.decode(header), content and kernel.decode(content)
   local whole = type(header) == "table" and type(header.msg_type) == "string" and type(content) == "table"
   if whole then return header, content, held end
+end
+
+local function serve_next()
+  local header, content, held = next_request()
+  if header then handle(header, content, held) end
 end
 
 local function refuse_exit()
@@ -300,9 +314,13 @@ function notebook.serve(connection)
   prompt.opened(false)
   prompt.startup()
   for _, name in ipairs { "exit", "quit" } do rawset(_G, name, refuse_exit) end
+  local failures = 0 -- in a row
   while not leaving do
-    local header, content, held = next_request()
-    if header then handle(header, content, held) end
+    local fine, wrong = pcall(serve_next)
+    running = nil
+    failures = fine and 0 or failures + 1
+    if failures == MOST_FAILURES then error(wrong, 0) end
+    if not fine then pcall(io.stderr.write, io.stderr, "kernel: a request was not answered: ", tostring(wrong), "\n") end
   end
   link:close()
 end

@@ -80,8 +80,9 @@ local formats = {
 
 local function model_of(path)
   local fit = pn.load(path)
-  local is_fit, recipe = pcall(function() return fit.recipe end) -- of a .npy file it is a vector or matrix
-  if not is_fit then error(path .. ": this file is not a model", 0) end
+  local fine, recipe = pcall(function() return fit.recipe end)
+  if not fine and tostring(recipe):find("memory", 1, true) then error(recipe, 0) end
+  if not fine then error(path .. ": this file is not a model", 0) end -- of a .npy file it is a vector or matrix
   if not recipe then error(path .. ": the model has no recipe, which says what the columns of a file mean", 0) end
   return fit, recipe
 end

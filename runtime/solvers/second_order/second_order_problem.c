@@ -198,7 +198,7 @@ static pn_status read_start(so_work *at, pn_err *err)
     const pn_regulariser *reg = pn_objective_regulariser(objective);
 
     PN_TRY(pn_plan_start(&plan->base.start, objective, &at->common[PN_OPT_START], err));
-    pn_start_value_read(&plan->value, objective, plan->base.request.neighbours, plan->base.start);
+    PN_TRY(pn_start_value_read(&plan->value, objective, plan->base.request.neighbours, plan->base.start, err));
     return reg ? reg->ops->evaluate(reg, plan->model.dim, plan->base.start, &plan->regular, NULL, err) : PN_OK;
 }
 
