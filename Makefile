@@ -340,7 +340,7 @@ NOT_SAN   = tests/build/% $(if $(filter-out thread,$(SAN)),$(addprefix tests/exa
 ALL_TESTS = $(sort $(shell find $(TESTS) -name '*_spec.lua')) $(filter $(foreach path,$(TESTS),$(basename $(path))%),$(C_TEST_SRC))
 # The tests to which the thorough tier adds something say so: they ask for the tier, or for real data.  PART=2/5 takes every fifth of
 # them; those that take a minute and more are dealt first, so that no part gets two.
-ASKS      = check_thorough|check_times|fail_alloc_sweep|tier\.(it|times|thorough)|PENUMBRA_DATA
+ASKS      = check_thorough|check_times|fail_alloc_sweep|fail_scripts_sweep|tier\.(it|times|thorough)|PENUMBRA_DATA
 LONG      = $(addprefix tests/,regress/mutants_spec.lua examples/reproduce_spec.lua stdlib/intervals/paid_spec.lua \
             bindings/core/boundary_test.c bindings/core/alloc_test.c bindings/core/usage_alloc_test.c crash/crash_test.c build/package_spec.lua stdlib/lessons_spec.lua \
             runtime/solvers/least_squares/sufficient_statistics_spec.lua \
@@ -384,10 +384,11 @@ $(BUILD)/tests/wraps: tests/fail_calls.c tests/fail_lua.c
 # tables that a shared object hides; those of regress/ may carry the faults of core/mutant.h; some have a source of the runtime in them.
 STATIC_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter tests/runtime/random/% tests/regress/%,$(C_TEST_SRC)) \
     $(shell grep -lE '^.include ".*\.c"' $(C_TEST_SRC)))
+WITH_PROGRAM := $(filter $(addprefix $(BUILD)/tests/,bindings/prompt/% crash/% fuzz/%),$(C_TESTS))
 $(C_TESTS) $(BENCHES): %: %.o
 	$(call quiet,link $@)$(LINK) -o $@ $(addprefix @,$(filter %/wraps,$^)) $(filter %.o,$^) $(filter %.a %.so,$^) \
 	    -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) \
-	    $(if $(findstring tests/fuzz/,$@)$(findstring tests/crash/,$@),$(PROGRAM_LIBS)) $(ALL_LIBS)
+	    $(if $(findstring $@,$(WITH_PROGRAM)),$(PROGRAM_LIBS)) $(ALL_LIBS)
 $(STATIC_TESTS) $(BENCHES): $(ARCHIVES)
 $(STATIC_TESTS): $(FAIL_OBJ)
 $(C_TESTS): $(BUILD)/tests/wraps
@@ -398,7 +399,7 @@ $(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)
 $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ) $(LONGJMP)
 $(filter $(BUILD)/tests/regress/%,$(C_TESTS)): $(MUTANT_OBJ)
 $(BUILD)/tests/fuzz/corpus_test: $(FUZZ_OBJ) $(FUZZED_OBJ)
-$(BUILD)/tests/crash/crash_test: $(FUZZED_OBJ)
+$(filter-out $(BUILD)/tests/fuzz/%,$(WITH_PROGRAM)): $(FUZZED_OBJ)
 $(BUILD)/tests/bindings/kernel/channels_test: $(addprefix $(BUILD)/bindings/kernel/,channels.o publish.o utf8.o)
 
 $(MUTANT_OBJ) $(PEEK_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)

@@ -23,10 +23,15 @@
 
 #define FAIL_ALLOC_ROUNDS 100000 /* a scenario that needs more is a loop that swallows failures */
 
-/* Places that allocate, each once: calls of allocating functions, or chains of calls that lead to one. */
-enum { FAIL_PLACES = 1 << 15 };
+/* Places that allocate, each once: calls of allocating functions, or chains of calls that lead to one.  Of each the
+ * cheapest way there: a run that comes to it, and how many calls that run has made by then. */
+enum { FAIL_PLACES = 1 << 16, FAIL_PROGRAM = 10000 /* calls that a start of a program counts for */ };
 typedef struct fail_places {
-    uint64_t at[FAIL_PLACES], seen[2 * FAIL_PLACES]; /* in the order in which they were found, and by their hash */
+    uint64_t at[FAIL_PLACES];       /* in the order in which they were found */
+    uint32_t run[FAIL_PLACES];      /* the cheapest run, a number of the caller's */
+    long cost[FAIL_PLACES];         /* its calls until there */
+    uint32_t seen[2 * FAIL_PLACES]; /* by the hash of a place: its index in `at`, plus 1; 0: none */
+    uint32_t now;                   /* the run that is being made */
     size_t n;
 } fail_places;
 
@@ -38,24 +43,30 @@ typedef struct fail_alloc {
     uint64_t fail_place; /* the first call from this place fails; 0: none */
     bool chains;         /* a place is a chain of calls */
     fail_places *found;  /* where a run without a failure notes its places; or NULL */
+    long started;        /* programs that had been started before this run */
     atomic_bool struck;  /* fail_place was reached */
     const void *last;    /* the call that failed last */
 } fail_alloc;
 
 typedef pn_status (*fail_alloc_fn)(void *self, pn_err *err);
 
-/** Whether the place is a new one, which is then added. */
-static inline bool fail_places_add(fail_places *self, uint64_t place)
+/** The run comes to the place, after so many calls. */
+static inline void fail_places_note(fail_places *self, uint64_t place, long calls)
 {
     for (uint64_t i = place * 0x9e3779b97f4a7c15u >> 32;; i++) {
-        uint64_t *slot = &self->seen[i % (2 * FAIL_PLACES)];
+        uint32_t *slot = &self->seen[i % (2 * FAIL_PLACES)];
+        size_t k = *slot == 0 ? self->n : *slot - 1;
 
-        if (*slot == place || self->n == FAIL_PLACES)
-            return false;
-        if (*slot == 0) {
-            *slot = self->at[self->n++] = place;
-            return true;
-        }
+        if (*slot != 0 && self->at[k] != place)
+            continue;
+        if (k == FAIL_PLACES || (*slot != 0 && self->cost[k] <= calls))
+            return;
+        self->n += *slot == 0;
+        *slot = (uint32_t)k + 1;
+        self->at[k] = place;
+        self->run[k] = self->now;
+        self->cost[k] = calls;
+        return;
     }
 }
 
@@ -69,7 +80,8 @@ static inline bool fail_alloc_strikes(fail_alloc *self)
         return self->for_good;
     place = self->chains ? fail_calls_chain() : (uint64_t)(size_t)fail_calls_site();
     if (self->found)
-        (void)fail_places_add(self->found, place);
+        fail_places_note(self->found, place,
+                         atomic_load(&self->calls) + (fail_calls_started() - self->started) * FAIL_PROGRAM);
     return place == self->fail_place && !atomic_exchange(&self->struck, true);
 }
 
@@ -161,7 +173,7 @@ static inline bool fail_alloc_rest(const char *name, fail_alloc_fn scenario, voi
     fail_alloc whole = { .found = &found };
     bool reached;
 
-    found = (fail_places){ .n = 0 };
+    memset(&found, 0, sizeof found);
     if (!fail_alloc_round(name, &whole, scenario, self, &reached))
         return false;
     for (size_t i = 0; i < found.n; i++) {

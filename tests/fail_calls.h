@@ -23,7 +23,9 @@ bool fail_calls_refuses(const void *site);
 void fail_calls_failed(const void *site);
 /** Whether it was, at some time in this process. */
 bool fail_calls_has_failed(const void *site);
-/** The whole chain of calls that leads here, as a number. */
+/** How many programs this process has started. */
+long fail_calls_started(void);
+/** The last calls that lead here, the place and its callers, as a number. */
 uint64_t fail_calls_chain(void);
 
 /* Of the function that the wrapper stands for. */

@@ -334,7 +334,7 @@ static long sweep(const script *self, long from)
     attempt one = { self, false };
     long stride = check_times(23, 1) * (strcmp(self->name, REFERENCE) == 0 ? REFERENCE_STRIDE : 1);
 
-    found = (fail_places){ .n = 0 };
+    memset(&found, 0, sizeof found);
     if (!CHECK(fail_alloc_run(&count, scenario, &one) == PN_OK) || !CHECK(count.live == 0))
         return 0;
     for (long k = from; k <= count.calls; k += stride) {
