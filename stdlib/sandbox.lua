@@ -8,7 +8,7 @@ local rawget, rawlen, rawset, select, setmetatable = rawget, rawlen, rawset, sel
 local tostring, type, unpack, pack = tostring, type, table.unpack, table.pack
 local evaluation = require "penumbra.evaluation"
 local model = require "penumbra.model"
-local parts = require "penumbra.parts"
+local lua_half = require "penumbra.parts"
 local solvers = require "penumbra.solvers"
 local tuning = require "penumbra.tuning"
 require "penumbra.intervals"
@@ -329,7 +329,7 @@ end
 -- and the globals of the script.
 -- The parts of the Lua half, which load modules when they are called.
 local function refuse_parts(pn)
-  for _, part in ipairs(parts) do
+  for _, part in ipairs(lua_half) do
     local name = part[1]
     local no = refuse("pn." .. name, name == "advise"
       and "it loads a module; the plans that it compares are there, as pn.solve.sgd.plan(obj, {rho = 1}).predicted"
