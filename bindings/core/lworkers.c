@@ -100,12 +100,13 @@ static bool tell_spent(lua_State *L, int out, head *top)
     return true;
 }
 
-/* Under pcall: (pool, write end).  Ends when no index is left; an error here (memory) ends the process too. */
+/* Under pcall: serve(write end), of (pool, body).  Ends when no index is left; an error here (memory) ends the process too. */
 static int serve(lua_State *L)
 {
     pool *self = lua_touserdata(L, lua_upvalueindex(1));
-    int out = (int)lua_tointeger(L, lua_upvalueindex(2));
+    int out = (int)lua_tointeger(L, 1);
 
+    lua_settop(L, 0);
     for (;;) {
         head top = { .index = atomic_fetch_add(self->next, 1) };
         const char *bytes;
@@ -113,7 +114,7 @@ static int serve(lua_State *L)
 
         if (top.index > self->count)
             return 0;
-        lua_pushvalue(L, lua_upvalueindex(3));
+        lua_pushvalue(L, lua_upvalueindex(2));
         lua_pushinteger(L, (lua_Integer)top.index);
         top.kind = lua_pcall(L, 1, 1, 0) == LUA_OK ? FINE : FAILED;
         if (!tell_spent(L, out, &top))
@@ -125,7 +126,7 @@ static int serve(lua_State *L)
     }
 }
 
-static _Noreturn void be_a_child(lua_State *L, const pool *self)
+static _Noreturn void be_a_child(lua_State *L, const pool *self, int out)
 {
 #ifdef __linux__
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -136,7 +137,8 @@ static _Noreturn void be_a_child(lua_State *L, const pool *self)
             (void)close(self->workers[i].answers);
     (void)pn_blas_alone(0); /* a thread a process */
     pnl_session_restart(L);
-    (void)lua_pcall(L, 0, 0, 0);
+    lua_pushinteger(L, out);
+    (void)lua_pcall(L, 1, 0, 0);
     (void)fflush(NULL);
     _exit(EXIT_SUCCESS);
 }
@@ -148,17 +150,16 @@ static void start_worker(lua_State *L, pool *self)
     worker *w = &self->workers[self->size];
     int ends[2];
 
+    lua_pushlightuserdata(L, self);
+    lua_pushvalue(L, BODY);
+    lua_pushcclosure(L, serve, 2); /* may fail, while there is no pipe to close */
     if (!pn_file_pipe(ends))
         luaL_error(L, "experiment: cannot open a pipe to a worker process: %s", strerror(errno));
-    lua_pushlightuserdata(L, self);
-    lua_pushinteger(L, ends[1]);
-    lua_pushvalue(L, BODY);
-    lua_pushcclosure(L, serve, 3);
     (void)fflush(NULL); /* or children would write it once more */
     w->pid = fork();
     if (w->pid == 0) {
         (void)close(ends[0]);
-        be_a_child(L, self);
+        be_a_child(L, self, ends[1]);
     }
     lua_pop(L, 1);
     (void)close(ends[1]);
