@@ -100,7 +100,7 @@ static bool tell_spent(lua_State *L, int out, head *top)
     return true;
 }
 
-/* Under pcall: serve(write end), of (pool, body).  Ends when no index is left; an error here (memory) ends the process too. */
+/* Under pcall: serve(write end), of (pool, body).  Ends when no index is left; an error (memory) ends the process. */
 static int serve(lua_State *L)
 {
     pool *self = lua_touserdata(L, lua_upvalueindex(1));
