@@ -81,8 +81,10 @@ void pn_layout_view(pn_dataset *data, char *base, const pn_layout *layout, const
     data->y = array(base, layout, PN_ARRAY_LABELS);
     data->dense = array(base, layout, PN_ARRAY_DENSE);
     data->single = array(base, layout, PN_ARRAY_SINGLE);
-    if (sizes->sparse)
+    if (sizes->sparse) /* one without entries has them somewhere, too: a row is a place in them */
         data->csr = (pn_csr){ sizes->n, sizes->p, array(base, layout, PN_ARRAY_START),
-                              array(base, layout, PN_ARRAY_COLUMN), array(base, layout, PN_ARRAY_VALUE) };
-    data->csr_single = array(base, layout, PN_ARRAY_CSR_SINGLE);
+                              (uint32_t *)(base + layout->offset[PN_ARRAY_COLUMN]),
+                              sizes->float32 ? NULL : (double *)(base + layout->offset[PN_ARRAY_VALUE]) };
+    if (sizes->sparse && sizes->float32)
+        data->csr_single = (float *)(base + layout->offset[PN_ARRAY_CSR_SINGLE]);
 }
