@@ -64,9 +64,14 @@ void pn_layout_arrays(const pn_dataset *data, const void *from[PN_ARRAYS])
     memcpy(from, arrays, sizeof arrays);
 }
 
+static void *place(char *base, const pn_layout *layout, pn_array which)
+{
+    return base + layout->offset[which];
+}
+
 static void *array(char *base, const pn_layout *layout, pn_array which)
 {
-    return layout->bytes[which] > 0 ? base + layout->offset[which] : NULL;
+    return layout->bytes[which] > 0 ? place(base, layout, which) : NULL;
 }
 
 void pn_layout_view(pn_dataset *data, char *base, const pn_layout *layout, const pn_layout_sizes *sizes)
@@ -82,9 +87,9 @@ void pn_layout_view(pn_dataset *data, char *base, const pn_layout *layout, const
     data->dense = array(base, layout, PN_ARRAY_DENSE);
     data->single = array(base, layout, PN_ARRAY_SINGLE);
     if (sizes->sparse) /* one without entries has them somewhere, too: a row is a place in them */
-        data->csr = (pn_csr){ sizes->n, sizes->p, array(base, layout, PN_ARRAY_START),
-                              (uint32_t *)(base + layout->offset[PN_ARRAY_COLUMN]),
-                              sizes->float32 ? NULL : (double *)(base + layout->offset[PN_ARRAY_VALUE]) };
+        data->csr =
+            (pn_csr){ sizes->n, sizes->p, array(base, layout, PN_ARRAY_START), place(base, layout, PN_ARRAY_COLUMN),
+                      sizes->float32 ? NULL : place(base, layout, PN_ARRAY_VALUE) };
     if (sizes->sparse && sizes->float32)
-        data->csr_single = (float *)(base + layout->offset[PN_ARRAY_CSR_SINGLE]);
+        data->csr_single = place(base, layout, PN_ARRAY_CSR_SINGLE);
 }
