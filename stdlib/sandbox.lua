@@ -325,8 +325,6 @@ local function report(ok, ...)
   return fine, fine and text or message_of(text)
 end
 
--- compile(code, name) -> function or nil, message; report(ok, ...): what it returned or raised -> true, answer or false, message;
--- and the globals of the script.
 -- The parts of the Lua half, which load modules when they are called.
 local function refuse_parts(pn)
   for _, part in ipairs(lua_half) do
@@ -338,6 +336,8 @@ local function refuse_parts(pn)
   end
 end
 
+-- compile(code, name) -> function or nil, message; report(ok, ...): what it returned or raised -> true, answer or false, message;
+-- and the globals of the script.
 local function make(pn, data, ledger, said)
   local env = basics()
   math.randomseed(1, 2) -- nothing of the process: a stock Lua takes its time and addresses
