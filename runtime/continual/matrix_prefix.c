@@ -19,6 +19,7 @@
 #include "continual/noise_ring.h"
 #include "continual/participation.h"
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "numeric/simd/simd.h"
 
 #define LARGEST 0x1p64 /* entries: their squares, and steps divided by them, are far from the ends of doubles */
@@ -145,7 +146,7 @@ static pn_status fill_variances(matrix_method *self, double *growth, pn_err *err
         *growth = fmax(*growth, add_row(self, t, ring, work, sum));
         status = pn_factored_check_growth(*growth, "entries below the diagonal", err);
         if (status == PN_OK)
-            status = pn_toeplitz_worked(&asked, count * (self->ring + 1), err);
+            status = pn_stop_worked(&asked, count * (self->ring + 1), err);
     }
     pn_free(ring);
     pn_free(work);

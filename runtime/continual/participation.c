@@ -20,14 +20,14 @@
  *   other l and Q than each other.  Falling Toeplitz coefficients >= 0 are such: X_mi = sum_{s <= T - i} c_s c_{s+i-m}.
  * Elsewhere another leaf may want another Q, and the bound may be too large.  By how much at most is told by ||C D|| of
  * the set that gave it, with signs chosen one after the other.
- * Depends on: participation.h, toeplitz.h (stopping).  Used by: matrix_prefix.c.
+ * Depends on: participation.h, core/stop.h.  Used by: matrix_prefix.c.
  * Source: Choquette-Choo et al. (2023). */
 #include <math.h>
 
 #include "continual/participation.h"
-#include "continual/toeplitz.h"
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/stop.h"
 
 #define NONE SIZE_MAX
 
@@ -75,7 +75,7 @@ static pn_status fill_gram(search *self, pn_err *err)
 
     for (size_t t = 0; t < self->c.rows && status == PN_OK; t++) {
         add_row(self, self->c.data + t * self->c.cols, t);
-        status = pn_toeplitz_worked(&self->work, self->cross ? self->bands * self->bands / 2 + 1 : self->bands, err);
+        status = pn_stop_worked(&self->work, self->cross ? self->bands * self->bands / 2 + 1 : self->bands, err);
     }
     return status;
 }
@@ -134,7 +134,7 @@ static pn_status fill_values(search *self, pn_err *err)
 
             lead[k] = self->value[other * width + k] >= self->value[i * width + k] ? other : i;
         }
-        status = pn_toeplitz_worked(&self->work, (apart - near + 1) * width, err);
+        status = pn_stop_worked(&self->work, (apart - near + 1) * width, err);
     }
     return status;
 }

@@ -166,6 +166,20 @@ static pn_status not_ours(const char *path, pn_err *err)
                    "prefix: %.300s: its contents do not fit together; this is no checkpoint of a stream", path);
 }
 
+/* Making a banded method takes horizon * bands steps, and finding its coefficients seconds; of a file with so many bands
+ * the state has them. */
+static bool bands_have_state(const image *fixed)
+{
+    uint64_t leaves = fixed->horizon, bands;
+
+    if (strcmp(fixed->factorization, pn_prefix_banded.name) != 0)
+        return true;
+    if (leaves == 0) /* those of the epoch */
+        leaves = UINT64_C(1) << (63U - (unsigned)__builtin_clzll(fixed->count | 1));
+    bands = fixed->bands < leaves ? fixed->bands : leaves;
+    return bands <= 1 || (fixed->dim > 0 && bands - 1 <= fixed->state_bytes / sizeof(double) / fixed->dim);
+}
+
 /* The digest says that these bytes were written by somebody who knew the format; sizes are checked all the same. */
 static bool read_fixed(image *fixed, const unsigned char *data, size_t size)
 {
@@ -179,7 +193,8 @@ static bool read_fixed(image *fixed, const unsigned char *data, size_t size)
         fixed->neighbours > PN_ZERO_OUT || fixed->estimator > PN_PREFIX_FULL || fixed->memory > PN_PREFIX_REGENERATE ||
         fixed->scale > PN_PREFIX_BY_NODE || fixed->growth > PN_PREFIX_ENDLESS || fixed->fit > PN_PREFIX_OPTIMAL ||
         fixed->count > (fixed->horizon > 0 ? fixed->horizon : PN_PREFIX_LONGEST) ||
-        !memchr(fixed->factorization, '\0', sizeof fixed->factorization) || matrix_entries(fixed) > size)
+        !memchr(fixed->factorization, '\0', sizeof fixed->factorization) || matrix_entries(fixed) > size ||
+        !bands_have_state(fixed))
         return false;
     return fixed->sensitivities == 0 || fixed->sensitivities == fixed->horizon
                ? padded(sizeof *fixed) + padded(array_bytes(fixed)) + fixed->state_bytes == size

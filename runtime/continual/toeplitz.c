@@ -7,8 +7,6 @@
 #include "core/alloc.h"
 #include "core/stop.h"
 
-#define WORK_UNASKED ((size_t)1 << 20) /* multiplications, a millisecond */
-
 /* A sum of doubles that keeps what every addition loses: off by one unit of its last place,
  * not by one for each term. */
 typedef struct wide_sum {
@@ -55,15 +53,6 @@ void pn_toeplitz_blt(size_t m, const double *theta, const double *omega, size_t 
 
 /* ---- the sums of 1/c(x) ---- */
 
-pn_status pn_toeplitz_worked(size_t *work, size_t more, pn_err *err)
-{
-    *work += more;
-    if (*work < WORK_UNASKED)
-        return PN_OK;
-    *work = 0;
-    return pn_stop_asked(err);
-}
-
 pn_status pn_toeplitz_solve(size_t bands, const double *c, size_t count, double *x, pn_err *err)
 {
     pn_status status = PN_OK;
@@ -75,7 +64,7 @@ pn_status pn_toeplitz_solve(size_t bands, const double *c, size_t count, double 
 
         for (size_t j = 1; j < reach; j++)
             x[t + j] -= c[j] * done;
-        status = pn_toeplitz_worked(&work, reach, err);
+        status = pn_stop_worked(&work, reach, err);
     }
     return status;
 }

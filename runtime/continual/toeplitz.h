@@ -25,8 +25,6 @@ pn_status pn_toeplitz_solve(size_t bands, const double *c, size_t count, double 
 /** r[count]: the first column of R for c[bands], zero from `bands` on.  O(count * bands).
  *  Errors: as pn_toeplitz_solve. */
 pn_status pn_toeplitz_inverse_sums(size_t bands, const double *c, size_t count, double *r, pn_err *err);
-/** Of loops that count what they do: whether to stop, asked once in every million steps.  Errors: of pn_stop_asked. */
-pn_status pn_toeplitz_worked(size_t *work, size_t more, pn_err *err);
 /** The same of m <= PN_BLT_BUFFERS_MAX buffers, by recursion.  O(count * m). */
 void pn_toeplitz_blt_sums(size_t m, const double *theta, const double *omega, size_t count, double *r);
 

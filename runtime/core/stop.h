@@ -13,4 +13,7 @@ const pn_task *pn_stop_enter(const pn_task *task);
 /** PN_OK, or why the task that this thread has entered is to end: PN_ECANCELLED, PN_ELIMIT. */
 pn_status pn_stop_asked(pn_err *err);
 
+/** Of loops that count their multiplications in *work, 0 at first: pn_stop_asked once in every million. */
+pn_status pn_stop_worked(size_t *work, size_t more, pn_err *err);
+
 #endif

@@ -1,14 +1,17 @@
 /* prefix_fuzz.c -- checkpoints of running sums.  The first byte says what the rest is: the state, which gets its two
  * sectors here, so that it is read, or a whole file.  A stream that goes on from it takes a leaf, is saved, and goes on
- * again from what it wrote.
- * Depends on: fuzz.h, continual/checkpoint_file.h. */
+ * again from what it wrote.  What takes long looks at a task that ends it.
+ * Depends on: fuzz.h, continual/checkpoint_file.h, core/stop.h. */
 #include <string.h>
 
 #include "continual/checkpoint_file.h"
 #include "continual/prefix_impl.h"
+#include "core/stop.h"
 #include "fuzz/fuzz.h"
 
 enum { STATE, FILE_AS_IT_IS, KINDS, LARGEST = 1 << 16 };
+
+#define SECONDS 3.0
 
 static void write_state(const char *path, const uint8_t *data, size_t size)
 {
@@ -40,9 +43,21 @@ static void go_on(pn_prefix *stream, const char *path)
     }
     count = pn_prefix_count(stream);
     if (pn_prefix_save(stream, path, &err) == PN_OK) {
-        FUZZ_HOLDS(pn_prefix_resume(&again, path, &err) == PN_OK && pn_prefix_count(again) == count);
+        pn_status status = pn_prefix_resume(&again, path, &err);
+
+        FUZZ_HOLDS(status == PN_OK ? pn_prefix_count(again) == count : status == PN_ELIMIT);
         pn_prefix_free(again);
     }
+}
+
+static void begin_task(void)
+{
+    static pn_task *task;
+
+    if (!task)
+        FUZZ_HOLDS(pn_task_new(&task, 1, NULL) == PN_OK);
+    pn_task_govern(task, SECONDS);
+    (void)pn_stop_enter(task);
 }
 
 int FUZZ_TARGET(const uint8_t *data, size_t size)
@@ -55,6 +70,7 @@ int FUZZ_TARGET(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     fuzz_sweep();
+    begin_task();
     path = fuzz_path("stream");
     if (*data % KINDS == STATE)
         write_state(path, data + 1, size - 1);
@@ -67,5 +83,6 @@ int FUZZ_TARGET(const uint8_t *data, size_t size)
     else
         FUZZ_HOLDS(err.message[0] != '\0');
     pn_prefix_free(stream);
+    (void)pn_stop_enter(NULL);
     return 0;
 }

@@ -428,6 +428,27 @@ static void test_contents(void)
     pn_free(image);
 }
 
+/* Bands without a state: refused before anything is made for them. */
+static void test_claimed_bands(void)
+{
+    static const pn_prefix_options options = {
+        .dim = 2, .horizon = 1000, .sensitivity = 1.0, .rho = 0.5, .factorization = "banded", .bands = 77
+    };
+    const uint64_t more = 78;
+    unsigned char *image;
+    size_t size = image_of(&image, &options), changed = 0;
+    pn_err err;
+
+    for (size_t at = 0; at + 8 <= size && changed == 0; at += 8) {
+        if (memcmp(image + at, &(uint64_t){ 77 }, 8) == 0) {
+            memcpy(image + at, &more, 8);
+            changed = at;
+        }
+    }
+    CHECK(changed > 0 && resume_image(image, size, &err) == PN_EPARSE);
+    pn_free(image);
+}
+
 /* Every number of a file may be any number; under -fsanitize=undefined no sum of two of them may overflow. */
 static void test_extreme_numbers(void)
 {
@@ -486,6 +507,7 @@ int main(void)
         test_goes_on_as_if_nothing_had_happened(false);
         test_goes_on_as_if_nothing_had_happened(true);
         test_contents();
+        test_claimed_bands();
         test_extreme_numbers();
         leave();
     }
