@@ -2,6 +2,7 @@
 -- says what it tries.
 --   {tries = "a sentence", script = "Lua", expects = ..., pays = ..., noisy = ..., raw = ...}
 --   expects  "refused" (EPRIVACY), "limit" (ELIMIT, ENOMEM), "nothing new" (it ends well), or a pattern of the answer or error
+--   a theme may have a `budget` of its own, options of pn.ledger, in place of rho = 40
 --   pays     nothing: nothing may be charged; a rho: that much is, within a tenth below; true: something is
 --   noisy    the answer holds paid noise: it must be another one when the script runs again, and so must every line of the output
 --            that is another for other records
@@ -19,7 +20,7 @@ local attacks = require "tests.tools.attacks"
 local tier = require "tests.tools.tier"
 
 local THEMES = { "records", "reflection", "errors", "exact", "budget", "host", "limits", "callbacks", "solvers", "plans",
-                 "transforms", "queries", "fields" }
+                 "transforms", "queries", "fields", "prices" }
 local list = {}
 for _, theme in ipairs(THEMES) do list[theme] = require("tests.curator.attacks." .. theme) end
 
@@ -31,7 +32,7 @@ local APART = tier.times(20, 1) -- attacks between those in a process of their o
 local function complaints(theme, every, process, file)
   local rows, wrong = list[theme], {}
   local limits = { instructions = rows.instructions, memory = rows.memory, process = process }
-  local both = { attacks.curator(false, limits), attacks.curator(true, limits) }
+  local both = { attacks.curator(false, limits, rows.budget), attacks.curator(true, limits, rows.budget) }
   local function answers(where)
     for _, on in ipairs(both) do
       if not attacks.answers(on) then wrong[#wrong + 1] = "no honest answer after: " .. where end

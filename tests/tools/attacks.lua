@@ -25,8 +25,8 @@ local function rows(awkward)
   return X, y, real
 end
 
--- Of the records of one kind; `limits` are options of pn.curator.
-function attacks.curator(awkward, limits)
+-- Of the records of one kind; `limits` are options of pn.curator, `budget` one of pn.ledger.
+function attacks.curator(awkward, limits, budget)
   local X, y, real = rows(awkward)
   local options = { memory = 64, seconds = 60, instructions = 20000000, threads = 1, process = false }
   for name, value in pairs(limits) do options[name] = value end
@@ -34,7 +34,7 @@ function attacks.curator(awkward, limits)
     d = pn.data.from(X, y):clip_rows("l2", 1),
     r = pn.data.from(X, real):clip_rows("l2", 1):clip_labels(-1, 1),
   }
-  options.ledger = pn.ledger { rho = 40 }
+  options.ledger = pn.ledger(budget or { rho = 40 })
   return { runs = pn.curator(options), ledger = options.ledger }
 end
 

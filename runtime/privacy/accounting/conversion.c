@@ -14,7 +14,7 @@
 #include "privacy/accounting/conversion.h"
 #include "privacy/event/event_curve.h"
 
-/* The logarithmic part of the conversion at order alpha, and its rounding error. */
+/* The logarithmic part of the conversion at order alpha > 1, and its rounding error. */
 static double penalty(double alpha, double delta, double *error)
 {
     double a = alpha - 1.0, shrink = log1p(-1.0 / alpha), price = -log(delta) / a, bonus = -log(alpha) / a;
@@ -29,8 +29,10 @@ double pn_rdp_epsilon(double alpha, double rdp, double delta)
 
     if (isinf(alpha) || isinf(rdp))
         return rdp;
+    if (!(alpha > 1.0)) /* 1 + x is 1 for a small x: no order, and no bound */
+        return INFINITY;
     extra = penalty(alpha, delta, &error);
-    return fmax(0.0, rdp + extra + (error + 2.0 * DBL_EPSILON * rdp));
+    return pn_nonnegative(rdp + extra + (error + 2.0 * DBL_EPSILON * rdp));
 }
 
 double pn_rdp_budget(double alpha, double epsilon, double delta)
@@ -39,6 +41,8 @@ double pn_rdp_budget(double alpha, double epsilon, double delta)
 
     if (isinf(alpha))
         return epsilon;
+    if (!(alpha > 1.0))
+        return -INFINITY;
     extra = penalty(alpha, delta, &error);
     budget = epsilon - extra;
     return budget - 2.0 * error - 4.0 * DBL_EPSILON * (fabs(budget) + epsilon);
@@ -70,7 +74,7 @@ typedef struct search {
 
 static double ask(search *s, double alpha)
 {
-    double rdp = s->curve->rdp(s->curve->self, alpha), value = INFINITY;
+    double rdp = alpha > 1.0 ? s->curve->rdp(s->curve->self, alpha) : (double)INFINITY, value = INFINITY;
 
     if (rdp < INFINITY && s->goal == EPSILON)
         value = pn_rdp_epsilon(alpha, rdp, s->delta);

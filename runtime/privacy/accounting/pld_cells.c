@@ -14,6 +14,7 @@
 #include "core/stop.h"
 #include "numeric/root.h"
 #include "privacy/accounting/pld_law.h"
+#include "privacy/event/event_curve.h"
 
 #define MAX_LOSS 600.0
 #define DEPTH    128
@@ -104,8 +105,8 @@ static void masses(const knot *left, const knot *right, double *p, double *q)
 {
     const pn_tails *l = &left->tails, *r = &right->tails;
 
-    *p = fmax(0.0, l->p_above < 0.5 ? l->p_above - r->p_above : r->p_below - l->p_below);
-    *q = fmax(0.0, l->q_above < 0.5 ? l->q_above - r->q_above : r->q_below - l->q_below);
+    *p = pn_nonnegative(l->p_above < 0.5 ? l->p_above - r->p_above : r->p_below - l->p_below);
+    *q = pn_nonnegative(l->q_above < 0.5 ? l->q_above - r->q_above : r->q_below - l->q_below);
 }
 
 /* Rounding has put the loss of the cell outside the cell. */

@@ -33,6 +33,7 @@
 
 #include "core/alloc.h"
 #include "privacy/accounting/pld_part.h"
+#include "privacy/event/event_curve.h"
 
 #define WRAPPED    22.0 /* copies weigh at most exp of minus that */
 #define STEEPER    2.0  /* ln of what a greater tilt may cost in digits */
@@ -281,7 +282,7 @@ double pn_part_delta(const pn_part *part, double epsilon, double *slope)
     if (!part->upper)
         return fmax(0.0, value); /* 0 for NaN */
     if (value < most)
-        return fmax(0.0, value);
+        return pn_nonnegative(value);
     *slope = -part->tilt * most;
     return isnan(most) ? INFINITY : most;
 }

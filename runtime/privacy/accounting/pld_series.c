@@ -15,6 +15,7 @@
 #include "core/stop.h"
 #include "numeric/simd/simd.h"
 #include "privacy/accounting/pld_part.h"
+#include "privacy/event/event_curve.h"
 
 #ifndef CMPLX /* the C library defines it for gcc alone */
 #define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
@@ -204,7 +205,7 @@ static void finish(pn_part *part, size_t k, const whole *w, double log_mass, dou
     }
     part->re[k] = creal(value);
     part->im[k] = cimag(value);
-    part->error[k] = fmax(0.0, most - size) + most * (count * 0x1p-49 + 0x1p-48);
+    part->error[k] = pn_nonnegative(most - size) + most * (count * 0x1p-49 + 0x1p-48);
 }
 
 typedef struct work {

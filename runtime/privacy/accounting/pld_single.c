@@ -4,6 +4,7 @@
 
 #include "numeric/root.h"
 #include "privacy/accounting/pld_single.h"
+#include "privacy/event/event_curve.h"
 #include "privacy/event/gaussian.h"
 #include "privacy/event/pair_event.h"
 
@@ -28,14 +29,14 @@ static double pair_delta(const pn_pair *pair, double epsilon, bool mirrored, dou
     p = mirrored ? t.q_below : t.p_above;
     q = mirrored ? t.p_below : t.q_above;
     *error = TAIL_ERROR * p;
-    return epsilon > GREAT_LOSS ? p : fmax(0.0, p - exp(epsilon) * q);
+    return epsilon > GREAT_LOSS ? p : pn_nonnegative(p - exp(epsilon) * q);
 }
 
 static double worst(const pn_pair *pair, bool two_directions, double epsilon, double sign)
 {
     double error, value = pair_delta(pair, epsilon, false, &error);
 
-    value = fmin(1.0, fmax(0.0, value + sign * error));
+    value = fmin(1.0, pn_nonnegative(value + sign * error));
     if (two_directions) {
         double other = pair_delta(pair, epsilon, true, &error);
 

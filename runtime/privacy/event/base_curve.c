@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "privacy/event/base_curve.h"
+#include "privacy/event/event_curve.h"
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/gaussian.h"
 
@@ -32,7 +33,7 @@ void pn_base_curve_read(pn_base_curve *out, const pn_event *event)
 /* Of one direction: P(L > epsilon) - e^epsilon Q(L > epsilon). */
 static double of_tails(double p, double q, double epsilon)
 {
-    return fmax(0.0, p - exp(fmin(epsilon, 700.0)) * q) + TAIL_ERROR * p;
+    return pn_nonnegative(p - exp(fmin(epsilon, 700.0)) * q) + TAIL_ERROR * p;
 }
 
 static double of_pairs(const pn_event *event, double epsilon)

@@ -244,7 +244,7 @@ static double log_moment(const pn_discrete_law *law, double alpha, bool turn)
 
 static double one_rdp(const pn_discrete_law *law, double alpha, bool turn)
 {
-    double a = alpha - 1.0, most = fmax(0.0, greatest_loss(law, turn)), value;
+    double a = alpha - 1.0, most = pn_nonnegative(greatest_loss(law, turn)), value;
     pn_sum sum = { a * (turn ? law->p_infinite : law->q_infinite), 0.0 };
 
     if ((turn ? law->q_infinite : law->p_infinite) > 0.0)

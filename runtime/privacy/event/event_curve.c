@@ -64,22 +64,23 @@ double pn_curve_laplace(double e, double alpha)
 }
 
 /* Where the two-point pair of range e is worst: with u = e^t, A is proportional to u^(alpha-1) (1 - e^(-alpha e)) -
- * u^alpha (e^-e - e^(-alpha e)), so u = (alpha-1)(1 - e^(-alpha e)) / (alpha (e^-e - e^(-alpha e))). */
-static double worst_point(double e, double alpha)
+ * u^alpha (e^-e - e^(-alpha e)), so u = (alpha-1)(1 - e^(-alpha e)) / (alpha (e^-e - e^(-alpha e))).  Returns e - t, which
+ * counts where it is far below e: as the difference of e and t it would be 0 there, a loss of e that never comes. */
+static double worst_gap(double e, double alpha)
 {
-    double a = alpha - 1.0, t;
+    double a = alpha - 1.0, gap;
 
     if (alpha * e < 0.5) {
         /* ln((1-e^-x)/x) = -x/2 + x^2/24 - x^4/2880 + x^6/181440 - ... at y less the same at x; y^2 - x^2 = (y + x)e */
         double y = alpha * e, x = a * e, yy = y * y, xx = x * x;
 
-        t = e / 2.0 + (y + x) * e * (1.0 / 24.0 - (yy + xx) / 2880.0 + (yy * yy + yy * xx + xx * xx) / 181440.0);
+        gap = e / 2.0 - (y + x) * e * (1.0 / 24.0 - (yy + xx) / 2880.0 + (yy * yy + yy * xx + xx * xx) / 181440.0);
     } else {
         double shrink = alpha < 2.0 ? log(a / alpha) : log1p(-1.0 / alpha);
 
-        t = e + shrink + log1p(-expm1(-e) * exp(-a * e) / -expm1(-a * e));
+        gap = -shrink - log1p(-expm1(-e) * exp(-a * e) / -expm1(-a * e));
     }
-    return fmin(fmax(t, 0.0), e);
+    return fmin(fmax(gap, 0.0), e);
 }
 
 /* e^(alpha l) - 1 - alpha (e^l - 1) = e^l (e^(al) - 1) - a (e^l - 1) >= 0, a = alpha - 1 */
@@ -106,22 +107,29 @@ static double log_add(double x, double y)
     return top + log1p(exp(fmin(x, y) - top));
 }
 
+/* ln(1 - e^-x), x > 0 */
+static double log_rest(double x)
+{
+    return x > 0.69 ? log1p(-exp(-x)) : log(-expm1(-x));
+}
+
 /* Losses t and t - e; the first has mass w = (1 - e^(t-e)) e^-t / (1 - e^-e) under Q. */
 double pn_curve_bounded_range(double e, double alpha)
 {
-    double a = alpha - 1.0, quadratic = alpha * e * e / 8.0, whole = -expm1(-e), t, value;
+    double a = alpha - 1.0, quadratic = alpha * e * e / 8.0, gap, t, value;
 
     if (isinf(alpha) || isinf(e))
         return e;
-    t = worst_point(e, alpha);
+    gap = worst_gap(e, alpha);
+    t = e - gap;
     if (alpha * e <= far_out) {
-        double w = -expm1(t - e) * exp(-t) / whole, rest = -expm1(-t) / whole;
+        double whole = -expm1(-e), w = -expm1(-gap) * exp(-t) / whole, rest = -expm1(-t) / whole;
 
-        value = log1p(w * pn_above_tangent(alpha, t) + rest * pn_above_tangent(alpha, t - e)) / a;
-    } else {
-        double log_w = log(-expm1(t - e)) - t - log(whole), log_rest = log(-expm1(-t)) - log(whole);
+        value = log1p(w * pn_above_tangent(alpha, t) + rest * pn_above_tangent(alpha, -gap)) / a;
+    } else { /* w e^(alpha t) has e^(a t), not the quotient of e^(alpha t) and e^t, whose logarithms cancel */
+        double log_a = log_add(log_rest(gap) + a * t, log_rest(t) - alpha * gap) - log_rest(e);
 
-        value = log_add(log_w + alpha * t, log_rest + alpha * (t - e)) / a;
+        value = (log_a + 0x1p-50 * (1.0 + fabs(log_a))) / a; /* near order 1 rounding counts */
     }
     /* e below the smallest normal square, or t on an end of its interval: the bounds that always hold. */
     return isnan(value) ? fmin(e, quadratic) : cap(value, e, quadratic);

@@ -33,6 +33,12 @@ static inline double pn_product_up(double x, double y)
     return fma(x, y, -nearest) > 0.0 ? nextafter(nearest, INFINITY) : nearest;
 }
 
+/** x, or 0 where it is below.  NaN stays NaN, which no budget admits; fmax would make it a price of nothing. */
+static inline double pn_nonnegative(double x)
+{
+    return x < 0.0 ? 0.0 : x;
+}
+
 /** Any e-DP mechanism; the worst case is randomised response.  Order alpha in (1, inf]; at most min(e, alpha e^2/2). */
 double pn_curve_pure(double e, double alpha);
 

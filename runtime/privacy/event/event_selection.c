@@ -36,6 +36,7 @@
 #include "core/mutant.h"
 #include "numeric/root.h"
 #include "privacy/event/base_curve.h"
+#include "privacy/event/event_curve.h"
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/pair_event.h"
 #include "privacy/event/stopping.h"
@@ -123,7 +124,7 @@ static double poisson_rdp(const selection *s, double alpha)
     double x = a * (pn_base_rdp(s->inner, alpha) + m * pn_base_delta(&s->curve, log1p(1.0 / a))) + log(m);
     double high = fmax(x, -m), low = fmin(x, -m);
 
-    return fmax(0.0, (high + log1p(exp(low - high))) / a * (1.0 + 0x1p-40));
+    return pn_nonnegative((high + log1p(exp(low - high))) / a * (1.0 + 0x1p-40));
 }
 
 /* The theorem's bound, which grows without end as alpha falls to 1. */
@@ -208,6 +209,8 @@ static void selected_tails(const pn_pair *self, double loss, pn_tails *out)
     pn_tails above;
 
     upper_tails(parameters, at, &p, &q);
+    if (at <= parameters[CHORD] && parameters[CHORD] > 0.0) /* whose double may be beyond all of p */
+        p = fmax(p, 1.0 - q);
     above = (pn_tails){ .p_below = 1.0 - p, .q_below = 1.0 - q, .p_above = p, .q_above = q };
     if (loss >= -parameters[CHORD] && (loss >= 0.0 || parameters[CHORD] > 0.0))
         *out = above;

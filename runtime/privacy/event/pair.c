@@ -90,8 +90,8 @@ static void bounded_range_tails(const pn_pair *self, double loss, pn_tails *out)
     } else {
         out->p_above = -expm1((loss - e) / 2.0) / all;
         out->q_below = -expm1(-(loss + e) / 2.0) / all;
-        out->p_below = exp(-e) * expm1((loss + e) / 2.0) / all;
-        out->q_above = exp(-e) * expm1((e - loss) / 2.0) / all;
+        out->p_below = -exp((loss - e) / 2.0) * expm1(-(loss + e) / 2.0) / all;
+        out->q_above = -exp(-(loss + e) / 2.0) * expm1((loss - e) / 2.0) / all;
     }
 }
 

@@ -16,6 +16,7 @@
 
 #include "numeric/root.h"
 #include "numeric/special.h"
+#include "privacy/event/event_curve.h"
 #include "privacy/event/gaussian.h"
 #include "privacy/event/perturbed_objective.h"
 
@@ -73,7 +74,7 @@ static double less_mills(double y, double s)
 static void perturbed_tails(const pn_pair *self, double loss, pn_tails *out)
 {
     double s = self->parameters[0], jacobian = self->parameters[1], rank = self->parameters[2];
-    double r = fmax(0.0, (loss - jacobian - 0.5 * s * s) / s), y = r + s;
+    double r = pn_nonnegative((loss - jacobian - 0.5 * s * s) / s), y = r + s;
 
     if (rank == 1.0) {
         out->p_above = erfc(r * sqrt_half);

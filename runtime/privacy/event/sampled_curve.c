@@ -92,7 +92,7 @@ static double log_bound(const quadrature *s, double low, double high)
     double loss = log_up(s, high), weight = 0.0;
 
     if (s->kind == REPLACE) {
-        weight = fmax(0.0, log_up(s, -low));
+        weight = pn_nonnegative(log_up(s, -low));
         loss -= log_up(s, -high);
     }
     return weight + fmax(s->alpha * loss, log(s->alpha)) - t * t / 2.0;

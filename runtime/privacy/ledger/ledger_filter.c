@@ -165,9 +165,12 @@ void pn_filter_start(pn_filter *filter, pn_filter_kind kind, double limit, doubl
     }
 }
 
+/* Of a limit so large that alpha - 1 would vanish beside 1, log(1/delta) / LEAST_BEST is less than half. */
+#define LEAST_BEST 0x1p-20
+
 void pn_filter_default_orders(double epsilon, double delta, double orders[PN_FILTER_DEFAULT_ORDERS])
 {
-    double best = -2.0 * log(delta) / epsilon;
+    double best = fmax(-2.0 * log(delta) / epsilon, LEAST_BEST);
 
     for (int j = 0; j < PN_FILTER_DEFAULT_ORDERS; j++)
         orders[j] = 1.0 + best / 8.0 * pow(64.0, j / (PN_FILTER_DEFAULT_ORDERS - 1.0));

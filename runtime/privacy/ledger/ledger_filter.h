@@ -57,7 +57,7 @@ bool pn_within(double total, double limit, double slop);
 void pn_filter_start(pn_filter *filter, pn_filter_kind kind, double limit, double delta, double share,
                      const double *orders, size_t count);
 
-/** alpha - 1 geometric between an eighth and eight times the best order of a Gaussian. */
+/** alpha - 1 geometric between an eighth and eight times the best order of a Gaussian, 2^-23 at least. */
 void pn_filter_default_orders(double epsilon, double delta, double orders[PN_FILTER_DEFAULT_ORDERS]);
 
 /** Would some order be alive after this charge? */
