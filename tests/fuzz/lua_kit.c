@@ -61,12 +61,24 @@ static const char harmless[] =
     "print, io.write, io.stderr = function() end, function() end, { write = function() end, isatty = false }\n"
     "pn = require 'penumbra'\n";
 
+/* The states of all targets: closed at the end, so that what is left then was lost. */
+#define MOST_STATES 8
+static lua_State *kept[MOST_STATES];
+static size_t kept_count;
+
+static void close_kept(void)
+{
+    while (kept_count > 0)
+        lua_close(kept[--kept_count]);
+}
+
 lua_State *fuzz_lua(const char *setup)
 {
     static size_t used;
     lua_State *L = lua_newstate(limited, &used);
 
-    FUZZ_HOLDS(L != NULL);
+    FUZZ_HOLDS(L != NULL && kept_count < MOST_STATES && (kept_count > 0 || atexit(close_kept) == 0));
+    kept[kept_count++] = L;
     (void)setenv("PENUMBRA_STARTUP", "", 1);
     luaL_openlibs(L);
     pnl_open(L);
