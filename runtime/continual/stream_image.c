@@ -167,12 +167,12 @@ static pn_status not_ours(const char *path, pn_err *err)
 }
 
 /* Making a banded method takes horizon * bands steps, and finding its coefficients seconds; of a file with so many bands
- * the state has them. */
+ * the state has them, but where there is no noise to remember. */
 static bool bands_have_state(const image *fixed)
 {
     uint64_t leaves = fixed->horizon, bands;
 
-    if (strcmp(fixed->factorization, pn_prefix_banded.name) != 0)
+    if (strcmp(fixed->factorization, pn_prefix_banded.name) != 0 || (fixed->flags & NOISELESS))
         return true;
     if (leaves == 0) /* those of the epoch */
         leaves = UINT64_C(1) << (63U - (unsigned)__builtin_clzll(fixed->count | 1));
