@@ -51,14 +51,15 @@ pn_status pn_toeplitz_blt_check(const char *owner, size_t m, const double *theta
 /* ---- the best coefficients (toeplitz_best.c, blt_table.c) ---- */
 
 /** Minimise the largest factor F_horizon over c_1 .. c_{bands-1} > 0; out: c[bands], zero from the horizon on.  Starts
- *  at the sqrt coefficients; the same numbers on every run.  O(horizon * bands) for each of some hundred steps.
- *  Errors: PN_ENOMEM. */
+ *  at the sqrt coefficients; the same numbers on every run.  Some hundred steps of O(horizon + bands^2) where sums
+ *  settle, else of O(horizon * bands); after 2^34 multiplications, seconds, the best so far.
+ *  Errors: PN_ENOMEM; of pn_stop_asked. */
 pn_status pn_toeplitz_best_banded(size_t bands, size_t horizon, double *c, pn_err *err);
 /** Buffers to start from, 1 <= m <= PN_BLT_BUFFERS_MAX: the sqrt coefficients, an integral over decays,
  *  by m of them. */
 void pn_toeplitz_blt_start(size_t m, size_t horizon, double *theta, double *omega);
 /** Minimise the largest factor over theta[m], omega[m], which hold the start; sorted by falling theta.  O(horizon * m)
- *  for each of some hundred steps.  Errors: PN_ENOMEM. */
+ *  for each of some hundred steps, and no more work than above.  Errors: PN_ENOMEM; of pn_stop_asked. */
 pn_status pn_toeplitz_best_blt(size_t m, size_t horizon, double *theta, double *omega, pn_err *err);
 /** The table's parameters of the smallest tabulated horizon >= `horizon` for m buffers
  *  (1 .. PN_BLT_BUFFERS_MAX, fewer where the table has fewer); false past its last row.  theta and omega have room for

@@ -1,5 +1,5 @@
 /* lbfgs.h -- minima of smooth functions of a few numbers, by L-BFGS with a weak Wolfe line search.
- * The same numbers on every run: nothing depends on clocks or threads but for a task that stops it.
+ * The same numbers on every run, but for a task that stops it.
  * Depends on: core/.  Used by: continual/toeplitz_best.c.
  * Sources: Nocedal & Wright (2006), Algorithm 7.4; Lewis & Overton (2013) for the line search. */
 #ifndef PN_NUMERIC_LBFGS_H
@@ -29,8 +29,8 @@ typedef struct pn_lbfgs_problem {
     pn_lbfgs_work *work; /* that value() counts in */
 } pn_lbfgs_problem;
 
-/** x[n]: the start, and then a point where no step gains 1e-14 any more, or the best after 600 steps or when the work is
- *  done.  Memory of 53 vectors.  Errors: PN_ENOMEM; of the task, and x is then the best so far. */
+/** x[n]: the start, and then a point where no step gains 1e-14 any more, or the best after 600 steps or all the work.
+ *  Memory of 53 vectors.  Errors: PN_ENOMEM; of the task, and x is then the best so far. */
 pn_status pn_lbfgs(const pn_lbfgs_problem *problem, double *x, pn_err *err);
 
 #endif

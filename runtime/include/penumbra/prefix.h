@@ -66,7 +66,7 @@ typedef struct pn_prefix_options {
     bool keep_root;          /* binary: create the node of all 2^k leaves, for pn_prefix_complete */
     pn_prefix_growth growth; /* horizon 0 */
     size_t bands;            /* banded; 0: separation where there are participations, else 8 */
-    pn_prefix_fit fit;       /* banded; blt: the table, or the best for this very horizon */
+    pn_prefix_fit fit;       /* banded; blt: the table, or the best that seconds of search find for this very horizon */
     pn_vec coefficients;     /* banded: c_0 = 1, c_1, ... instead */
     size_t buffers;          /* blt, 1 to 8; 0: 4 */
     pn_vec theta, omega;     /* blt: parameters instead of the table's, both of one length */
