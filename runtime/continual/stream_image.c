@@ -166,8 +166,8 @@ static pn_status not_ours(const char *path, pn_err *err)
                    "prefix: %.300s: its contents do not fit together; this is no checkpoint of a stream", path);
 }
 
-/* Making a banded method takes horizon * bands steps, and finding its coefficients seconds; of a file with so many bands
- * the state has them, but where there is no noise to remember. */
+/* Making a banded method takes horizon * bands steps, and finding its coefficients seconds; of a file with so many
+ * bands the state has them, but where there is no noise to remember. */
 static bool bands_have_state(const image *fixed)
 {
     uint64_t leaves = fixed->horizon, bands;

@@ -23,10 +23,10 @@ static double square_of(size_t n, const double *x)
 
 /* ---- banded: x_j = log c_{j+1} ----
  *
- * r and lambda settle: C maps them to vectors that are constant far from the ends of time, and where 1/c(x) has no pole in
- * the closed unit disk, what the ends add falls geometrically and 1/c(1) times the constant is left.  Where `bands`
- * values in a row are that but for rounding, so is the next, and all are set to it.  So a value costs O(horizon + bands^2) in place of
- * O(horizon * bands), about.  The price of what is found is computed without this. */
+ * r and lambda settle: C maps them to vectors that are constant far from the ends of time, and where 1/c(x) has no
+ * pole in the closed unit disk, what the ends add falls geometrically and 1/c(1) times the constant is left.  Where
+ * `bands` values in a row are that but for rounding, so is the next, and all are set to it.  So a value costs
+ * O(horizon + bands^2) in place of O(horizon * bands), about.  The price of what is found is computed without this. */
 
 #define SETTLED 0x1p-50 /* of the limit, for each term of a sum: what rounding may be */
 

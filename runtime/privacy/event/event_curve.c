@@ -64,8 +64,8 @@ double pn_curve_laplace(double e, double alpha)
 }
 
 /* Where the two-point pair of range e is worst: with u = e^t, A is proportional to u^(alpha-1) (1 - e^(-alpha e)) -
- * u^alpha (e^-e - e^(-alpha e)), so u = (alpha-1)(1 - e^(-alpha e)) / (alpha (e^-e - e^(-alpha e))).  Returns e - t, which
- * counts where it is far below e: as the difference of e and t it would be 0 there, a loss of e that never comes. */
+ * u^alpha (e^-e - e^(-alpha e)), so u = (alpha-1)(1 - e^(-alpha e)) / (alpha (e^-e - e^(-alpha e))).  Returns e - t,
+ * which counts where it is far below e: taken from doubles e and t it would be 0, as if the loss e never came. */
 static double worst_gap(double e, double alpha)
 {
     double a = alpha - 1.0, gap;

@@ -112,8 +112,8 @@ static void test_banded(void)
     CHECK(banded_factor(32, c, 1024) < 0.9 * factor);
 }
 
-/* Where r and lambda are filled in, from a few leaves of the stretch to nearly all: a gradient that counted one leaf more
- * or less would end where some coefficient is off by more than this moves it. */
+/* Where r and lambda are filled in, from a few leaves of the stretch to nearly all: a gradient that counted one leaf
+ * more or less would end where some coefficient is off by more than this moves it. */
 static void test_settled(void)
 {
     static const size_t longer[] = { 30, 100, 300, 1000, 20000 }, bands[] = { 2, 3, 8 };
