@@ -351,7 +351,7 @@ class Checker:
             for claim in (b["rho"] if b["unit"] == "rho" else e, l["spent"]): self.covers(f"{name}budget", claim, add(plain), share=1e-6)
         elif items:
             self.price(f"{name}spent", items, {"epsilon": l["spent"], "delta": delta, "rho": None})
-            orders, first = [real(x["order"]) for x in l["orders"] or ()], 2 * math.log(1 / delta) / e
+            orders, first = [real(x["order"]) for x in l["orders"] or ()], max(2 * math.log(1 / delta) / e, 2 ** -20)
             if len(orders) > 1: self.say(all(abs(x / (1 + first * 2 ** (6 * i / 7 - 3)) - 1) < 1e-6 for i, x in enumerate(orders)), f"{name}orders of the filter")
             if b["filter"] == "gaussian": self.price(f"{name}budget", items, {"epsilon": e, "delta": delta, "rho": None}, "gaussian")
             elif orders: self.covers(f"{name}budget", e, min(add(lambda p: p.curve(a)) + math.log1p(-1 / a) - math.log(delta / len(orders) * a) / (a - 1) for a in orders), share=1e-6)

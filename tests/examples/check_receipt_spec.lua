@@ -271,6 +271,12 @@ describe("examples/check_receipt.py", function()
   local budgets = { { epsilon = 3, delta = 1e-6 }, { rho = 0.5 }, { epsilon = 3 }, { alpha = 8, epsilon = 1 },
     { epsilon = 3, delta = 1e-6, filter = "gaussian" } }
 
+  it("accepts a ledger whose budget is so large that orders next to 1 are none", function()
+    local ledger = pn.ledger { epsilon = 1e22, delta = 1e-6 }
+    ledger:spend(pn.event.gaussian { sigma = 1e-9, sensitivity = 1 }, "next to no noise", 3)
+    accepts("a large budget", ledger:receipt())
+  end)
+
   tier.it(it)("accepts ledgers of every budget that were charged every kind of event", function()
     for kind in pairs(pn.event) do
       assert.is_truthy(events[kind], kind)
