@@ -9,8 +9,8 @@
 #define HISTORY     24    /* pairs that L-BFGS remembers */
 #define STEPS       600   /* of L-BFGS, at most */
 #define LINE_TRIALS 50    /* of one line search */
-#define SMALL_SLOPE 1e-10 /* of the logarithm of the factor: then there is nothing to gain */
-#define SMALL_GAIN  1e-14 /* the same of a step, five times in a row */
+#define SMALL_SLOPE 1e-10 /* the largest entry of a gradient: then there is nothing to gain */
+#define SMALL_GAIN  1e-14 /* of a step, five times in a row */
 
 static bool may_go_on(const pn_lbfgs_work *work)
 {

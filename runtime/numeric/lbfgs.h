@@ -29,8 +29,8 @@ typedef struct pn_lbfgs_problem {
     pn_lbfgs_work *work; /* that value() counts in */
 } pn_lbfgs_problem;
 
-/** x[n]: the start, and then a point where no step gains 1e-14 any more, or the best after 600 steps or all the work.
- *  Memory of 53 vectors.  Errors: PN_ENOMEM; of the task, and x is then the best so far. */
+/** x[n]: the start, and then a point where no slope is above 1e-10 or no step gains 1e-14 any more, or the best after
+ *  600 steps or all the work.  Memory of 53 vectors.  Errors: PN_ENOMEM; of the task, and x is then the best so far. */
 pn_status pn_lbfgs(const pn_lbfgs_problem *problem, double *x, pn_err *err);
 
 #endif
