@@ -237,21 +237,33 @@ static double noise_of_choice(const fw_problem *at, const choice *made)
     return 2.0 * at->delta_q / made->epsilon * law_constant(made->law, at->k);
 }
 
-/* The epsilon, or rho, at which choices find their way, to 2 %. */
-static double budget_that_pays(const fw_problem *at, size_t selection, size_t fixed_steps)
+static bool pays_at(const fw_problem *at, double budget, size_t selection, size_t fixed_steps)
 {
     pn_request request = *at->request;
     fw_problem with = *at;
-    double *budget = request.kind == PN_RHO ? &request.rho : &request.epsilon;
+    choice made;
 
+    *(request.kind == PN_RHO ? &request.rho : &request.epsilon) = budget;
     with.request = &request;
-    for (; *budget < 1e6; *budget *= 1.02) {
-        choice made = choose_tight(&with, selection, fixed_steps);
+    made = choose_tight(&with, selection, fixed_steps);
+    return noise_of_choice(&with, &made) <= PAYS * gain_of_vertex(&with);
+}
 
-        if (noise_of_choice(&with, &made) <= PAYS * gain_of_vertex(&with))
-            break;
+/* The epsilon, or rho, at which choices find their way, to 2 %; the request's own is too small. */
+static double budget_that_pays(const fw_problem *at, size_t selection, size_t fixed_steps)
+{
+    double low = at->request->kind == PN_RHO ? at->request->rho : at->request->epsilon, high = 2.0 * low;
+
+    while (high < 1e6 && !pays_at(at, high, selection, fixed_steps)) {
+        low = high;
+        high *= 2.0;
     }
-    return *budget;
+    while (high > 1.02 * low) {
+        double middle = sqrt(low) * sqrt(high);
+
+        *(pays_at(at, middle, selection, fixed_steps) ? &high : &low) = middle;
+    }
+    return high;
 }
 
 static void warn_of_noise(pn_plan *plan, const fw_problem *at, const choice *made, size_t selection, size_t fixed_steps)
