@@ -166,8 +166,9 @@ static inline bool fail_alloc_round(const char *name, fail_alloc *count, fail_al
     return false;
 }
 
-/* What the strides of the fast tier pass over: each place that no round has made fail yet. */
-static inline bool fail_alloc_rest(const char *name, fail_alloc_fn scenario, void *self)
+/** Each place that no round of this process has made fail yet, once; false when a round went wrong.  It is what the
+ * strides of the fast tier pass over, and all that it asks of a scenario that takes long. */
+static inline bool fail_alloc_places(const char *name, fail_alloc_fn scenario, void *self)
 {
     static fail_places found;
     fail_alloc whole = { .found = &found };
@@ -196,7 +197,7 @@ static inline long fail_alloc_sweep(const char *name, fail_alloc_fn scenario, vo
         if (!fail_alloc_round(name, &count, scenario, self, &reached))
             return -1;
         if (!reached)
-            return k <= 50 || check_thorough() || fail_alloc_rest(name, scenario, self) ? atomic_load(&count.calls)
+            return k <= 50 || check_thorough() || fail_alloc_places(name, scenario, self) ? atomic_load(&count.calls)
                                                                                         : -1;
     }
     CHECK(false && "the sweep ends");
