@@ -157,47 +157,47 @@ static bounds take_coordinates(pn_choices *self, const pn_choice_part *part)
 /* ---- images ---- */
 
 /* Of a box mapped: choice j moves by what column j of the map makes of Delta. */
-static bounds of_columns(const pn_choice_part *box, pn_mat map)
+static pn_status of_columns(bounds *out, const pn_choice_part *box, pn_mat map, pn_err *err)
 {
-    bounds out = { .squares = { 0.0 } };
-    double *column = pn_alloc(map.rows, sizeof *column);
+    double *column;
 
+    PN_TRY(pn_new(&column, map.rows, err, "choices: out of memory for %zu coordinates", map.rows));
+    *out = (bounds){ .squares = { 0.0 } };
     for (int q = 0; q < PN_LP_COUNT; q++) {
-        for (size_t j = 0; column && j < map.cols; j++) {
+        for (size_t j = 0; j < map.cols; j++) {
             double moved;
 
             for (size_t i = 0; i < map.rows; i++)
                 column[i] = map.data[i * map.cols + j];
             moved = pn_times_up(half_of(box, j), pn_norm_upper((pn_lp)q, column, map.rows));
-            out.squares[q] = pn_plus_up(out.squares[q], pn_times_up(moved, moved));
-            out.sums[q] = pn_plus_up(out.sums[q], moved);
+            out->squares[q] = pn_plus_up(out->squares[q], pn_times_up(moved, moved));
+            out->sums[q] = pn_plus_up(out->sums[q], moved);
         }
-        if (!column)
-            out.squares[q] = out.sums[q] = INFINITY; /* the other bound holds */
     }
     pn_free(column);
-    return out;
+    return PN_OK;
 }
 
-static bounds of_image(double longest[PN_LP_COUNT], const pn_set *image, const pn_choices *inner, pn_mat map)
+static pn_status of_image(bounds *out, double longest[PN_LP_COUNT], const pn_set *image, const pn_choices *inner,
+                          pn_mat map, pn_err *err)
 {
     double norms[PN_LP_COUNT][PN_LP_COUNT];
-    bounds out = { .squares = { INFINITY, INFINITY, INFINITY }, .sums = { INFINITY, INFINITY, INFINITY } };
 
+    *out = (bounds){ .squares = { INFINITY, INFINITY, INFINITY }, .sums = { INFINITY, INFINITY, INFINITY } };
     if (inner->count == 1 && inner->parts[0].kind == AN_END_EACH)
-        out = of_columns(&inner->parts[0], map);
+        PN_TRY(of_columns(out, &inner->parts[0], map, err));
     pn_set_image_norms(image, norms);
     for (int q = 0; q < PN_LP_COUNT; q++) {
         longest[q] = INFINITY;
         for (int t = 0; t < PN_LP_COUNT; t++) {
             double norm = norms[t][q];
 
-            out.squares[q] = fmin(out.squares[q], pn_times_up(inner->squares[t], pn_times_up(norm, norm)));
-            out.sums[q] = fmin(out.sums[q], pn_times_up(inner->sums[t], norm));
+            out->squares[q] = fmin(out->squares[q], pn_times_up(inner->squares[t], pn_times_up(norm, norm)));
+            out->sums[q] = fmin(out->sums[q], pn_times_up(inner->sums[t], norm));
             longest[q] = fmin(longest[q], pn_times_up(inner->longest[t], norm));
         }
     }
-    return out;
+    return PN_OK;
 }
 
 /* factor A C = A (factor C). */
@@ -219,7 +219,7 @@ static pn_status take_image(descent *at, const pn_set *image, double factor, siz
     pn_set_free(scaled);
     if (status != PN_OK)
         return status;
-    *out = of_image(longest, image, part->inner, part->map);
+    PN_TRY(of_image(out, longest, image, part->inner, part->map, at->err));
     for (int q = 0; q < PN_LP_COUNT; q++)
         self->longest[q] = fmax(self->longest[q], longest[q]);
     self->picks += part->inner->picks;

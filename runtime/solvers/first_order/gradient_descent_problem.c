@@ -14,22 +14,23 @@ static double length(size_t p, const double *x)
 }
 
 /* max ||x - start|| over the set. */
-static double reach(const pn_first_order *at)
+static pn_status reach(const pn_first_order *at, double *out, pn_err *err)
 {
     const pn_set *set = at->composite.set;
-    double best = at->diameter, *back;
+    double *back;
 
-    if (!set || !isfinite(best))
-        return INFINITY;
-    best = fmin(best, set->ops->radius(set, PN_L2) + length(at->p, at->start));
-    back = set->ops->image_radius ? pn_alloc(at->p, sizeof(double)) : NULL;
-    if (back) {
-        for (size_t j = 0; j < at->p; j++)
-            back[j] = -at->start[j];
-        best = fmin(best, set->ops->image_radius(set, 1.0, back, PN_L2));
-        pn_free(back);
-    }
-    return best;
+    *out = INFINITY;
+    if (!set || !isfinite(at->diameter))
+        return PN_OK;
+    *out = fmin(at->diameter, set->ops->radius(set, PN_L2) + length(at->p, at->start));
+    if (!set->ops->image_radius)
+        return PN_OK;
+    PN_TRY(pn_new(&back, at->p, err, "out of memory"));
+    for (size_t j = 0; j < at->p; j++)
+        back[j] = -at->start[j];
+    *out = fmin(*out, set->ops->image_radius(set, 1.0, back, PN_L2));
+    pn_free(back);
+    return PN_OK;
 }
 
 /* ||subgradient of r at the start||, of the smallest norm where the table has it;
@@ -88,7 +89,7 @@ pn_status gd_read_constants(gd_problem *at, pn_err *err)
     if (pl->given && pl->real > of->strong_convexity)
         c->prox_convexity = 0.0;
     sum = c->slope + regular;
-    at->distance = reach(of);
+    PN_TRY(reach(of, &at->distance, err));
     if (of->strong_convexity > 0.0) /* not what pl alone says */
         at->distance = fmin(at->distance, sum / of->strong_convexity);
     c->distance = fmin(at->distance, guess_distance(c));

@@ -182,7 +182,20 @@ all_of("ellipsoid", pn.set.ellipsoid { matrix = { { 2, 0, 0 }, { 0, 1, 0 }, { 0,
 all_of("group_ball", pn.set.group_ball { dim = 5, k = 2, radius = 1 })
 all_of("custom", pn.set.custom { dim = 3, radius = 1,
   project = function(v) return v:norm() > 1 and v / v:norm() or v end })
+all_of("far from k_support", 1e-6 * pn.set.k_support { dim = 3, k = 2 })
 all_of("custom by support", pn.set.custom { dim = 3, radius = 1, support = function(g) return g / g:norm() end })
+
+-- The border of a large image, where support points come no nearer from farther out.
+local cosines = {}
+for i = 1, 8 do
+  cosines[i] = {}
+  for j = 1, 8 do cosines[i][j] = math.cos(i * j) end
+end
+local bowl = pn.set.ellipsoid { axes = pn.vec.linspace(0.1, 2, 8) }:image(pn.mat(cosines))
+local _, border = bowl:support(pn.vec.ones(8))
+more[".set with a curved border"] = function()
+  for _, out in ipairs { 1, 1 + 1e-6 } do bowl:project(out * border) end
+end
 
 -- ---- potentials ----
 
@@ -221,6 +234,23 @@ more[".potential for sets"] = function()
   try(pn.potential.for_set, simplex:product(pn.set.l2_ball { dim = 2 }))
   try(pn.potential.for_set, around:image { { 1, 1, 0 }, { 0, 1, 1 } })
   try(pn.potential.for_set, 2 * simplex + pn.vec { 1, 1, 1 })
+end
+
+
+-- Those of sets made of sets, and over other sets than that for which they are.
+local pair = pn.potential.for_set(simplex:product(pn.set.l2_ball { dim = 2 }))
+more[".potential of a pair"] = function() pair.norm:dual()(pn.vec { 1, 2, 3, 4, 5 }) end
+more[".potential of an image of a pair"] = function()
+  pn.potential.for_set(pn.set.simplex { dim = 2 }:product(pn.set.l2_ball { dim = 2 }):image { { 1, 0, 1, 0 }, { 0, 1, 0, 1 }, { 1, 1, 1, 1 } })
+end
+local moved = pn.potential.for_set(2 * simplex + pn.vec { 1, 1, 1 })
+more[".potential moved"] = function()
+  moved:value { 1.5, 1.5, 2 }
+  try(moved.range, moved, simplex)
+end
+more[".potential of a meet"] = function() pn.potential.for_set(cloud:intersect(pn.set.linf_ball { dim = 3, radius = 0.9 })) end
+more[".potential over a permutahedron"] = function()
+  pn.potential.entropy { radius = 6 }:range(pn.set.permutahedron { vector = { 1, 2, 3 } })
 end
 
 -- ---- curvature ----
@@ -290,13 +320,25 @@ plan("of choices in a product", "frank_wolfe",
 plan("of vertices", "frank_wolfe", logistic { set = pn.set.linf_ball { dim = 4 } }, priced { iterations = 2 }, true)
 plan("of a wide lasso", "gradient_descent", logistic { data = thin, reg = pn.reg.l1 { lambda = 0.01 } },
   { privacy = false, iterations = 3 }, true)
+plan("of choices in an image", "frank_wolfe",
+  logistic { set = pn.set.linf_ball { dim = 2 }:image { { 1, 0 }, { 0, 1 }, { 1, 1 }, { 1, -1 } } }, priced { iterations = 2 })
+plan("in a cube", "gradient_descent", logistic { set = pn.set.linf_ball { dim = 4 } }, priced { iterations = 2 })
+plan("in a point", "gradient_descent", logistic { set = pn.set.box { lower = { 1, 1, 1, 1 }, upper = { 1, 1, 1, 1 } } },
+  priced { iterations = 2 })
+plan("with noise for its own sake", "mirror_descent", ball, { privacy = false, iterations = 2, noise = { covariance = 0.1 } })
+plan("of compensated steps", "block_frank_wolfe",
+  pn.objective { data = numbers, loss = pn.loss.squared(), set = triangle:product(triangle) },
+  { privacy = false, iterations = 2, sampling = pn.sampling.serial { blocks = 2 }, step = "compensated" })
+plan("perturbed, of records without bounds", "objective_perturbation",
+  pn.objective { data = pn.data.synthetic.lasso { n = 60, p = 4, seed = 1 }, loss = pn.loss.squared(),
+    reg = pn.reg.l2 { lambda = 0.1 } }, { privacy = false })
 plan("of groups", "gradient_descent",
   logistic { reg = pn.reg.group { lambda = 0.1, groups = { 1, 1, 2, 2 }, weights = { 1, 2 } } }, priced { iterations = 2 }, true)
 
 -- ---- others ----
 
 more[".proxes"] = function()
-  for _, norm in ipairs { pn.norm.l1(), around:norm(), cloud:polar():norm() } do
+  for _, norm in ipairs { pn.norm.l1(), around:norm(), cloud:polar():norm(), cloud:norm():dual() } do
     try(pn.prox.norm { norm = norm, lambda = 1 }, pn.vec { 3, -1, 0.5 }, 0.5)
   end
 end
