@@ -231,8 +231,9 @@ static int party_report(lua_State *L)
 {
     const pnl_party *self = party_of(L);
     pn_party_report report;
+    pn_err err;
 
-    pn_party_report_of(self->party, &report);
+    pnl_status(L, pn_party_report_of(self->party, &report, &err), &err);
     lua_createtable(L, 0, 20);
     set_text(L, "phase", phase_names[report.phase]);
     set_integer(L, "parties", report.parties);
@@ -255,10 +256,7 @@ static int party_report(lua_State *L)
 
 static int party_phase(lua_State *L)
 {
-    pn_party_report report;
-
-    pn_party_report_of(party_of(L)->party, &report);
-    lua_pushstring(L, phase_names[report.phase]);
+    lua_pushstring(L, phase_names[pn_party_phase_of(party_of(L)->party)]);
     return 1;
 }
 
@@ -305,8 +303,9 @@ static int party_tostring(lua_State *L)
 {
     const pnl_party *self = party_of(L);
     pn_party_report report;
+    pn_err err;
 
-    pn_party_report_of(self->party, &report);
+    pnl_status(L, pn_party_report_of(self->party, &report, &err), &err);
     lua_pushfstring(L, "party: %s, %d columns, %s; %d selections and %d features released", self->name,
                     (int)pn_party_columns(self->party), phase_names[report.phase], (int)report.selections,
                     (int)report.features);

@@ -106,10 +106,11 @@ static void set_number(lua_State *L, const char *name, double value)
 static void add_own(lua_State *L, const pn_party *party)
 {
     pn_party_report report;
+    pn_err err;
 
     if (!party)
         return;
-    pn_party_report_of(party, &report);
+    pnl_status(L, pn_party_report_of(party, &report, &err), &err);
     set_integer(L, "columns", pn_party_columns(party));
     set_integer(L, "selections", report.selections);
     set_integer(L, "features", report.features);

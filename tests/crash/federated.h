@@ -185,8 +185,7 @@ static uint64_t party_life(federated_run *self)
     pn_party_report report = { .round = 0 };
 
     if (federated_opens(self) && party_opens(self, data)) {
-        pn_party_report_of(self->party, &report);
-        if (!lua_isnoneornil(self->L, 1))
+        if (pn_party_report_of(self->party, &report, NULL) == PN_OK && !lua_isnoneornil(self->L, 1))
             (void)party_goes_on(self, report.round);
     }
     pn_party_free(self->party);

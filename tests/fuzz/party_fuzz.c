@@ -57,7 +57,7 @@ int FUZZ_TARGET(const uint8_t *data, size_t size)
                                   NULL) == PN_OK);
     pn_checkpoint_close(file);
     if (party_checkpoint_open(party, path, &err) == PN_OK) {
-        pn_party_report_of(party, &report);
+        FUZZ_HOLDS(pn_party_report_of(party, &report, NULL) == PN_OK);
         ask_all(party);
     } else {
         FUZZ_HOLDS(err.message[0] != '\0');

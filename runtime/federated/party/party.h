@@ -72,6 +72,8 @@ typedef struct pn_party_report {
     bool simulated;
     const pn_message *last; /* DONE or REFUSED; NULL before.  Borrowed */
 } pn_party_report;
-void pn_party_report_of(const pn_party *party, pn_party_report *out);
+/** Errors: PN_ENOMEM, where the cost could not be worked out; the rest is there. */
+pn_status pn_party_report_of(const pn_party *party, pn_party_report *out, pn_err *err);
+pn_party_phase pn_party_phase_of(const pn_party *party);
 
 #endif

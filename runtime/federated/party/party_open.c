@@ -261,10 +261,11 @@ typedef struct cost {
     double epsilon, rho; /* 0 for nothing */
 } cost;
 
-static pn_status cost_of(cost *out, const pn_party *party, const uint64_t counts[PARTY_KINDS], double delta)
+static pn_status cost_of(cost *out, const pn_party *party, const uint64_t counts[PARTY_KINDS], double delta,
+                         pn_err *err)
 {
     pn_event *event = NULL;
-    pn_status status = party_price_all(&event, &party->run, counts, NULL);
+    pn_status status = party_price_all(&event, &party->run, counts, err);
 
     if (status == PN_OK)
         *out = event ? (cost){ pn_event_epsilon(event, 1, delta, NULL), event->ops->zcdp(event) } : (cost){ 0.0, 0.0 };
@@ -273,32 +274,39 @@ static pn_status cost_of(cost *out, const pn_party *party, const uint64_t counts
 }
 
 /* Nothing released costs nothing; nothing is proven of mode "paper". */
-static void report_cost(const pn_party *party, pn_party_report *out)
+static pn_status report_cost(const pn_party *party, pn_party_report *out, pn_err *err)
 {
     const uint64_t *made = party->count;
     uint64_t most[PARTY_KINDS];
-    double delta;
+    double delta, person;
     cost whole, charged;
 
     out->epsilon = out->delta = out->rho = out->charged_epsilon = out->charged_rho = out->person_epsilon = NAN;
     if (!party->terms.is_private || !party->accounts[0].ledger || party->phase == PN_PARTY_NEW ||
         party->terms.mode == PN_FEDERATED_PAPER || !party->run.products)
-        return;
+        return PN_OK;
     party_most(party, most);
     delta = party_delta(party);
-    if (cost_of(&charged, party, made, delta) != PN_OK || cost_of(&whole, party, most, delta) != PN_OK ||
-        party_person_epsilon(&out->person_epsilon, party, NULL) != PN_OK)
-        return;
+    PN_TRY(cost_of(&charged, party, made, delta, err));
+    PN_TRY(cost_of(&whole, party, most, delta, err));
+    PN_TRY(party_person_epsilon(&person, party, err));
     if (made[PARTY_SELECTION] == 0)
         whole = charged;
     out->delta = delta;
+    out->person_epsilon = person;
     out->epsilon = whole.epsilon;
     out->rho = whole.rho;
     out->charged_epsilon = charged.epsilon;
     out->charged_rho = charged.rho;
+    return PN_OK;
 }
 
-void pn_party_report_of(const pn_party *party, pn_party_report *out)
+pn_party_phase pn_party_phase_of(const pn_party *party)
+{
+    return party->phase;
+}
+
+pn_status pn_party_report_of(const pn_party *party, pn_party_report *out, pn_err *err)
 {
     memset(out, 0, sizeof *out);
     out->phase = party->phase;
@@ -310,5 +318,5 @@ void pn_party_report_of(const pn_party *party, pn_party_report *out)
     out->scores = party->count[PARTY_SCORE];
     out->simulated = party->key.simulated;
     out->last = party->last.kind == PN_MESSAGE_NONE ? NULL : &party->last;
-    report_cost(party, out);
+    return report_cost(party, out, err);
 }

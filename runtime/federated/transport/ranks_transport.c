@@ -195,10 +195,9 @@ static pn_status serve_one(pn_party *party, const pn_ranks *ranks, double timeou
     if (status == PN_OK)
         status = pn_party_answer(party, &request, &reply, task, err);
     if (status == PN_OK && (request.kind == PN_MESSAGE_DONE || request.kind == PN_MESSAGE_REFUSED)) {
-        pn_party_report report;
+        pn_party_phase phase = pn_party_phase_of(party);
 
-        pn_party_report_of(party, &report);
-        *over = report.phase == PN_PARTY_DONE || report.phase == PN_PARTY_REFUSED;
+        *over = phase == PN_PARTY_DONE || phase == PN_PARTY_REFUSED;
     } else if (status == PN_OK && reply.kind != PN_MESSAGE_NONE) {
         status = send_message(ranks, 0, &reply, &size, err);
     }

@@ -25,12 +25,14 @@ static void tell(const served *self, const char *what, const char *why)
 }
 
 /* What the terms allow, once they are taken: of this party's releases, and of a person over all parties. */
-static void tell_terms(const served *self)
+static pn_status tell_terms(const served *self, pn_err *err)
 {
     char text[320], cap[64] = "";
     pn_party_report report;
 
-    pn_party_report_of(self->party, &report);
+    if (!self->options->log)
+        return PN_OK;
+    PN_TRY(pn_party_report_of(self->party, &report, err));
     if (report.person_cap > 0.0)
         (void)snprintf(cap, sizeof cap, ", within person_epsilon %.4g", report.person_cap);
     if (isnan(report.person_epsilon))
@@ -41,6 +43,7 @@ static void tell_terms(const served *self)
                        report.simulated ? "seeded noise, no privacy; " : "", report.parties, report.person_epsilon,
                        report.delta, cap);
     tell(self, "terms", text);
+    return PN_OK;
 }
 
 /* A farewell of another run than the one that is going on leaves the party where it is. */
@@ -49,18 +52,18 @@ static pn_status answer(void *self, const pn_message *request, pn_message *reply
 {
     pn_party *party = ((served *)self)->party;
     pn_status status = pn_party_answer(party, request, reply, task, err);
-    pn_party_report report;
+    pn_party_phase phase;
 
     if (status == PN_OK && request->kind == PN_MESSAGE_TERMS) {
         if (reply->kind == PN_MESSAGE_READY)
-            tell_terms(self);
+            status = tell_terms(self, err);
         else
             tell(self, "terms refused", reply->reason);
     }
     if (status != PN_OK || (request->kind != PN_MESSAGE_DONE && request->kind != PN_MESSAGE_REFUSED))
         return status;
-    pn_party_report_of(party, &report);
-    if (report.phase == PN_PARTY_DONE || report.phase == PN_PARTY_REFUSED)
+    phase = pn_party_phase_of(party);
+    if (phase == PN_PARTY_DONE || phase == PN_PARTY_REFUSED)
         *next = PN_LINK_OVER;
     return PN_OK;
 }

@@ -411,7 +411,7 @@ static void the_price_of_a_person_counts_the_features_of_all(void)
     s.terms.parties = 3;
     s.terms.features = 5;
     begin(&s);
-    pn_party_report_of(s.party, &report);
+    CHECK(pn_party_report_of(s.party, &report, NULL) == PN_OK);
     CHECK(party_price_all(&event, &s.party->run, (const uint64_t[]){ 3 * T, C + 2 * 5, 0 }, NULL) == PN_OK);
     CHECK(report.person_epsilon == pn_event_epsilon(event, 1, 1e-6, NULL) && isfinite(report.person_epsilon));
     CHECK_CLOSE(event->ops->zcdp(event), 3.0 * T * 0.25 / 8.0 + 14.0 * 4.0 / (2.0 * 4.0), 1e-6);

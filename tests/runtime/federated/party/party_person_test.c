@@ -94,13 +94,13 @@ static void states_all_that_its_terms_allow(bool ball)
     host h;
 
     CHECK(open_party(&party, &s, 0.0, s.ledger, NULL) == PN_OK);
-    pn_party_report_of(party, &report);
+    CHECK(pn_party_report_of(party, &report, NULL) == PN_OK);
     CHECK(isnan(report.epsilon) && isnan(report.person_epsilon) && report.parties == 0);
     h = host_new(party, &terms);
-    pn_party_report_of(party, &report);
+    CHECK(pn_party_report_of(party, &report, NULL) == PN_OK);
     CHECK(report.epsilon == 0.0 && report.charged_epsilon == 0.0 && report.delta == DELTA && report.parties == PARTIES);
     host_step(&h, &choice);
-    pn_party_report_of(party, &report);
+    CHECK(pn_party_report_of(party, &report, NULL) == PN_OK);
     CHECK(report.selections == 1 && report.features <= 1);
     CHECK_CLOSE(report.epsilon / price(&terms, T, C), 1.0, 1e-6); /* however early it ends */
     if (ball) /* a score is charged by the weight of x, and priced at most */
@@ -126,7 +126,7 @@ static void takes(const setting *s, double cap, const pn_terms *terms)
 
     CHECK(open_party(&party, s, cap, s->ledger, NULL) == PN_OK);
     CHECK(ask_terms(party, terms, &reply) == PN_MESSAGE_READY);
-    pn_party_report_of(party, &report);
+    CHECK(pn_party_report_of(party, &report, NULL) == PN_OK);
     CHECK(report.person_cap == cap && report.person_epsilon <= cap && report.phase == PN_PARTY_READY);
     pn_message_clear(&reply);
     pn_party_free(party);
@@ -142,7 +142,7 @@ static void refuses(const setting *s, double cap, const pn_terms *terms, pn_stat
     CHECK(open_party(&party, s, cap, s->ledger, NULL) == PN_OK);
     CHECK(ask_terms(party, terms, &reply) == PN_MESSAGE_REFUSED && reply.status == status);
     CHECK(refused(&reply, of_terms) && refused(&reply, of_owner));
-    pn_party_report_of(party, &report);
+    CHECK(pn_party_report_of(party, &report, NULL) == PN_OK);
     CHECK(report.phase == PN_PARTY_NEW && pn_ledger_entries(s->ledger) == 0);
     CHECK(ask(party, round_of(terms, 1, NULL, NULL), &reply) == PN_MESSAGE_REFUSED && refused(&reply, "before terms"));
     CHECK(pn_ledger_entries(s->ledger) == 0);

@@ -145,7 +145,7 @@ static void the_ledger_counts_what_was_released(void)
     CHECK(pn_ledger_entries(s.ledger) == 0);
     for (int t = 0; t < T; t++)
         host_step(&h, &choice);
-    pn_party_report_of(s.party, &report);
+    CHECK(pn_party_report_of(s.party, &report, NULL) == PN_OK);
     CHECK(charged(s.ledger, ": selection") == T && charged(s.ledger, ": feature") == h.uploads);
     CHECK(charged(s.ledger, "federated 3031323334353637, party 1: selection") == T);
     CHECK(report.selections == T && report.features == h.uploads && report.scores == 0 && report.round == T);
@@ -439,7 +439,7 @@ static void no_request_makes_it_crash_or_overspend(void)
             memcpy(request.terms.run, request.run, PN_RUN_ID);
         kinds_seen[ask(s.party, request, &reply)]++;
     }
-    pn_party_report_of(s.party, &report);
+    CHECK(pn_party_report_of(s.party, &report, NULL) == PN_OK);
     CHECK(report.selections <= T && report.features <= C);
     CHECK(charged(s.ledger, ": selection") == report.selections && charged(s.ledger, ": feature") == report.features);
     CHECK(kinds_seen[PN_MESSAGE_CHOICE] > 100 && kinds_seen[PN_MESSAGE_FEATURE] > 100);
@@ -470,7 +470,7 @@ static void a_new_run_has_new_noise(void)
     done = round_of(&s.terms, 0, (double[]){ 0.25 }, NULL);
     done.kind = PN_MESSAGE_DONE;
     CHECK(ask(s.party, done, &reply) == PN_MESSAGE_NONE);
-    pn_party_report_of(s.party, &report);
+    CHECK(pn_party_report_of(s.party, &report, NULL) == PN_OK);
     pn_party_model(s.party, model);
     CHECK(report.phase == PN_PARTY_DONE && report.last && report.last->kind == PN_MESSAGE_DONE && model[0] == 0.25);
     CHECK(ask(s.party, round_of(&s.terms, 2, NULL, NULL), &reply) == PN_MESSAGE_REFUSED);
@@ -492,7 +492,7 @@ static void a_new_run_has_new_noise(void)
         CHECK(ask(s.party, request_of(PN_MESSAGE_REFUSED, again ? &s.terms : &next, 0), &reply) == PN_MESSAGE_NONE);
     }
     CHECK(charged(s.ledger, ": selection") == 3 && charged(s.ledger, ": feature") == 3);
-    pn_party_report_of(s.party, &report);
+    CHECK(pn_party_report_of(s.party, &report, NULL) == PN_OK);
     CHECK(report.phase == PN_PARTY_REFUSED && report.last && report.last->kind == PN_MESSAGE_REFUSED);
     pn_message_clear(&reply);
     tear_down(&s);
@@ -516,9 +516,9 @@ static void a_run_that_was_stopped_goes_on(void)
         column = (uint32_t)llabs(reply.code) - 1;
     CHECK(ask_feature(s.party, &s.terms, 1, column, &reply) == PN_MESSAGE_FEATURE && reply.size == M);
     memcpy(first, reply.vector, sizeof first);
-    pn_party_report_of(s.party, &before);
+    CHECK(pn_party_report_of(s.party, &before, NULL) == PN_OK);
     CHECK(ask(s.party, request_of(PN_MESSAGE_REFUSED, &s.terms, 0), &reply) == PN_MESSAGE_NONE);
-    pn_party_report_of(s.party, &after);
+    CHECK(pn_party_report_of(s.party, &after, NULL) == PN_OK);
     CHECK(after.phase == PN_PARTY_REFUSED);
     CHECK(before.rho > 0.0 && after.rho == before.rho && after.epsilon == before.epsilon);
     CHECK(ask_terms(s.party, &s.terms, &reply) == PN_MESSAGE_READY);

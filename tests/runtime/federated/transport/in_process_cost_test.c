@@ -27,7 +27,7 @@ static void costs_what_it_says(const manner *how, const char *loss, size_t parti
     for (size_t k = 0; k < parties; k++) {
         pn_party_report report;
 
-        pn_party_report_of(pn_in_process_party(transport, k), &report);
+        CHECK(pn_party_report_of(pn_in_process_party(transport, k), &report, NULL) == PN_OK);
         CHECK(report.phase == PN_PARTY_DONE && report.round == how->iterations);
         CHECK(report.selections == how->iterations);
         CHECK(report.rho <= fed->party_rho * (1.0 + 1e-12));
@@ -163,7 +163,7 @@ static void stopped_early_costs_less(void)
     for (size_t k = 0; k < 2; k++) {
         pn_party_report report;
 
-        pn_party_report_of(pn_in_process_party(transport, k), &report);
+        CHECK(pn_party_report_of(pn_in_process_party(transport, k), &report, NULL) == PN_OK);
         CHECK(report.phase == PN_PARTY_REFUSED && strcmp(report.last->reason, "stopped") == 0);
     }
     pn_plan_free(plan);

@@ -151,8 +151,9 @@ static inline pn_status whole_run_of(problem *at, const size_t *columns, const m
     for (size_t k = 0; status == PN_OK && k < 2; k++) { /* a farewell that is lost fails nobody's run */
         pn_party_report report;
 
-        pn_party_report_of(pn_in_process_party(transport, k), &report);
-        if (report.phase != PN_PARTY_DONE || isnan(report.rho))
+        status = pn_party_report_of(pn_in_process_party(transport, k), &report, err);
+        CHECK(status != PN_OK || !isnan(report.rho));
+        if (status == PN_OK && report.phase != PN_PARTY_DONE)
             status = pn_fail(err, PN_ENOMEM, "party %zu was not told", k + 1);
     }
     pn_fit_free(fit);

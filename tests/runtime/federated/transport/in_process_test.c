@@ -92,7 +92,7 @@ static pn_party_phase phase_of(const pn_transport *transport, size_t party)
 {
     pn_party_report report;
 
-    pn_party_report_of(pn_in_process_party(transport, party), &report);
+    CHECK(pn_party_report_of(pn_in_process_party(transport, party), &report, NULL) == PN_OK);
     return report.phase;
 }
 
