@@ -258,9 +258,12 @@ static void keep_accounts(pn_server *self, const pn_server_options *options)
 pn_status pn_server_new(pn_server **out, const pn_server_options *options, pn_task *task, pn_err *err)
 {
     pn_server *self;
-    pn_status status;
+    pn_status status = pn_new_zeroed(&self, 1, err, "federated: out of memory");
 
-    PN_TRY(pn_new_zeroed(&self, 1, err, "federated: out of memory"));
+    if (status != PN_OK) {
+        pn_transport_end(options->transport, NULL);
+        return status;
+    }
     self->transport = pn_transport_keep(options->transport);
     self->parties = options->transport->parties;
     keep_accounts(self, options);
@@ -276,19 +279,24 @@ pn_status pn_server_new(pn_server **out, const pn_server_options *options, pn_ta
 
 pn_status pn_server_left(const pn_server_options *options, size_t features, bool *resumed, pn_event **out, pn_err *err)
 {
-    pn_server *self = pn_calloc(1, sizeof *self);
+    pn_server *self;
     pn_status status;
 
     *resumed = false;
     *out = NULL;
-    PN_TRY(pn_made(self, err, "federated: out of memory"));
+    PN_TRY(pn_new_zeroed(&self, 1, err, "federated: out of memory"));
     self->parties = options->terms[0].parties;
     keep_accounts(self, options);
     status = copy_terms(self, options->terms, err);
     if (status == PN_OK)
         status = allocate(self, err);
-    if (status == PN_OK && pn_server_resume(self, options->checkpoint, resumed, NULL) != PN_OK)
-        *resumed = false; /* the run itself says what is wrong with it */
+    if (status == PN_OK) {
+        pn_status found = pn_server_resume(self, options->checkpoint, resumed, err);
+
+        if (found != PN_OK)
+            *resumed = false;
+        status = found == PN_ENOMEM ? found : PN_OK; /* the run itself says what else is wrong with it */
+    }
     if (status == PN_OK && *resumed)
         status = pn_server_account(self, err);
     if (status == PN_OK && *resumed && self->overall)

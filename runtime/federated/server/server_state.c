@@ -320,23 +320,26 @@ static void recall_peers(pn_transport *transport, const unsigned char *at)
     }
 }
 
-static bool recall(pn_transport *transport)
+static pn_status recall(pn_transport *transport, bool *done, pn_err *err)
 {
     pn_checkpoint_file *file = NULL;
     void *state = NULL;
     size_t size = 0;
     state_head head;
-    bool done = false;
+    pn_status status;
 
-    if (access(transport->checkpoint, F_OK) == 0 &&
-        pn_checkpoint_open(&file, &owner, transport->checkpoint, &state, &size, NULL) == PN_OK)
-        done = read_head(&head, state, size) && head.parties == transport->parties && head.rounds >= head.iterations &&
-               same_names(transport, (const unsigned char *)state + sizeof head);
-    if (done)
+    *done = false;
+    if (access(transport->checkpoint, F_OK) != 0)
+        return PN_OK;
+    status = pn_checkpoint_open(&file, &owner, transport->checkpoint, &state, &size, err);
+    if (status == PN_OK)
+        *done = read_head(&head, state, size) && head.parties == transport->parties && head.rounds >= head.iterations &&
+                same_names(transport, (const unsigned char *)state + sizeof head);
+    if (*done)
         recall_peers(transport, (const unsigned char *)state + sizeof head);
     pn_checkpoint_close(file);
     pn_free(state);
-    return done;
+    return status == PN_ENOMEM ? status : PN_OK; /* the run itself says what else is wrong with it */
 }
 
 pn_status pn_server_keep_at(pn_transport *transport, const char *path, pn_err *err)

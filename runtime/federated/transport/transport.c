@@ -117,7 +117,8 @@ pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *er
 
     if (transport->gathered || !transport->ops->gather)
         return PN_OK;
-    transport->recalled = transport->checkpoint && transport->recall(transport);
+    if (transport->checkpoint)
+        PN_TRY(transport->recall(transport, &transport->recalled, err));
     status = transport->recalled ? PN_OK : transport->ops->gather(transport, task, err);
     if (status == PN_OK)
         status = settle(transport, err);

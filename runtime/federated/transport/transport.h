@@ -68,7 +68,8 @@ struct pn_transport {
     bool gathered, running;
     bool recalled;    /* gathered from the checkpoint of a run that is done: who is still there is only told so */
     char *checkpoint; /* where the server's side of a run is kept (pn_server_keep_at); NULL: nowhere */
-    bool (*recall)(pn_transport *self); /* does it hold a run that is done?  Then peers are as they were in it */
+    /* Does it hold a run that is done?  Then peers are as they were in it.  Errors: PN_ENOMEM */
+    pn_status (*recall)(pn_transport *self, bool *done, pn_err *err);
     int references;
 };
 

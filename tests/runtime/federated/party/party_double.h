@@ -207,8 +207,8 @@ static pn_status double_answer(party_double *self, const pn_message *request, pn
     case PN_MESSAGE_TERMS:
         self->terms[request->party] = request->terms;
         memcpy(self->run, request->run, PN_RUN_ID);
-        if (!self->sketch)
-            CHECK(pn_sketch_new(&self->sketch, &request->terms.sketch, NULL, &err) == PN_OK);
+        if (!self->sketch && pn_sketch_new(&self->sketch, &request->terms.sketch, NULL, &err) != PN_OK)
+            return PN_ENOMEM;
         reply->kind = PN_MESSAGE_READY;
         break;
     case PN_MESSAGE_ROUND:
@@ -275,12 +275,11 @@ static const pn_transport_ops double_ops = { .name = "double",
                                              .end = double_end };
 
 /* K parties over the columns of A [n x d]; `columns` as even as can be. */
-static inline void double_open(party_double *self, size_t parties, const double *A, const double *y, size_t n, size_t d)
+static inline pn_status double_try_open(party_double *self, size_t parties, const double *A, const double *y, size_t n,
+                                        size_t d, pn_err *err)
 {
-    pn_err err;
-
     memset(self, 0, sizeof *self);
-    CHECK(pn_transport_init(&self->base, &double_ops, parties, &err) == PN_OK);
+    PN_TRY(pn_transport_init(&self->base, &double_ops, parties, err));
     self->A = A;
     self->y = y;
     self->n = n;
@@ -295,6 +294,12 @@ static inline void double_open(party_double *self, size_t parties, const double 
         hello.name[6] = (char)('A' + (int)k);
         pn_transport_meet(&self->base, k, &hello);
     }
+    return PN_OK;
+}
+
+static inline void double_open(party_double *self, size_t parties, const double *A, const double *y, size_t n, size_t d)
+{
+    CHECK(double_try_open(self, parties, A, y, n, d, NULL) == PN_OK);
 }
 
 static inline void double_close(party_double *self)

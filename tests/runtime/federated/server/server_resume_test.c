@@ -1,10 +1,11 @@
 /* server_resume_test.c -- federated_frank_wolfe from a checkpoint: a ledger that holds just the plan's budget pays for
  * the rest of a run that it began to pay for; a run that is done waits for nobody;
  * parties that forget take no checkpoint.
- * Depends on: in_process_kit.h, party_double.h. */
+ * Depends on: in_process_kit.h, fail_alloc.h, party_double.h. */
 #include <stdio.h>
 #include <unistd.h>
 
+#include "fail_alloc.h"
 #include "runtime/federated/party/party_double.h"
 #include "runtime/federated/transport/in_process_kit.h"
 
@@ -21,7 +22,8 @@ static void begin(void)
         A[i] = unit(&seed) < 0.5 ? -1.0 : 1.0;
     for (size_t j = 0; j < N; j++)
         Y[j] = 0.6 * A[j * D] - 0.3 * A[j * D + 4] + 0.1 * (unit(&seed) - 0.5);
-    (void)snprintf(state, sizeof state, "/tmp/penumbra-resume-%ld", (long)getpid());
+    (void)snprintf(state, sizeof state, "%s/penumbra-resume-%ld", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+                   (long)getpid());
     (void)snprintf(ledger_path, sizeof ledger_path, "%s.ledger", state);
     (void)snprintf(key_path, sizeof key_path, "%s.key", ledger_path);
     (void)snprintf(head_path, sizeof head_path, "%s.head", ledger_path);
@@ -230,6 +232,73 @@ static void parties_in_this_process_take_no_checkpoint(const problem *at)
     pn_transport_free(transport);
 }
 
+/* ---- memory ---- */
+
+enum { SHORT = 2 }; /* rounds */
+
+/* Plans and runs until it is done, through a line that dies in the last round; where memory runs out, once more with
+ * some.  The budget is enough for one run. */
+static pn_status run_to_end(const problem *at, party_double *parties, const manner *how, pn_err *err)
+{
+    pn_status fell = PN_OK, status;
+    pn_fit *fit = NULL;
+
+    parties->fault = FAULT_LOST;
+    parties->at = PN_MESSAGE_ROUND;
+    parties->when = SHORT;
+    while ((status = plan_and_run(&fit, at, parties, how, err)) != PN_OK) {
+        if (status == PN_EIO && parties->fault == FAULT_LOST)
+            parties->fault = FAULT_NONE;
+        else if (CHECK(status == PN_ENOMEM && fell == PN_OK))
+            fell = status;
+        else
+            break;
+    }
+    CHECK(status != PN_OK || fit->steps == SHORT);
+    CHECK(charged(how->ledger, ": selection") == K * SHORT && !parties->asked_other);
+    pn_fit_free(fit);
+    return status == PN_OK ? fell : status;
+}
+
+/* A run that is done is known to be done, or it is said that there was no memory to look. */
+static pn_status recall(pn_err *err)
+{
+    party_double later;
+    pn_status status = double_try_open(&later, K, A, Y, N, D, err);
+
+    if (status != PN_OK)
+        return status;
+    later.base.ops = &lonely_ops;
+    status = pn_server_keep_at(&later.base, state, err);
+    if (status == PN_OK)
+        status = pn_transport_gather(&later.base, NULL, err);
+    CHECK(status != PN_OK || later.base.recalled);
+    pn_transport_end(&later.base, NULL);
+    double_close(&later);
+    return status;
+}
+
+static pn_status broken_run(void *self, pn_err *err)
+{
+    manner how = { .epsilon = 3.0, .delta = 1e-5, .iterations = SHORT, .mode = PN_FEDERATED_BALL };
+    const pn_budget budget = {
+        .epsilon = how.epsilon, .delta = how.delta, .rho = NAN, .neighbours = PN_REPLACE_ONE
+    };
+    party_double parties;
+    pn_status status;
+
+    remove_files();
+    PN_TRY(double_try_open(&parties, K, A, Y, N, D, err));
+    status = pn_server_keep_at(&parties.base, state, err);
+    if (status == PN_OK)
+        status = pn_ledger_new(&how.ledger, &budget, err);
+    if (status == PN_OK)
+        status = run_to_end(self, &parties, &how, err);
+    pn_ledger_free(how.ledger);
+    double_close(&parties);
+    return status == PN_OK ? recall(err) : status;
+}
+
 int main(void)
 {
     problem at;
@@ -252,6 +321,8 @@ int main(void)
         PN_MESSAGE_ROUND);
     a_run_that_is_done_waits_for_nobody(&at);
     parties_in_this_process_take_no_checkpoint(&at);
+    fail_alloc_sweep("broken run", broken_run, &at);
+    remove_files();
     close_problem(&at);
     return check_summary();
 }
