@@ -156,6 +156,31 @@ static const pn_ranks_ops fake_ops = {
 
 /* ---- a program of `size` ranks ---- */
 
+static inline void fake_open(fake_world *world, size_t size)
+{
+    memset(world, 0, sizeof *world);
+    world->size = size;
+    pthread_barrier_init(&world->barrier, NULL, (unsigned)size);
+    pthread_mutex_init(&world->lock, NULL);
+    pthread_cond_init(&world->arrived, NULL);
+}
+
+/* With what nobody has read. */
+static inline void fake_close(fake_world *world)
+{
+    for (size_t from = 0; from < world->size; from++) {
+        for (size_t to = 0; to < world->size; to++) {
+            for (fake_message *next, *at = world->boxes[from][to]; at; at = next) {
+                next = at->next;
+                free(at);
+            }
+        }
+    }
+    pthread_barrier_destroy(&world->barrier);
+    pthread_mutex_destroy(&world->lock);
+    pthread_cond_destroy(&world->arrived);
+}
+
 typedef void (*fake_main)(pn_ranks *ranks, void *argument);
 
 typedef struct fake_start {
@@ -183,11 +208,7 @@ static inline void fake_run(fake_world *world, size_t size, fake_main body, void
     pthread_t threads[FAKE_MOST];
     fake_start starts[FAKE_MOST];
 
-    memset(world, 0, sizeof *world);
-    world->size = size;
-    pthread_barrier_init(&world->barrier, NULL, (unsigned)size);
-    pthread_mutex_init(&world->lock, NULL);
-    pthread_cond_init(&world->arrived, NULL);
+    fake_open(world, size);
     for (size_t r = 0; r < size; r++) {
         starts[r] = (fake_start){ { world, r }, body, argument };
         if (pthread_create(&threads[r], NULL, fake_thread, &starts[r]) != 0)
@@ -195,9 +216,7 @@ static inline void fake_run(fake_world *world, size_t size, fake_main body, void
     }
     for (size_t r = 0; r < size; r++)
         pthread_join(threads[r], NULL);
-    pthread_barrier_destroy(&world->barrier);
-    pthread_mutex_destroy(&world->lock);
-    pthread_cond_destroy(&world->arrived);
+    fake_close(world);
 }
 
 #endif

@@ -1,10 +1,11 @@
 /* ranks_transport_test.c -- what the server's side over ranks makes of parties that repeat themselves, say nothing or
- * say nonsense.  Whole runs: tests/bindings/federated/mpi_spec.lua.  Depends on: federated/transport/ranks_transport.h,
- * fake_ranks.h. */
+ * say nonsense; and of memory that runs out.  Whole runs: tests/bindings/federated/mpi_spec.lua.
+ * Depends on: federated/transport/ranks_transport.h, fail_alloc.h, fake_ranks.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "fail_alloc.h"
 #include "fake_ranks.h"
 #include "federated/transport/ranks_transport.h"
 #include "federated/wire/wire.h"
@@ -174,6 +175,66 @@ static void nonsense_is_refused(void)
     clear(&at);
 }
 
+/* ---- memory ---- */
+
+/* What a party has said when the server comes to read it: no thread is needed. */
+typedef struct letter {
+    unsigned char *bytes;
+    size_t size;
+} letter;
+
+static letter write_letter(pn_message message)
+{
+    letter out = { NULL, 0 };
+
+    CHECK(pn_wire_write(&message, &out.bytes, &out.size, NULL) == PN_OK);
+    return out;
+}
+
+static pn_status ask_one(pn_ranks *ranks, pn_err *err)
+{
+    pn_message request = request_of(0), reply = { 0 };
+    pn_transport *transport = NULL;
+    pn_status status = pn_transport_ranks(&transport, ranks, 1.0, err);
+
+    if (status == PN_OK)
+        status = pn_transport_gather(transport, NULL, err);
+    if (status == PN_OK)
+        status = pn_transport_exchange(transport, &request, &reply, NULL, err);
+    CHECK(reply.kind == (status == PN_OK ? PN_MESSAGE_CHOICE : PN_MESSAGE_NONE));
+    pn_message_clear(&reply);
+    pn_transport_free(transport);
+    return status;
+}
+
+static pn_status serve_one(void *self, pn_err *err)
+{
+    const letter *said = self;
+    fake_world world;
+    fake_rank server = { &world, 0 }, party = { &world, 1 };
+    pn_ranks *ranks = NULL;
+    pn_status status;
+
+    fake_open(&world, 2);
+    for (int i = 0; i < 2; i++)
+        CHECK(fake_send(&party, 0, said[i].bytes, said[i].size) == 0);
+    status = pn_ranks_new(&ranks, &fake_ops, &server, err);
+    if (status == PN_OK)
+        status = ask_one(ranks, err);
+    pn_ranks_free(ranks);
+    fake_close(&world);
+    return status;
+}
+
+static void memory_may_run_out(void)
+{
+    letter said[2] = { write_letter(hello(1)), write_letter(choice(1, 3)) };
+
+    fail_alloc_sweep("server over ranks", serve_one, said);
+    pn_free(said[0].bytes);
+    pn_free(said[1].bytes);
+}
+
 int main(void)
 {
     (void)alarm(100); /* ranks that wait for each other for ever */
@@ -181,5 +242,6 @@ int main(void)
     what_answers_nothing_is_passed_over();
     a_silent_party_is_named();
     nonsense_is_refused();
+    memory_may_run_out();
     return check_summary();
 }
