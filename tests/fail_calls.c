@@ -255,5 +255,11 @@ FAIL_CALLS_WRAP(void *, zmq_ctx_new, (void), (), NO_MEMORY(NULL))
 FAIL_CALLS_WRAP(void *, zmq_socket, (void *context, int kind), (context, kind), NO_MEMORY(NULL))
 FAIL_CALLS_WRAP(int, zmq_bind, (void *socket, const char *address), (socket, address), NO_MEMORY(-1))
 FAIL_CALLS_WRAP(int, zmq_connect, (void *socket, const char *address), (socket, address), NO_MEMORY(-1))
-FAIL_CALLS_WRAP(int, zmq_socket_monitor, (void *socket, const char *address, int events), (socket, address, events),
-                NO_MEMORY(-1))
+
+/* Without an address it ends what watches the socket, and needs nothing for that. */
+FAIL_CALLS_DECLARE(int, zmq_socket_monitor, (void *socket, const char *address, int events))
+int __wrap_zmq_socket_monitor(void *socket, const char *address, int events)
+{
+    return address && fail_calls_refuses(FAIL_CALLS_HERE) ? NO_MEMORY(-1)
+                                                          : __real_zmq_socket_monitor(socket, address, events);
+}

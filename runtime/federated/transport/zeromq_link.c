@@ -34,14 +34,14 @@ pn_status pn_link_fail(pn_err *err, const char *what)
     return pn_fail(err, error == ENOMEM ? PN_ENOMEM : PN_EIO, "federated.zeromq: %s: %s", what, zmq_strerror(error));
 }
 
-void *pn_link_begin(void)
+pn_status pn_link_begin(void **context, pn_err *err)
 {
     /* Its threads open sockets whenever they like, and not by our door. */
-    void *context = pn_file_fill_standard() ? zmq_ctx_new() : NULL;
-
-    if (context)
-        (void)zmq_ctx_set(context, ZMQ_BLOCKY, 0);
-    return context;
+    *context = pn_file_fill_standard() ? zmq_ctx_new() : NULL;
+    if (!*context)
+        return pn_link_fail(err, "a context");
+    (void)zmq_ctx_set(*context, ZMQ_BLOCKY, 0);
+    return PN_OK;
 }
 
 void pn_link_end(void *context)
@@ -55,16 +55,15 @@ static int set(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof value);
 }
 
-void *pn_link_socket(void *context, int type, size_t bytes, int queue, pn_err *err)
+pn_status pn_link_socket(void **out, void *context, int type, size_t bytes, int queue, pn_err *err)
 {
     int64_t most = bytes > (size_t)INT64_MAX ? INT64_MAX : (int64_t)bytes;
     void *socket = zmq_socket(context, type);
     int failed;
 
-    if (!socket) {
-        (void)pn_link_fail(err, "a socket");
-        return NULL;
-    }
+    *out = NULL;
+    if (!socket)
+        return pn_link_fail(err, "a socket");
     failed = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
     failed |= set(socket, ZMQ_LINGER, 0);
     failed |= set(socket, ZMQ_SNDHWM, queue);
@@ -77,11 +76,13 @@ void *pn_link_socket(void *context, int type, size_t bytes, int queue, pn_err *e
     failed |= set(socket, ZMQ_RECONNECT_IVL_MAX, RETRY_MAX_MS);
     failed |= set(socket, ZMQ_CONNECT_TIMEOUT, RETRY_MAX_MS);
     if (failed) {
-        (void)pn_link_fail(err, "an option of a socket");
+        pn_status status = pn_link_fail(err, "an option of a socket");
+
         (void)zmq_close(socket);
-        return NULL;
+        return status;
     }
-    return socket;
+    *out = socket;
+    return PN_OK;
 }
 
 void pn_link_close(void *socket, int linger)

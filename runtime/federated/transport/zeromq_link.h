@@ -14,12 +14,12 @@
 double pn_link_now(void);
 /** "federated.zeromq: WHAT: " and libzmq's reason; PN_ENOMEM or PN_EIO. */
 pn_status pn_link_fail(pn_err *err, const char *what);
-/** A context without a waiting end; NULL when memory is short.  pn_link_end waits for at most PN_LINK_LINGER. */
-void *pn_link_begin(void);
+/** A context without a waiting end.  pn_link_end waits for at most PN_LINK_LINGER.  Errors: as pn_link_fail. */
+pn_status pn_link_begin(void **context, pn_err *err);
 void pn_link_end(void *context);
 /** A socket with heartbeats, limits of time, `bytes` at most in a message and `queue` messages at most waiting.
- *  NULL with err set. */
-void *pn_link_socket(void *context, int type, size_t bytes, int queue, pn_err *err);
+ *  Errors: as pn_link_fail, with *out NULL. */
+pn_status pn_link_socket(void **out, void *context, int type, size_t bytes, int queue, pn_err *err);
 /** Close it; what was said last may still leave for `linger` milliseconds. */
 void pn_link_close(void *socket, int linger);
 /** Whether `endpoint` is a "tcp://HOST:PORT" that `what` ("listen", "connect") can be. */

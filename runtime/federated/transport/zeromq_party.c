@@ -88,15 +88,12 @@ static pn_status set_dealer(const client *c, pn_err *err)
 
 static pn_status open_sockets(client *c, pn_err *err)
 {
-    pn_err why = { .status = PN_EIO };
     char name[40];
 
     c->ended = INFINITY;
     /* The name of an earlier one is given back only when libzmq comes to it. */
     (void)snprintf(name, sizeof name, "inproc://monitor-%u", c->sockets++);
-    c->socket = pn_link_socket(c->context, ZMQ_DEALER, c->limits.bytes, QUEUE, &why);
-    if (!c->socket)
-        return pn_fail(err, why.status, "%s", why.message);
+    PN_TRY(pn_link_socket(&c->socket, c->context, ZMQ_DEALER, c->limits.bytes, QUEUE, err));
     PN_TRY(set_dealer(c, err));
     if (zmq_socket_monitor(c->socket, name, EVENTS) != 0)
         return pn_link_fail(err, "watching the connection");
@@ -104,8 +101,8 @@ static pn_status open_sockets(client *c, pn_err *err)
     if (!c->monitor || zmq_connect(c->monitor, name) != 0)
         return pn_link_fail(err, "watching the connection");
     if (zmq_connect(c->socket, c->options->connect) != 0)
-        return pn_fail(err, PN_EINVAL, "federated.zeromq: cannot connect to %.200s: %s", c->options->connect,
-                       zmq_strerror(errno));
+        return pn_fail(err, errno == ENOMEM ? PN_ENOMEM : PN_EINVAL, "federated.zeromq: cannot connect to %.200s: %s",
+                       c->options->connect, zmq_strerror(errno));
     return PN_OK;
 }
 
@@ -308,8 +305,7 @@ pn_status pn_link_serve(const pn_link_party *party, const pn_zeromq_party_option
     c.limits = pn_wire_limits_of(&options->limits);
     c.timeout = options->timeout > 0.0 ? options->timeout : TIMEOUT;
     c.heard = pn_link_now();
-    c.context = pn_link_begin();
-    PN_TRY(pn_made(c.context, err, "federated.zeromq: out of memory for a party"));
+    PN_TRY(pn_link_begin(&c.context, err));
     status = loop(&c, task, err);
     close_sockets(&c);
     pn_link_end(c.context);

@@ -96,21 +96,14 @@ static void end(pn_transport *self, const pn_message *farewells);
 /* A run with these parties cannot be: they hear why, and may end. */
 static void send_away(pn_zeromq *z, const pn_err *err)
 {
-    pn_message *farewells = pn_calloc(z->base.parties, sizeof *farewells);
-
-    if (!farewells)
-        return;
     for (size_t k = 0; k < z->base.parties; k++) {
-        pn_message_refuse(&farewells[k], NULL, err);
-        farewells[k].party = (uint32_t)k;
+        pn_message_refuse(&z->refusals[k], NULL, err);
+        z->refusals[k].party = (uint32_t)k;
     }
-    end(&z->base, farewells);
-    for (size_t k = 0; k < z->base.parties; k++) {
-        pn_message_clear(&farewells[k]);
+    end(&z->base, z->refusals);
+    for (size_t k = 0; k < z->base.parties; k++)
         z->members[k].joined = false;
-    }
     z->sent_away = true;
-    pn_free(farewells);
 }
 
 /* A party that waits says hello every second: those of parties that were sent away would count for those that come
@@ -247,6 +240,7 @@ static void destroy(pn_transport *self)
         pn_link_end(z->context);
     }
     pn_free(z->members);
+    pn_free(z->refusals);
     pn_free(z->endpoint);
     pn_transport_clear(&z->base);
     pn_free(z);
@@ -306,7 +300,8 @@ static pn_status listen_at(pn_zeromq *z, const char *listen, pn_err *err)
     size_t room = sizeof place;
 
     if (zmq_bind(z->socket, listen) != 0)
-        return pn_fail(err, PN_EIO, "federated.zeromq: cannot listen at %.200s: %s", listen, zmq_strerror(errno));
+        return pn_fail(err, errno == ENOMEM ? PN_ENOMEM : PN_EIO, "federated.zeromq: cannot listen at %.200s: %s",
+                       listen, zmq_strerror(errno));
     if (zmq_getsockopt(z->socket, ZMQ_LAST_ENDPOINT, place, &room) != 0)
         return pn_link_fail(err, "where it listens");
     z->endpoint = pn_strdup(place);
@@ -318,13 +313,12 @@ static pn_status open_sockets(pn_zeromq *z, const pn_zeromq_server_options *opti
     pn_status status;
 
     z->members = pn_calloc(z->base.parties, sizeof *z->members);
-    z->context = pn_link_begin();
-    PN_TRY(pn_made(z->members && z->context, err, "federated.zeromq: out of memory for %zu parties", z->base.parties));
+    z->refusals = pn_calloc(z->base.parties, sizeof *z->refusals);
+    PN_TRY(pn_made(z->members && z->refusals, err, "federated.zeromq: out of memory for %zu parties", z->base.parties));
+    PN_TRY(pn_link_begin(&z->context, err));
     /* The gate first: nobody may come in before it is there. */
     PN_TRY(pn_gate_open(&z->gate, z->context, z->base.parties, options->public_keys, z->base.peers, err));
-    z->socket = pn_link_socket(z->context, ZMQ_ROUTER, reply_bytes(&z->limits), QUEUE, err);
-    if (!z->socket)
-        return err ? err->status : PN_EIO;
+    PN_TRY(pn_link_socket(&z->socket, z->context, ZMQ_ROUTER, reply_bytes(&z->limits), QUEUE, err));
     status = set_router(z, options, err);
     return status == PN_OK ? listen_at(z, options->listen, err) : status;
 }

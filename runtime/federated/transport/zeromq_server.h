@@ -35,6 +35,7 @@ typedef struct pn_zeromq {
     pn_member *members;         /* [parties] */
     const pn_message *requests; /* of the exchange that is going on */
     pn_message *replies;        /* NULL in a farewell, where nobody is judged */
+    pn_message *refusals;       /* [parties] room for the last word to those who are sent away */
     size_t waiting;             /* parties that owe an answer */
     bool known;                 /* what parties said of their data counts from here on */
     bool sent_away;             /* a gathering failed: what its parties still say is of before */

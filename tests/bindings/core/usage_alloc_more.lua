@@ -53,6 +53,16 @@ more[".federated"] = function()
   transport:report()
 end
 
+-- Where nobody listens.
+local few = pn.data.from({ { 1 }, { 0.5 }, { -1 } }, { 1, -1, 1 }):clip_rows("linf", 1):clip_labels(-1, 1)
+more[".federated party"] = function()
+  pn.federated.keygen "ward.key"
+  local party = pn.federated.party { connect = "tcp://127.0.0.1:1", server = pn.federated.keygen "theirs.key", keys = "ward.key",
+    data = few, ledger = pn.ledger { epsilon = 1, delta = 1e-6 }, timeout = 0.01 }
+  local fine, message = pcall(party.serve, party)
+  if fine or not tostring(message):find "no answer at tcp" then error(message, 0) end
+end
+
 local jobs = {}
 for i = 1, 300 do jobs[i] = ({ "cook", "clerk", "only " .. i })[i % 3 + 1] end
 more[".levels"] = function()
