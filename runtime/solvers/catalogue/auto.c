@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "core/options.h"
+#include "core/task.h"
 #include "solvers/catalogue/solvers.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/engine/first_order.h"
@@ -64,13 +65,15 @@ static bool is_filled(const pn_record_bounds *rows)
     return rows->usual > 0.0 && rows->usual * rows->usual > FILLED * rows->norm[PN_L2] * rows->norm[PN_L2];
 }
 
-static facts read_facts(pn_objective *objective, const pn_request *request)
+static pn_status read_facts(facts *out, pn_objective *objective, const pn_request *request, pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(objective);
     const pn_regulariser *reg = pn_objective_regulariser(objective);
     bool is_private = request->kind != PN_NONPRIVATE;
+    double slope;
 
-    return (facts){ .objective = objective,
+    PN_TRY(pn_margin_slope(&slope, objective, err));
+    *out = (facts){ .objective = objective,
                     .bounds = bounds,
                     .request = request,
                     .n = (double)pn_objective_data(objective)->n,
@@ -78,9 +81,10 @@ static facts read_facts(pn_objective *objective, const pn_request *request)
                     .pure = request->kind == PN_EPSILON_DELTA && request->delta == 0.0,
                     .mu = is_private ? sqrt(2.0 * pn_gradient_noise_rho(request)) : INFINITY,
                     .filled = is_filled(&pn_objective_data(objective)->bounds),
-                    .clipped = pn_margin_slope(objective) > bounds->lipschitz[PN_L2] * (1.0 + 1e-9),
+                    .clipped = slope > bounds->lipschitz[PN_L2] * (1.0 + 1e-9),
                     .smooth = bounds->loss.smooth && (!reg || isfinite(bounds->reg.smoothness)),
                     .convex = bounds->convex && bounds->loss.convex };
+    return PN_OK;
 }
 
 /* ---- what suits ---- */
@@ -192,45 +196,57 @@ static pn_status plan_with(pn_plan **out, const candidate *one, pn_objective *ob
     return status;
 }
 
+/* Neither says anything of what suits. */
+static bool is_failure(pn_status status)
+{
+    return status == PN_ENOMEM || pn_is_stop(status);
+}
+
 /* What the plan of gradient_descent says of its own work; where it has none, there is nothing to prefer. */
-static bool is_hurried(pn_objective *objective, const pn_request *request, const pn_arg *common)
+static pn_status is_hurried(bool *hurried, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                            pn_err *err)
 {
     static const candidate descent = { "gradient_descent", NULL, "" };
     pn_plan *plan = NULL;
-    bool hurried = false;
-    pn_err err;
+    pn_status status = plan_with(&plan, &descent, objective, request, common, err);
 
-    if (plan_with(&plan, &descent, objective, request, common, &err) != PN_OK)
-        return true;
+    *hurried = status != PN_OK;
+    if (status != PN_OK)
+        return is_failure(status) ? status : PN_OK;
     for (size_t i = 0; i < plan->lines.count; i++) {
         const pn_plan_line *line = &plan->lines.line[i];
 
-        hurried = hurried || strcmp(line->name, "held back, s") == 0 ||
-                  (strcmp(line->name, "momentum beta") == 0 && line->value >= HURRY);
+        *hurried = *hurried || strcmp(line->name, "held back, s") == 0 ||
+                   (strcmp(line->name, "momentum beta") == 0 && line->value >= HURRY);
     }
     pn_plan_free(plan);
-    return hurried;
+    return PN_OK;
 }
 
 /* Of several refusals the first is told: it is that of the solver which suits best. */
 static pn_status auto_pick(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                            const pn_arg *own, pn_err *err)
 {
-    facts of = read_facts(objective, request);
+    facts of;
     pn_status status = PN_OK;
     pn_err refusal;
 
     (void)own;
-    of.hurried = of.smooth && of.convex && !of.pure && is_hurried(objective, request, common);
+    PN_TRY(read_facts(&of, objective, request, err));
+    if (of.smooth && of.convex && !of.pure)
+        PN_TRY(is_hurried(&of.hurried, objective, request, common, err));
     for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {
         pn_status now;
 
         if (!candidates[k].suits(&of))
             continue;
-        now = plan_with(out, &candidates[k], objective, request, common, status == PN_OK ? err : &refusal);
-        if (now == PN_OK || now == PN_ECANCELLED)
+        now = plan_with(out, &candidates[k], objective, request, common, &refusal);
+        if (now == PN_OK)
             return now;
-        status = status == PN_OK ? now : status;
+        if (status == PN_OK || is_failure(now))
+            status = pn_fail(err, now, "%s", refusal.message);
+        if (is_failure(now))
+            return status;
     }
     return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/alloc.h"
+#include "core/task.h"
 #include "numeric/blas.h"
 #include "oracle/gradient_noise.h"
 #include "solvers/engine/first_order.h"
@@ -31,6 +32,7 @@ pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objecti
         out->strong_convexity = fmax(out->certified, claimed->real);
     if (out->composite.set)
         out->diameter = out->composite.set->ops->diameter(out->composite.set, PN_L2);
+    PN_TRY(pn_margin_slope(&out->margin_slope, objective, err));
     return pn_plan_start(&out->start, objective, start, err);
 }
 
@@ -67,34 +69,50 @@ double pn_distance_of_gap(double strong_convexity, double gap)
     return strong_convexity > 0.0 ? sqrt(2.0 * gap / strong_convexity) : INFINITY;
 }
 
-/* max |dl/dz| over those margins; +inf. */
-static double largest_slope(const pn_objective *objective, double low, double high)
+/* What is known of the loss over those margins; *known false: nothing.  No memory is not no bound. */
+static pn_status certify_over(pn_loss_bounds *out, bool *known, const pn_objective *objective, pn_interval margin,
+                              pn_err *err)
 {
-    pn_loss_bounds bounds;
+    pn_status status =
+        pn_loss_certify(pn_objective_loss(objective), margin, pn_objective_labels(objective), out, err);
 
-    if (pn_loss_certify(pn_objective_loss(objective), (pn_interval){ low, high }, pn_objective_labels(objective),
-                        &bounds, NULL) != PN_OK)
-        return INFINITY;
-    return bounds.slope_norm[PN_LINF];
+    *known = status == PN_OK;
+    return status == PN_ENOMEM || pn_is_stop(status) ? status : PN_OK;
 }
 
-double pn_margin_slope(const pn_objective *objective)
+/* *slope: max |dl/dz| over those margins; +inf. */
+static pn_status largest_slope(double *slope, const pn_objective *objective, pn_interval margin, pn_err *err)
+{
+    pn_loss_bounds bounds;
+    bool known;
+
+    PN_TRY(certify_over(&bounds, &known, objective, margin, err));
+    *slope = known ? bounds.slope_norm[PN_LINF] : INFINITY;
+    return PN_OK;
+}
+
+pn_status pn_margin_slope(double *out, const pn_objective *objective, pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(objective);
-    double G = bounds->lipschitz[PN_L2], rows = pn_objective_data(objective)->bounds.norm[PN_L2], slope;
+    double rows = pn_objective_data(objective)->bounds.norm[PN_L2], slope;
 
+    *out = bounds->lipschitz[PN_L2];
     if (bounds->source != PN_BOUND_CLIPPED || pn_loss_inputs(pn_objective_loss(objective)) > 1 || !isfinite(rows))
-        return G;
-    slope = largest_slope(objective, -INFINITY, INFINITY);
-    if (!isfinite(slope))
-        slope = largest_slope(objective, 0.0, 0.0) / 2.0;
-    return isfinite(slope) ? fmax(G, rows * slope) : G;
+        return PN_OK;
+    PN_TRY(largest_slope(&slope, objective, (pn_interval){ -INFINITY, INFINITY }, err));
+    if (!isfinite(slope)) {
+        PN_TRY(largest_slope(&slope, objective, (pn_interval){ 0.0, 0.0 }, err));
+        slope /= 2.0;
+    }
+    if (isfinite(slope))
+        *out = fmax(*out, rows * slope);
+    return PN_OK;
 }
 
 double pn_margin_scale(const pn_first_order *of)
 {
     const pn_bounds *bounds = pn_objective_bounds(of->objective);
-    double scale = pn_margin_slope(of->objective) / bounds->loss_smoothness;
+    double scale = of->margin_slope / bounds->loss_smoothness;
 
     return isfinite(scale) && scale > 0.0 ? scale : MARGIN * bounds->slope / of->lipschitz;
 }
@@ -173,26 +191,31 @@ static double length(size_t p, const double *x)
     return pn_lp_norm(PN_L2, p, x) * (1.0 + 1e-9);
 }
 
-/* The largest loss over `margin` less the least value that losses have; +inf when none is known. */
-static double loss_above_least(const pn_first_order *self, pn_interval margin)
+/* *gap: the largest loss over `margin` less the least value that losses have; +inf when none is known. */
+static pn_status loss_above_least(const pn_first_order *self, double *gap, pn_interval margin, pn_err *err)
 {
     const pn_loss_bounds *all = &pn_objective_bounds(self->objective)->loss;
     pn_loss_bounds here;
+    bool known;
 
+    *gap = all->value.high - all->value.low;
     if (pn_objective_loss(self->objective)->extra > 0) /* their ranges are the set's */
-        return all->value.high - all->value.low;
-    if (pn_loss_certify(pn_objective_loss(self->objective), margin, pn_objective_labels(self->objective), &here, NULL))
-        return INFINITY;
-    return here.value.high - all->value.low;
+        return PN_OK;
+    PN_TRY(certify_over(&here, &known, self->objective, margin, err));
+    *gap = known ? here.value.high - all->value.low : INFINITY;
+    return PN_OK;
 }
 
-double pn_first_order_loss_gap(const pn_first_order *self)
+pn_status pn_first_order_loss_gap(const pn_first_order *self, double *gap, pn_err *err)
 {
-    double far = length(self->p, self->start), gap = loss_above_least(self, (pn_interval){ 0.0, 0.0 });
+    double far = length(self->p, self->start), within;
 
+    PN_TRY(loss_above_least(self, gap, (pn_interval){ 0.0, 0.0 }, err));
     if (far == 0.0)
-        return gap;
-    return fmin(gap + self->lipschitz * far, loss_above_least(self, pn_objective_bounds(self->objective)->margin));
+        return PN_OK;
+    PN_TRY(loss_above_least(self, &within, pn_objective_bounds(self->objective)->margin, err));
+    *gap = fmin(*gap + self->lipschitz * far, within);
+    return PN_OK;
 }
 
 /* r at the start less its minimum, and the norm of its subgradient there; infinite where they are not known. */
@@ -214,7 +237,8 @@ pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap,
     double G = self->lipschitz, above, slope;
 
     PN_TRY(regulariser_at_start(self, &above, &slope, err));
-    *gap = pn_first_order_loss_gap(self) + above;
+    PN_TRY(pn_first_order_loss_gap(self, gap, err));
+    *gap += above;
     if (pn_objective_bounds(self->objective)->convex)
         *gap = fmin(*gap, (G + slope) * self->diameter);
     if (mu > 0.0)

@@ -20,6 +20,7 @@ typedef struct pn_first_order {
     double certified;        /* the certified one */
     double diameter;         /* of the set, l2; +inf */
     double usual;            /* root mean square of row norms to be expected, as a part of their bound; 1 */
+    double margin_slope;     /* pn_margin_slope */
     double *start;           /* [p] owned: the given point, the set's centre, or 0 */
 } pn_first_order;
 
@@ -96,8 +97,9 @@ double pn_first_order_time_of_noise(const pn_first_order *of, double far, double
 /* G of the loss without the clip of its objective, for the scale G/L: a clip makes gradients and their noise smaller,
  * but the minimiser is as far away as it was, and the time to it that noise allows is longer in proportion.  Of losses
  * whose slopes nothing bounds half of the largest slope at margin 0, or the clip where that is more: predictions worse
- * than 0 are not the rule.  Measured in tests/bench/utility/front_door.md. */
-double pn_margin_slope(const pn_objective *objective);
+ * than 0 are not the rule.  Measured in tests/bench/utility/front_door.md.
+ * Errors: PN_ENOMEM; as the task of this thread when that is stopped. */
+pn_status pn_margin_slope(double *out, const pn_objective *objective, pn_err *err);
 /* The margin over which the slope of a loss changes by its bound, G/L; a guess for losses without an L. */
 double pn_margin_scale(const pn_first_order *of);
 /**
@@ -118,8 +120,9 @@ double pn_momentum_for(double time, double step, double steps);
 /** The fewest steps of 1/L that take `time`, with momentum. */
 double pn_fewest_steps(double smoothness, double time);
 
-/** The mean loss at the start, at most, less the least value that losses have; +inf when none is known. */
-double pn_first_order_loss_gap(const pn_first_order *self);
+/** *gap: the mean loss at the start, at most, less the least value that losses have; +inf when none is known.
+ *  Errors: as pn_margin_slope. */
+pn_status pn_first_order_loss_gap(const pn_first_order *self, double *gap, pn_err *err);
 /**
  * *gap bounds the excess of the start: the least of (G + ||r'||) times the diameter where F_r is convex,
  * (G + ||r'||)^2/(2 mu) with mu of strong convexity or Polyak-Lojasiewicz (0: none), and the loss there, at most, less

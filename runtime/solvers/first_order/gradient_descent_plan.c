@@ -80,7 +80,7 @@ static pn_status choose_output(gd_problem *at, pn_err *err)
 static double convex_time(const gd_problem *at)
 {
     const gd_constants *of = &at->of;
-    double slope = pn_margin_slope(at->objective);
+    double slope = at->plan->problem.margin_slope;
     double scale = of->smoothness > 0.0 && isfinite(slope / of->smoothness) ? slope / of->smoothness : 1.0;
     pn_noise_time time = { .scale = scale,
                            .slope = of->slope,
@@ -178,7 +178,7 @@ static double expected_risk(const gd_problem *at, double steps, double eta, doub
 
     if (of->rule != GD_RULE_CONVEX || !(of->smoothness > 0.0) || !isfinite(of->slope))
         return gd_risk(of, steps, eta, variance);
-    D = pn_usual_distance(pn_margin_slope(at->objective) / of->smoothness, problem->usual, of->p,
+    D = pn_usual_distance(problem->margin_slope / of->smoothness, problem->usual, of->p,
                           fmin(problem->diameter / 2.0, pn_distance_of_gap(of->strong_convexity, of->gap)));
     eta /= 1.0 - momentum_for(at, steps, eta);
     return fmin(pn_usual_excess(D, eta * steps, eta * of->p * variance / 2.0), of->gap);

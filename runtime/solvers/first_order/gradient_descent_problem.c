@@ -74,7 +74,7 @@ pn_status gd_read_constants(gd_problem *at, pn_err *err)
     const pn_first_order *of = &at->plan->problem;
     const pn_arg *pl = &at->own[GD_PL];
     gd_constants *c = &at->of;
-    double regular = 0.0, sum, mu;
+    double regular = 0.0, gap = INFINITY, sum, mu;
     pn_status status;
 
     PN_TRY(regular_slope(at, &regular, err));
@@ -97,7 +97,9 @@ pn_status gd_read_constants(gd_problem *at, pn_err *err)
         c->distance = 1.0;
     c->kick = kick_of(regular, at->distance);
     status = pn_first_order_gap(of, !c->proximal || mu == of->strong_convexity ? mu : 0.0, &c->gap, err);
-    c->gap = fmin(c->gap, fmin(sum * at->distance, pn_first_order_loss_gap(of) + c->kick));
+    if (status == PN_OK)
+        status = pn_first_order_loss_gap(of, &gap, err);
+    c->gap = fmin(c->gap, fmin(sum * at->distance, gap + c->kick));
     at->gap_guessed = !isfinite(c->gap);
     if (at->gap_guessed)
         c->gap = c->slope * c->distance;

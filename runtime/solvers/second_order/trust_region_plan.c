@@ -217,10 +217,11 @@ static pn_status gap_above(tr_problem *at, double floor, pn_err *err)
 {
     const pn_first_order *problem = &at->plan->problem;
     const pn_regulariser *reg = pn_objective_regulariser(problem->objective);
-    double value = 0.0;
+    double value = 0.0, above;
 
     PN_TRY(reg ? reg->ops->evaluate(reg, problem->p, problem->start, &value, NULL, err) : PN_OK);
-    value += pn_first_order_loss_gap(problem) + pn_objective_bounds(problem->objective)->loss.value.low;
+    PN_TRY(pn_first_order_loss_gap(problem, &above, err));
+    value += above + pn_objective_bounds(problem->objective)->loss.value.low;
     at->plan->of.gap = value - floor;
     if (value <= floor)
         return pn_fail(err, PN_EINVAL, "floor = %g is not below what bounds f at the start, %g", floor, value);
