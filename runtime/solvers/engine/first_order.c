@@ -73,8 +73,7 @@ double pn_distance_of_gap(double strong_convexity, double gap)
 static pn_status certify_over(pn_loss_bounds *out, bool *known, const pn_objective *objective, pn_interval margin,
                               pn_err *err)
 {
-    pn_status status =
-        pn_loss_certify(pn_objective_loss(objective), margin, pn_objective_labels(objective), out, err);
+    pn_status status = pn_loss_certify(pn_objective_loss(objective), margin, pn_objective_labels(objective), out, err);
 
     *known = status == PN_OK;
     return status == PN_ENOMEM || pn_is_stop(status) ? status : PN_OK;
