@@ -281,9 +281,7 @@ static pn_status recall(pn_err *err)
 static pn_status broken_run(void *self, pn_err *err)
 {
     manner how = { .epsilon = 3.0, .delta = 1e-5, .iterations = SHORT, .mode = PN_FEDERATED_BALL };
-    const pn_budget budget = {
-        .epsilon = how.epsilon, .delta = how.delta, .rho = NAN, .neighbours = PN_REPLACE_ONE
-    };
+    const pn_budget budget = { .epsilon = how.epsilon, .delta = how.delta, .rho = NAN, .neighbours = PN_REPLACE_ONE };
     party_double parties;
     pn_status status;
 
