@@ -39,6 +39,7 @@ typedef struct fail_scripts {
     long runs;
     long blocks; /* what may be left: blocks and descriptors */
     int open;
+    char folder[40]; /* where scripts run; emptied before each */
 } fail_scripts;
 
 static inline void *fail_scripts_allocate(void *data, void *block, size_t old_size, size_t new_size)
@@ -63,10 +64,10 @@ static inline int fail_scripts_remove(const char *path, const struct stat *statu
     return at->level > 0 ? remove(path) : 0;
 }
 
-/* What scripts wrote into the folder of the test. */
-static inline void fail_scripts_clean(void)
+/* What scripts wrote into the folder of the test: by its path, for what the current folder is may be an accident. */
+static inline void fail_scripts_clean(const fail_scripts *self)
 {
-    (void)nftw(".", fail_scripts_remove, 8, FTW_DEPTH | FTW_PHYS);
+    (void)nftw(self->folder, fail_scripts_remove, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static inline int fail_scripts_descriptors(void)
@@ -95,7 +96,7 @@ static inline bool fail_scripts_run(fail_scripts *self, const char *name)
     bool fine;
 
     lua_settop(L, 0);
-    fail_scripts_clean();
+    fail_scripts_clean(self);
     lua_getglobal(L, "prepare");
     lua_pushstring(L, name);
     lua_call(L, 1, 1);
@@ -239,7 +240,6 @@ static inline void fail_scripts_sweep(const char *setup, void (*open)(lua_State 
 {
     static fail_scripts self; /* large */
     pn_allocator allocator = { fail_alloc_allocate, fail_alloc_resize, fail_alloc_release, &self.memory };
-    char folder[] = "/tmp/penumbra-scripts-XXXXXX";
     int descriptors;
 
     self.memory.chains = check_thorough();
@@ -254,16 +254,16 @@ static inline void fail_scripts_sweep(const char *setup, void (*open)(lua_State 
     lua_gc(self.L, LUA_GCSTOP); /* Lua calls a finalizer once, also when there is no memory for that call */
     luaL_openlibs(self.L);
     open(self.L);
-    if (CHECK(luaL_dostring(self.L, setup) == LUA_OK) && CHECK(mkdtemp(folder) != NULL && chdir(folder) == 0))
-        fail_scripts_all(&self);
-    else
+    if (!CHECK(luaL_dostring(self.L, setup) == LUA_OK))
         (void)fprintf(stderr, "    %s\n", lua_tostring(self.L, -1));
+    else if (CHECK(mkdtemp(strcpy(self.folder, "/tmp/penumbra-scripts-XXXXXX")) && chdir(self.folder) == 0))
+        fail_scripts_all(&self);
     lua_close(self.L);
     CHECK(atomic_load(&self.memory.live) == 0);
     CHECK(fail_scripts_descriptors() <= descriptors);
     pn_allocator_set(NULL);
-    fail_scripts_clean();
-    CHECK(chdir("/") == 0 && rmdir(folder) == 0);
+    fail_scripts_clean(&self);
+    CHECK(chdir("/") == 0 && (!self.folder[0] || rmdir(self.folder) == 0));
 }
 
 #endif
