@@ -3,6 +3,7 @@
  *     static pn_status scenario(void *self, pn_err *err)      makes its objects, uses them, frees them on every path
  *     ...
  *     fail_alloc_sweep("task", scenario, NULL);               in main, before check_summary()
+ *     fail_alloc_sweep_all("task", scenario, NULL);           the system's calls and jansson's fail, too
  *
  * In the fast tier, past the first fifty, every fifth k, and then each call in the text (fail_calls.h) that none of
  * these was.  Each round checks that a scenario whose allocation failed
@@ -42,6 +43,7 @@ typedef struct fail_alloc {
     bool for_good;       /* and all calls after it */
     uint64_t fail_place; /* the first call from this place fails; 0: none */
     bool chains;         /* a place is a chain of calls */
+    bool all;            /* not only what goes through the allocator */
     fail_places *found;  /* where a run without a failure notes its places; or NULL */
     long started;        /* programs that had been started before this run */
     atomic_bool struck;  /* fail_place was reached */
@@ -145,7 +147,9 @@ static inline pn_status fail_alloc_run(fail_alloc *count, fail_alloc_fn scenario
     atomic_init(&count->calls, 0);
     atomic_init(&count->live, 0);
     pn_allocator_set(&allocator);
+    fail_calls_ask(count->all ? fail_alloc_asked : NULL, count);
     status = scenario(self, &err);
+    fail_calls_ask(NULL, NULL);
     pn_allocator_set(NULL);
     return status;
 }
@@ -168,17 +172,17 @@ static inline bool fail_alloc_round(const char *name, fail_alloc *count, fail_al
 
 /** Each place that no round of this process has made fail yet, once; false when a round went wrong.  It is what the
  * strides of the fast tier pass over, and all that it asks of a scenario that takes long. */
-static inline bool fail_alloc_places(const char *name, fail_alloc_fn scenario, void *self)
+static inline bool fail_alloc_places(const char *name, fail_alloc_fn scenario, void *self, bool all)
 {
     static fail_places found;
-    fail_alloc whole = { .found = &found };
+    fail_alloc whole = { .found = &found, .all = all };
     bool reached;
 
     memset(&found, 0, sizeof found);
     if (!fail_alloc_round(name, &whole, scenario, self, &reached))
         return false;
     for (size_t i = 0; i < found.n; i++) {
-        fail_alloc count = { .fail_place = found.at[i] };
+        fail_alloc count = { .fail_place = found.at[i], .all = all };
 
         if (!fail_calls_has_failed((const void *)(size_t)found.at[i]) &&
             !fail_alloc_round(name, &count, scenario, self, &reached))
@@ -187,21 +191,33 @@ static inline bool fail_alloc_places(const char *name, fail_alloc_fn scenario, v
     return true;
 }
 
-/** The whole sweep; returns how many allocations the scenario makes when none fails, or -1 when a round went wrong. */
-static inline long fail_alloc_sweep(const char *name, fail_alloc_fn scenario, void *self)
+static inline long fail_alloc_sweep_of(const char *name, fail_alloc_fn scenario, void *self, bool all)
 {
     for (long k = 1; k <= FAIL_ALLOC_ROUNDS; k += k < 50 ? 1 : check_times(5, 1)) {
-        fail_alloc count = { .fail_at = k };
+        fail_alloc count = { .fail_at = k, .all = all };
         bool reached;
 
         if (!fail_alloc_round(name, &count, scenario, self, &reached))
             return -1;
         if (!reached)
-            return k <= 50 || check_thorough() || fail_alloc_places(name, scenario, self) ? atomic_load(&count.calls)
-                                                                                        : -1;
+            return k <= 50 || check_thorough() || fail_alloc_places(name, scenario, self, all)
+                       ? atomic_load(&count.calls)
+                       : -1;
     }
     CHECK(false && "the sweep ends");
     return -1;
+}
+
+/** The whole sweep; returns how many allocations the scenario makes when none fails, or -1 when a round went wrong. */
+static inline long fail_alloc_sweep(const char *name, fail_alloc_fn scenario, void *self)
+{
+    return fail_alloc_sweep_of(name, scenario, self, false);
+}
+
+/** As fail_alloc_sweep, of whatever calls fail_calls.c wraps. */
+static inline long fail_alloc_sweep_all(const char *name, fail_alloc_fn scenario, void *self)
+{
+    return fail_alloc_sweep_of(name, scenario, self, true);
 }
 
 #endif

@@ -22,7 +22,9 @@
 #define NAP_LEAST 20000    /* nanoseconds between two looks for a message, */
 #define NAP_MOST  10000000 /* doubled up to this */
 
-static MPI_Comm world = MPI_COMM_NULL; /* of the process, like MPI itself */
+/* Of the process, like MPI itself. */
+static MPI_Comm world = MPI_COMM_NULL;
+static int *counts; /* [2 size] of a gather; kept, for the others would wait for a rank that has no memory for it */
 
 static size_t mpi_rank(void *self)
 {
@@ -55,18 +57,13 @@ static int broadcast_from(int root, void *data, size_t bytes)
 
 static int gather_small(void *data, const size_t *offsets, size_t size)
 {
-    int *counts = malloc(2 * size * sizeof *counts), *begins, code;
+    int *begins = counts + size;
 
-    if (!counts)
-        return MPI_ERR_NO_MEM;
-    begins = counts + size;
     for (size_t r = 0; r < size; r++) {
         counts[r] = (int)(offsets[r + 1] - offsets[r]);
         begins[r] = (int)offsets[r];
     }
-    code = MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts, begins, MPI_BYTE, world);
-    free(counts);
-    return code;
+    return MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts, begins, MPI_BYTE, world);
 }
 
 static int mpi_gather_all(void *self, void *data, const size_t *offsets)
@@ -189,6 +186,15 @@ static int arrange_to_leave(void)
 }
 #endif
 
+static int make_counts(void)
+{
+    int size = 1, code = MPI_Comm_size(MPI_COMM_WORLD, &size);
+
+    if (code == MPI_SUCCESS && !counts)
+        counts = malloc(2 * (size_t)size * sizeof *counts);
+    return code == MPI_SUCCESS && !counts ? MPI_ERR_NO_MEM : code;
+}
+
 static int join(void)
 {
     int code = MPI_SUCCESS, there = 0, level;
@@ -201,6 +207,8 @@ static int join(void)
         if (code == MPI_SUCCESS && arrange_to_leave() != 0)
             code = MPI_ERR_NO_MEM;
     }
+    if (code == MPI_SUCCESS)
+        code = make_counts();
     if (code == MPI_SUCCESS)
         code = MPI_Comm_dup(MPI_COMM_WORLD, &world); /* messages of others in this process stay apart */
     if (code == MPI_SUCCESS)

@@ -23,6 +23,7 @@ struct pn_ranks {
     uint64_t calls;  /* completed: ranks that are out of step have other numbers */
     size_t *offsets; /* [size + 1] */
     word *words;     /* [size] */
+    char *texts;     /* [size][PN_ERR_MAX] messages; kept, for who fails may have no memory left */
 };
 
 pn_status pn_ranks_new(pn_ranks **out, const pn_ranks_ops *ops, void *self, pn_err *err)
@@ -42,8 +43,9 @@ pn_status pn_ranks_new(pn_ranks **out, const pn_ranks_ops *ops, void *self, pn_e
         *ranks = (pn_ranks){ .ops = ops, .self = self, .rank = rank, .size = size, .references = 1 };
         ranks->offsets = pn_calloc(size + 1, sizeof *ranks->offsets);
         ranks->words = pn_calloc(size, sizeof *ranks->words);
+        ranks->texts = pn_alloc(size, PN_ERR_MAX);
     }
-    if (!ranks || !ranks->offsets || !ranks->words) {
+    if (!ranks || !ranks->offsets || !ranks->words || !ranks->texts) {
         pn_ranks_free(ranks);
         return pn_fail(err, PN_ENOMEM, "ranks: out of memory for %zu ranks", size);
     }
@@ -63,6 +65,7 @@ void pn_ranks_free(pn_ranks *ranks)
         return;
     pn_free(ranks->offsets);
     pn_free(ranks->words);
+    pn_free(ranks->texts);
     pn_free(ranks);
 }
 
@@ -168,17 +171,15 @@ static pn_status gather_part(const pn_ranks *ranks, size_t count, const size_t *
 /* Another rank has failed: everybody's message is passed round, for those that have none. */
 static pn_status pass_on_failure(const pn_ranks *ranks, pn_status mine, pn_err *err)
 {
-    char *texts = pn_calloc(ranks->size, PN_ERR_MAX), *own;
+    char *texts = ranks->texts;
     pn_status status;
     size_t r = 0;
 
     while (ranks->words[r].status == PN_OK)
         r++;
-    if (!texts) /* the others wait until the program ends here, which ends them */
-        return mine != PN_OK ? mine : pn_fail(err, PN_ENOMEM, "ranks: out of memory for messages");
-    own = texts + ranks->rank * PN_ERR_MAX;
-    if (mine != PN_OK)
-        strcpy(own, err ? err->message : pn_status_name(mine)); /* both end within PN_ERR_MAX */
+    memset(texts, 0, ranks->size * PN_ERR_MAX);
+    if (mine != PN_OK) /* both end within PN_ERR_MAX */
+        strcpy(texts + ranks->rank * PN_ERR_MAX, err ? err->message : pn_status_name(mine));
     status = gather_each(ranks, texts, PN_ERR_MAX, mine != PN_OK ? NULL : err);
     if (mine != PN_OK) {
         status = mine;
@@ -187,7 +188,6 @@ static pn_status pass_on_failure(const pn_ranks *ranks, pn_status mine, pn_err *
         texts[(r + 1) * PN_ERR_MAX - 1] = '\0';
         status = pn_fail(err, status == PN_ECALLBACK ? PN_EIO : status, "rank %zu: %s", r, texts + r * PN_ERR_MAX);
     }
-    pn_free(texts);
     return status;
 }
 

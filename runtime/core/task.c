@@ -130,9 +130,9 @@ pn_status pn_task_new(pn_task **out, unsigned threads, pn_err *err)
     atomic_init(&task->deadline_ns, 0);
     atomic_init(&task->next_block, 0);
     task->owner = getpid();
-    pthread_mutex_init(&task->lock, NULL);
-    pthread_cond_init(&task->work_ready, NULL);
-    pthread_cond_init(&task->work_done, NULL);
+    task->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* unlike pthread_mutex_init, it cannot fail */
+    task->work_ready = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    task->work_done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     start_helpers(task, threads - 1);
     *out = task;
     return PN_OK;

@@ -26,6 +26,7 @@ local reasons = {
   ["catalogue/solvers lock"] = "that lock",
   ["ledger/ledger_watch current"] = "of each thread",
   ["mpi/lmpi world"] = "MPI is of the process",
+  ["mpi/lmpi counts"] = "and room for one call of it",
 }
 
 local function is_variable(kind, section)

@@ -96,8 +96,8 @@ pn_ahead *pn_ahead_open(gzFile file, size_t bytes, bool threaded)
     self->bytes = bytes;
     self->pieces[0].bytes = room;
     self->pieces[1].bytes = room + bytes;
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->changed, NULL);
+    self->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* unlike pthread_mutex_init, it cannot fail */
+    self->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     self->threaded = threaded && start_thread(self);
     return self;
 }

@@ -1,13 +1,12 @@
 /* options_test.c -- options by name: every kind of value, and what is said of every mistake.  Depends on: check.h. */
 #include <locale.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/options.h"
 
 #include "check.h"
+#include "fail_alloc.h"
 
 static const char *const shapes[] = { "ball", "box", NULL };
 static const char *const norm_class[] = { "pn.norm", NULL };
@@ -295,57 +294,24 @@ static void the_point_is_a_point_in_every_locale(void)
     (void)setlocale(LC_NUMERIC, "C");
 }
 
-/* ---- short memory: the k-th request fails ---- */
+/* ---- short memory ---- */
 
-typedef struct scarce {
-    size_t left;
-} scarce;
-
-static void *take(void *self, size_t bytes)
-{
-    scarce *memory = self;
-
-    return memory->left > 0 && memory->left-- ? malloc(bytes) : NULL;
-}
-
-static void *change(void *self, void *block, size_t bytes)
-{
-    (void)self;
-    return realloc(block, bytes);
-}
-
-static void give_back(void *self, void *block)
-{
-    (void)self;
-    free(block);
-}
-
-static void short_memory_is_said_by_the_reader(void)
+static pn_status set_and_read(void *self, pn_err *err)
 {
     const double numbers[] = { 1.0, 2.0 };
-    bool done = false;
+    pn_options *options = NULL;
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = pn_options_new(&options, err);
 
-    for (size_t allowed = 0; allowed < 32 && !done; allowed++) {
-        scarce memory = { allowed };
-        const pn_allocator allocator = { take, change, give_back, &memory };
-        pn_options *options = NULL;
-        pn_arg args[PN_ARGS_MAX];
-        pn_status status;
-        pn_err err;
-
-        pn_allocator_set(&allocator);
-        status = pn_options_new(&options, &err);
-        if (status == PN_OK) {
-            pn_options_set(options, "centre", "1,2");
-            pn_options_matrix(options, "table", numbers, 1, 2);
-            status = read_all(options, args, &err);
-        }
-        pn_options_free(options);
-        pn_allocator_set(NULL);
-        done = status == PN_OK;
-        CHECK(done || status == PN_ENOMEM);
+    (void)self;
+    if (status == PN_OK) {
+        pn_options_set(options, "centre", "1,2");
+        pn_options_set(options, "shape", "box");
+        pn_options_matrix(options, "table", numbers, 1, 2);
+        status = read_all(options, args, err);
     }
-    CHECK(done);
+    pn_options_free(options);
+    return status;
 }
 
 int main(void)
@@ -364,6 +330,6 @@ int main(void)
     ranges_are_those_of_the_rows();
     several_tables_share_the_names();
     the_point_is_a_point_in_every_locale();
-    short_memory_is_said_by_the_reader();
+    fail_alloc_sweep_all("options", set_and_read, NULL);
     return check_summary();
 }

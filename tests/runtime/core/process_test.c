@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "core/process.h"
+#include "fail_calls.h"
 
 /* The exit status of a child that looks: 0 when it is right there and in a child of its own. */
 static int child_says(pid_t child)
@@ -34,11 +35,32 @@ static void *ask(void *answer)
     return NULL;
 }
 
+static bool refuse(void *self, const void *site)
+{
+    fail_calls_failed(site);
+    ++*(int *)self;
+    return true;
+}
+
+/* The system has no page for the number: it is asked each time. */
+static void right_without_a_page(void)
+{
+    int refused = 0;
+
+    fail_calls_ask(refuse, &refused);
+    CHECK(pn_process() == getpid());
+    CHECK(pn_process() == getpid());
+    fail_calls_ask(NULL, NULL);
+    CHECK(refused == 2);
+    CHECK(child_says(fork()) == 0);
+}
+
 int main(void)
 {
     pid_t seen[4] = { 0 };
     pthread_t threads[4];
 
+    right_without_a_page();
     for (int i = 0; i < 4; i++)
         CHECK(pthread_create(&threads[i], NULL, ask, &seen[i]) == 0);
     for (int i = 0; i < 4; i++) {

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
+#include "fail_alloc.h"
 #include "fake_ranks.h"
 
 #define CHUNKS_MOST 13
@@ -330,6 +331,59 @@ static void messages_arrive(void)
         CHECK(out.fine[r]);
 }
 
+/* ---- short memory ---- */
+
+static pn_status make(void *self, pn_err *err)
+{
+    fake_world world = { .size = 3 };
+    fake_rank rank = { &world, 1 };
+    pn_ranks *ranks = NULL;
+    pn_status status = pn_ranks_new(&ranks, &fake_ops, &rank, err);
+
+    (void)self;
+    pn_ranks_free(ranks);
+    return status;
+}
+
+typedef struct exhausted {
+    fail_alloc memory;
+    pn_status status[FAKE_MOST];
+    char message[FAKE_MOST][PN_ERR_MAX];
+} exhausted;
+
+/* There is no memory left anywhere when rank 1 fails. */
+static void fail_without_memory(pn_ranks *ranks, void *argument)
+{
+    exhausted *out = argument;
+    size_t me = pn_ranks_rank(ranks);
+    pn_err err = { PN_OK, "" };
+
+    (void)pn_ranks_complete(ranks, 0, NULL, NULL, 0, 0, PN_OK, NULL); /* all ranks are made */
+    if (me == 0)
+        out->memory.fail_at = 1;
+    (void)pn_ranks_complete(ranks, 0, NULL, NULL, 0, 0, PN_OK, NULL);
+    out->status[me] = me == 1 ? pn_fail(&err, PN_ENOMEM, "no memory") : PN_OK;
+    out->status[me] = pn_ranks_complete(ranks, 0, NULL, NULL, 0, 0, out->status[me], &err);
+    memcpy(out->message[me], err.message, PN_ERR_MAX);
+}
+
+/* A rank that could not take part would leave the others waiting. */
+static void a_failure_is_told_without_memory(void)
+{
+    static exhausted out = { .memory = { .for_good = true } };
+    const pn_allocator allocator = { fail_alloc_allocate, fail_alloc_resize, fail_alloc_release, &out.memory };
+    fake_world world;
+
+    pn_allocator_set(&allocator);
+    fake_run(&world, 3, fail_without_memory, &out);
+    pn_allocator_set(NULL);
+    CHECK(atomic_load(&out.memory.live) == 0);
+    for (size_t r = 0; r < 3; r++) {
+        CHECK(out.status[r] == PN_ENOMEM);
+        CHECK(strcmp(out.message[r], r == 1 ? "no memory" : "rank 1: no memory") == 0);
+    }
+}
+
 int main(void)
 {
     (void)alarm(100); /* ranks that wait for each other for ever */
@@ -344,5 +398,7 @@ int main(void)
     a_broken_table_is_an_error();
     a_digest_tells_roundings_and_order_apart();
     messages_arrive();
+    fail_alloc_sweep("ranks", make, NULL);
+    a_failure_is_told_without_memory();
     return check_summary();
 }

@@ -11,6 +11,7 @@
 #include "core/task.h"
 
 #include "check.h"
+#include "fail_alloc.h"
 
 #define BLOCKS 1000
 
@@ -319,6 +320,52 @@ static void reports_are_limited_in_rate_when_the_total_is_not_known(void)
     pn_task_free(task);
 }
 
+/* ---- short memory ---- */
+
+static pn_status make_and_run(void *self, pn_err *err)
+{
+    pn_task *task = NULL;
+    pn_status status = pn_task_new(&task, 3, err);
+
+    (void)self;
+    pn_task_free(task);
+    return status;
+}
+
+typedef struct short_of_threads {
+    int allowed, asked;
+} short_of_threads;
+
+static bool no_more_threads(void *self, const void *site)
+{
+    short_of_threads *state = self;
+
+    if (state->asked++ < state->allowed)
+        return false;
+    fail_calls_failed(site);
+    return true;
+}
+
+/* As many helpers as the system gives, and at least the caller. */
+static void threads_that_do_not_start_are_done_without(void)
+{
+    for (int allowed = 0; allowed <= 3; allowed++) {
+        short_of_threads state = { allowed + 2, 0 }; /* the task and its list are two blocks */
+        static tally count;
+        pn_task *task;
+
+        memset(&count, 0, sizeof count);
+        fail_calls_ask(no_more_threads, &state);
+        task = new_task(4);
+        fail_calls_ask(NULL, NULL);
+        count.threads = pn_task_threads(task);
+        CHECK(count.threads == (unsigned)allowed + 1);
+        CHECK(pn_parallel(task, BLOCKS, count_block, &count, NULL) == PN_OK);
+        CHECK(each_seen(&count, 1) && atomic_load(&count.strangers) == 0);
+        pn_task_free(task);
+    }
+}
+
 int main(void)
 {
     every_block_runs_once_on_any_number_of_threads();
@@ -331,5 +378,7 @@ int main(void)
     listeners_hear_the_end_and_may_stop_the_work();
     listeners_hear_value_and_budget_of_work_that_has_them();
     reports_are_limited_in_rate_when_the_total_is_not_known();
+    fail_alloc_sweep("task", make_and_run, NULL);
+    threads_that_do_not_start_are_done_without();
     return check_summary();
 }

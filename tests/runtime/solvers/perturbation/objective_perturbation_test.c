@@ -361,7 +361,7 @@ int main(void)
     CHECK(fail_alloc_sweep("objective perturbation over a ball", scenario, &bounded) > 0);
     bounded = false; /* by a loss distribution, which takes a tenth of a second a round */
     CHECK(check_thorough() ? fail_alloc_sweep("objective perturbation", scenario, &bounded) > 0
-                           : fail_alloc_places("objective perturbation", scenario, &bounded));
+                           : fail_alloc_places("objective perturbation", scenario, &bounded, false));
     test_constant_steps_keep_their_rate();
     test_certificate(0.0, 0.0);
     test_certificate(0.3, 0.0);
