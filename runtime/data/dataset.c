@@ -62,7 +62,7 @@ pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *nam
     }
     if (!data || !data->y || !data->name) {
         pn_dataset_free(data);
-        return pn_fail(err, PN_ENOMEM, "data: %s for %zu records", pn_vault_lack(), n);
+        return pn_fail(err, PN_ENOMEM, "data: %s for %zu records", data ? pn_vault_lack() : "out of memory", n);
     }
     *out = data;
     return PN_OK;

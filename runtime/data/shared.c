@@ -72,6 +72,14 @@ pn_status pn_dataset_publish(int *fd, const pn_dataset *data, pn_err *err)
     return status;
 }
 
+/* The arrays are the mapping's. */
+static void drop_view(pn_dataset *data)
+{
+    if (data)
+        pn_free(data->name);
+    pn_free(data);
+}
+
 static pn_status view(pn_dataset **out, char *base, const header *about, const char *name, pn_err *err)
 {
     pn_layout layout;
@@ -84,7 +92,7 @@ static pn_status view(pn_dataset **out, char *base, const header *about, const c
     if (data)
         data->name = pn_strdup(name);
     if (!data || !data->name) {
-        pn_free(data);
+        drop_view(data);
         return pn_fail(err, PN_ENOMEM, "data: out of memory");
     }
     pn_layout_view(data, base, &layout, &about->sizes);
@@ -112,7 +120,10 @@ pn_status pn_dataset_attach(pn_dataset **out, int fd, const char *name, pn_err *
                                               : pn_fail(err, PN_EPARSE, "data: this memory was cut");
     if (status == PN_OK)
         status = pn_vault_add(base + PN_LAYOUT_FIRST, (size_t)at.st_size - PN_LAYOUT_FIRST, err);
-    if (status != PN_OK)
-        (void)munmap(base, (size_t)at.st_size);
+    if (status == PN_OK)
+        return PN_OK;
+    drop_view(*out);
+    *out = NULL;
+    (void)munmap(base, (size_t)at.st_size);
     return status;
 }

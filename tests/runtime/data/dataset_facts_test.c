@@ -4,6 +4,7 @@
 #include "data/dataset.h"
 
 #include "check.h"
+#include "fail_alloc.h"
 
 static const double X[] = { 1.0, 0.0, 2.0, 0.0, 0.0, -3.0, 0.5, 0.0, 0.0, 0.0, 4.0, 0.0 }; /* 4 x 3 */
 static const double y[] = { 1.0, -1.0, 1.0, 5.0 };
@@ -98,10 +99,45 @@ static void a_split_shares_out_every_record_once(void)
     pn_dataset_free(data);
 }
 
+/* ---- short memory ---- */
+
+/* In two, the second of which is a copy in single precision whose first record is read. */
+static pn_status split_and_read(void *self, pn_err *err)
+{
+    pn_dataset *first = NULL, *second = NULL, *narrow = NULL;
+    pn_rng *rng = NULL;
+    double x[3];
+    pn_status status = pn_rng_seeded(&rng, 1, err);
+
+    if (status == PN_OK)
+        status = pn_dataset_split(&first, &second, self, 0.5, rng, err);
+    CHECK((status == PN_OK) == (first && second));
+    if (status == PN_OK)
+        status = pn_dataset_to_float32(&narrow, second, err);
+    if (status == PN_OK)
+        status = pn_dataset_record(narrow, 0, x, err);
+    pn_dataset_free(narrow);
+    pn_dataset_free(second);
+    pn_dataset_free(first);
+    pn_rng_free(rng);
+    return status;
+}
+
+static void short_memory_leaves_nothing(void)
+{
+    pn_dataset *one = dense(), *other = sparse();
+
+    fail_alloc_sweep_all("split", split_and_read, one);
+    fail_alloc_sweep_all("split of sparse records", split_and_read, other);
+    pn_dataset_free(one);
+    pn_dataset_free(other);
+}
+
 int main(void)
 {
     sizes_and_records_are_told();
     bounds_are_what_is_enforced();
     a_split_shares_out_every_record_once();
+    short_memory_leaves_nothing();
     return check_summary();
 }

@@ -11,21 +11,18 @@
 
 #include "core/alloc.h"
 #include "data/dataset.h"
+#include "data/files/ahead.h"
 
 #include "check.h"
+#include "fail_alloc.h"
 
-/* ---- an allocator that counts, and fails on request ---- */
+/* ---- an allocator that counts ---- */
 
-static long live, until_failure = -1;
-
-static bool fails_now(void)
-{
-    return until_failure >= 0 && until_failure-- == 0;
-}
+static long live;
 
 static void *test_allocate(void *self, size_t bytes)
 {
-    void *block = fails_now() ? NULL : malloc(bytes);
+    void *block = malloc(bytes);
 
     (void)self;
     live += block != NULL;
@@ -34,7 +31,7 @@ static void *test_allocate(void *self, size_t bytes)
 
 static void *test_resize(void *self, void *block, size_t bytes)
 {
-    void *larger = fails_now() ? NULL : realloc(block, bytes);
+    void *larger = realloc(block, bytes);
 
     (void)self;
     live += larger != NULL && block == NULL;
@@ -291,24 +288,18 @@ static void long_lines(void)
 
 /* ---- memory and cancelling ---- */
 
-static void refused_memory(loader load)
+static pn_status load_once(void *self, pn_err *err)
 {
-    long allowed, before = live;
-    pn_status status = PN_ENOMEM;
+    size_t records;
 
-    for (allowed = 0; status == PN_ENOMEM && allowed < 100; allowed++) {
-        pn_dataset *data = NULL;
-        pn_err err;
+    return load_and_drop(*(loader *)self, &records, err);
+}
 
-        until_failure = allowed;
-        status = load(&data, NULL, &err);
-        until_failure = -1;
-        CHECK(status == PN_OK || status == PN_ENOMEM);
-        CHECK((data != NULL) == (status == PN_OK));
-        pn_dataset_free(data);
-        CHECK(live == before);
-    }
-    CHECK(status == PN_OK && allowed > 5);
+/* Each call of `sweep` fails. */
+static void refused_memory(loader load, long (*sweep)(const char *, fail_alloc_fn, void *))
+{
+    CHECK(sweep("load", load_once, &load) > 5);
+    pn_allocator_set(&test_allocator);
 }
 
 /* Every transformation of a small data set, each allocation refused in turn. */
@@ -335,26 +326,27 @@ static pn_status transform(pn_dataset **out, const pn_dataset *data, int which, 
     }
 }
 
+typedef struct transformation {
+    const pn_dataset *data;
+    int which;
+} transformation;
+
+static pn_status transform_once(void *self, pn_err *err)
+{
+    const transformation *how = self;
+    pn_dataset *made = NULL;
+    pn_status status = transform(&made, how->data, how->which, err);
+
+    CHECK((made != NULL) == (status == PN_OK));
+    pn_dataset_free(made);
+    return status;
+}
+
 static void refused_transformations(const pn_dataset *data)
 {
-    long before = live;
-
-    for (int which = 0; which < 7; which++) {
-        pn_status status = PN_ENOMEM;
-
-        for (long allowed = 0; status == PN_ENOMEM && allowed < 50; allowed++) {
-            pn_dataset *made = NULL;
-            pn_err err;
-
-            until_failure = allowed;
-            status = transform(&made, data, which, &err);
-            until_failure = -1;
-            CHECK((made != NULL) == (status == PN_OK));
-            pn_dataset_free(made);
-            CHECK(live == before);
-        }
-        CHECK(status == PN_OK);
-    }
+    for (int which = 0; which < 7; which++)
+        CHECK(fail_alloc_sweep("transform", transform_once, &(transformation){ data, which }) > 0);
+    pn_allocator_set(&test_allocator);
 }
 
 static void memory_failures(void)
@@ -364,14 +356,14 @@ static void memory_failures(void)
     pn_err err;
 
     CHECK(write_file(csv_text, sizeof csv_text - 1));
-    refused_memory(load_csv);
+    refused_memory(load_csv, fail_alloc_sweep_all);
     CHECK(write_file(coded_text, sizeof coded_text - 1));
-    refused_memory(load_coded);
-    refused_memory(load_guessed);
+    refused_memory(load_coded, fail_alloc_sweep_all);
+    refused_memory(load_guessed, fail_alloc_sweep_all);
     CHECK(write_file(npy_text, sizeof npy_text));
-    refused_memory(load_npy);
+    refused_memory(load_npy, fail_alloc_sweep_all);
     CHECK(write_file(libsvm_text, sizeof libsvm_text - 1));
-    refused_memory(load_libsvm);
+    refused_memory(load_libsvm, fail_alloc_sweep_all);
     CHECK(pn_dataset_load_libsvm(&data, path, &dense, NULL, &err) == PN_OK);
     refused_transformations(data);
     pn_dataset_free(data);
@@ -379,6 +371,51 @@ static void memory_failures(void)
     refused_transformations(data);
     pn_dataset_free(data);
     CHECK(live == 0);
+}
+
+/* One line that is longer than a piece. */
+static void memory_for_a_long_line(void)
+{
+    size_t length = PN_PIECE_BYTES + 64;
+    char *text = malloc(length);
+
+    if (!CHECK(text != NULL))
+        return;
+    memset(text, ' ', length);
+    memcpy(text, "1 1:2", 5);
+    memcpy(text + length - 4, "3:4", 3);
+    text[length - 1] = '\n';
+    CHECK(write_file(text, length));
+    refused_memory(load_libsvm, fail_alloc_sweep_all);
+    free(text);
+}
+
+/* All that fails before the thread starts fails; when that fails, the piece comes without it. */
+static void pieces_without_a_thread(void)
+{
+    bool alone = false;
+
+    CHECK(write_file(libsvm_text, sizeof libsvm_text - 1));
+    for (long k = 1; k < 100 && !alone; k++) {
+        fail_alloc memory = { .fail_at = k };
+        const pn_allocator allocator = { fail_alloc_allocate, fail_alloc_resize, fail_alloc_release, &memory };
+        gzFile file = gzopen(path, "rb");
+        const pn_piece *piece;
+        pn_ahead *ahead;
+
+        pn_allocator_set(&allocator);
+        fail_calls_ask(fail_alloc_asked, &memory);
+        ahead = pn_ahead_open(file, 4096, true);
+        fail_calls_ask(NULL, NULL);
+        piece = ahead ? pn_ahead_next(ahead) : NULL;
+        alone = ahead != NULL;
+        CHECK(!piece || (piece->last && piece->used == sizeof libsvm_text - 1 && atomic_load(&memory.calls) == k));
+        pn_ahead_close(ahead);
+        CHECK(atomic_load(&memory.live) == 0);
+        CHECK(gzclose(file) == Z_OK);
+    }
+    CHECK(alone);
+    pn_allocator_set(&test_allocator);
 }
 
 typedef struct hearing {
@@ -457,7 +494,7 @@ static void large_files(void)
         CHECK(write_file(packed, size));
         CHECK(load_and_drop(load_libsvm, &records, &err) != PN_OK);
         CHECK(append_member(text, length, "wb"));
-        refused_memory(load_libsvm);
+        refused_memory(load_libsvm, fail_alloc_sweep); /* a thread that does not start is done without */
         text[0] = 'x';
         CHECK(append_member(text, length, "wb"));
         CHECK(load_and_drop(load_libsvm, &records, &err) == PN_EPARSE && strstr(err.message, ":1:1: "));
@@ -481,6 +518,8 @@ int main(void)
     gzip_files();
     long_lines();
     memory_failures();
+    memory_for_a_long_line();
+    pieces_without_a_thread();
     progress_and_cancelling();
     large_files();
     (void)unlink(path);

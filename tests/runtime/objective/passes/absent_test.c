@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "data/rows.h"
+#include "fail_alloc.h"
 #include "geometry/sets/sets.h"
 #include "objective/measures/smoothed.h"
 #include "objective/measures/stationarity.h"
@@ -212,6 +213,17 @@ static void clipping_needs_records(const pn_dataset *data)
     pn_loss_free(loss);
 }
 
+static pn_status make(void *self, pn_err *err)
+{
+    const pn_record_bounds bounds = { .norm = { NAN, NAN, 1.0 }, .label_low = -1.0, .label_high = 1.0 };
+    pn_dataset *data = NULL;
+    pn_status status = pn_dataset_absent(&data, N, P, &bounds, "parties", err);
+
+    (void)self;
+    pn_dataset_free(data);
+    return status;
+}
+
 int main(void)
 {
     pn_dataset *data = absent();
@@ -230,5 +242,6 @@ int main(void)
     pn_objective_free(squared);
     pn_objective_free(logistic);
     pn_dataset_free(data);
+    fail_alloc_sweep("absent", make, NULL);
     return check_summary();
 }
