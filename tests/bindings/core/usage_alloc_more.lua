@@ -97,6 +97,29 @@ receipt("newton", clipped, { iterations = 2 })
 receipt("trust_region", free, { iterations = 2 })
 receipt("adaptive_clipping", clipped, { iterations = 3 })
 
+-- With a price by rho a plan is found at once.
+local function cheap_receipt(name, solver, objective, options)
+  options.rho = 4
+  more[".receipt of " .. name] = function() pn.solve[solver](objective, options):receipt() end
+end
+
+local glm = pn.loss.glm(function(z, y) return pn.softplus(-y * z) end)
+cheap_receipt("a minimum", "objective_perturbation", logistic { loss = glm, set = pn.set.l2_ball { dim = 4 } }, {})
+cheap_receipt("choices", "frank_wolfe", logistic { set = pn.set.linf_ball { dim = 4 } }, { iterations = 2 })
+cheap_receipt("a search", "second_order", ball, {})
+
+more[".receipt of events"] = function()
+  local ledger = pn.ledger { epsilon = 50, delta = 1e-6 }
+  ledger:spend(pn.event.selection { event = pn.event.gaussian { sigma = 6, sensitivity = 1 }, law = "poisson", mean = 10 })
+  ledger:spend(pn.event.curve { orders = { 2, 4 }, divergences = { 0.1, 0.2 } })
+  ledger:receipt()
+end
+
+more[".receipt of a tree of a matrix"] = function()
+  pn.tree { dim = 1, horizon = 3, sensitivity = 1, rho = 0.5, factorization = "matrix",
+    matrix = { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 1 } } }:receipt()
+end
+
 more[".receipt of slices"] = function()
   local whole = pn.ledger { rho = 1 }
   local slice = pn.ledger { parent = whole, name = "a\xff", rho = 0.5 }
@@ -139,6 +162,15 @@ local learnt, plain = fit_of(exported:data(columns)), fit_of(binary)
 more[".export"] = function() learnt:export "m.json" end
 more[".export without a recipe"] = function() plain:export "m.json" end
 more[".save with names"] = function() learnt:save("m.model", { raw = false }) end
+local path = os.tmpname()
+assert(io.open(path, "w")):write("a,b,y\n0.5,0,1\n-0.5,0.5,-1\n0.25,0.5,1\n"):close()
+local named = fit_of(pn.data.csv(path, { header = true, label = "y" }):clip_rows("l2", 1))
+os.remove(path)
+more[".export with names"] = function()
+  named:export "m.json"
+  named:save("m.model", { raw = false })
+end
+more[".stored"] = function() pn.data.store("d.pnd", binary):clip_labels(-1, 1) end
 more[".split"] = function() binary:split(0.5) end
 
 -- ---- sets ----
@@ -323,6 +355,8 @@ plan("perturbed, without privacy", "objective_perturbation", logistic { reg = qu
 plan("perturbed output", "output_perturbation", logistic { reg = pn.reg.elastic_net { l1 = 0.01, l2 = 0.1 } }, priced {}, true)
 plan("perturbed output, steps", "output_perturbation",
   logistic { set = pn.set.l2_ball { dim = 4 }, reg = pn.reg.l2 { lambda = 0.1 } }, priced { method = "sgd" }, true)
+plan("of samples", "mirror_descent", ball, { privacy = false, iterations = 2,
+  noise = { covariance = pn.mat { { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 2 } } } }, true)
 plan("of a hopeless run", "gradient_descent", logistic { reg = quadratic }, { epsilon = 0.01, delta = 1e-6, iterations = 5 })
 plan("of choices", "frank_wolfe", logistic { set = pn.set.hypersimplex { dim = 4, k = 2 } }, priced { iterations = 2 }, true)
 plan("of choices in a product", "frank_wolfe",
@@ -345,7 +379,18 @@ plan("perturbed, of records without bounds", "objective_perturbation",
 plan("of groups", "gradient_descent",
   logistic { reg = pn.reg.group { lambda = 0.1, groups = { 1, 1, 2, 2 }, weights = { 1, 2 } } }, priced { iterations = 2 }, true)
 
+plan("of weighted groups", "gradient_descent", logistic { reg = pn.reg.group { lambda = 0.1, size = 2, weights = { 1, 2 } } },
+  priced { iterations = 2 })
+local bounded = pn.data.from(pn.sparse(entries), signs):clip_rows("linf", 1)
+plan("of kept gradients", "frank_wolfe", logistic { data = bounded, set = pn.set.l1_ball { dim = 200 } },
+  { rho = 4, iterations = 2, selection = "exponential", gradient = "linearised" }, true)
+more[".minimum of a wide lasso"] = function() pn.solve.exact(logistic { data = thin, reg = pn.reg.l1 { lambda = 0.01 } }) end
+
 -- ---- others ----
+
+more[".bound over lists"] = function()
+  pn.bound(function(a, b) return a * b end, { a = { -1, 1 }, b = { values = { 1, 2, 3 } } })
+end
 
 more[".proxes"] = function()
   for _, norm in ipairs { pn.norm.l1(), around:norm(), cloud:polar():norm(), cloud:norm():dual() } do
@@ -367,12 +412,12 @@ end
 more[".ledger file"] = function()
   pn.ledger { path = "l.ledger", rho = 1 }:close()
   os.rename("l.ledger", "real.ledger")
-  os.execute "ln -s real.ledger l.ledger"
+  os.execute "ln -s real.ledger l.ledger; mv l.ledger.head real.head; ln -s real.head l.ledger.head"
   local l = pn.ledger { path = "l.ledger" }
   l:spend(pn.event.gaussian { sigma = 20, sensitivity = 1 }, "one")
   l:close()
-  pn.ledger { path = "l2.ledger", epsilon = 4, delta = 1e-6, orders = { 2, 8, 32, 64 } }:close()
-  pn.ledger { path = "l2.ledger" }:close()
+  pn.ledger { path = "l2.ledger", key = "l2.key", epsilon = 4, delta = 1e-6, orders = { 2, 8, 32, 64 } }:close()
+  pn.ledger { path = "l2.ledger", key = "l2.key" }:close()
 end
 
 -- What takes a tenth of a second a time waits for the thorough tier.

@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
+#include "fail_alloc.h"
 #include "fake_ranks.h"
 #include "objective/measures/smoothed.h"
 #include "objective/passes/hessian_impl.h"
@@ -30,12 +31,59 @@ typedef struct world_of {
     bool wide;                  /* ranks hold what pn_objective_hold says, else no record twice */
     size_t gap;                 /* records at the end of rank 0's part that nobody holds */
     size_t strayed;             /* the rank that is given another batch; NOBODY */
+    size_t only;                /* the one batch that is asked for; 0: all */
+    size_t short_rank;          /* the rank that is refused memory once */
     double *out[FAKE_MOST + 1]; /* [ROOM_MOST] of each rank; the last of one process */
     size_t used;                /* of out */
     size_t gathers;             /* of a large batch, as rank 0 counts them */
     pn_status status[FAKE_MOST + 1];
     pn_err err[FAKE_MOST + 1];
 } world_of;
+
+/* ---- memory of one rank ---- */
+
+static _Thread_local bool refusing; /* this thread's first call from a place that was not refused yet fails */
+static uint64_t refused[4096];      /* places, as fail_alloc.h has them */
+static size_t refusals;
+static atomic_long live;
+
+static bool refuses(void)
+{
+    uint64_t place = check_thorough() ? fail_calls_chain() : (uint64_t)(size_t)fail_calls_site();
+
+    for (size_t i = 0; i < refusals; i++) {
+        if (refused[i] == place)
+            return false;
+    }
+    refused[refusals++ % 4096] = place;
+    refusing = false;
+    fail_calls_failed(fail_calls_site());
+    return true;
+}
+
+static void *rank_allocate(void *self, size_t bytes)
+{
+    void *block = refusing && refuses() ? NULL : malloc(bytes);
+
+    (void)self;
+    atomic_fetch_add(&live, block != NULL);
+    return block;
+}
+
+static void *rank_resize(void *self, void *block, size_t bytes)
+{
+    (void)self;
+    return realloc(block, bytes);
+}
+
+static void rank_release(void *self, void *block)
+{
+    (void)self;
+    atomic_fetch_sub(&live, 1);
+    free(block);
+}
+
+static const pn_allocator of_ranks = { rank_allocate, rank_resize, rank_release, NULL };
 
 /* ---- batches ---- */
 
@@ -147,6 +195,8 @@ static pn_status ask_all(const world_of *self, pn_objective *objective, size_t m
         size_t count = make_batch(me == self->strayed ? 3 : which, n, rows);
         const pn_batch batch = { rows, count, (double)count + 1.0 };
 
+        if (self->only && which != self->only)
+            continue;
         status = ask_gradients(objective, &batch, theta, factors, &out, err);
         if (status == PN_OK && self->at->all_passes && self->at->clip == 0.0)
             status = ask_curves(objective, &batch, theta, v, &out, err);
@@ -169,8 +219,10 @@ static void answer(world_of *self, const pn_dataset *data, pn_ranks *ranks, size
 
     memset(self->out[which], 0, ROOM_MOST * sizeof(double));
     self->status[which] = pn_objective_new(&objective, &parts, &self->err[which]);
+    refusing = which == self->short_rank;
     if (objective)
         self->status[which] = ask_all(self, objective, which, self->out[which], &used, &self->err[which]);
+    refusing = false;
     if (!ranks)
         self->used = used;
     pn_objective_free(objective);
@@ -205,7 +257,7 @@ static void open_world(world_of *self, const table *at)
 {
     pn_loss *loss = make_loss(at->loss);
 
-    *self = (world_of){ .at = at, .whole = make_data(at->kind, at->n, at->p, &loss->labels), .strayed = NOBODY };
+    *self = (world_of){ .at = at, .whole = make_data(at->kind, at->n, at->p, &loss->labels), .strayed = NOBODY, .short_rank = NOBODY };
     for (size_t r = 0; r <= FAKE_MOST; r++)
         self->out[r] = malloc(ROOM_MOST * sizeof(double));
     pn_loss_free(loss);
@@ -346,6 +398,73 @@ static void ranks_with_different_batches_are_told(void)
     close_world(&self);
 }
 
+static void refuse_each(world_of *self, size_t size)
+{
+    bool refused_one = true;
+
+    for (refusals = 0; refused_one && refusals < 4096;) {
+        size_t before = refusals;
+        fake_world world;
+
+        atomic_store(&live, 0);
+        pn_allocator_set(&of_ranks);
+        fake_run(&world, size, answer_rank, self);
+        pn_allocator_set(NULL);
+        CHECK(atomic_load(&live) == 0);
+        refused_one = refusals > before;
+        for (size_t r = 0; r < size; r++) {
+            if (!CHECK(self->status[r] == (refused_one ? PN_ENOMEM : PN_OK)))
+                (void)fprintf(stderr, "    refusal %zu of rank %zu, rank %zu: %s\n", refusals, self->short_rank, r,
+                              self->err[r].message);
+        }
+    }
+    CHECK(refusals > 10 && !refused_one);
+}
+
+static pn_status share_an_objective(void *self, pn_err *err)
+{
+    fake_world world = { .size = 2 };
+    fake_rank me = { &world, 1 };
+    pn_objective_parts parts = *(const pn_objective_parts *)self;
+    pn_objective *objective = NULL;
+    pn_status status = pn_ranks_new(&parts.ranks, &fake_ops, &me, err);
+
+    if (status == PN_OK)
+        status = pn_objective_new(&objective, &parts, err);
+    pn_objective_free(objective);
+    pn_ranks_free(parts.ranks);
+    return status;
+}
+
+static void memory_for_an_objective_of_ranks(void)
+{
+    pn_loss *loss = make_loss("logistic");
+    pn_dataset *data = make_data(DENSE, 20, 3, &loss->labels), *part = NULL;
+
+    CHECK(pn_dataset_hold(&part, data, 10, 20, NULL) == PN_OK);
+    fail_alloc_sweep("objective of ranks", share_an_objective, &(pn_objective_parts){ .data = part, .loss = loss });
+    pn_dataset_free(part);
+    pn_dataset_free(data);
+    pn_loss_free(loss);
+}
+
+/* Each place where a rank allocates in passes over a batch whose rows are lent. */
+static void memory_that_one_rank_lacks_is_an_error_everywhere(void)
+{
+    static const table tables[] = { { "logistic", SPARSE, 200, 5, 0.0, true }, { "softmax", DENSE, 200, 5, 0.0, true } };
+    world_of self;
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        open_world(&self, &tables[i]);
+        self.only = 3;
+        for (self.short_rank = 0; self.short_rank < 2; self.short_rank++) {
+            if (check_thorough() || self.short_rank == i)
+                refuse_each(&self, 2);
+        }
+        close_world(&self);
+    }
+}
+
 int main(void)
 {
     (void)alarm(300); /* ranks that wait for each other for ever */
@@ -353,5 +472,7 @@ int main(void)
     a_large_batch_moves_no_row_between_shares();
     a_record_that_nobody_holds_is_an_error_everywhere();
     ranks_with_different_batches_are_told();
+    memory_for_an_objective_of_ranks();
+    memory_that_one_rank_lacks_is_an_error_everywhere();
     return check_summary();
 }
