@@ -1,8 +1,5 @@
 /* ledger_link.c -- the two ends of a link: questions of a ledger whose budget is elsewhere, and their answers.
  * Depends on: ledger_link.h, ledger_impl.h, event_text.h.  Used by: ledger.c, ledger_charge.c, bindings/curator/. */
-#define _POSIX_C_SOURCE 200809L
-
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,8 +50,6 @@ static pn_status put_event(const pn_ledger *ledger, pn_ledger_wish wish, const p
             "ledger: the event is for \"%s\" neighbours, the budget for \"%s\"; make both for the same relation",
             pn_neighbours_names[event->neighbours], pn_neighbours_names[ledger->budget.neighbours]);
     status = pn_event_write(&text, event, ledger->budget.neighbours, err);
-    if (status == PN_OK && text.failed)
-        status = pn_fail(err, PN_ENOMEM, "ledger: out of memory for an event");
     if (status == PN_OK && strlen(text.data) >= PN_LINK_EVENT)
         status = pn_fail(err, PN_EUNSUPPORTED, "ledger: this event is longer than %d bytes as text", PN_LINK_EVENT);
     question.event = text.data;
@@ -108,17 +103,14 @@ static bool is_label(const char *text)
 
 static pn_status read_event(pn_event **out, const pn_ledger *ledger, const char *text, pn_err *err)
 {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before;
     const char *cursor = text;
+    pn_plain_numbers plain;
     pn_status status;
 
     *out = NULL;
-    if (plain == (locale_t)0)
-        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a locale");
-    before = uselocale(plain);
+    PN_TRY(pn_plain_begin(&plain, err));
     status = pn_event_read(out, &cursor, ledger->budget.neighbours, err);
-    (void)uselocale(before);
-    freelocale(plain);
+    pn_plain_end(&plain);
     if (status == PN_OK && *cursor != '\0') {
         pn_event_free(*out);
         *out = NULL;

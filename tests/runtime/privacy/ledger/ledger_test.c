@@ -10,6 +10,7 @@
 #include "privacy/accounting/calibrate.h"
 #include "privacy/event/event_curve.h"
 #include "privacy/ledger/ledger.h"
+#include "privacy/ledger/ledger_link.h"
 
 static void test_conversion_at_one_order(void)
 {
@@ -107,6 +108,36 @@ static pn_status ledger_scenario(void *self, pn_err *err)
     return status;
 }
 
+/* Both ends in one process. */
+static pn_status ask(void *self, const pn_ledger_question *question, pn_ledger_answer *answer, pn_err *err)
+{
+    (void)err;
+    pn_ledger_answer_to(self, question, answer);
+    return PN_OK;
+}
+
+static pn_status link_scenario(void *self, pn_err *err)
+{
+    const pn_budget budget = { .epsilon = 1.0, .delta = 0.0, .rho = NAN };
+    pn_ledger *real = NULL, *linked = NULL;
+    pn_event *event = NULL;
+    pn_status status = pn_event_exponential(&event, 0.01, PN_REPLACE_ONE, err);
+
+    (void)self;
+    if (status == PN_OK)
+        status = pn_ledger_new(&real, &budget, err);
+    if (status == PN_OK)
+        status = pn_ledger_linked(&linked, &budget, ask, real, err);
+    if (status == PN_OK) {
+        status = pn_ledger_spend(linked, event, 3, "three", err);
+        CHECK((status == PN_OK) == (pn_ledger_spent(real) > 0.0)); /* a failure charges nothing */
+    }
+    pn_ledger_free(linked);
+    pn_ledger_free(real);
+    pn_event_free(event);
+    return status;
+}
+
 static pn_status accountant_scenario(void *self, pn_err *err)
 {
     pn_accountant *accountant = NULL;
@@ -173,6 +204,7 @@ int main(void)
     test_unknown_names();
     test_event_outlives_its_maker();
     fail_alloc_sweep("ledger", ledger_scenario, NULL);
+    fail_alloc_sweep_all("linked ledger", link_scenario, NULL);
     fail_alloc_sweep("rdp accountant", accountant_scenario, rdp);
     fail_alloc_sweep("zcdp accountant", accountant_scenario, zcdp);
     return check_summary();
