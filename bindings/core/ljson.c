@@ -10,6 +10,7 @@
 
 #include "bindings/core/ljson.h"
 #include "core/json.h"
+#include "core/text.h"
 
 #define DEPTH     40 /* tables within tables */
 #define NO_MEMORY "out of memory"
@@ -46,29 +47,6 @@ static json_t *refuse(encoder *self, const char *wrong, int at)
 
 static json_t *value_of(encoder *self, int index, int depth);
 
-/* Jansson refuses text that is no UTF-8 as it refuses all when memory is short: which of the two it was.  (The Unicode
- * Standard, table 3-7.) */
-static bool is_utf8(const char *text, size_t length)
-{
-    const unsigned char *at = (const unsigned char *)text, *end = at + length;
-
-    while (at < end) {
-        size_t bytes = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf5 ? 4 : 0;
-
-        if (bytes == 0 || bytes > (size_t)(end - at))
-            return false;
-        for (size_t i = 1; i < bytes; i++) {
-            if ((at[i] & 0xc0) != 0x80)
-                return false;
-        }
-        if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) || (*at == 0xf0 && at[1] < 0x90) ||
-            (*at == 0xf4 && at[1] > 0x8f))
-            return false;
-        at += bytes;
-    }
-    return true;
-}
-
 static json_t *text_of(encoder *self, int index)
 {
     size_t length;
@@ -77,7 +55,7 @@ static json_t *text_of(encoder *self, int index)
 
     if (made)
         return made;
-    return refuse(self, is_utf8(text, length) ? NO_MEMORY : "expected text in UTF-8, got %s", index);
+    return refuse(self, pn_text_is_utf8(text, length) ? NO_MEMORY : "expected text in UTF-8, got %s", index);
 }
 
 static json_t *number_of(encoder *self, int index)
@@ -121,7 +99,7 @@ static void set_field(encoder *self, json_t *object, int top, int depth)
 
     if (value && json_object_set_new(object, name, value) == 0)
         return;
-    if (value && !is_utf8(name, strlen(name)))
+    if (value && !pn_text_is_utf8(name, strlen(name)))
         (void)refuse(self, "expected names in UTF-8, got %s", top - 1);
     else
         (void)refuse(self, NO_MEMORY, 0);

@@ -4,7 +4,6 @@
 
 #include "continual/sum_noise.h"
 #include "continual/toeplitz.h"
-#include "core/alloc.h"
 
 #define PI         3.14159265358979323846
 #define EULER      0.57721566490153286061
@@ -112,21 +111,19 @@ static void sqrt_noise(size_t rounds, pn_sum_noise *noise)
 /* The table's buffers, calibrated for these rounds: ||c||, and partial sums of 1/c(x). */
 static bool buffer_noise(size_t rounds, pn_sum_noise *noise)
 {
-    double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX], *r, total = 0.0, sum = 0.0, squares = 0.0;
-    size_t found, j;
+    double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX], buffer[PN_BLT_BUFFERS_MAX] = { 0.0 };
+    double total = 0.0, sum = 0.0, squares = 0.0;
+    size_t found;
 
     if (!pn_toeplitz_blt_table(rounds, BUFFERS, &found, theta, omega))
         return false;
-    r = pn_alloc(rounds, sizeof *r);
-    if (!r)
-        return false;
-    pn_toeplitz_blt_sums(found, theta, omega, rounds, r);
-    for (j = 0; j < rounds; j++) {
-        total += (double)(rounds - j) * r[j] * r[j];
-        sum += r[j];
+    for (size_t j = 0; j < rounds; j++) {
+        double r = pn_toeplitz_blt_next(found, theta, omega, buffer);
+
+        total += (double)(rounds - j) * r * r;
+        sum += r;
         squares += sum * sum;
     }
-    pn_free(r);
     noise->gain = sqrt(pn_toeplitz_blt_square(found, theta, omega, rounds));
     noise->spread = total / (double)rounds;
     noise->past = noise->spread - 1.0;

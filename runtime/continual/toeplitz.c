@@ -76,19 +76,23 @@ pn_status pn_toeplitz_inverse_sums(size_t bands, const double *c, size_t count, 
     return pn_toeplitz_solve(bands, c, count, r, err);
 }
 
+double pn_toeplitz_blt_next(size_t m, const double *theta, const double *omega, double *buffer)
+{
+    double rest = 1.0;
+
+    for (size_t i = 0; i < m; i++)
+        rest -= omega[i] * buffer[i];
+    for (size_t i = 0; i < m; i++)
+        buffer[i] = theta[i] * buffer[i] + rest;
+    return rest;
+}
+
 void pn_toeplitz_blt_sums(size_t m, const double *theta, const double *omega, size_t count, double *r)
 {
     double buffer[PN_BLT_BUFFERS_MAX] = { 0.0 };
 
-    for (size_t t = 0; t < count; t++) {
-        double rest = 1.0;
-
-        for (size_t i = 0; i < m; i++)
-            rest -= omega[i] * buffer[i];
-        for (size_t i = 0; i < m; i++)
-            buffer[i] = theta[i] * buffer[i] + rest;
-        r[t] = rest;
-    }
+    for (size_t t = 0; t < count; t++)
+        r[t] = pn_toeplitz_blt_next(m, theta, omega, buffer);
 }
 
 /* ---- norms ---- */

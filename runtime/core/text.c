@@ -78,6 +78,28 @@ size_t pn_text_printable(const char *bytes, size_t size)
     return length;
 }
 
+/* The Unicode Standard, table 3-7. */
+bool pn_text_is_utf8(const char *text, size_t length)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + length;
+
+    while (at < end) {
+        size_t bytes = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf5 ? 4 : 0;
+
+        if (bytes == 0 || bytes > (size_t)(end - at))
+            return false;
+        for (size_t i = 1; i < bytes; i++) {
+            if ((at[i] & 0xc0) != 0x80)
+                return false;
+        }
+        if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) || (*at == 0xf0 && at[1] < 0x90) ||
+            (*at == 0xf4 && at[1] > 0x8f))
+            return false;
+        at += bytes;
+    }
+    return true;
+}
+
 const char *pn_text_cell(char *out, const char *text, size_t columns, bool right)
 {
     static const char dots[] = "...";

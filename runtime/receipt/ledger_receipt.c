@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/text.h"
 #include "privacy/text/ledger_text.h"
 #include "receipt/receipt.h"
 #include "receipt/receipt_json.h"
@@ -16,11 +17,11 @@
 static json_t *label_of(const char *label)
 {
     static const char digits[] = "0123456789abcdef";
-    json_t *made = json_string(label);
+    json_t *made;
     char *plain, *to;
 
-    if (made)
-        return made;
+    if (pn_text_is_utf8(label, strlen(label)))
+        return json_string(label);
     to = plain = pn_alloc(4 * strlen(label) + 1, 1);
     if (!plain)
         return NULL;

@@ -106,7 +106,12 @@ end
 local glm = pn.loss.glm(function(z, y) return pn.softplus(-y * z) end)
 cheap_receipt("a minimum", "objective_perturbation", logistic { loss = glm, set = pn.set.l2_ball { dim = 4 } }, {})
 cheap_receipt("choices", "frank_wolfe", logistic { set = pn.set.linf_ball { dim = 4 } }, { iterations = 2 })
-cheap_receipt("a search", "second_order", ball, {})
+cheap_receipt("a search", "second_order", ball, { line_search = true })
+cheap_receipt("a tree by node", "zeroth_order", free, { distance = 1, first_batch = 20, batch = 10, rounds = 4,
+  prefix = { factorization = "binary", scale = "node" } })
+
+local watcher = pn.solver { name = "watcher", step = function(s, ask) ask:watch { threshold = 50, answers = 1 }:above(s.x) end }
+more[".receipt of a watch"] = function() watcher(ball, { epsilon = 1, delta = 1e-8, iterations = 1 }):receipt() end
 
 more[".receipt of events"] = function()
   local ledger = pn.ledger { epsilon = 50, delta = 1e-6 }
@@ -114,6 +119,11 @@ more[".receipt of events"] = function()
   ledger:spend(pn.event.curve { orders = { 2, 4 }, divergences = { 0.1, 0.2 } })
   ledger:receipt()
 end
+
+-- Too deep to be written as a ledger's file has it.
+local deep = pn.event.gaussian { sigma = 20, sensitivity = 1 }
+for i = 1, 18 do deep = pn.event.either { first = deep, second = pn.event.gaussian { sigma = 20 + i, sensitivity = 1 } } end
+more[".receipt of a deep event"] = function() pn.ledger { epsilon = 50, delta = 1e-6 }:spend(deep):receipt() end
 
 more[".receipt of a tree of a matrix"] = function()
   pn.tree { dim = 1, horizon = 3, sensitivity = 1, rho = 0.5, factorization = "matrix",
@@ -318,6 +328,11 @@ curvature("of crosses", pn.set.l1_ball { dim = 2 }:product(pn.set.simplex { dim 
 curvature("of boxes", pn.set.linf_ball { dim = 2 }:product(pn.set.box { lower = { 0, 0 }, upper = { 1, 2 } }), 2)
 curvature("of choices", pn.set.k_support { dim = 3, k = 2 }:product(pn.set.hypersimplex { dim = 3, k = 1 }), 2)
 
+local corners = {}
+for i = 1, 50 do corners[i] = { math.cos(i), math.sin(i) } end
+corners = pn.set.polytope { vertices = corners }
+curvature("of many corners", corners:product(corners), 2)
+
 -- ---- solvers ----
 
 local function plan(name, solver, objective, options, runs)
@@ -384,12 +399,22 @@ plan("of weighted groups", "gradient_descent", logistic { reg = pn.reg.group { l
 local bounded = pn.data.from(pn.sparse(entries), signs):clip_rows("linf", 1)
 plan("of kept gradients", "frank_wolfe", logistic { data = bounded, set = pn.set.l1_ball { dim = 200 } },
   { rho = 4, iterations = 2, selection = "exponential", gradient = "linearised" }, true)
-more[".minimum of a wide lasso"] = function() pn.solve.exact(logistic { data = thin, reg = pn.reg.l1 { lambda = 0.01 } }) end
+
+local long = { rows = 8, cols = 600, i = {}, j = {}, x = {} }
+for k = 1, 2400 do long.i[k], long.j[k], long.x[k] = (k - 1) // 300 + 1, (k - 1) % 300 * 2 + 1, 0.5 end
+long = pn.data.from(pn.sparse(long), signs):clip_rows("l2", 1)
+more[".minimum of a wide lasso"] = function() pn.solve.exact(logistic { data = long, reg = pn.reg.l1 { lambda = 0.01 } }) end
 
 -- ---- others ----
 
+local squares_in_ball = pn.objective { data = numbers, loss = pn.loss.squared(), set = pn.set.l2_ball { dim = 4 } }
+more[".tune by errors"] = function()
+  pn.tune { solver = "gradient_descent", objective = squares_in_ball, epsilon = 2, delta = 1e-6, score = "rmse", range = 1,
+    grid = { step = { 0.1, 1 }, iterations = { 2 } } }
+end
+
 more[".bound over lists"] = function()
-  pn.bound(function(a, b) return a * b end, { a = { -1, 1 }, b = { values = { 1, 2, 3 } } })
+  pn.bound(function(a, b) return a * b end, { a = { -1, 1 }, b = { values = pn.vec.linspace(1, 2, 70):table() } })
 end
 
 more[".proxes"] = function()

@@ -49,11 +49,28 @@ static void check_controls(void)
     CHECK(strcmp(cell("half \xc3", false), "half    ") == 0);
 }
 
+static bool is_utf8(const char *text)
+{
+    return pn_text_is_utf8(text, strlen(text));
+}
+
+/* The Unicode Standard, table 3-7: the first and last of each row, and what lies beside them. */
+static void check_utf8(void)
+{
+    CHECK(is_utf8("") && is_utf8("\x01 ~\x7f") && is_utf8("\xc2\x80\xdf\xbf") && is_utf8("\xe0\xa0\x80\xef\xbf\xbf"));
+    CHECK(is_utf8("\xed\x9f\xbf") && is_utf8("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"));
+    CHECK(!is_utf8("\x80") && !is_utf8("\xc1\xbf") && !is_utf8("\xc2") && !is_utf8("\xc2\x7f"));
+    CHECK(!is_utf8("\xe0\x9f\xbf") && !is_utf8("\xed\xa0\x80") && !is_utf8("\xe2\x82"));
+    CHECK(!is_utf8("\xf0\x8f\xbf\xbf") && !is_utf8("\xf4\x90\x80\x80") && !is_utf8("\xf5\x80\x80\x80"));
+    CHECK(pn_text_is_utf8("a\xc3", 1) && !pn_text_is_utf8("a\xc3\xb6", 2));
+}
+
 int main(void)
 {
     check_fills();
     check_characters();
     check_cuts();
     check_controls();
+    check_utf8();
     return check_summary();
 }
