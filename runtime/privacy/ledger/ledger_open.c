@@ -105,8 +105,11 @@ static pn_status follow_link(pn_store *store, pn_err *err)
     char whole[PATH_MAX], *path;
     struct stat info;
 
-    if (lstat(store->head_path, &info) != 0 || !S_ISLNK(info.st_mode) || !realpath(store->head_path, whole))
+    if (lstat(store->head_path, &info) != 0 || !S_ISLNK(info.st_mode))
         return PN_OK;
+    if (!realpath(store->head_path, whole))
+        return pn_fail(err, errno == ENOMEM ? PN_ENOMEM : PN_EIO, "ledger: %.300s: the link cannot be followed: %s",
+                       store->head_path, strerror(errno));
     path = pn_strdup(whole);
     PN_TRY(pn_made(path, err, "ledger: out of memory for a path"));
     pn_free(store->head_path);
