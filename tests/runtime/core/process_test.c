@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "core/process.h"
-#include "fail_calls.h"
+#include "fail_alloc.h"
 
 /* The exit status of a child that looks: 0 when it is right there and in a child of its own. */
 static int child_says(pid_t child)
@@ -35,23 +35,16 @@ static void *ask(void *answer)
     return NULL;
 }
 
-static bool refuse(void *self, const void *site)
-{
-    fail_calls_failed(site);
-    ++*(int *)self;
-    return true;
-}
-
 /* The system has no page for the number: it is asked each time. */
 static void right_without_a_page(void)
 {
-    int refused = 0;
+    fail_alloc memory = { .fail_at = 1, .for_good = true };
 
-    fail_calls_ask(refuse, &refused);
+    fail_calls_ask(fail_alloc_asked, &memory);
     CHECK(pn_process() == getpid());
     CHECK(pn_process() == getpid());
     fail_calls_ask(NULL, NULL);
-    CHECK(refused == 2);
+    CHECK(atomic_load(&memory.calls) == 2);
     CHECK(child_says(fork()) == 0);
 }
 
