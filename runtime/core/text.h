@@ -23,8 +23,8 @@ size_t pn_text_line(const char *text, size_t length, size_t columns, size_t *ski
  *  obey instead of showing it. */
 size_t pn_text_printable(const char *text, size_t size);
 
-/** Whether text[length] is UTF-8 throughout, of whatever characters.  Jansson refuses what is not as it refuses all when
- *  memory is short: which of the two it was. */
+/** Whether text[length] is UTF-8 throughout, of whatever characters.  Jansson refuses what is not as it refuses all
+ *  when memory is short: which of the two it was. */
 bool pn_text_is_utf8(const char *text, size_t length);
 
 /** Bytes of a cell of so many columns: UTF-8 has at most four for a character. */

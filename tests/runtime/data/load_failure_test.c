@@ -390,34 +390,6 @@ static void memory_for_a_long_line(void)
     free(text);
 }
 
-/* All that fails before the thread starts fails; when that fails, the piece comes without it. */
-static void pieces_without_a_thread(void)
-{
-    bool alone = false;
-
-    CHECK(write_file(libsvm_text, sizeof libsvm_text - 1));
-    for (long k = 1; k < 100 && !alone; k++) {
-        fail_alloc memory = { .fail_at = k };
-        const pn_allocator allocator = { fail_alloc_allocate, fail_alloc_resize, fail_alloc_release, &memory };
-        gzFile file = gzopen(path, "rb");
-        const pn_piece *piece;
-        pn_ahead *ahead;
-
-        pn_allocator_set(&allocator);
-        fail_calls_ask(fail_alloc_asked, &memory);
-        ahead = pn_ahead_open(file, 4096, true);
-        fail_calls_ask(NULL, NULL);
-        piece = ahead ? pn_ahead_next(ahead) : NULL;
-        alone = ahead != NULL;
-        CHECK(!piece || (piece->last && piece->used == sizeof libsvm_text - 1 && atomic_load(&memory.calls) == k));
-        pn_ahead_close(ahead);
-        CHECK(atomic_load(&memory.live) == 0);
-        CHECK(gzclose(file) == Z_OK);
-    }
-    CHECK(alone);
-    pn_allocator_set(&test_allocator);
-}
-
 typedef struct hearing {
     int reports;
     double done, total;
@@ -519,7 +491,6 @@ int main(void)
     long_lines();
     memory_failures();
     memory_for_a_long_line();
-    pieces_without_a_thread();
     progress_and_cancelling();
     large_files();
     (void)unlink(path);

@@ -257,7 +257,9 @@ static void open_world(world_of *self, const table *at)
 {
     pn_loss *loss = make_loss(at->loss);
 
-    *self = (world_of){ .at = at, .whole = make_data(at->kind, at->n, at->p, &loss->labels), .strayed = NOBODY, .short_rank = NOBODY };
+    *self = (world_of){
+        .at = at, .whole = make_data(at->kind, at->n, at->p, &loss->labels), .strayed = NOBODY, .short_rank = NOBODY
+    };
     for (size_t r = 0; r <= FAKE_MOST; r++)
         self->out[r] = malloc(ROOM_MOST * sizeof(double));
     pn_loss_free(loss);
@@ -451,7 +453,10 @@ static void memory_for_an_objective_of_ranks(void)
 /* Each place where a rank allocates in passes over a batch whose rows are lent. */
 static void memory_that_one_rank_lacks_is_an_error_everywhere(void)
 {
-    static const table tables[] = { { "logistic", SPARSE, 200, 5, 0.0, true }, { "softmax", DENSE, 200, 5, 0.0, true } };
+    static const table tables[] = {
+        { "logistic", SPARSE, 200, 5, 0.0, true },
+        { "softmax", DENSE, 200, 5, 0.0, true },
+    };
     world_of self;
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
