@@ -1,6 +1,6 @@
-/* process.h -- which process this is, asked at every draw and every charge: what one process has paid for is not drawn
- * by another.
- * Depends on: nothing.  Used by: random, continual, privacy, bindings. */
+/* process.h -- which process this is, asked at every draw, charge and parallel loop: what one process has paid for is
+ * not drawn by another.
+ * Depends on: nothing.  Used by: core/task.c, random, continual, privacy, bindings. */
 #ifndef PN_CORE_PROCESS_H
 #define PN_CORE_PROCESS_H
 

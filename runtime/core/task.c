@@ -1,5 +1,5 @@
 /* task.c -- progress, cancellation, and a small pool of threads that wait between parallel loops.
- * Depends on: task.h, account.h, alloc.h, POSIX threads.  Used by: every room. */
+ * Depends on: task.h, account.h, alloc.h, process.h, POSIX threads.  Used by: every room. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <pthread.h>
@@ -11,6 +11,7 @@
 
 #include "core/account.h"
 #include "core/alloc.h"
+#include "core/process.h"
 #include "core/task.h"
 #include "core/vault.h"
 
@@ -129,7 +130,7 @@ pn_status pn_task_new(pn_task **out, unsigned threads, pn_err *err)
     atomic_init(&task->halted, 0);
     atomic_init(&task->deadline_ns, 0);
     atomic_init(&task->next_block, 0);
-    task->owner = getpid();
+    task->owner = pn_process();
     task->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* unlike pthread_mutex_init, it cannot fail */
     task->work_ready = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     task->work_done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
@@ -155,7 +156,7 @@ void pn_task_free(pn_task *task)
 {
     if (!task)
         return;
-    if (task->owner == getpid()) /* in a forked child there is nobody to join */
+    if (task->owner == pn_process()) /* in a forked child there is nobody to join */
         join_helpers(task);
     pn_free(task->workers);
     pn_free(task);
@@ -234,7 +235,7 @@ bool pn_task_watched(const pn_task *task)
 
 unsigned pn_task_threads(const pn_task *task)
 {
-    return task && task->owner == getpid() ? task->helpers + 1 : 1;
+    return task && task->owner == pn_process() ? task->helpers + 1 : 1;
 }
 
 bool pn_task_heard(const pn_task *task)
