@@ -4,7 +4,7 @@
 #include "geometry/algebra/set_algebra.h"
 #include "runtime/geometry/potentials/potential_checks.h"
 
-enum { MOST = 64, DRAWS = 2000 };
+enum { MOST = 64 };
 
 static double normal(unsigned *state)
 {
@@ -40,9 +40,10 @@ static double rise(const pn_potential *p, const pn_set *set, const double *c, do
 {
     size_t n = set->dim;
     double x[MOST], far[MOST], moved[MOST], at = conjugate(p, set, c, x), sum = 0.0, squares = 0.0;
+    const long draws = check_draws(2000, 200);
     unsigned state = 7;
 
-    for (int draw = 0; draw < DRAWS; draw++) {
+    for (long draw = 0; draw < draws; draw++) {
         double along = 0.0, value;
 
         for (size_t j = 0; j < n; j++) {
@@ -55,8 +56,8 @@ static double rise(const pn_potential *p, const pn_set *set, const double *c, do
         sum += value;
         squares += value * value;
     }
-    sum /= DRAWS;
-    *error = sqrt(fmax(squares / DRAWS - sum * sum, 0.0) / DRAWS);
+    sum /= (double)draws;
+    *error = sqrt(fmax(squares / (double)draws - sum * sum, 0.0) / (double)draws);
     return sum;
 }
 

@@ -225,7 +225,7 @@ typedef struct spread {
 static spread measure(world *at, const pn_smoothing *how, size_t dim, double distance, unsigned seed)
 {
     static double out[DRAWS][DIM_MAX];
-    const size_t draws = dim > 10 ? DRAWS / 6 : DRAWS;
+    const size_t all = (size_t)check_draws(DRAWS, DRAWS / 5), draws = dim > 10 ? all / 6 : all;
     const double count = (double)draws;
     double theta[DIM_MAX] = { 0.0 }, other[DIM_MAX] = { 0.0 }, mean[DIM_MAX] = { 0.0 }, sum = 0.0, squares = 0.0;
 

@@ -144,6 +144,7 @@ static void test_search(const char *loss, double radius, double reach, bool bina
     pair self = open_pair(loss, radius, reach, binary);
     pn_hessian_bounds bounds;
     double found[3] = { 0 }, squared = radius * radius, most = fmax(-low, high);
+    const int all = 24, rounds = (int)check_draws(all, 2);
     unsigned state = 11;
 
     CHECK(pn_objective_hessian_bounds(self.objective[0], &bounds, NULL) == PN_OK);
@@ -151,13 +152,16 @@ static void test_search(const char *loss, double radius, double reach, bool bina
     CHECK_CLOSE(bounds.zero, most * squared, 1e-9 * squared);
     CHECK_CLOSE(bounds.replace, squared * fmax(high - low, sqrt(2.0) * most), 1e-9 * squared);
     CHECK_CLOSE(bounds.generic, 2.0 * sqrt(3.0) * most * squared, 1e-8 * squared);
-    for (int k = 0; k < 24; k++) {
+    for (int k = 0; k < rounds; k++) {
         for (int what = REPLACE; what <= ZERO; what++)
             found[what] = fmax(found[what], climb(&self, (measure)what, k, &state));
     }
-    CHECK(found[REPLACE] <= bounds.replace && found[REPLACE] >= bounds.replace * (1.0 - 1e-6));
-    CHECK(found[PACKED_NORM] <= bounds.replace && found[PACKED_NORM] >= bounds.replace * (1.0 - 1e-6));
-    CHECK(found[ZERO] <= bounds.zero && found[ZERO] >= bounds.zero * (1.0 - 1e-6));
+    CHECK(found[REPLACE] <= bounds.replace && found[PACKED_NORM] <= bounds.replace && found[ZERO] <= bounds.zero);
+    if (rounds == all) {
+        CHECK(found[REPLACE] >= bounds.replace * (1.0 - 1e-6));
+        CHECK(found[PACKED_NORM] >= bounds.replace * (1.0 - 1e-6));
+        CHECK(found[ZERO] >= bounds.zero * (1.0 - 1e-6));
+    }
     close_pair(&self);
 }
 

@@ -224,7 +224,8 @@ static void exact_law(const double *q, size_t count, double *law)
  * with Bernstein's bound at these counts, below 1e-6. */
 static void test_steps_are_accepted_as_often_as_the_law_says(void)
 {
-    enum { RUNS = 20000, TESTS = 4 };
+    enum { TESTS = 4 };
+    const long runs = check_draws(20000, 1000);
     const double X[] = { 1.0 }, y[] = { 1.0 }, w[] = { -1.0 }, u[] = { 2.0 };
 
     for (int slope = 0; slope < 2; slope++) {
@@ -246,7 +247,7 @@ static void test_steps_are_accepted_as_often_as_the_law_says(void)
             q[k] /= scale * (slope ? t : 1.0);
         }
         exact_law(q, TESTS, law);
-        for (int i = 0; i < RUNS; i++) {
+        for (long i = 0; i < runs; i++) {
             double step = 0.0;
             size_t tested = 0;
             bool charged = false;
@@ -256,8 +257,9 @@ static void test_steps_are_accepted_as_often_as_the_law_says(void)
             seen[step == -1.0 ? TESTS : tested - 1]++;
         }
         for (int k = 0; k <= TESTS; k++)
-            CHECK_CLOSE((double)seen[k], RUNS * law[k], 5.6 * sqrt(RUNS * law[k] * (1.0 - law[k])) + 11.0);
-        CHECK_CLOSE(pn_ledger_spent(of.ledger), RUNS * 1.5 * 1.5 / 2.0, 1e-3);
+            CHECK_CLOSE((double)seen[k], (double)runs * law[k],
+                        5.6 * sqrt((double)runs * law[k] * (1.0 - law[k])) + 11.0);
+        CHECK_CLOSE(pn_ledger_spent(of.ledger), (double)runs * 1.5 * 1.5 / 2.0, 1e-3);
         clear(&of);
     }
 }
