@@ -74,55 +74,64 @@ static bool write_all(int out, const void *bytes, size_t size)
     return true;
 }
 
-static bool tell(int out, head top, const char *bytes, size_t size)
+/* Ends the process where nobody hears it. */
+static void tell(int out, head top, const char *bytes, size_t size)
 {
     top.size = size;
     (void)fflush(NULL);
-    return write_all(out, &top, sizeof top) && write_all(out, bytes, size);
+    if (!write_all(out, &top, sizeof top) || !write_all(out, bytes, size))
+        _exit(EXIT_FAILURE);
 }
 
 /* What the call has spent, before its answer; in place of one, on the top, that the session could not count, why. */
-static bool tell_spent(lua_State *L, int out, head *top)
+static void tell_spent(lua_State *L, int out, head *top)
 {
-    const char *bytes;
-    size_t size;
+    pn_text spent = { 0 };
     pn_err err;
+    pn_status status = pnl_session_spent(L, &spent, &err);
 
-    if (pnl_session_push_spent(L, &err) != PN_OK) {
-        lua_pushfstring(L, "the session cannot be told what this run has spent: %s; give processes=1", err.message);
-        top->kind = FAILED;
-        return true;
-    }
-    bytes = lua_tolstring(L, -1, &size);
-    if (size > 0 && !tell(out, (head){ .index = top->index, .kind = SPENT }, bytes, size))
-        return false;
-    lua_pop(L, 1);
-    return true;
+    if (status == PN_OK && spent.used > 0)
+        tell(out, (head){ .index = top->index, .kind = SPENT }, spent.data, spent.used);
+    pn_text_clear(&spent);
+    if (status == PN_OK)
+        return;
+    lua_pushfstring(L, "the session cannot be told what this run has spent: %s; give processes=1", err.message);
+    top->kind = FAILED;
 }
 
-/* Under pcall: serve(write end), of (pool, body).  Ends when no index is left; an error (memory) ends the process. */
-static int serve(lua_State *L)
+/* Under pcall: answer(body, write end, index). */
+static int answer(lua_State *L)
 {
-    pool *self = lua_touserdata(L, lua_upvalueindex(1));
-    int out = (int)lua_tointeger(L, 1);
+    int out = (int)lua_tointeger(L, 2);
+    head top = { .index = (uint64_t)lua_tointeger(L, 3) };
+    const char *bytes;
+    size_t size;
 
-    lua_settop(L, 0);
-    for (;;) {
-        head top = { .index = atomic_fetch_add(self->next, 1) };
-        const char *bytes;
-        size_t size;
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 3);
+    top.kind = lua_pcall(L, 1, 1, 0) == LUA_OK ? FINE : FAILED;
+    tell_spent(L, out, &top);
+    bytes = luaL_tolstring(L, -1, &size);
+    tell(out, top, bytes, size);
+    return 0;
+}
 
-        if (top.index > self->count)
-            return 0;
-        lua_pushvalue(L, lua_upvalueindex(2));
-        lua_pushinteger(L, (lua_Integer)top.index);
-        top.kind = lua_pcall(L, 1, 1, 0) == LUA_OK ? FINE : FAILED;
-        if (!tell_spent(L, out, &top))
-            return 0;
-        bytes = luaL_tolstring(L, -1, &size);
-        if (!tell(out, top, bytes, size))
-            return 0;
-        lua_settop(L, 0);
+/* Until no index is left.  An answer that cannot be given, as where memory is short, is a call that failed. */
+static void serve(lua_State *L, const pool *self, int out)
+{
+    uint64_t index;
+
+    while ((index = atomic_fetch_add(self->next, 1)) <= self->count) {
+        lua_pushcfunction(L, answer);
+        lua_pushvalue(L, BODY);
+        lua_pushinteger(L, out);
+        lua_pushinteger(L, (lua_Integer)index);
+        if (lua_pcall(L, 3, 0, 0) != LUA_OK) {
+            const char *why = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the answer cannot be shown";
+
+            tell(out, (head){ .index = index, .kind = FAILED }, why, strlen(why));
+            lua_pop(L, 1);
+        }
     }
 }
 
@@ -137,8 +146,7 @@ static _Noreturn void be_a_child(lua_State *L, const pool *self, int out)
             (void)close(self->workers[i].answers);
     (void)pn_blas_alone(0); /* a thread a process */
     pnl_session_restart(L);
-    lua_pushinteger(L, out);
-    (void)lua_pcall(L, 1, 0, 0);
+    serve(L, self, out);
     (void)fflush(NULL);
     _exit(EXIT_SUCCESS);
 }
@@ -150,9 +158,6 @@ static void start_worker(lua_State *L, pool *self)
     worker *w = &self->workers[self->size];
     int ends[2];
 
-    lua_pushlightuserdata(L, self);
-    lua_pushvalue(L, BODY);
-    lua_pushcclosure(L, serve, 2); /* may fail, while there is no pipe to close */
     if (!pn_file_pipe(ends))
         luaL_error(L, "experiment: cannot open a pipe to a worker process: %s", strerror(errno));
     (void)fflush(NULL); /* or children would write it once more */
@@ -161,7 +166,6 @@ static void start_worker(lua_State *L, pool *self)
         (void)close(ends[0]);
         be_a_child(L, self, ends[1]);
     }
-    lua_pop(L, 1);
     (void)close(ends[1]);
     if (w->pid < 0) {
         w->pid = 0;
@@ -226,7 +230,7 @@ static void read_some(lua_State *L, pool *self, worker *w)
         char *more = pn_resize(w->bytes, w->room + w->room / 2 + 65536, 1);
 
         if (!more)
-            luaL_error(L, "experiment: out of memory");
+            pnl_no_memory(L, "experiment: out of memory");
         w->bytes = more;
         w->room += w->room / 2 + 65536;
     }
@@ -332,7 +336,7 @@ static int map(lua_State *L)
     // cppcheck-suppress invalidFunctionArg ; -1 is how a mapping of no file is asked for
     shared = mmap(NULL, sizeof *self->next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
-        return luaL_error(L, "experiment: out of memory");
+        return pnl_no_memory(L, "experiment: out of memory");
     self->next = shared;
     atomic_init(self->next, 1);
     lua_pushcfunction(L, guarded);

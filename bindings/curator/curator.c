@@ -203,7 +203,7 @@ static bool is_there(char path[PATH_MAX], const char *folder)
 
 /* In the folder of this library or of the program that it is linked into, or in one above it: a build tree, or an
  * installed prefix.  A folder `penumbra`, as lua/5.4/penumbra, is none. */
-char *pnl_find_program(void)
+bool pnl_find_program(char **out)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     Dl_info about = { 0 };
@@ -211,17 +211,17 @@ char *pnl_find_program(void)
 
     /* A program is known by what it was called as, in a folder that may be another by now. */
     if (!realpath(known ? about.dli_fname : "/proc/self/exe", folder))
-        return NULL;
+        return true;
     for (int level = 0; level < MOST_LEVELS; level++) {
         char *slash = strrchr(folder, '/');
 
         if (!slash || slash == folder)
-            return NULL;
+            return true;
         *slash = '\0';
         if (is_there(path, folder))
-            return pn_strdup(path);
+            return (*out = pn_strdup(path)) != NULL;
     }
-    return NULL;
+    return true;
 }
 
 /* ---- running ---- */

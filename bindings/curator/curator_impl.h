@@ -43,8 +43,9 @@ typedef struct pnl_script {
 pn_status pnl_script_inside(pnl_curator *curator, const pnl_script *script, char **answer, pn_err *err);
 pn_status pnl_script_elsewhere(pnl_curator *curator, const pnl_script *script, char **answer, pn_err *err);
 
-/** Path of the program beside which this library stands, allocated; NULL when there is none. */
-char *pnl_find_program(void);
+/** Path of the program beside which this library stands, allocated; *out stays as it is when there is none.  False when
+ *  memory ran out. */
+bool pnl_find_program(char **out);
 
 /** Text for a terminal, allocated: control characters but for tabs and ends of lines as \xHH, those beyond ASCII, too.
  *  NULL when memory is short. */

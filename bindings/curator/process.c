@@ -149,6 +149,8 @@ static int spawn(pid_t *pid, const char *program, int socket, char **env)
 
 static pn_status no_program(const char *program, int failure, pn_err *err)
 {
+    if (failure == ENOMEM)
+        return pn_fail(err, PN_ENOMEM, "curator: out of memory for the script's process");
     if (!program)
         return pn_fail(err, PN_EIO,
                        "curator: the program penumbra, which runs a script in a process of its own, is not beside this "
@@ -162,9 +164,9 @@ static pn_status no_program(const char *program, int failure, pn_err *err)
 static pn_status start_program(talk *self, int socket, pn_err *err)
 {
     pnl_curator *curator = self->curator;
-    char *found = curator->program ? NULL : pnl_find_program(), *env[MOST_OPTIONS];
+    char *found = NULL, *env[MOST_OPTIONS];
+    bool made = make_environment(env, curator->limits.threads) && (curator->program || pnl_find_program(&found));
     const char *program = curator->program ? curator->program : found;
-    bool made = make_environment(env, curator->limits.threads);
     int failure = !made ? ENOMEM : program ? spawn(&self->pid, program, socket, env) : ENOENT;
     pn_status status = failure == 0 ? PN_OK : no_program(program, failure, err);
 

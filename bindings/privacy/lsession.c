@@ -127,14 +127,10 @@ void pnl_session_restart(lua_State *L)
         pn_session_restart(pnl_session(L));
 }
 
-pn_status pnl_session_push_spent(lua_State *L, pn_err *err)
+pn_status pnl_session_spent(lua_State *L, pn_text *out, pn_err *err)
 {
-    pn_text text = { 0 };
-    pn_status status = pnl_session(L) ? pn_session_write(pnl_session(L), &text, err) : PN_OK;
+    pn_status status = pnl_session(L) ? pn_session_write(pnl_session(L), out, err) : PN_OK;
 
-    if (status == PN_OK)
-        lua_pushstring(L, text.data ? text.data : "");
-    pn_text_clear(&text);
     pnl_session_restart(L);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "bindings/core/pnl.h"
 #include "data/dataset.h"
 #include "privacy/ledger/session.h"
+#include "privacy/text/ledger_text.h"
 
 /** The account of the records of `data`, which lives as long as the state; NULL where nothing is counted: records of
  *  nobody (data.synthetic) or of others, and curated states.  Raises when memory is short. */
@@ -29,8 +30,8 @@ void pnl_push_budget_of(lua_State *L, const pn_bill *account);
 
 /** In a process that was forked, at its beginning: what the parent spent is the parent's. */
 void pnl_session_restart(lua_State *L);
-/** There: push what was spent since the last time, as text for the parent, empty for nothing. */
-pn_status pnl_session_push_spent(lua_State *L, pn_err *err);
+/** There: what was spent since the last time, as text for the parent, nothing for nothing; the caller clears it. */
+pn_status pnl_session_spent(lua_State *L, pn_text *out, pn_err *err);
 /** In the parent: count that.  Raises when memory is short. */
 void pnl_session_absorb(lua_State *L, const char *text);
 

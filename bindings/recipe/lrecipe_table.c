@@ -57,7 +57,7 @@ static pn_content content_of(lua_State *L)
         if (!lua_istable(L, -1))
             continue;
         if (!digest_column(L, &one))
-            pnl_error(L, "recipe.data: out of memory");
+            pnl_no_memory(L, "recipe.data: out of memory");
         sum.word[0] += one.word[0];
         sum.word[1] += one.word[1];
     }

@@ -358,6 +358,14 @@ describe("experiment, with mistakes", function()
       :find "returned a function as f")
   end)
 
+  it("keeps the others when the error of one cannot be shown", function()
+    local unshown = setmetatable({}, { __tostring = function() return false end })
+    local r = pn.experiment { grid = { a = { 1, 2, 3 } }, processes = 2, progress = false,
+      run = function(row) if row.a == 2 then error(unshown) end return row.a end }
+    assert.equal(1, #r.failures)
+    assert.truthy(tostring(r):find("'__tostring' must return a string", 1, true))
+  end)
+
   it("stops at the error of a progress function", function()
     assert.equal("enough", no_experiment { grid = { a = { 1, 2 } }, processes = 2, run = function() return 1 end,
       progress = function() error("enough", 0) end })
