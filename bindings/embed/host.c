@@ -142,7 +142,7 @@ void pnl_host_memory(const pnl_host *host, size_t *used, size_t *peak)
 
 const char *pnl_host_message(const pnl_host *host)
 {
-    return host->message ? host->message : "";
+    return host->message ? host->message : host->summary;
 }
 
 /* ---- running ---- */
@@ -206,6 +206,7 @@ static void keep_message(pnl_host *host, int outcome, const pn_err *err)
     if (!message || strncmp(message, err->message, strlen(err->message)) != 0)
         message = err->message;
     host->message = pn_strdup(message);
+    memcpy(host->summary, err->message, sizeof host->summary);
     (void)pn_account_enter(inside);
 }
 
@@ -215,6 +216,7 @@ static pn_status begin(pnl_host *host, pn_err *err)
         return pn_fail(err, PN_EINVAL, "host: a run is going on; a function that it calls cannot start another");
     pn_free(host->message);
     host->message = NULL;
+    host->summary[0] = '\0';
     host->outer = pn_account_enter(host->account);
     pnl_host_start(host);
     atomic_store(&host->running, 1);

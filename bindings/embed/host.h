@@ -30,7 +30,8 @@ struct pnl_host {
     int grain;                        /* instructions between two looks */
     pn_status failure;                /* of the runtime, when that is the error */
 
-    char *message; /* of the last failure, in full; by pn_alloc */
+    char *message;            /* of the last failure, in full, by pn_alloc; NULL where there was no memory for it */
+    char summary[PN_ERR_MAX]; /* of the last failure, as pn_err has it; "" when there was none */
     char warning[PNL_WARNING_MAX];
     size_t warning_size;
     bool warns, warning_cut;

@@ -365,8 +365,50 @@ static void sweep_all(void)
         CHECK(sweep(&scripts[i], count.calls - OPENING_VARIES) > count.calls);
 }
 
+/* ---- the self-test of accountants ---- */
+
+static int open_core(lua_State *L)
+{
+    luaL_requiref(L, "penumbra.core", luaopen_penumbra_core, 0);
+    lua_getfield(L, -1, "accountant");
+    lua_getfield(L, -1, "selftest");
+    return 1;
+}
+
+/* It takes a second, so it ends at one of its first allocations, until both of the report's own were among them. */
+static pn_status ends_early(void *object, pn_err *err)
+{
+    fail_alloc *count = object;
+    lua_State *L = luaL_newstate(); /* with an allocator of its own */
+    int of_report = 0;
+
+    (void)err;
+    CHECK(lua_gc(L, LUA_GCSTOP) == 0);
+    lua_pushcfunction(L, open_core);
+    lua_call(L, 0, 1);
+    for (long k = 1; k < 1000 && of_report < 2; k++) {
+        count->fail_at = atomic_load(&count->calls) + k;
+        lua_pushvalue(L, 1);
+        CHECK(lua_pcall(L, 0, 0, 0) == LUA_ERRRUN && strstr(lua_tostring(L, -1), "out of memory"));
+        of_report += strstr(lua_tostring(L, -1), "accountant.selftest: out of memory") != NULL;
+        lua_settop(L, 1);
+    }
+    count->fail_at = 0;
+    CHECK(of_report == 2);
+    lua_close(L);
+    return PN_OK;
+}
+
+static void the_self_test_stops_where_memory_ends(void)
+{
+    fail_alloc count = { .fail_at = 0 };
+
+    CHECK(fail_alloc_run(&count, ends_early, &count) == PN_OK && count.live == 0);
+}
+
 int main(void)
 {
+    the_self_test_stops_where_memory_ends();
     sweep_all();
     return check_summary();
 }

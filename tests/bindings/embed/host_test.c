@@ -558,6 +558,37 @@ static void any_allocation_may_fail(void)
     CHECK(refused > 0); /* most a full collection mends */
 }
 
+/* A script that fails, with the k-th allocation of its run refused, too. */
+static pn_status fails_without_memory(void *object, pn_err *err)
+{
+    fail_alloc *count = object;
+    pnl_host *host = new_host(&(pnl_host_options){ .threads = 1, .log = discard });
+    long before, calls = 1;
+
+    for (long k = 1; k <= calls; k++) {
+        before = atomic_load(&count->calls);
+        count->fail_at = before + k;
+        CHECK(run(host, "error 'enough'", NULL, err) == PN_ECALLBACK || err->status == PN_ENOMEM);
+        count->fail_at = 0;
+        calls = atomic_load(&count->calls) - before;
+        CHECK(strstr(err->message, err->status == PN_ENOMEM ? "out of memory" : "enough") != NULL);
+        CHECK(strncmp(pnl_host_message(host), err->message, strlen(err->message)) == 0);
+    }
+    CHECK(calls > 1);
+    CHECK(run(host, "return 1", NULL, err) == PN_OK && strcmp(pnl_host_message(host), "") == 0);
+    pnl_host_free(host);
+    return PN_OK;
+}
+
+/* Where there is none for the whole message, the short one stands for it. */
+static void every_failure_has_a_message(void)
+{
+    fail_alloc count = { .fail_at = 0 };
+
+    CHECK(fail_alloc_run(&count, fails_without_memory, &count) == PN_OK);
+    CHECK(count.live == 0);
+}
+
 /* The limit itself at any height, with the state used again. */
 static void any_limit_of_memory_is_survived(void)
 {
@@ -605,6 +636,7 @@ int main(void)
     dead_objects_of_the_runtime_do_not_count();
     runs_are_cancelled_from_threads_and_signal_handlers();
     any_allocation_may_fail();
+    every_failure_has_a_message();
     any_limit_of_memory_is_survived();
     return check_summary();
 }
