@@ -40,6 +40,7 @@ static size_t common_length(const char *a, const char *b)
 static bool split(offer *out, const char *names)
 {
     size_t lines = 1, common = 0;
+    char *beginning;
 
     for (const char *c = names; *c; c++)
         lines += *c == '\n';
@@ -62,9 +63,12 @@ static bool split(offer *out, const char *names)
     }
     if (!out->matches[0])
         return false;
+    beginning = strndup(out->matches[1], common);
+    if (!beginning)
+        return false;
     free(out->matches[0]);
-    out->matches[0] = strndup(out->matches[1], common);
-    return out->matches[0] != NULL;
+    out->matches[0] = beginning;
+    return true;
 }
 
 /* False when nothing is to be offered. */

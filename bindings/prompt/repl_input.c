@@ -136,11 +136,13 @@ static int next_key(FILE *in)
 
 /* ---- history ---- */
 
+/* NULL where none is to be kept, and, with ENOMEM, where memory ran out. */
 static char *find_history_path(void)
 {
     const char *asked = getenv("PENUMBRA_HISTORY"), *home = getenv("HOME");
     char *path = NULL;
 
+    errno = 0;
     if (asked)
         return *asked ? strdup(asked) : NULL;
     if (!home || !*home || asprintf(&path, "%s/.penumbra_history", home) < 0)
@@ -148,12 +150,13 @@ static char *find_history_path(void)
     return path;
 }
 
-/* The entries from number `from` on as the file has them: each a time, then its lines. */
+/* The entries from number `from` on as the file has them: each a time, then its lines.  NULL when memory ran out. */
 static char *entries_text(int from, size_t *size)
 {
     HIST_ENTRY **list = history_list();
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
+    bool whole;
 
     for (int i = 0; out && list && list[i]; i++) {
         if (i >= from && list[i]->timestamp && list[i]->timestamp[0])
@@ -161,9 +164,11 @@ static char *entries_text(int from, size_t *size)
         if (i >= from)
             (void)fprintf(out, "%s\n", list[i]->line);
     }
-    if (out)
-        (void)fclose(out);
-    return text;
+    whole = out && !ferror(out);
+    if (out && fclose(out) == 0 && whole)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* What cannot be kept is told once, and then is kept for this session only. */
@@ -214,7 +219,10 @@ static void open_history(void)
     using_history();
     history_write_timestamps = 1; /* they also mark where an entry of several lines begins */
     history_comment_char = '#';
+    free(history_path);
     history_path = find_history_path();
+    if (!history_path && errno == ENOMEM)
+        (void)fprintf(stderr, "penumbra: the history cannot be kept: %s\n", strerror(ENOMEM));
     if (!history_path)
         return;
     error = mend_history();

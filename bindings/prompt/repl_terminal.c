@@ -3,6 +3,7 @@
  * Depends on: repl.h, POSIX.  Used by: main.c, which preloads it; stdlib/{colour,complete,magic}.lua. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -82,7 +83,8 @@ static listing *new_listing(lua_State *L)
     return self;
 }
 
-/* files(folder) -> list of names in it, folders with a "/" behind; empty where it cannot be read */
+/* files(folder) -> list of names in it, folders with a "/" behind; empty where there is no such folder, and where it
+ * cannot be read, with why */
 static int files(lua_State *L)
 {
     const char *folder = luaL_checkstring(L, 1);
@@ -91,6 +93,12 @@ static int files(lua_State *L)
 
     lua_newtable(L);
     self->within = opendir(folder);
+    if (!self->within && errno == ENOMEM)
+        return luaL_error(L, "not enough memory to list %s", folder);
+    if (!self->within && errno != ENOENT && errno != ENOTDIR) {
+        lua_pushstring(L, strerror(errno));
+        return 2;
+    }
     // cppcheck-suppress readdirCalled ; the stream is this call's own
     for (struct dirent *entry; self->within && (entry = readdir(self->within)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)

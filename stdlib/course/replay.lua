@@ -12,7 +12,9 @@ local MOST_STOPPED = 2 -- entries of a lesson that are left out because they use
 -- ---- modules ----
 
 local function preload(folder, prefix)
-  for _, name in ipairs(require "penumbra.terminal".files(folder)) do
+  local names, why = require "penumbra.terminal".files(folder)
+  if why then error(("%s: %s"):format(folder, why), 0) end
+  for _, name in ipairs(names) do
     local module = name:match "^([%w_]+)%.lua$"
     if name:find "/$" then
       preload(folder .. name, prefix .. name:sub(1, -2) .. ".")

@@ -65,19 +65,25 @@ end
 
 -- ---- new ----
 
+-- Whether nothing is in a folder but files of these two names; where that cannot be told, why.
+local function has_only(folder, whole, begun)
+  local names, why = require "penumbra.terminal".files(folder)
+  if why then return false, ("%s: %s"):format(folder, why) end
+  for _, name in ipairs(names) do
+    if name ~= whole and not name:find(begun) then return false end
+  end
+  return true
+end
+
 -- Nothing is in the folder but what `new` puts there before course.lua, unchanged: it was killed, or the disk was full.
 -- Then why that cannot be told.
 local function is_free(folder, lesson)
-  local names = require "penumbra.terminal".files
-  for _, name in ipairs(names(folder)) do
-    if name ~= "lessons/" and not name:find "^course%.lua%.tmp%-%x+$" then return false end
-  end
-  for _, name in ipairs(names(folder .. "/lessons")) do
-    if name ~= "first.lua" and not name:find "^first%.lua%.tmp%-%x+$" then return false end
-  end
-  local file <close>, why, number = io.open(folder .. "/lessons/first.lua", "rb")
+  local free, why = has_only(folder, "lessons/", "^course%.lua%.tmp%-%x+$")
+  if free then free, why = has_only(folder .. "/lessons", "first.lua", "^first%.lua%.tmp%-%x+$") end
+  if not free then return false, why end
+  local file <close>, unread, number = io.open(folder .. "/lessons/first.lua", "rb")
   if file then return file:read "a" == lesson end
-  return number == 2 or number == 20, why -- ENOENT, ENOTDIR
+  return number == 2 or number == 20, unread -- ENOENT, ENOTDIR
 end
 
 local function new(asked)
