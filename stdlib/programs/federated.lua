@@ -160,9 +160,9 @@ end
 
 -- ---- errors ----
 
--- The text of an error without the place in these files where it was raised.
+-- The text of an error without the place in the programs' files where it was raised.
 local function plain(message)
-  return (tostring(message):gsub("^[^\n]-penumbra/federated%.lua:%d+: ", ""):gsub("^[^\n]-penumbra/config%.lua:%d+: ", ""))
+  return (tostring(message):gsub("^[^\n]-/programs/[%w_]+%.lua:%d+: ", ""))
 end
 
 -- Run body(...); its results, or nil and an exit status after a line of the log.  unless: of errors of that kind, the status.
