@@ -94,13 +94,11 @@ static void drain(pnl_channels *self)
 static void keep_parent(pnl_channels *self, zmq_msg_t *frame)
 {
     size_t size = zmq_msg_size(frame);
-    char *copy = malloc(size);
 
-    if (!copy)
-        return;
-    memcpy(copy, zmq_msg_data(frame), size);
     free(self->parent);
-    self->parent = copy;
+    self->parent = malloc(size); /* what is printed answers nothing, where there is no memory to say what */
+    if (self->parent)
+        memcpy(self->parent, zmq_msg_data(frame), size);
     self->parent_size = size;
 }
 
