@@ -1,10 +1,10 @@
 -- tune.lua -- plan:tune(grid): the combination of options whose plan predicts the least risk.  Only plans are made, from public
 -- sizes and certified bounds: nothing is spent, no record is looked at, so the choice costs no privacy.  (pn.tune, in tuning/,
 -- trains, scores and pays.)
--- Depends on: penumbra.frame (bindings/core/lprogress.c), penumbra.stopped, penumbra.wrap.
+-- Depends on: penumbra.frame (bindings/core/lprogress.c), penumbra.passing, penumbra.wrap.
 -- Used by: bindings/solvers/lsolve.c (plan:tune).
 local frame = require "penumbra.frame"
-local stopped = require "penumbra.stopped"
+local passing = require "penumbra.passing"
 local wrap = require "penumbra.wrap"
 
 local MOST = 10000 -- combinations
@@ -73,7 +73,7 @@ local function try(plan, options)
   end
   local ok, made = pcall(plan.with, plan, priced)
   if not ok then
-    if stopped(made) then error(made, 0) end
+    if passing(made) then error(made, 0) end
     return {options = options, reason = (tostring(made):gsub("^[^:]*:%d+: ", ""):gsub("^solve%.[%w_]+: ", ""))}
   end
   return {options = options, plan = made, predicted = made.predicted or made.bound, gradients = made.gradients,

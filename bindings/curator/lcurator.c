@@ -35,6 +35,7 @@ typedef struct curator {
     pn_task *task; /* of the state that runs scripts: what stops it stops them */
     char *output, *answer;
     size_t size, room;
+    bool cut; /* there was no memory for all of the output */
 } curator;
 
 static void free_curator(void *object)
@@ -60,6 +61,7 @@ static void hear(void *object, pnl_host_channel channel, const char *text, size_
         size_t room = 2 * (self->size + size + 1);
         char *more = pn_resize(self->output, room, 1);
 
+        self->cut = self->cut || !more;
         if (!more)
             return;
         self->output = more;
@@ -92,6 +94,10 @@ static int push_result(lua_State *L, const curator *self, pn_status status, cons
     lua_pushboolean(L, status == PN_OK);
     lua_setfield(L, -2, "ok");
     lua_pushlstring(L, self->output ? self->output : "", self->size);
+    if (self->cut) {
+        lua_pushliteral(L, "(some of the output is not here: there was not enough memory to keep it)\n");
+        lua_concat(L, 2);
+    }
     lua_setfield(L, -2, "output");
     lua_pushnumber(L, pn_ledger_spent(self->ledger) - before);
     lua_setfield(L, -2, "spent");
@@ -120,6 +126,7 @@ static int curator_run(lua_State *L)
     pn_free(self->answer);
     self->answer = NULL;
     self->size = 0;
+    self->cut = false;
     before = pn_ledger_spent(self->ledger);
     pnl_run_begin(L, false);
     pnl_run_lend_task(L);
@@ -216,7 +223,7 @@ static int curator_new(lua_State *L)
     slot = pnl_newbox(L, &pnl_curator_class);
     self = *slot = pn_calloc(1, sizeof *self);
     if (!self)
-        return pnl_error(L, "curator: out of memory");
+        return pnl_no_memory(L, "curator: out of memory");
     self->task = pnl_task(L);
     self->ledger = pn_ledger_keep((pn_ledger *)(size_t)args[LEDGER].object);
     limits = limits_of(args, self);

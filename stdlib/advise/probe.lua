@@ -1,5 +1,6 @@
 -- advise/probe.lua -- probe= of pn.advise: which set fits is in the records, and a share a of the budget asks them.
--- Depends on: penumbra.core, penumbra.selection (bindings/solvers/lselection.c), penumbra.advise.sets.  Used by: penumbra.advise.
+-- Depends on: penumbra.core, penumbra.selection (bindings/solvers/lselection.c), penumbra.advise.sets, penumbra.passing.
+-- Used by: penumbra.advise.
 --
 -- Of a rho, 4/5 fit the starred solvers of the M sets, in equal parts, and 1/5 releases the mean losses of the M + 1 candidates,
 -- theta = 0 before them, as one question of `values`: each record's loss is clipped to [lo, hi], its certified range over the
@@ -9,6 +10,7 @@
 -- The whole probe is one event, charged once and before any noise, to a ledger of the whole budget: a slice of the caller's.  Its
 -- filter bounds what is left: the final fit may depend on what the probe released.  Fits of the probe are given to nobody.
 local pn = require "penumbra.core"
+local passing = require "penumbra.passing"
 local selection = require "penumbra.selection"
 local sets = require "penumbra.advise.sets"
 
@@ -39,6 +41,7 @@ end
 -- What pays where no ledger is named: the data set's own (pn.budget), which answers to no numbers only where there is one.
 local function budget_of(data)
   local found, ledger = pcall(pn.budget, { data = data })
+  if not found and passing(ledger) then error(ledger, 0) end
   return found and ledger or nil
 end
 

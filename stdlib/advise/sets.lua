@@ -1,10 +1,10 @@
 -- advise/sets.lua -- what pn.advise plans: the sets, the solvers, and a row for each solver over each set, ranked set by set.
--- Depends on: penumbra.core, penumbra.stopped.  Used by: penumbra.advise, penumbra.advise.probe.
+-- Depends on: penumbra.core, penumbra.passing.  Used by: penumbra.advise, penumbra.advise.probe.
 --
 -- A risk is that over the best point of its set, so figures of different sets are about different best models: solvers over one set
 -- compare, sets do not.  What a set can do at most is its reach (obj.bounds.reach).
 local pn = require "penumbra.core"
-local stopped = require "penumbra.stopped"
+local passing = require "penumbra.passing"
 
 local NOTHING = 1 / 2 -- of the reach: a risk so large leaves nothing that is sure to be learned
 local SMALL = 0.05 -- of the loss at the start: a reach below it moves no predictions
@@ -55,10 +55,10 @@ function sets.reason(message)
   return (tostring(message):gsub("^[^:]*:%d+: ", ""):gsub("^solve%.[%w_]+: ", ""))
 end
 
--- As pcall, but Ctrl-C is no reason: it ends the advice.
+-- As pcall, but Ctrl-C and want of memory are no reasons: they end the advice.
 function sets.attempt(f, ...)
   local ok, result = pcall(f, ...)
-  if not ok and stopped(result) then error(result, 0) end
+  if not ok and passing(result) then error(result, 0) end
   return ok, result
 end
 

@@ -1,11 +1,11 @@
 -- check.lua -- pn.check(piece): does a set, norm, potential or proximal operator keep its promises?  By random probing through the
 -- same methods that everyone uses, so a custom piece and a built-in one are judged alike.
--- Depends on: penumbra.core, penumbra.brief, penumbra.frame (bindings/core/lprogress.c), penumbra.stopped, penumbra.check.sets,
+-- Depends on: penumbra.core, penumbra.brief, penumbra.frame (bindings/core/lprogress.c), penumbra.passing, penumbra.check.sets,
 -- penumbra.check.functions.  Used by: penumbra (pn.check).
 local brief = require "penumbra.brief"
 local frame = require "penumbra.frame"
 local pn = require "penumbra.core"
-local stopped = require "penumbra.stopped"
+local passing = require "penumbra.passing"
 
 local check = {}
 
@@ -65,7 +65,7 @@ end
 local function run_law(law, piece, probe)
   local ok, worst, detail = pcall(law[2], piece, probe)
   local row = { name = law[1], tolerance = law[3] or probe.tolerance }
-  if stopped(worst) then
+  if passing(worst) then
     error(worst, 0)
   elseif not ok then
     row.ok, row.detail = false, tostring(worst)

@@ -1,6 +1,6 @@
 -- intervals/init.lua -- fit:intervals{...}: how far coefficients may be from what they estimate, from what the run released.
 -- Depends on: penumbra.call, penumbra.cell (bindings/core/lprint.c), penumbra.intervals.curvature, penumbra.intervals.units,
--- penumbra.scores (quantiles of the normal law, links), penumbra.wrap.
+-- penumbra.passing, penumbra.scores (quantiles of the normal law, links), penumbra.wrap.
 -- Used by: bindings/solvers/lfit_moments.c; penumbra.sandbox, which loads it for analysts.  No method of a string is called: in
 -- a curated state those are the script's.
 --
@@ -34,6 +34,7 @@ local concat, find, format, insert, sub = table.concat, string.find, string.form
 local call = require "penumbra.call"
 local cell = require "penumbra.cell"
 local curvature = require "penumbra.intervals.curvature"
+local passing = require "penumbra.passing"
 local scores = require "penumbra.scores"
 local units = require "penumbra.intervals.units"
 local wrap = require "penumbra.wrap"
@@ -73,6 +74,7 @@ end
 -- Of a fit that was loaded there is no objective: nil.
 local function objective_of(fit)
   local fine, objective = pcall(function() return fit.plan.objective end)
+  if not fine and passing(objective) then error(objective, 0) end
   return fine and objective or nil
 end
 

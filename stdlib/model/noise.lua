@@ -1,7 +1,9 @@
 -- noise.lua -- what a price means for a model, from public numbers: mu of the Gaussian mechanism that it pays for, and how large
 -- the noise of one released gradient is.
--- Depends on: nothing.  Used by: penumbra.model.kinds, penumbra.model.public.
-local pcall, sqrt, huge = pcall, math.sqrt, math.huge
+-- Depends on: penumbra.passing.  Used by: penumbra.model.kinds, penumbra.model.public.
+local passing = require "penumbra.passing"
+
+local error, pcall, sqrt, huge = error, pcall, math.sqrt, math.huge
 
 local noise = {}
 
@@ -11,6 +13,7 @@ function noise.price(with, options, delta)
   if options.rho then return sqrt(2 * options.rho), c end
   if not options.epsilon then return huge, c end
   local fine, sigma = pcall(with.sigma, { epsilon = options.epsilon, delta = delta, sensitivity = 1 })
+  if not fine and passing(sigma) then error(sigma, 0) end
   return fine and 1 / sigma or huge, c
 end
 

@@ -1,7 +1,7 @@
 -- public.lua -- public= of pn.model: records that the caller declares public give the private fit a place to begin, an offset, a
 -- scale and a prior.  All here is computed from those records and from public numbers (sizes, bounds, the price); of the private
 -- data set only what is enforced is looked at, and no figure compares the two.
--- Depends on: penumbra.call, penumbra.model.noise.  Used by: penumbra.model.
+-- Depends on: penumbra.call, penumbra.model.noise, penumbra.passing.  Used by: penumbra.model.
 --
 -- The public model is the exact minimum over the kind's set, with the ridge of RIDGES that is best on parts of the public records
 -- which the minimum has not seen: SPLITS times a fifth, by coins of fixed seeds, so that the same records give the same model.  It
@@ -22,6 +22,7 @@
 --            1/n' = 1/n + d (c G/(n mu))^2/v.
 --            lambda = m/n' weighs the public records by what they tell.
 local call = require "penumbra.call"
+local passing = require "penumbra.passing"
 local price = require "penumbra.model.noise".price
 
 local error, getmetatable, ipairs, pcall, type = error, getmetatable, ipairs, pcall, type
@@ -240,7 +241,9 @@ end
 -- The problem of the private part with what the public records make of it: {problem =, start =, finish = fit -> fit in the
 -- coordinates of `part`, ...}.
 function public.problem(with, owner, row, options, part, recipe, label, delta)
-  if not pcall(with.seeded, 1) then
+  local fine, why = pcall(with.seeded, 1)
+  if not fine and passing(why) then error(why, 0) end
+  if not fine then
     error(owner .. ": public= is not available to analysts: it computes models of records without noise, which nothing pays for", 0)
   end
   local plain = row.objective(with, part, options, label, delta)

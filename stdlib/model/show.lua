@@ -1,6 +1,7 @@
 -- show.lua -- what a model of pn.model prints: what it is, what was chosen and why, the price, the coefficients, what next.
--- Depends on: penumbra.cell (bindings/core/lprint.c), penumbra.wrap.  Used by: penumbra.model.
+-- Depends on: penumbra.cell (bindings/core/lprint.c), penumbra.passing, penumbra.wrap.  Used by: penumbra.model.
 local cell = require "penumbra.cell"
+local passing = require "penumbra.passing"
 local wrap = require "penumbra.wrap"
 
 local abs, concat, format, gmatch, sort = math.abs, table.concat, string.format, string.gmatch, table.sort
@@ -33,6 +34,7 @@ end
 
 local function coefficients(model, lines)
   local fine, all = pcall(function() return model.fit:coefficients() end)
+  if not fine and passing(all) then error(all, 0) end
   if not fine or #all == 0 or all[1].class then return end
   local order = {}
   for k = 1, #all do order[k] = k end

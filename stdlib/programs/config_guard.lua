@@ -120,21 +120,26 @@ end
 
 -- ---- running ----
 
--- Vectors and matrices write no files as long as a configuration runs; gives a function that lets them again.
-local function forbid_saving()
-  local kept = {}
+-- As long as a configuration runs strings have the methods of its copy, and vectors and matrices write no files.  To be closed,
+-- which ends that also where memory runs out.
+local function rules_of(run)
+  local kept, found = {}, {}
   for _, object in ipairs { pn.vec { 0 }, pn.mat { { 0 } } } do
     local metatable = debug.getmetatable(object)
     local find = metatable.__index
     kept[metatable] = find
-    metatable.__index = function(self, name)
+    found[metatable] = function(self, name)
       if name == "save" then error(string.format(NOT_HERE, "save", "it is data, which writes no files"), 2) end
       return find(self, name)
     end
   end
-  return function()
+  local rules = setmetatable({}, { __close = function()
+    strings.__index = string
     for metatable, find in next, kept do metatable.__index = find end
-  end
+  end })
+  for metatable, find in next, found do metatable.__index = find end
+  strings.__index = run.strings
+  return rules
 end
 
 local plain -- below
@@ -148,11 +153,11 @@ local function call(run, f, ...)
   run.away = 0
   local routine = coroutine.create(f)
   debug.sethook(routine, limits(run), "", EVERY)
-  local allow = forbid_saving()
-  strings.__index = run.strings
-  local results = table.pack(coroutine.resume(routine, ...))
-  strings.__index = string
-  allow()
+  local results
+  do
+    local _ <close> = rules_of(run)
+    results = table.pack(coroutine.resume(routine, ...))
+  end
   if not results[1] then return false, message_of(results[2]) end
   for i = 2, results.n do results[i] = plain(run, results[i], {}) end
   return true, table.unpack(results, 2, results.n)

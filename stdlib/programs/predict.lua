@@ -1,7 +1,8 @@
 -- predict.lua -- the program `penumbra predict`: a model and a CSV file in, predictions as CSV or JSON lines out, an exit status.
--- Depends on: penumbra, penumbra.programs.main.  Used by: bindings/prompt/main.c.
+-- Depends on: penumbra, penumbra.passing, penumbra.programs.main.  Used by: bindings/prompt/main.c.
 local pn = require "penumbra"
 local main = require "penumbra.programs.main"
+local passing = require "penumbra.passing"
 
 local usage = [[
 usage: penumbra predict MODEL CSV [options]
@@ -81,7 +82,7 @@ local formats = {
 local function model_of(path)
   local fit = pn.load(path)
   local fine, recipe = pcall(function() return fit.recipe end)
-  if not fine and tostring(recipe):find("memory", 1, true) then error(recipe, 0) end
+  if not fine and passing(recipe) then error(recipe, 0) end
   if not fine then error(path .. ": this file is not a model", 0) end -- of a .npy file it is a vector or matrix
   if not recipe then error(path .. ": the model has no recipe, which says what the columns of a file mean", 0) end
   return fit, recipe

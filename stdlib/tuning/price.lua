@@ -1,5 +1,5 @@
 -- tuning/price.lua -- what one run of pn.tune may spend, so that the best of a secret number of runs costs the price asked.
--- Depends on: penumbra.selection (bindings/solvers/lselection.c), penumbra.stopped.  Used by: penumbra.tuning.run.
+-- Depends on: penumbra.selection (bindings/solvers/lselection.c), penumbra.passing.  Used by: penumbra.tuning.run.
 --
 -- One run draws a configuration by a public law, trains on the records that are not held out, and scores on those that are.  A
 -- record is in one part, so that of two neighbours either both train alike and the scores differ, or the scores are what follows
@@ -10,7 +10,7 @@
 local error, pcall, tostring = error, pcall, tostring
 local floor, format, huge = math.floor, string.format, math.huge
 local selection = require "penumbra.selection"
-local stopped = require "penumbra.stopped"
+local passing = require "penumbra.passing"
 
 local UP = 1 + 2 ^ -38 -- what sums of squares may be off by
 local DRAWS = 2 ^ 30 -- of lattice noise in one run, at most: what their distance from the ideal law costs does not show
@@ -39,7 +39,7 @@ local function calibrate(with, o, epsilon, accountant, event)
   local ok, mu = pcall(with.calibrate,
     { epsilon = epsilon, delta = o.delta, progress = false, accountant = accountant, event = event })
   if ok then return mu end
-  if stopped(mu) then error(mu, 0) end
+  if passing(mu) then error(mu, 0) end
   fail("no noise makes the best of about %g runs cost epsilon %g at delta %g: %s", o.mean, o.epsilon, o.delta, tostring(mu))
 end
 

@@ -1,5 +1,6 @@
 -- tuning/run.lua -- what pn.tune.plan says and pn.tune does: the price, the parts, the runs and the best of them.
--- Depends on: penumbra.selection (bindings/solvers/lselection.c), penumbra.stopped, penumbra.tuning.price, .read, .show.
+-- Depends on: penumbra.selection (bindings/solvers/lselection.c), penumbra.passing, penumbra.stopped,
+-- penumbra.tuning.price, .read, .show.
 -- Used by: penumbra.tuning.
 local error, next, pcall, setmetatable, tostring, type = error, next, pcall, setmetatable, tostring, type
 local exp, floor, huge, log, match = math.exp, math.floor, math.huge, math.log, string.match
@@ -8,6 +9,7 @@ local price = require "penumbra.tuning.price"
 local read = require "penumbra.tuning.read"
 local selection = require "penumbra.selection"
 local show = require "penumbra.tuning.show"
+local passing = require "penumbra.passing"
 local stopped = require "penumbra.stopped"
 
 local BEST = 0.1 -- of all configurations
@@ -58,7 +60,7 @@ end
 local function plan_or_fail(p, configuration, budget)
   local ok, plan = pcall(plan_one, p, configuration, budget)
   if ok then return plan end
-  if stopped(plan) then error(plan, 0) end
+  if passing(plan) then error(plan, 0) end
   unplanned(configuration, reason(plan))
 end
 
@@ -104,7 +106,7 @@ end
 local function accountant_of(o, p)
   local budget = { epsilon = o.epsilon, delta = o.delta, accountant = "rdp" }
   local ok, plan = pcall(plan_one, p, first_configuration(p), budget)
-  if not ok and stopped(plan) then error(plan, 0) end
+  if not ok and passing(plan) then error(plan, 0) end
   return ok and "rdp" or nil
 end
 
