@@ -384,7 +384,7 @@ $(BUILD)/tests/wraps: tests/fail_calls.c tests/fail_lua.c
 # tables that a shared object hides; those of regress/ may carry the faults of core/mutant.h; some have a source of the runtime in them.
 STATIC_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter tests/runtime/random/% tests/regress/%,$(C_TEST_SRC)) \
     $(shell grep -lE '^.include ".*\.c"' $(C_TEST_SRC)))
-WITH_PROGRAM := $(filter $(addprefix $(BUILD)/tests/,bindings/prompt/% crash/% fuzz/%),$(C_TESTS))
+WITH_PROGRAM := $(filter $(addprefix $(BUILD)/tests/,bindings/curator/serve% bindings/prompt/% crash/% fuzz/%),$(C_TESTS))
 $(C_TESTS) $(BENCHES): %: %.o
 	$(call quiet,link $@)$(LINK) -o $@ $(addprefix @,$(filter %/wraps,$^)) $(filter %.o,$^) $(filter %.a %.so,$^) \
 	    -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) \

@@ -38,10 +38,23 @@ typedef struct site {
     atomic_bool failed;
 } site;
 
-static site sites[SITES]; /* by a hash of the address; never full: some thousand calls there are */
+/* By a hash of the address; never full: some thousand calls there are.  What a forked child notes is noted. */
+static site before_main[SITES], *sites = before_main;
 static _Thread_local const void *here;
 static _Atomic(fail_calls_fn) ask;
 static void *asked;
+
+FAIL_CALLS_DECLARE(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t offset))
+
+__attribute__((constructor)) static void share_sites(void)
+{
+    void *shared = __real_mmap(NULL, sizeof before_main, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (shared == MAP_FAILED)
+        return;
+    memcpy(shared, before_main, sizeof before_main);
+    sites = shared;
+}
 
 static uint64_t mixed(uint64_t hash, const void *at)
 {
@@ -158,6 +171,7 @@ FAIL_CALLS_WRAP(void *, mmap, (void *at, size_t size, int protection, int flags,
 FAIL_CALLS_WRAP(DIR *, opendir, (const char *path), (path), NO_MEMORY(NULL))
 FAIL_CALLS_WRAP(DIR *, fdopendir, (int fd), (fd), NO_MEMORY(NULL))
 FAIL_CALLS_WRAP(locale_t, newlocale, (int mask, const char *name, locale_t base), (mask, name, base), NO_MEMORY(NULL))
+FAIL_CALLS_WRAP(FILE *, open_memstream, (char **text, size_t *size), (text, size), NO_MEMORY(NULL))
 FAIL_CALLS_WRAP(gzFile, gzdopen, (int fd, const char *mode), (fd, mode), NO_MEMORY(NULL))
 FAIL_CALLS_WRAP(void *, sodium_malloc, (size_t size), (size), NO_MEMORY(NULL))
 FAIL_CALLS_WRAP(int, pthread_create,
@@ -189,6 +203,13 @@ FAIL_CALLS_WRAP(int, posix_spawnp,
                 (pid_t * child, const char *path, const posix_spawn_file_actions_t *files,
                  const posix_spawnattr_t *attributes, char *const *words, char *const *environment),
                 (starting(child), path, files, attributes, words, environment), ENOMEM)
+FAIL_CALLS_WRAP(int, posix_spawn_file_actions_addopen,
+                (posix_spawn_file_actions_t * files, int fd, const char *path, int flags, mode_t mode),
+                (files, fd, path, flags, mode), ENOMEM)
+FAIL_CALLS_WRAP(int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * files, int from, int to),
+                (files, from, to), ENOMEM)
+FAIL_CALLS_WRAP(int, posix_spawn_file_actions_addclosefrom_np, (posix_spawn_file_actions_t * files, int from),
+                (files, from), ENOMEM)
 FAIL_CALLS_WRAP(pid_t, fork, (void), (), NO_MEMORY(-1))
 
 FAIL_CALLS_DECLARE(int, __asprintf_chk, (char **text, int flag, const char *format, ...))

@@ -224,13 +224,20 @@ static pn_status get_ready(server *self, pn_err *err)
 
 /* ---- the end ---- */
 
+static void put_end(server *self, pn_status status, const char *text)
+{
+    pnl_frame_begin(&self->out, PNL_FRAME_END);
+    pnl_put_count(&self->out, status);
+    pnl_put_text(&self->out, text ? text : "", text ? strlen(text) : 0);
+}
+
 static void send_end(server *self, pn_status status, const char *text)
 {
     pn_err err;
 
-    pnl_frame_begin(&self->out, PNL_FRAME_END);
-    pnl_put_count(&self->out, status);
-    pnl_put_text(&self->out, text ? text : "", text ? strlen(text) : 0);
+    put_end(self, status, text);
+    if (self->out.failed)
+        put_end(self, PN_ENOMEM, "curator: out of memory for the end of the script");
     (void)send_frame(self, &self->out, &err);
 }
 
@@ -241,7 +248,7 @@ static int run(server *self)
     pn_status status = get_ready(self, &err);
 
     if (status != PN_OK) {
-        send_end(self, PN_EIO, err.message);
+        send_end(self, status == PN_ENOMEM ? status : PN_EIO, err.message);
         return FAILED;
     }
     pnl_frame_begin(&self->out, PNL_FRAME_READY);

@@ -29,8 +29,19 @@ end
 -- A process is started for each script: one that answers, and one that is refused.
 for name, script in pairs { answers = "print(data.people) return data.people.n", refuses = "return data.people.X" } do
   more[".curator that " .. name] = function()
-    pn.curator { data = { people = binary }, ledger = pn.ledger { rho = 1 } }:run(script)
+    local result = pn.curator { data = { people = binary }, ledger = pn.ledger { rho = 1 } }:run(script)
+    if result.error and result.status ~= "EPRIVACY" then error(result.error, 0) end
+    if result.ok and result.output == "" then error "what it printed is lost" end
   end
+end
+
+more[".curator with a program"] = function() pn.curator { data = {}, ledger = pn.ledger { rho = 1 }, program = "/bin/penumbra" } end
+
+more[".workers"] = function()
+  local function note(_, fine, answer)
+    if not fine then error(answer, 0) end
+  end
+  require "penumbra.workers".map(2, 1, tostring, note, false, 0)
 end
 
 local example_plan = pn.solve.gradient_descent.plan(ball, { epsilon = 2, delta = 1e-6, iterations = 2 })
@@ -171,6 +182,10 @@ local learnt, plain = fit_of(exported:data(columns)), fit_of(binary)
 
 more[".export"] = function() learnt:export "m.json" end
 more[".export without a recipe"] = function() plain:export "m.json" end
+more[".receipt of a file"] = function()
+  example:save "e.model"
+  pn.load("e.model"):receipt()
+end
 more[".save with names"] = function() learnt:save("m.model", { raw = false }) end
 local path = os.tmpname()
 assert(io.open(path, "w")):write("a,b,y\n0.5,0,1\n-0.5,0.5,-1\n0.25,0.5,1\n"):close()

@@ -1,7 +1,7 @@
 -- programs_alloc.lua -- what the prompt, notebooks and programs do in programs_alloc_test.c: names() and prepare(name), as
 -- fail_scripts.h has them.  What they start from is made once.
--- Depends on: penumbra, penumbra.kernel, penumbra.prompt, penumbra.programs; ask, hang_up, type_in (the test's).
--- luacheck: globals names prepare done ask hang_up type_in
+-- Depends on: penumbra, penumbra.kernel, penumbra.prompt, penumbra.programs; ask, hang_up, press, type_in (the test's).
+-- luacheck: globals names prepare done ask hang_up press type_in
 local pn = require "penumbra"
 _G.pn = pn
 local kernel = require "penumbra.kernel"
@@ -60,6 +60,23 @@ types("values", "1 + 1\n{ a = 1, b = { 2, 3 } }\nd\nprint(pn.vec { 1, 2, 3 })\nx
 types("a block", "for i = 1, 2 do\n  x = i\nend\nfunction f(a)\n  return a\nend\nf(2)\n")
 types("what is wrong", "x = = 1\nerror 'e'\npn.set.l2_bal{}\nnil + 1\n")
 types("questions", "?pn.vec\nhelp 'set'\n%time 1\n%who\n")
+
+-- With one entry in the history.
+local function presses(name, becomes, ...)
+  local words = { ... }
+  scripts["press " .. name] = function()
+    assert(io.open("history", "w")):write("x = 1\n"):close()
+    local entry = press(table.unpack(words))
+    if entry ~= becomes then error("with memory for all it is not " .. entry, 0) end
+  end
+end
+
+presses("Tab", "pn.solve.gradient_descent", "pn.solve.gradient_des", "penumbra-complete")
+presses("Tab for several", "pn.set.l", "pn.set.l", "penumbra-complete")
+presses("Enter in a block", "for i = 1, 3 do\n  ", "for i = 1, 3 do", "penumbra-enter")
+presses("Up", "x = 1", "x", "penumbra-up")
+presses("Down", "x", "x", "penumbra-up", "penumbra-down")
+presses("Enter after a screen of lines", ("x = 1\n"):rep(12) .. "y", ("x = 1\n"):rep(12) .. "y", "penumbra-enter")
 
 -- ---- notebooks ----
 
@@ -136,8 +153,9 @@ scripts["confined"] = function() require "penumbra.confined".run(function(tell) 
 local function program(name, word, ...)
   local words = { ... }
   local main = require("penumbra.programs." .. word)
+  if word ~= "federated" then table.insert(words, 1, word) end
   scripts["program " .. name] = function()
-    local status, _, said = silently(main, word, table.unpack(words))
+    local status, _, said = silently(main, table.unpack(words))
     if status ~= 0 then error(said, 0) end
   end
 end
@@ -171,6 +189,40 @@ program("predict", "predict", at "model.json", at "people.csv", "-o", "out.csv")
 program("kernel", "kernel", "--install", "--prefix", ".", "--program", "p")
 program("lesson export", "lesson", "export", "1", "--html", "-o", "lesson.html")
 program("course", "course", "new", "course")
+
+write("r.lua", "label = { y = { 0, 1 } }\nfeatures = { x = { 0, 100 } }\n")
+program("train", "train", "linear", at "people.csv", "--recipe", at "r.lua", "-e", "4", "--test", "0", "-o", "m.model")
+
+write("course.lua", [[
+  title, id, lessons = "one", "ab", { { "one.lua", due = "2026-12-08" } }
+  budget = { epsilon = 3, slice = 1 }]])
+write("one.lua", [[
+  return { name = "one", steps = { { id = "pay", text = "Pay.", ask = "Pay.", answer = "slice:spend(event.pure { epsilon = 0.5 })",
+    check = function(env) return env.slice.spent > 0 end } } }]])
+do
+  local submission = require "penumbra.course.submission"
+  local text = submission.begun("ab", "Ada")
+  local head = submission.parse(text)
+  write("ada.txt", text .. submission.line(head, head.tag, "right", "one", "pay", "slice:spend(event.pure { epsilon = 0.5 })", 1))
+end
+program("course check", "course", "check", folder)
+program("course grade", "course", "grade", folder, at "ada.txt")
+
+local clinic, server = pn.federated.keygen(at "clinic.key"), pn.federated.keygen(at "server.key")
+write("clinic.csv", "x,y\n1,0.5\n2,1\n3,0\n")
+write("clinic.lua", ([[
+  connect, server, keys, name = "tcp://127.0.0.1:1", %q, "clinic.key", "clinic"
+  data = { csv = "clinic.csv", options = { label = "y" } }
+  clip = { features = 1, labels = { -1, 1 } }
+  alignment = { key = "shared.key", column = "x" }
+  ledger = { path = "clinic.ledger", epsilon = 2, delta = 1e-6 }
+  checkpoint, model = "clinic.state", "clinic.npy"]]):format(server))
+write("server.lua", ([[
+  return { listen = "tcp://127.0.0.1:*", keys = "server.key", parties = { { name = "clinic", key = %q } }, radius = 1, epsilon = 1,
+    delta = 1e-6, iterations = 2, sketch = { kind = "gaussian", m = 4, seed = 3 }, ledger = { path = "s.ledger", epsilon = 2 } }
+]]):format(clinic))
+program("party", "federated", "party", "--check", at "clinic.lua")
+program("server", "federated", "server", "--check", at "server.lua")
 
 done = setmetatable({}, { __gc = function() os.execute("rm -r " .. folder) end }) -- when the state is closed
 

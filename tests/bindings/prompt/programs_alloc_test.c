@@ -1,12 +1,15 @@
 /* programs_alloc_test.c -- the prompt, the kernel of notebooks and the programs when memory runs out (fail_scripts.h);
  * programs_alloc.lua has what they do.
- * Depends on: fail_scripts.h, bindings/prompt, bindings/kernel, libzmq. */
-#define _GNU_SOURCE /* memfd_create */
+ * Depends on: fail_scripts.h, bindings/prompt, bindings/kernel, GNU readline, libzmq. */
+#define _GNU_SOURCE /* memfd_create, posix_openpt */
 #include <fcntl.h>
 #include <stdio_ext.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <readline/history.h>
+#include <readline/readline.h>
 #include <zmq.h>
 
 #include "bindings/embed/penumbra_lua.h"
@@ -105,6 +108,53 @@ static int type_in(lua_State *L)
     return status != LUA_OK ? lua_error(L) : whole ? 0 : luaL_error(L, "the prompt left some of its input");
 }
 
+/* ---- a terminal, at which nobody types ---- */
+
+static int window = -1; /* its end */
+
+static void open_window(int rows)
+{
+    const struct winsize size = { .ws_row = (unsigned short)rows, .ws_col = 40 };
+    int other_end = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    CHECK(other_end >= 0 && grantpt(other_end) == 0 && unlockpt(other_end) == 0);
+    CHECK((window = open(ptsname(other_end), O_RDWR | O_NOCTTY | O_CLOEXEC)) >= 0);
+    CHECK(ioctl(window, TIOCSWINSZ, &size) == 0);
+}
+
+/* press(text, key, ...) -> what becomes of the text when these keys, by the names that readline has for what they do,
+ * are pressed at its end. */
+static int press(lua_State *L)
+{
+    int before[3];
+
+    before[0] = stand_in(STDIN_FILENO, dup(window));
+    before[1] = stand_in(STDOUT_FILENO, open("/dev/null", O_WRONLY | O_CLOEXEC));
+    before[2] = stand_in(STDERR_FILENO, open("/dev/null", O_WRONLY | O_CLOEXEC));
+    repl_input_open(L);
+    using_history();
+    rl_reset_screen_size();
+    (void)rl_set_prompt("pn> ");
+    repl_display_prompt("pn> ");
+    rl_replace_line(lua_tostring(L, 1), 1);
+    rl_point = rl_end;
+    for (int i = 2; i <= lua_gettop(L); i++) {
+        rl_command_func_t *does = rl_named_function(lua_tostring(L, i));
+
+        (*rl_redisplay_function)();
+        (void)(*does)(1, 0);
+        rl_last_func = does;
+        rl_done = 0;
+    }
+    rl_last_func = NULL;
+    (void)repl_input_remember(rl_line_buffer);
+    clear_history();
+    for (int k = 0; k < 3; k++)
+        (void)close(stand_in(k, before[k]));
+    lua_pushstring(L, rl_line_buffer);
+    return 1;
+}
+
 static void preload(lua_State *L, const char *name, lua_CFunction open)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
@@ -126,12 +176,15 @@ static void open_all(lua_State *L)
     lua_register(L, "ask", ask);
     lua_register(L, "hang_up", hang_up);
     lua_register(L, "type_in", type_in);
+    lua_register(L, "press", press);
     repl_catch_interrupts(L);
 }
 
 int main(void)
 {
-    CHECK(setenv("PENUMBRA_HISTORY", "", 1) == 0);
+    CHECK(setenv("PENUMBRA_HISTORY", "history", 1) == 0);
+    CHECK(setenv("TERM", "vt100", 1) == 0);
+    open_window(8);
     fail_scripts_sweep("dofile 'tests/bindings/prompt/programs_alloc.lua'", open_all);
     return check_summary();
 }
