@@ -190,8 +190,8 @@ program("kernel", "kernel", "--install", "--prefix", ".", "--program", "p")
 program("lesson export", "lesson", "export", "1", "--html", "-o", "lesson.html")
 program("course", "course", "new", "course")
 
-write("r.lua", "label = { y = { 0, 1 } }\nfeatures = { x = { 0, 100 } }\n")
-program("train", "train", "linear", at "people.csv", "--recipe", at "r.lua", "-e", "4", "--test", "0", "-o", "m.model")
+write("r.lua", "label = { y = { count = 3 } }\nfeatures = { x = { 0, 100 } }\n")
+program("train", "train", "poisson", at "people.csv", "--recipe", at "r.lua", "-e", "4", "--test", "0", "-o", "m.model")
 
 write("course.lua", [[
   title, id, lessons = "one", "ab", { { "one.lua", due = "2026-12-08" } }
