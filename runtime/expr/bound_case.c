@@ -390,17 +390,21 @@ void pn_case_close(pn_case *self)
     memset(self, 0, sizeof *self);
 }
 
-void pn_case_text(const pn_case *self, pn_node node, char *text, size_t size)
+pn_status pn_case_text(const pn_case *self, pn_node node, char *text, size_t size, pn_err *err)
 {
-    pn_node *map = self->reduced ? new_map(node + 1u) : NULL;
-    pn_node copy = PN_NODE_NONE;
+    pn_node *map, copy = PN_NODE_NONE;
+    pn_status status;
 
-    for (pn_node n = 0; map && n <= node; n++)
+    pn_graph_text(self->graph, node, text, size);
+    if (!self->reduced)
+        return PN_OK;
+    PN_TRY(pn_made(map = new_map(node + 1u), err, "bound: out of memory"));
+    for (pn_node n = 0; n <= node; n++)
         if (pn_graph_term(self->graph, n)->op == PN_X_VAR)
             map[n] = self->inner->root;
-    if (map && copy_into(self->inner->graph, &copy, self->graph, node, map, NULL) == PN_OK)
+    status = copy_into(self->inner->graph, &copy, self->graph, node, map, err);
+    if (status == PN_OK)
         pn_graph_text(self->inner->graph, copy, text, size);
-    else
-        pn_graph_text(self->graph, node, text, size);
     pn_free(map);
+    return status == PN_ENOMEM ? status : PN_OK; /* where it grows too large, in its own variable */
 }

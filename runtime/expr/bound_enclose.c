@@ -125,19 +125,20 @@ static void tighten(enclosure *self, size_t i)
 
 /* ---- the sweep ---- */
 
-static void explain(enclosure *self, bool undefined)
+static pn_status explain(enclosure *self, bool undefined, pn_err *err)
 {
     const pn_case what = { .graph = (pn_graph *)(uintptr_t)self->graph,
                            .root = self->roots[0],
                            .dims = pn_graph_variables(self->graph) };
 
     if (self->why[0] == '\0' || (undefined && !*self->undefined))
-        pn_search_explain(self->why, &self->sweep, &what, undefined);
+        PN_TRY(pn_search_explain(self->why, &self->sweep, &what, undefined, err));
     *self->undefined = *self->undefined || undefined;
+    return PN_OK;
 }
 
 /* Into out[], or joined to what is there. */
-static void run_box(enclosure *self, const pn_interval *box, bool first)
+static pn_status run_box(enclosure *self, const pn_interval *box, bool first, pn_err *err)
 {
     pn_sweep *sweep = &self->sweep;
 
@@ -151,10 +152,11 @@ static void run_box(enclosure *self, const pn_interval *box, bool first)
         pn_interval v = undefined ? (pn_interval){ -INFINITY, INFINITY } : pn_sweep_value(sweep, k);
 
         if (undefined || !bounded(v))
-            explain(self, undefined);
+            PN_TRY(explain(self, undefined, err));
         self->out[k].range = first ? v : pn_interval_hull(self->out[k].range, v);
         self->out[k].may_jump = (!first && self->out[k].may_jump) || (pn_sweep_doubt(sweep, k) & PN_MAY_JUMP) != 0;
     }
+    return PN_OK;
 }
 
 static pn_status run_boxes(enclosure *self, const pn_domain *domains, pn_err *err)
@@ -173,7 +175,7 @@ static pn_status run_boxes(enclosure *self, const pn_domain *domains, pn_err *er
     for (size_t i = 0; i == 0 || (listed < dims && i < domains[listed].count); i++) {
         if (listed < dims)
             box[listed] = (pn_interval){ domains[listed].values[i], domains[listed].values[i] };
-        run_box(self, box, i == 0);
+        PN_TRY(run_box(self, box, i == 0, err));
     }
     return PN_OK;
 }

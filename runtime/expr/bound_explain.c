@@ -38,7 +38,8 @@ static void say_interval(char *text, size_t size, const char *name, pn_interval 
 }
 
 /* "z is in [0, 1] and y is in [-1, 1]" for the variables that the node depends on. */
-static void say_variables(char *text, size_t size, const pn_sweep *sweep, const pn_case *what, pn_node node)
+static pn_status say_variables(char *text, size_t size, const pn_sweep *sweep, const pn_case *what, pn_node node,
+                               pn_err *err)
 {
     size_t used = 0;
     char name[TEXT];
@@ -50,13 +51,14 @@ static void say_variables(char *text, size_t size, const pn_sweep *sweep, const 
         if (used > 0)
             (void)snprintf(text + used, size - used, " and ");
         used += strlen(text + used);
-        pn_case_text(what, sweep->node[v], name, sizeof name);
+        PN_TRY(pn_case_text(what, sweep->node[v], name, sizeof name, err));
         say_interval(text + used, size - used, name, sweep->value[v]);
         used += strlen(text + used);
     }
+    return PN_OK;
 }
 
-void pn_search_explain(char *why, const pn_sweep *sweep, const pn_case *what, bool undefined)
+pn_status pn_search_explain(char *why, const pn_sweep *sweep, const pn_case *what, bool undefined, pn_err *err)
 {
     const char *verb = undefined ? "may be undefined" : "is unbounded";
     size_t i = first_culprit(sweep, undefined);
@@ -64,14 +66,15 @@ void pn_search_explain(char *why, const pn_sweep *sweep, const pn_case *what, bo
     pn_opcode op = pn_graph_term(what->graph, node)->op;
     char name[TEXT], argument[TEXT], where[TEXT + 48];
 
-    pn_case_text(what, node, name, sizeof name);
+    PN_TRY(pn_case_text(what, node, name, sizeof name, err));
     if (i < sweep->middle && (pn_opcode_operands(op) == 1 || op == PN_X_DIV)) {
         uint32_t slot = op == PN_X_DIV ? sweep->step[i].b : sweep->step[i].a;
 
-        pn_case_text(what, sweep->node[slot], argument, sizeof argument);
+        PN_TRY(pn_case_text(what, sweep->node[slot], argument, sizeof argument, err));
         say_interval(where, sizeof where, argument, sweep->value[slot]);
     } else {
-        say_variables(where, sizeof where, sweep, what, node);
+        PN_TRY(say_variables(where, sizeof where, sweep, what, node, err));
     }
     (void)snprintf(why, PN_BOUND_WHY, "%.*s %s%s%s", TEXT, name, verb, where[0] ? " where " : "", where);
+    return PN_OK;
 }

@@ -32,8 +32,8 @@ size_t pn_case_count(const pn_graph *graph, unsigned needed, const pn_domain *do
 pn_status pn_case_open(pn_case *out, const pn_graph *graph, pn_node root, unsigned needed, const pn_domain *domains,
                        size_t index, pn_task *task, pn_err *err);
 void pn_case_close(pn_case *self);
-/** The text of a node of the case's graph in the caller's variables. */
-void pn_case_text(const pn_case *self, pn_node node, char *text, size_t size);
+/** The text of a node of the case's graph in the caller's variables.  Errors: PN_ENOMEM. */
+pn_status pn_case_text(const pn_case *self, pn_node node, char *text, size_t size, pn_err *err);
 /** The expression alone in a graph of its own (owned by the caller) over the same variables. */
 pn_status pn_bound_copy(pn_graph **out, pn_node *out_root, const pn_graph *graph, pn_node root, pn_err *err);
 /** Refuse domains that are none. */
@@ -100,8 +100,9 @@ typedef struct pn_span {
 pn_status pn_search(pn_span *out, const pn_case *what, size_t limit, pn_task *task, pn_err *err);
 /** Where to cut a box in two. */
 double pn_search_middle(pn_interval x);
-/** Say in `why` which operation first has no bound, or no value, in the box that the sweep was last run on. */
-void pn_search_explain(char *why, const pn_sweep *sweep, const pn_case *what, bool undefined);
+/** Say in `why` which operation first has no bound, or no value, in the box that the sweep was last run on.
+ *  Errors: PN_ENOMEM. */
+pn_status pn_search_explain(char *why, const pn_sweep *sweep, const pn_case *what, bool undefined, pn_err *err);
 
 /* ---- bound_jump.c ---- */
 

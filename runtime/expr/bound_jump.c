@@ -300,8 +300,9 @@ pn_status pn_jump_of_case(pn_jump *out, const pn_case *what, pn_node root, pn_ta
     if (status == PN_OK && self.undefined) {
         char why[PN_BOUND_WHY];
 
-        pn_search_explain(why, &self.sweep, what, true);
-        status = pn_fail(err, PN_EDOMAIN, "bound: %s", why);
+        status = pn_search_explain(why, &self.sweep, what, true, err);
+        if (status == PN_OK)
+            status = pn_fail(err, PN_EDOMAIN, "bound: %s", why);
     }
     pn_sweep_close(&self.sweep);
     *out = self.found;

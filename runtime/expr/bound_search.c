@@ -393,7 +393,7 @@ static double climb(search *self, pn_interval *open, pn_task *task, pn_err *err)
 }
 
 /* Sets an end of the result; tells why when it is infinite. */
-static void finish(search *self, pn_span *out, double bound, pn_interval *open)
+static pn_status finish(search *self, pn_span *out, double bound, pn_interval *open, pn_err *err)
 {
     unsigned doubt;
 
@@ -404,14 +404,15 @@ static void finish(search *self, pn_span *out, double bound, pn_interval *open)
     out->range.boxes += self->boxes;
     out->range.converged = out->range.converged && is_close(self, bound, PN_BOUND_TOLERANCE);
     if (!isinf(bound) || out->undefined)
-        return;
+        return PN_OK;
     for (unsigned v = 0; v < self->what->dims; v++) /* how far out is of no interest */
         if (isinf(self->what->range[v].high - self->what->range[v].low) && pn_interval_magnitude(open[v]) > FAR_OUT)
             open[v] = self->what->range[v];
     (void)value_in(self, open, &doubt);
     out->undefined = (doubt & PN_MAY_BE_UNDEFINED) != 0;
     if (out->undefined || out->why[0] == '\0')
-        pn_search_explain(out->why, &self->sweep, self->what, out->undefined);
+        return pn_search_explain(out->why, &self->sweep, self->what, out->undefined, err);
+    return PN_OK;
 }
 
 /* Derivatives that grow too large are done without. */
@@ -458,7 +459,7 @@ pn_status pn_search(pn_span *out, const pn_case *what, size_t limit, pn_task *ta
         double bound = climb(&self, open, task, err);
 
         if (self.status == PN_OK)
-            finish(&self, out, bound, open);
+            self.status = finish(&self, out, bound, open, err);
     }
     pn_sweep_close(&self.sweep);
     pn_free(self.heap);
