@@ -22,18 +22,39 @@
 /* Tables that grow: blocks that are moved. */
 static const char script[] = "local t = {} for i = 1, 3000 do t[i] = i end return #t";
 
+enum { PLACES = 2000, COMMON = 2000 /* calls */ };
+
+typedef struct place {
+    const void *at;
+    long calls, first;
+} place;
+
 /* What a script's process does and this one sees. */
 typedef struct seen {
-    long fail_at; /* the call that fails, from 1; 0: none */
+    long fail_at; /* the call that fails, from 1; 0: none, and places are noted */
     long calls;
     const void *failed;
+    place places[PLACES]; /* the first without one ends them */
 } seen;
+
+static void note(seen *self, const void *site)
+{
+    place *one = self->places;
+
+    while (one->at && one->at != site && one < self->places + PLACES - 1)
+        one++;
+    if (one->calls++ == 0)
+        *one = (place){ site, 1, self->calls };
+}
 
 static bool refuses(void *object, const void *site)
 {
     seen *self = object;
 
-    if (++self->calls != self->fail_at)
+    self->calls++;
+    if (self->fail_at == 0)
+        note(self, site);
+    if (self->calls != self->fail_at)
         return false;
     fail_calls_failed(self->failed = site);
     return true;
@@ -122,17 +143,24 @@ static void one_process(seen *self)
 int main(void)
 {
     seen *self = mmap(NULL, sizeof *self, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    long all;
+    long all, common = 0;
 
-    *self = (seen){ 0 };
     one_process(self);
     all = self->calls;
     CHECK(all > 1000 && !self->failed);
     /* Most open the state, alike. */
-    for (long k = 1; k <= all; k += k < 8 ? 1 : 1 + k / check_times(3, 60)) {
+    for (long k = 1; k <= all; k += k < 8 ? 1 : 1 + k / check_times(1, 60)) {
         self->fail_at = k;
         one_process(self);
     }
+    for (const place *one = self->places; one->at; one++) {
+        if (one->calls < COMMON)
+            continue;
+        self->fail_at = one->first;
+        one_process(self);
+        common++;
+    }
+    CHECK(common > 1); /* blocks that are new, and blocks that are moved */
     CHECK(munmap(self, sizeof *self) == 0);
     return check_summary();
 }
