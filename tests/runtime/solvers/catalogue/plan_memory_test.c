@@ -9,6 +9,7 @@
 #include "geometry/sets/sets.h"
 #include "objective/losses/loss.h"
 #include "solvers/catalogue/solvers.h"
+#include "solvers/engine/first_order.h"
 
 #include "check.h"
 #include "fail_alloc.h"
@@ -19,10 +20,10 @@ typedef struct problem {
     pn_objective *objective;
 } problem;
 
-static void open_problem(problem *self, const char *loss, const char *set)
+static void open_problem(problem *self, const char *loss, const char *set, double clip)
 {
     const double X[] = { 0.1, 0.2, 0.3, -0.4, 0.5, -0.6, 0.7, 0.8 }, y[] = { 1.0, -1.0, 1.0, -1.0 };
-    pn_objective_parts parts = { .clip = 0.0 };
+    pn_objective_parts parts = { .clip = clip };
     pn_dataset *raw = NULL, *rows = NULL;
     pn_options *dim = NULL;
     pn_err err;
@@ -66,7 +67,7 @@ static long all_plans(const char *loss, const char *set)
     long planned = 0;
     pn_err err;
 
-    open_problem(&self, loss, set);
+    open_problem(&self, loss, set, 0.0);
     for (size_t i = 0; pn_solver_table()[i]; i++) {
         self.solver = pn_solver_table()[i]->name;
         if (!check_thorough() && strcmp(self.solver, "second_order") == 0) /* all of its rounds take a second */
@@ -79,10 +80,32 @@ static long all_plans(const char *loss, const char *set)
     return planned;
 }
 
+/* What several plans take as known of a loss whose gradients are clipped: its own slope, not that of the clip. */
+static pn_status read_slope(void *object, pn_err *err)
+{
+    double slope = 0.0;
+    pn_status status = pn_margin_slope(&slope, ((const problem *)object)->objective, err);
+
+    CHECK(status != PN_OK || slope == 1.0);
+    return status;
+}
+
+static void the_slope_beyond_a_clip(void)
+{
+    problem self = { NULL, NULL, NULL };
+
+    open_problem(&self, "logistic", NULL, 0.3);
+    CHECK(fail_alloc_sweep("slope", read_slope, &self) > 0);
+    pn_objective_free(self.objective);
+    pn_dataset_free(self.data);
+}
+
 int main(void)
 {
     CHECK(all_plans("logistic", "l2_ball") > 8);
     CHECK(all_plans("squared", "l1_ball") > 8);
+    CHECK(all_plans("logistic", "linf_ball") > 8);
     CHECK(all_plans("logistic", NULL) > 4);
+    the_slope_beyond_a_clip();
     return check_summary();
 }
