@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <lauxlib.h>
@@ -22,9 +23,11 @@
 #include "bindings/kernel/lkernel.h"
 #include "bindings/prompt/repl.h"
 #include "core/file.h"
+#include "numeric/blas_threads.h"
 
 #define EXIT_USAGE       2
-#define EXIT_INTERRUPTED 5 /* of services */
+#define EXIT_INTERRUPTED 5  /* of services */
+#define PROGRAM_MIB      96 /* of addresses, without what OpenBLAS takes: measured, 70 */
 
 typedef struct options {
     bool interactive, strict, version, help;
@@ -419,6 +422,22 @@ static void keep_pages(void)
 #endif
 }
 
+/* Of a limit under which OpenBLAS's threads would wait for ever, at the latest at the end of the process. */
+static void warn_of_few_addresses(void)
+{
+    const rlim_t needed = (rlim_t)pn_blas_addresses() + ((rlim_t)PROGRAM_MIB << 20);
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= needed)
+        return;
+    (void)fprintf(
+        stderr,
+        "penumbra: warning: the limit on address space, %llu MiB, is below the %llu MiB that this program and "
+        "OpenBLAS's threads map; OpenBLAS waits for ever where it gets less.  Raise `ulimit -v`, or set "
+        "OPENBLAS_NUM_THREADS=1\n",
+        (unsigned long long)(limit.rlim_cur >> 20), (unsigned long long)(needed >> 20));
+}
+
 int main(int argc, char **argv)
 {
     invocation self = { argc, argv, EXIT_FAILURE };
@@ -436,6 +455,7 @@ int main(int argc, char **argv)
             stderr);
         return EXIT_FAILURE;
     }
+    warn_of_few_addresses();
     L = luaL_newstate();
     if (!L) {
         (void)fputs("penumbra: out of memory\n", stderr);

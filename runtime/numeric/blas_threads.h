@@ -1,6 +1,6 @@
 /* blas_threads.h -- keeps OpenBLAS from using its threads where they cost more than they give: small matrices, and
  * calls from our own parallel regions.  Depends on: OpenBLAS (if it is another BLAS, nothing is done).
- * Used by: numeric, objective. */
+ * Used by: numeric, objective, bindings/prompt. */
 #ifndef PN_NUMERIC_BLAS_THREADS_H
 #define PN_NUMERIC_BLAS_THREADS_H
 
@@ -16,5 +16,9 @@
  */
 bool pn_blas_alone(size_t side);
 void pn_blas_alone_end(bool alone);
+
+/** Bytes of addresses that OpenBLAS takes, a buffer for each of its threads: where the system refuses one, the thread
+ *  asks again for ever.  0 of another BLAS. */
+size_t pn_blas_addresses(void);
 
 #endif

@@ -1,5 +1,7 @@
 local program = require "tests.tools.program"
+local tier = require "tests.tools.tier"
 local run = program.run
+local law = tier.law(it) -- where a sanitizer maps terabytes
 
 -- A script file that is there while `body` runs.
 local function with_script(text, body)
@@ -23,6 +25,15 @@ describe("penumbra", function()
     with_script("print(arg[-1], arg[-2])", function(path)
       assert.equal("--strict\t" .. program.path .. "\n", (run { "--strict", path }))
     end)
+  end)
+
+  law("warns of a limit on address space under which OpenBLAS waits for ever, and of no other", function()
+    local function under(kilobytes)
+      return select(2, program.shell(("ulimit -v %d; export OPENBLAS_NUM_THREADS=1; exec '%s' -e 'return 1'"):format(kilobytes,
+        program.path)))
+    end
+    assert.matches("warning: the limit on address space, 219 MiB, is below the 224 MiB that", under(225000), 1, true)
+    assert.equal("", under(230000))
   end)
 
   it("hands a script's exit status on", function()
