@@ -306,9 +306,9 @@ end
 -- Those of sets made of sets, and over other sets than that for which they are.
 local pair = pn.potential.for_set(simplex:product(pn.set.l2_ball { dim = 2 }))
 more[".potential of a pair"] = function() pair.norm:dual()(pn.vec { 1, 2, 3, 4, 5 }) end
-local corners = pn.set.simplex { dim = 2 }:product(pn.set.l2_ball { dim = 2 })
+local cornered = pn.set.simplex { dim = 2 }:product(pn.set.l2_ball { dim = 2 })
 more[".potential of an image of a pair"] = function()
-  pn.potential.for_set(corners:image { { 1, 0, 1, 0 }, { 0, 1, 0, 1 }, { 1, 1, 1, 1 } })
+  pn.potential.for_set(cornered:image { { 1, 0, 1, 0 }, { 0, 1, 0, 1 }, { 1, 1, 1, 1 } })
 end
 local moved = pn.potential.for_set(2 * simplex + pn.vec { 1, 1, 1 })
 more[".potential moved"] = function()
