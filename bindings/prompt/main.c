@@ -422,7 +422,7 @@ static void keep_pages(void)
 #endif
 }
 
-/* Of a limit under which OpenBLAS's threads would wait for ever, at the latest at the end of the process. */
+/* Under a limit this small OpenBLAS's threads would wait for ever, at the latest when the process ends. */
 static void warn_of_few_addresses(void)
 {
     const rlim_t needed = (rlim_t)pn_blas_addresses() + ((rlim_t)PROGRAM_MIB << 20);

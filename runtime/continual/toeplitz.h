@@ -27,7 +27,7 @@ pn_status pn_toeplitz_solve(size_t bands, const double *c, size_t count, double 
 pn_status pn_toeplitz_inverse_sums(size_t bands, const double *c, size_t count, double *r, pn_err *err);
 /** The same of m <= PN_BLT_BUFFERS_MAX buffers, by recursion.  O(count * m). */
 void pn_toeplitz_blt_sums(size_t m, const double *theta, const double *omega, size_t count, double *r);
-/** Its next number, one after the other.  buffer[m]: zeros before the first. */
+/** The next of these numbers at each call.  buffer[m]: zeros before the first. */
 double pn_toeplitz_blt_next(size_t m, const double *theta, const double *omega, double *buffer);
 
 /** ||c||^2 over the first `count` coefficients: c[bands] zero from there on; of buffers in closed form. */

@@ -196,7 +196,7 @@ static pn_status plan_with(pn_plan **out, const candidate *one, pn_objective *ob
     return status;
 }
 
-/* Neither says anything of what suits. */
+/* Neither want of memory nor a stop says whether a solver suits. */
 static bool is_failure(pn_status status)
 {
     return status == PN_ENOMEM || pn_is_stop(status);

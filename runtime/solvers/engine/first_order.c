@@ -69,7 +69,7 @@ double pn_distance_of_gap(double strong_convexity, double gap)
     return strong_convexity > 0.0 ? sqrt(2.0 * gap / strong_convexity) : INFINITY;
 }
 
-/* What is known of the loss over those margins; *known false: nothing.  No memory is not no bound. */
+/* *known: whether the loss has bounds over those margins.  Want of memory is an error, not a loss without bounds. */
 static pn_status certify_over(pn_loss_bounds *out, bool *known, const pn_objective *objective, pn_interval margin,
                               pn_err *err)
 {
