@@ -249,15 +249,12 @@ static bool pays_at(const fw_problem *at, double budget, size_t selection, size_
     return noise_of_choice(&with, &made) <= PAYS * gain_of_vertex(&with);
 }
 
-/* The epsilon, or rho, at which choices find their way, to 2 %; the request's own is too small. */
+/* The epsilon, or rho, at which choices find their way, to 2 %: each half of the ratio's logarithm is asked whether it
+ * has it, 16 times at most.  The request's own is too small. */
 static double budget_that_pays(const fw_problem *at, size_t selection, size_t fixed_steps)
 {
-    double low = at->request->kind == PN_RHO ? at->request->rho : at->request->epsilon, high = 2.0 * low;
+    double low = at->request->kind == PN_RHO ? at->request->rho : at->request->epsilon, high = fmax(2.0 * low, 1e6);
 
-    while (high < 1e6 && !pays_at(at, high, selection, fixed_steps)) {
-        low = high;
-        high *= 2.0;
-    }
     while (high > 1.02 * low) {
         double middle = sqrt(low) * sqrt(high);
 
