@@ -23,7 +23,7 @@ static void tell(void *object, pnl_host_channel channel, const char *text, size_
 {
     const pnl_curator *self = object;
     char *shown = self->log ? pnl_visible(text, size) : NULL;
-    const char *told = shown ? shown : "(a line is not here: there was not enough memory for it)";
+    const char *told = shown ? shown : "(a line of output is missing: there was not enough memory for it)";
 
     if (self->log)
         self->log(self->self, channel, told, strlen(told));

@@ -95,7 +95,7 @@ static int push_result(lua_State *L, const curator *self, pn_status status, cons
     lua_setfield(L, -2, "ok");
     lua_pushlstring(L, self->output ? self->output : "", self->size);
     if (self->cut) {
-        lua_pushliteral(L, "(some of the output is not here: there was not enough memory to keep it)\n");
+        lua_pushliteral(L, "(some of the output is missing: there was not enough memory to keep it)\n");
         lua_concat(L, 2);
     }
     lua_setfield(L, -2, "output");
