@@ -504,7 +504,14 @@ describe("the warning of private Frank-Wolfe about its noise", function()
       assert.is_false(is_warned(there))
       assert.is_true(line(there, "risk from noise") <= 0.25 * gain and line(below, "risk from noise") > 0.25 * gain)
     end
-    assert.matches("or rho >= ", text_of(over(data, 50.3, { rho = 0.01 })), 1, true)
+    -- From wherever the search starts, and of either kind of budget, it is named to 2 %, and printed to 0.5 %.
+    local gain = 50.3 * line(over(data, 50.3, { epsilon = 1 }), "slope bound s") * math.sqrt(2 * math.log(2 * 62061) / 62061)
+    for i, start in ipairs { 1, 0.01, 0.37, 0.0041, 0.11, 0.0023 } do
+      local kind = i % 2 == 0 and "rho" or "epsilon"
+      local named = tonumber(text_of(over(data, 50.3, { [kind] = start })):match(kind .. " >= ([%d.e+-]+)"))
+      local there, below = over(data, 50.3, { [kind] = named * 1.005 }), over(data, 50.3, { [kind] = named / 1.026 })
+      assert.is_true(line(there, "risk from noise") <= 0.25 * gain and line(below, "risk from noise") > 0.25 * gain, start)
+    end
     assert.is_nil(text_of(over(data, 1, { epsilon = 0.01 })):find("gradient_descent", 1, true)) -- its noise is 16 slopes
     assert.is_true(is_warned(pn.solve.frank_wolfe.plan(pn.objective { data = data, loss = pn.loss.logistic(),
       set = pn.set.l1_ball { dim = data.p, radius = 1 } }, { epsilon = 1 }))) -- a pure epsilon
